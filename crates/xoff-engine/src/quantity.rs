@@ -1,0 +1,228 @@
+//! Quantities as people write them: `"1.5us"`, `"100Gbps"`, `"320KB"`.
+//!
+//! A quantity is a decimal number and a unit, in a string. Parsing is exact: a value that is not a whole number of
+//! picoseconds, bits a second or bytes is refused, never rounded. Display prints the largest unit that needs no
+//! more than three decimals, so that what was parsed can be printed and parsed again.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::str::FromStr;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+
+use crate::units::{Bytes, Rate, Time};
+
+/// Why a string is no quantity.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum QuantityError {
+    /// No unit, where one is needed.
+    #[error("`{0}` lacks a unit: expected {1}")]
+    MissingUnit(String, String),
+    /// A unit that this kind of quantity does not have.
+    #[error("`{0}` has the unknown unit `{1}`: expected {2}")]
+    UnknownUnit(String, String, String),
+    /// The part before the unit is no decimal number.
+    #[error("`{0}` is not a number with a unit: expected {1}")]
+    NotANumber(String, String),
+    /// Below zero.
+    #[error("`{0}` is negative: expected {1}")]
+    Negative(String, String),
+    /// Not a whole number of the smallest unit.
+    #[error("`{0}` is not a whole number of {1}")]
+    Fraction(String, &'static str),
+    /// More than 64 bits of the smallest unit.
+    #[error("`{0}` is too large: at most {1}")]
+    TooLarge(String, String),
+}
+
+/// A kind of quantity: its units and what a message says is expected.
+struct Kind {
+    /// Unit and how many of the smallest unit it holds, largest first; the order is also that of display.
+    units: &'static [(&'static str, u64)],
+    /// Units that are read, not printed.
+    more: &'static [(&'static str, u64)],
+    smallest: &'static str,
+    example: &'static str,
+}
+
+const TIME: Kind = Kind {
+    units: &[("s", 1_000_000_000_000), ("ms", 1_000_000_000), ("us", 1_000_000), ("ns", 1_000), ("ps", 1)],
+    more: &[],
+    smallest: "picoseconds",
+    example: "a time such as \"1.5us\" (units: s, ms, us, ns, ps)",
+};
+const RATE: Kind = Kind {
+    units: &[("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1_000), ("bps", 1)],
+    more: &[],
+    smallest: "bits a second",
+    example: "a rate such as \"100Gbps\" (units: Tbps, Gbps, Mbps, Kbps, bps)",
+};
+const BYTES: Kind = Kind {
+    units: &[("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000), ("B", 1)],
+    more: &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)],
+    smallest: "bytes",
+    example: "a size such as \"320KB\" (units: GB, MB, KB, B, and GiB, MiB, KiB)",
+};
+
+impl Kind {
+    fn parse(&self, text: &str) -> Result<u64, QuantityError> {
+        let owned = || text.to_string();
+        let trimmed = text.trim();
+        let split = trimmed.find(|c: char| c.is_alphabetic()).unwrap_or(trimmed.len());
+        let (number, unit) = (trimmed[..split].trim(), &trimmed[split..]);
+        if number.starts_with('-') {
+            return Err(QuantityError::Negative(owned(), self.example.into()));
+        }
+        let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+        let digits = |s: &str| s.bytes().all(|b| b.is_ascii_digit() || b == b'_');
+        if !whole.starts_with(|c: char| c.is_ascii_digit()) || !digits(whole) || !digits(fraction) {
+            return Err(QuantityError::NotANumber(owned(), self.example.into()));
+        }
+        if unit.is_empty() {
+            return Err(QuantityError::MissingUnit(owned(), self.example.into()));
+        }
+        let Some(&(_, scale)) = self.units.iter().chain(self.more).find(|(name, _)| *name == unit) else {
+            return Err(QuantityError::UnknownUnit(owned(), unit.into(), self.example.into()));
+        };
+        let too_large = || QuantityError::TooLarge(owned(), self.show(u64::MAX));
+        let mut value: u128 = 0;
+        for b in whole.bytes().filter(|b| *b != b'_') {
+            value = value.checked_mul(10).and_then(|v| v.checked_add(u128::from(b - b'0'))).ok_or_else(too_large)?;
+        }
+        value = value.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
+        let decimals = fraction.replace('_', "");
+        let decimals = decimals.trim_end_matches('0');
+        if !decimals.is_empty() {
+            // More decimals than the finest scale has digits can never be whole.
+            let inexact = || QuantityError::Fraction(owned(), self.smallest);
+            let ten_to = 10u128.checked_pow(decimals.len() as u32).ok_or_else(inexact)?;
+            let part = decimals.parse::<u128>().ok().and_then(|n| n.checked_mul(u128::from(scale)));
+            let part = part.filter(|p| p % ten_to == 0).ok_or_else(inexact)?;
+            value += part / ten_to;
+        }
+        u64::try_from(value).map_err(|_| too_large())
+    }
+
+    fn show(&self, value: u64) -> String {
+        let (name, scale) = self
+            .units
+            .iter()
+            .find(|(_, scale)| value >= *scale && (value % scale).is_multiple_of((scale / 1000).max(1)))
+            .or(self.units.last())
+            .copied()
+            .unwrap_or((self.smallest, 1));
+        let (whole, rest) = (value / scale, value % scale);
+        if rest == 0 {
+            return format!("{whole}{name}");
+        }
+        let thousandths = rest / (scale / 1000);
+        let decimals = format!("{thousandths:03}");
+        format!("{whole}.{}{name}", decimals.trim_end_matches('0'))
+    }
+}
+
+/// Implements text, serde and JSON-schema forms of one quantity.
+macro_rules! quantity {
+    ($type:ident, $kind:ident, $pattern:literal) => {
+        impl FromStr for $type {
+            type Err = QuantityError;
+            fn from_str(text: &str) -> Result<Self, QuantityError> {
+                $kind.parse(text).map($type)
+            }
+        }
+        impl fmt::Display for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.pad(&$kind.show(self.0))
+            }
+        }
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+                s.collect_str(self)
+            }
+        }
+        impl<'de> Deserialize<'de> for $type {
+            fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+                struct Visitor;
+                impl de::Visitor<'_> for Visitor {
+                    type Value = $type;
+                    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                        f.write_str($kind.example)
+                    }
+                    fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
+                        text.parse().map_err(E::custom)
+                    }
+                    fn visit_i64<E: de::Error>(self, n: i64) -> Result<$type, E> {
+                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                    }
+                    fn visit_u64<E: de::Error>(self, n: u64) -> Result<$type, E> {
+                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                    }
+                    fn visit_f64<E: de::Error>(self, n: f64) -> Result<$type, E> {
+                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                    }
+                }
+                d.deserialize_any(Visitor)
+            }
+        }
+        impl JsonSchema for $type {
+            fn schema_name() -> Cow<'static, str> {
+                stringify!($type).into()
+            }
+            fn inline_schema() -> bool {
+                true
+            }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({ "type": "string", "pattern": $pattern, "format": stringify!($type) })
+            }
+        }
+    };
+}
+quantity!(Time, TIME, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*(s|ms|us|ns|ps)$");
+quantity!(Rate, RATE, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*([TGMK]?bps)$");
+quantity!(Bytes, BYTES, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*([GMK]i?B|B)$");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn units_are_exact() {
+        assert_eq!("1.5us".parse(), Ok(Time(1_500_000)));
+        assert_eq!("0.001ns".parse(), Ok(Time(1)));
+        assert_eq!("100Gbps".parse(), Ok(Rate(100_000_000_000)));
+        assert_eq!("1.6 Tbps".parse(), Ok(Rate(1_600_000_000_000)));
+        assert_eq!("320KB".parse(), Ok(Bytes(320_000)));
+        assert_eq!("320KiB".parse(), Ok(Bytes(327_680)));
+        assert_eq!("1.5KiB".parse(), Ok(Bytes(1_536)));
+    }
+
+    #[test]
+    fn wrong_ones_say_why() {
+        let time = |s: &str| s.parse::<Time>().unwrap_err();
+        assert!(matches!(time("5"), QuantityError::MissingUnit(..)));
+        assert!(matches!(time("5uS"), QuantityError::UnknownUnit(..)));
+        assert!(matches!(time("-5us"), QuantityError::Negative(..)));
+        assert!(matches!(time("0.5ps"), QuantityError::Fraction(..)));
+        assert!(matches!(time("us"), QuantityError::NotANumber(..)));
+        assert!(matches!(time("NaN"), QuantityError::NotANumber(..)));
+        assert!(matches!(time("1e3us"), QuantityError::NotANumber(..) | QuantityError::UnknownUnit(..)));
+        assert!(matches!(time("99999999999999s"), QuantityError::TooLarge(..)));
+        assert!(matches!(time(&"9".repeat(60)), QuantityError::MissingUnit(..)));
+        assert!(matches!(time(&format!("{}s", "9".repeat(60))), QuantityError::TooLarge(..)));
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_shown_parses_back(n: u64) {
+            prop_assert_eq!(Time(n).to_string().parse(), Ok(Time(n)));
+            prop_assert_eq!(Rate(n).to_string().parse(), Ok(Rate(n)));
+            prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));
+        }
+        #[test]
+        fn no_text_panics(s in ".*") {
+            let _ = s.parse::<Time>();
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! Time, rates and sizes as integers in types of their own.
+
+use std::fmt;
+use std::ops::{Add, AddAssign, Div, Mul, Sub};
+
+/// Bits times picoseconds in a second: `bytes * BIT_PS_PER_BYTE / bits-per-second` is a time in picoseconds.
+const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
+
+/// A moment or a length of simulated time, in picoseconds. 64 bits hold 213 days.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Time(pub u64);
+
+impl Time {
+    /// The beginning of the simulation; also a length of nothing.
+    pub const ZERO: Time = Time(0);
+    /// Later than every event.
+    pub const NEVER: Time = Time(u64::MAX);
+
+    /// `n` nanoseconds.
+    pub const fn from_ns(n: u64) -> Time {
+        Time(n * 1_000)
+    }
+    /// `n` microseconds.
+    pub const fn from_us(n: u64) -> Time {
+        Time(n * 1_000_000)
+    }
+    /// `n` milliseconds.
+    pub const fn from_ms(n: u64) -> Time {
+        Time(n * 1_000_000_000)
+    }
+    /// Picoseconds.
+    pub const fn ps(self) -> u64 {
+        self.0
+    }
+    /// Seconds, rounded to the nearest double.
+    pub fn secs(self) -> f64 {
+        self.0 as f64 * 1e-12
+    }
+    /// The sum, or [`Time::NEVER`] where it does not fit.
+    pub const fn saturating_add(self, other: Time) -> Time {
+        Time(self.0.saturating_add(other.0))
+    }
+    /// The difference, or zero where `other` is later.
+    pub const fn saturating_sub(self, other: Time) -> Time {
+        Time(self.0.saturating_sub(other.0))
+    }
+}
+
+impl Add for Time {
+    type Output = Time;
+    #[inline]
+    fn add(self, other: Time) -> Time {
+        Time(self.0 + other.0)
+    }
+}
+impl AddAssign for Time {
+    #[inline]
+    fn add_assign(&mut self, other: Time) {
+        self.0 += other.0;
+    }
+}
+impl Sub for Time {
+    type Output = Time;
+    #[inline]
+    fn sub(self, other: Time) -> Time {
+        Time(self.0 - other.0)
+    }
+}
+impl Mul<u64> for Time {
+    type Output = Time;
+    fn mul(self, n: u64) -> Time {
+        Time(self.0 * n)
+    }
+}
+impl Div<u64> for Time {
+    type Output = Time;
+    fn div(self, n: u64) -> Time {
+        Time(self.0 / n)
+    }
+}
+
+/// A rate in bits a second.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Rate(pub u64);
+
+impl Rate {
+    /// Without limit: serialization takes no time.
+    pub const UNLIMITED: Rate = Rate(u64::MAX);
+
+    /// `n` megabits a second.
+    pub const fn from_mbps(n: u64) -> Rate {
+        Rate(n * 1_000_000)
+    }
+    /// `n` gigabits a second.
+    pub const fn from_gbps(n: u64) -> Rate {
+        Rate(n * 1_000_000_000)
+    }
+    /// Bits a second.
+    pub const fn bps(self) -> u64 {
+        self.0
+    }
+    /// Bytes a picosecond, as a double, for control laws.
+    pub fn bytes_per_ps(self) -> f64 {
+        self.0 as f64 / BIT_PS_PER_BYTE as f64
+    }
+    /// The time that `bytes` take at this rate, rounded up to the next picosecond where the rate does not
+    /// divide; exact for every standard Ethernet and InfiniBand rate. `bytes` must be below 2.3 million,
+    /// which every frame is; see [`Rate::time_for`] for any amount.
+    #[inline]
+    pub const fn serialization(self, bytes: u64) -> Time {
+        Time((bytes * BIT_PS_PER_BYTE).div_ceil(self.0))
+    }
+    /// The time that any number of bytes takes at this rate, rounded up; [`Time::NEVER`] where it does not fit.
+    pub const fn time_for(self, bytes: u64) -> Time {
+        if self.0 == 0 {
+            return Time::NEVER;
+        }
+        let ps = (bytes as u128 * BIT_PS_PER_BYTE as u128).div_ceil(self.0 as u128);
+        if ps > u64::MAX as u128 { Time::NEVER } else { Time(ps as u64) }
+    }
+    /// The bytes that pass in `time`, rounded down.
+    pub const fn bytes_in(self, time: Time) -> u64 {
+        (self.0 as u128 * time.0 as u128 / BIT_PS_PER_BYTE as u128) as u64
+    }
+    /// Picoseconds a byte where that is a whole number.
+    pub const fn ps_per_byte(self) -> Option<u64> {
+        if self.0 != 0 && BIT_PS_PER_BYTE % self.0 == 0 { Some(BIT_PS_PER_BYTE / self.0) } else { None }
+    }
+}
+
+/// A number of bytes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Bytes(pub u64);
+
+impl fmt::Debug for Time {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl fmt::Debug for Rate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+impl fmt::Debug for Bytes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_is_a_whole_number_of_picoseconds_at_every_standard_rate() {
+        // 8 bits / 100e9 bit/s = 80 ps; / 1.6e12 = 5 ps; / 25e9 = 320 ps; / 1e9 = 8000 ps.
+        for (gbps, ps) in [(1, 8000), (10, 800), (25, 320), (40, 200), (100, 80), (400, 20), (800, 10), (1600, 5)]
+        {
+            assert_eq!(Rate::from_gbps(gbps).serialization(1), Time(ps));
+            assert_eq!(Rate::from_gbps(gbps).ps_per_byte(), Some(ps));
+        }
+    }
+
+    #[test]
+    fn an_odd_rate_rounds_up_and_never_sends_early() {
+        // 3 Gbps: one byte is 2666.67 ps; three bytes are exactly 8000 ps.
+        assert_eq!(Rate::from_gbps(3).serialization(1), Time(2667));
+        assert_eq!(Rate::from_gbps(3).serialization(3), Time(8000));
+        assert_eq!(Rate::from_gbps(3).time_for(3_000_000_000), Time(8_000_000_000_000));
+    }
+
+    #[test]
+    fn bytes_and_time_are_inverse() {
+        // 12.5 us at 100 Gbps hold 156,250 B, FNCC's dumbbell BDP to within its headers.
+        assert_eq!(Rate::from_gbps(100).bytes_in(Time(12_500_000)), 156_250);
+        assert_eq!(Rate::from_gbps(100).time_for(156_250), Time(12_500_000));
+    }
+}

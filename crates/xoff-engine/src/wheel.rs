@@ -1,0 +1,2 @@
+//! placeholder
+pub struct Event; pub struct EventQueue;

@@ -1,0 +1,3 @@
+//! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
+
+pub mod topology;

@@ -1,0 +1,246 @@
+//! In-network telemetry records: what a switch stamps and what a sender makes of two of them.
+//!
+//! Sources: HPCC (SIGCOMM'19) section 4.1; FNCC section 4.3 (field widths).
+
+use xoff_engine::{Rate, Time};
+
+/// Most hops that a stack holds.
+pub const MAX_INT_HOPS: usize = 8;
+
+/// The state of an egress port at the moment of stamping, in full precision.
+#[derive(Clone, Copy, Debug)]
+pub struct PortReading {
+    /// Moment of stamping.
+    pub at: Time,
+    /// Bytes sent by the port since the beginning.
+    pub tx_bytes: u64,
+    /// Bytes queued at the port.
+    pub queue_bytes: u64,
+    /// The port's line rate.
+    pub rate: Rate,
+}
+
+/// What happened at one hop between two records.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct HopChange {
+    /// Bytes sent in between.
+    pub tx_bytes: u64,
+    /// Time in between; zero when both show the same snapshot.
+    pub elapsed: Time,
+    /// The lesser of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
+    pub queue_bytes: u64,
+    /// The port's line rate in bytes a picosecond.
+    pub bytes_per_ps: f64,
+}
+
+/// One hop's record in the hardware's widths: `B:4 | TS:24 | txBytes:20 | qLen:16`, from the top.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct PackedRecord(pub u64);
+
+/// One hop's record in full precision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct ExactRecord {
+    at: Time,
+    tx_bytes: u64,
+    queue_bytes: u64,
+    rate: Rate,
+}
+
+/// Rates that the 4-bit speed code can name, in Gbps; the code is the index plus one, 0 is unknown.
+pub const CODED_GBPS: [u64; 12] = [1, 5, 10, 25, 40, 50, 56, 100, 200, 400, 800, 1600];
+const TX_UNIT_SHIFT: u32 = 7; // 128 B
+const QUEUE_UNIT: u64 = 80;
+const TS_MASK: u64 = (1 << 24) - 1;
+const TX_MASK: u64 = (1 << 20) - 1;
+const QUEUE_MAX: u64 = (1 << 16) - 1;
+
+/// Bytes a picosecond for each speed code.
+const CODED_BYTES_PER_PS: [f64; 16] = {
+    let mut table = [0.0; 16];
+    let mut i = 0;
+    while i < CODED_GBPS.len() {
+        table[i + 1] = CODED_GBPS[i] as f64 / 8000.0;
+        i += 1;
+    }
+    table
+};
+
+impl PackedRecord {
+    /// The speed code of `rate`; none where the 4 bits cannot name it.
+    pub fn speed_code(rate: Rate) -> Option<u8> {
+        CODED_GBPS.iter().position(|&g| Rate::from_gbps(g) == rate).map(|i| i as u8 + 1)
+    }
+
+    /// The record of a port whose speed code is `code`.
+    #[inline]
+    pub fn stamp(code: u8, reading: &PortReading) -> Self {
+        let ts = (reading.at.0 / 1_000) & TS_MASK;
+        let tx = (reading.tx_bytes >> TX_UNIT_SHIFT) & TX_MASK;
+        let queue = (reading.queue_bytes / QUEUE_UNIT).min(QUEUE_MAX);
+        PackedRecord(u64::from(code) << 60 | ts << 36 | tx << 16 | queue)
+    }
+
+    /// What happened since `before`, counters wrapping around at most once: 16.8 ms and 134 MB.
+    #[inline]
+    pub fn since(self, before: PackedRecord) -> HopChange {
+        let ns = (self.0 >> 36).wrapping_sub(before.0 >> 36) & TS_MASK;
+        let tx = (self.0 >> 16).wrapping_sub(before.0 >> 16) & TX_MASK;
+        HopChange {
+            tx_bytes: tx << TX_UNIT_SHIFT,
+            elapsed: Time(ns * 1_000),
+            queue_bytes: (self.0 & QUEUE_MAX).min(before.0 & QUEUE_MAX) * QUEUE_UNIT,
+            bytes_per_ps: CODED_BYTES_PER_PS[(self.0 >> 60) as usize],
+        }
+    }
+}
+
+impl ExactRecord {
+    /// The record of a port.
+    pub fn stamp(reading: &PortReading) -> Self {
+        let PortReading { at, tx_bytes, queue_bytes, rate } = *reading;
+        ExactRecord { at, tx_bytes, queue_bytes, rate }
+    }
+
+    /// What happened since `before`.
+    pub fn since(self, before: ExactRecord) -> HopChange {
+        HopChange {
+            tx_bytes: self.tx_bytes - before.tx_bytes,
+            elapsed: self.at - before.at,
+            queue_bytes: self.queue_bytes.min(before.queue_bytes),
+            bytes_per_ps: self.rate.bytes_per_ps(),
+        }
+    }
+}
+
+/// The telemetry that an ACK brings.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct IntStack<'a> {
+    /// The records in the order in which they were stamped.
+    pub records: Records<'a>,
+    /// Stamped on the return path, so that the first record is the data path's last hop (FNCC).
+    pub last_hop_first: bool,
+}
+
+/// Records in one of the two formats.
+#[derive(Clone, Copy, Debug)]
+pub enum Records<'a> {
+    /// Hardware widths.
+    Packed(&'a [PackedRecord]),
+    /// Full precision.
+    Exact(&'a [ExactRecord]),
+}
+
+impl Default for Records<'_> {
+    fn default() -> Self {
+        Records::Packed(&[])
+    }
+}
+
+/// The last stack that a sender saw, `L` in HPCC's and FNCC's algorithms.
+#[derive(Clone, Debug, Default)]
+pub enum IntMemory {
+    /// None yet.
+    #[default]
+    Empty,
+    /// In hardware widths; the length is the number of hops.
+    Packed([PackedRecord; MAX_INT_HOPS], u8),
+    /// In full precision.
+    Exact(Vec<ExactRecord>),
+}
+
+impl IntMemory {
+    /// Takes `stack` as the new memory and calls `hop` for each hop, in data-path order and with its index, with
+    /// what changed since the old one. Returns the number of hops compared: zero for the first stack, and after
+    /// a change of path length, which makes the old one useless.
+    #[inline]
+    pub fn compare(&mut self, stack: &IntStack<'_>, mut hop: impl FnMut(usize, HopChange)) -> usize {
+        match stack.records {
+            Records::Packed(new) => {
+                let n = new.len().min(MAX_INT_HOPS);
+                let compared = match self {
+                    IntMemory::Packed(old, count) if *count as usize == n => {
+                        for i in 0..n {
+                            let k = if stack.last_hop_first { n - 1 - i } else { i };
+                            hop(i, new[k].since(old[k]));
+                        }
+                        old[..n].copy_from_slice(&new[..n]);
+                        return n;
+                    }
+                    _ => 0,
+                };
+                let mut records = [PackedRecord::default(); MAX_INT_HOPS];
+                records[..n].copy_from_slice(&new[..n]);
+                *self = IntMemory::Packed(records, n as u8);
+                compared
+            }
+            Records::Exact(new) => {
+                let n = new.len();
+                let compared = match self {
+                    IntMemory::Exact(old) if old.len() == n => {
+                        for i in 0..n {
+                            let k = if stack.last_hop_first { n - 1 - i } else { i };
+                            hop(i, new[k].since(old[k]));
+                        }
+                        n
+                    }
+                    _ => 0,
+                };
+                *self = IntMemory::Exact(new.to_vec());
+                compared
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn reading(at_ns: u64, tx_bytes: u64, queue_bytes: u64) -> PortReading {
+        PortReading { at: Time::from_ns(at_ns), tx_bytes, queue_bytes, rate: Rate::from_gbps(100) }
+    }
+
+    #[test]
+    fn fields_round_down_to_their_units() {
+        let code = PackedRecord::speed_code(Rate::from_gbps(100)).unwrap();
+        let a = PackedRecord::stamp(code, &reading(1000, 0, 160));
+        let b = PackedRecord::stamp(code, &reading(1121, 1518, 239));
+        let change = b.since(a);
+        // 1518 B are 11 whole units of 128 B = 1408 B; 239 B of queue are 2 units of 80 B = 160 B.
+        assert_eq!(change.tx_bytes, 1408);
+        assert_eq!(change.elapsed, Time::from_ns(121));
+        assert_eq!(change.queue_bytes, 160);
+        assert_eq!(change.bytes_per_ps, 0.0125); // 12.5 GB/s
+    }
+
+    #[test]
+    fn counters_wrap_around() {
+        // 24 bit of ns wrap at 16,777,216 ns; 20 bit of 128 B wrap at 134,217,728 B.
+        let a = PackedRecord::stamp(8, &reading(16_777_200, 134_217_600, 0));
+        let b = PackedRecord::stamp(8, &reading(16_777_300, 134_218_880, 0));
+        assert_eq!(b.since(a).elapsed, Time::from_ns(100));
+        assert_eq!(b.since(a).tx_bytes, 1_280);
+    }
+
+    #[test]
+    fn the_queue_saturates() {
+        // 16 bit of 80 B hold 5,242,800 B.
+        let a = PackedRecord::stamp(8, &reading(0, 0, 10_000_000));
+        assert_eq!(a.since(a).queue_bytes, 5_242_800);
+    }
+
+    #[test]
+    fn hops_come_in_data_path_order_whatever_the_stamping_order() {
+        let records = |t| [1u64, 2, 3].map(|i| ExactRecord::stamp(&reading(t, i * t, 0)));
+        for last_hop_first in [false, true] {
+            let (old, new) = (records(1_000), records(2_000));
+            let mut memory = IntMemory::default();
+            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first };
+            assert_eq!(memory.compare(&stack(&old), |_, _| panic!("nothing to compare with")), 0);
+            let mut seen = vec![];
+            assert_eq!(memory.compare(&stack(&new), |hop, c| seen.push((hop, c.tx_bytes))), 3);
+            let expected = if last_hop_first { [(0, 3000), (1, 2000), (2, 1000)] } else { [(0, 1000), (1, 2000), (2, 3000)] };
+            assert_eq!(seen, expected);
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! Congestion control for lossless networks, sans-IO: one file a scheme, its congestion, notification and reaction
+//! point together.
+//!
+//! The crate knows no simulator: [`seams`] says what a scheme sees and states, [`registry`] lists the schemes.
+
+pub mod int;
+pub mod none;
+pub mod registry;
+pub mod seams;
+pub mod signals;
+
+pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};
+pub use seams::*;
+pub use signals::{IntFormat, IntPath, Mark, Signals};

@@ -1,0 +1,176 @@
+//! The list of schemes. A new scheme adds one line here and nothing elsewhere.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Rate, Time};
+
+use crate::seams::{
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing, PortEnv,
+    QueueView, ReactionPoint, Scheme, Sent,
+};
+use crate::signals::Signals;
+
+/// Forwards one method to the variant at hand.
+macro_rules! forward {
+    ($self:ident, $enum:ident { $($variant:ident),* }, $inner:ident => $call:expr) => {
+        match $self { $($enum::$variant($inner) => $call),* }
+    };
+}
+
+macro_rules! schemes {
+    ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
+        /// A scheme by name with its parameters.
+        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "name", rename_all = "snake_case")]
+        pub enum AnyScheme { $($(#[$doc])* $variant($params)),* }
+
+        /// A reaction point of any scheme.
+        #[derive(Clone, Debug)]
+        pub enum AnyReaction { $($(#[$doc])* $variant(<$params as Scheme>::Reaction)),* }
+
+        /// A notification point of any scheme.
+        #[derive(Clone, Debug)]
+        pub enum AnyNotification { $($(#[$doc])* $variant(<$params as Scheme>::Notification)),* }
+
+        /// A congestion point of any scheme.
+        #[derive(Clone, Debug)]
+        pub enum AnyCongestion { $($(#[$doc])* $variant(<$params as Scheme>::Congestion)),* }
+
+        /// What a catalogue shows of a scheme.
+        #[derive(Clone, Debug)]
+        pub struct SchemeInfo {
+            /// Name in scenarios.
+            pub name: &'static str,
+            /// One line on what it is.
+            pub title: &'static str,
+            /// Where it is published.
+            pub source: &'static str,
+            /// JSON schema of its parameters, with their documentation.
+            pub schema: serde_json::Value,
+            /// Its defaults.
+            pub defaults: serde_json::Value,
+        }
+
+        /// Every scheme, in the order of the registry.
+        pub fn catalogue() -> Vec<SchemeInfo> {
+            vec![$(SchemeInfo {
+                name: <$params as Scheme>::NAME,
+                title: <$params as Scheme>::TITLE,
+                source: <$params as Scheme>::SOURCE,
+                schema: schemars::schema_for!($params).to_value(),
+                defaults: serde_json::to_value(<$params>::default()).unwrap_or_default(),
+            }),*]
+        }
+
+        impl AnyScheme {
+            /// The names of all schemes.
+            pub const NAMES: &'static [&'static str] = &[$(<$params as Scheme>::NAME),*];
+
+            /// The scheme called `name`, its parameters read from `source`; none where there is no such scheme.
+            pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+                $(if name == <$params as Scheme>::NAME {
+                    return Some(<$params>::deserialize(source).map(AnyScheme::$variant));
+                })*
+                let _ = source;
+                Option::None
+            }
+            /// Its name in scenarios.
+            pub fn name(&self) -> &'static str {
+                match self { $(AnyScheme::$variant(_) => <$params as Scheme>::NAME),* }
+            }
+            /// See [`Scheme::validate`].
+            pub fn validate(&self) -> Result<(), ParamError> {
+                forward!(self, AnyScheme { $($variant),* }, s => s.validate())
+            }
+            /// See [`Scheme::resolve`].
+            pub fn resolve(self, env: &NetworkEnv) -> Self {
+                match self { $(AnyScheme::$variant(s) => AnyScheme::$variant(s.resolve(env))),* }
+            }
+            /// See [`Scheme::signals`].
+            pub fn signals(&self) -> Signals {
+                forward!(self, AnyScheme { $($variant),* }, s => s.signals())
+            }
+            /// See [`Scheme::reaction`].
+            pub fn reaction(&self, env: &FlowEnv) -> AnyReaction {
+                match self { $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env))),* }
+            }
+            /// See [`Scheme::notification`].
+            pub fn notification(&self, env: &FlowEnv) -> AnyNotification {
+                match self { $(AnyScheme::$variant(s) => AnyNotification::$variant(s.notification(env))),* }
+            }
+            /// See [`Scheme::congestion`].
+            pub fn congestion(&self, env: &PortEnv) -> AnyCongestion {
+                match self { $(AnyScheme::$variant(s) => AnyCongestion::$variant(s.congestion(env))),* }
+            }
+        }
+
+        impl ReactionPoint for AnyReaction {
+            #[inline]
+            fn on_send(&mut self, sent: &Sent) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_send(sent))
+            }
+            #[inline]
+            fn on_ack(&mut self, ack: &Ack<'_>) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_ack(ack))
+            }
+            fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_cnp(now, cnp))
+            }
+            fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_cnm(now, cnm))
+            }
+            fn on_loss(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_loss(now))
+            }
+            fn on_timer(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_timer(now))
+            }
+            #[inline]
+            fn next_timer(&self) -> Time {
+                forward!(self, AnyReaction { $($variant),* }, s => s.next_timer())
+            }
+            #[inline]
+            fn rate(&self) -> Rate {
+                forward!(self, AnyReaction { $($variant),* }, s => s.rate())
+            }
+            #[inline]
+            fn window(&self) -> u64 {
+                forward!(self, AnyReaction { $($variant),* }, s => s.window())
+            }
+        }
+
+        impl NotificationPoint for AnyNotification {
+            #[inline]
+            fn on_data(&mut self, arrival: &Arrival) -> Option<Cnp> {
+                forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::on_data(s, arrival))
+            }
+            fn on_timer(&mut self, now: Time) -> Option<Cnp> {
+                forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::on_timer(s, now))
+            }
+            #[inline]
+            fn next_timer(&self) -> Time {
+                forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::next_timer(s))
+            }
+        }
+
+        impl CongestionPoint for AnyCongestion {
+            fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+                forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_enqueue(s, queue, packet))
+            }
+            fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) {
+                forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_dequeue(s, queue, packet))
+            }
+            fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
+                forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_timer(s, queue, out))
+            }
+            fn next_timer(&self) -> Time {
+                forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::next_timer(s))
+            }
+        }
+    };
+}
+
+schemes! {
+    /// No congestion control.
+    None = crate::none::None;
+}

@@ -1,0 +1,264 @@
+//! The seams between a scheme and a simulator: reaction, notification and congestion points, and detectors.
+//!
+//! Every one is a pure state machine. Time comes in as an argument, randomness from a stream that it is given,
+//! and what it wants is stated, not done: a rate, a window, the time of its next timer, a message to send. So a
+//! scheme can be tested without a network and used in any.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use xoff_engine::{Rate, Stream, Time};
+
+use crate::int::IntStack;
+use crate::signals::{Mark, Signals};
+
+/// What a flow's reaction and notification point know of their surroundings.
+#[derive(Clone, Debug)]
+pub struct FlowEnv {
+    /// The flow's number.
+    pub flow: u32,
+    /// Line rate of the sender's NIC.
+    pub line_rate: Rate,
+    /// Round-trip time of a full packet and its ACK through empty queues: the largest over all pairs of hosts, or
+    /// this flow's own where the scenario says so.
+    pub base_rtt: Time,
+    /// Payload of a full data packet, in bytes.
+    pub payload: u64,
+    /// A full data packet on the wire, in bytes.
+    pub frame: u64,
+    /// Switches on the data path.
+    pub hops: u8,
+    /// The flow's own random stream.
+    pub stream: Stream,
+}
+
+/// A data packet that the NIC has begun to send.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// Beginning of transmission.
+    pub now: Time,
+    /// Payload bytes.
+    pub payload: u64,
+    /// Bytes on the wire.
+    pub frame: u64,
+}
+
+/// An ACK at its sender.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack<'a> {
+    /// Moment of arrival.
+    pub now: Time,
+    /// All payload bytes before this offset have arrived.
+    pub seq: u64,
+    /// Bytes that this ACK acknowledges for the first time.
+    pub newly_acked: u64,
+    /// Offset of the next byte to be sent.
+    pub snd_nxt: u64,
+    /// Time since the acknowledged packet was sent; only with [`Signals::timestamp`].
+    pub rtt: Option<Time>,
+    /// The greatest mark among the packets acknowledged.
+    pub mark: Mark,
+    /// The receiver's number of concurrent flows; only with [`Signals::flow_count`], else 0.
+    pub flow_count: u16,
+    /// Telemetry; empty without [`Signals::int`].
+    pub int: IntStack<'a>,
+}
+
+/// A congestion notification packet, from a receiver.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cnp {
+    /// The mark that it reports; [`Mark::None`] where a scheme also reports the absence of congestion.
+    pub mark: Mark,
+    /// A rate that the receiver measured or asks for, where the scheme sends one.
+    pub rate: Option<Rate>,
+}
+
+/// A congestion notification message, from a switch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Cnm {
+    /// The flow that it is for.
+    pub flow: u32,
+    /// The congestion point, unique in the network.
+    pub point: u32,
+    /// The rate that the congestion point grants.
+    pub rate: Rate,
+}
+
+/// Reaction point: decides how fast a flow sends. `rate` and `window` both count; the NIC asks after each call.
+pub trait ReactionPoint {
+    /// A data packet goes out.
+    fn on_send(&mut self, _sent: &Sent) {}
+    /// An ACK has come.
+    fn on_ack(&mut self, _ack: &Ack<'_>) {}
+    /// A CNP has come.
+    fn on_cnp(&mut self, _now: Time, _cnp: &Cnp) {}
+    /// A switch's message has come.
+    fn on_cnm(&mut self, _now: Time, _cnm: &Cnm) {}
+    /// Packets were lost and are sent again (lossy networks only).
+    fn on_loss(&mut self, _now: Time) {}
+    /// The moment of [`Self::next_timer`] has come.
+    fn on_timer(&mut self, _now: Time) {}
+    /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Asked after each call.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+    /// The pacing rate of the flow's wire bytes.
+    fn rate(&self) -> Rate;
+    /// The most payload bytes in flight; `u64::MAX` for no limit. A packet may go while fewer are in flight.
+    fn window(&self) -> u64 {
+        u64::MAX
+    }
+}
+
+/// A data packet at its receiver.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Moment of arrival.
+    pub now: Time,
+    /// Payload bytes.
+    pub payload: u64,
+    /// Bytes on the wire.
+    pub frame: u64,
+    /// The packet's mark.
+    pub mark: Mark,
+}
+
+/// Notification point: decides what a receiver sends back beyond its ACKs.
+pub trait NotificationPoint {
+    /// A data packet has arrived; a CNP may go back.
+    fn on_data(&mut self, _arrival: &Arrival) -> Option<Cnp> {
+        None
+    }
+    /// The moment of [`Self::next_timer`] has come; a CNP may go back.
+    fn on_timer(&mut self, _now: Time) -> Option<Cnp> {
+        None
+    }
+    /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Asked after each call.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+}
+
+/// What a congestion point or a detector knows of its egress queue.
+#[derive(Clone, Debug)]
+pub struct PortEnv {
+    /// The congestion point's number, unique in the network.
+    pub point: u32,
+    /// The port's line rate.
+    pub rate: Rate,
+    /// Propagation delay of the port's link.
+    pub delay: Time,
+    /// A full data packet on the wire, in bytes.
+    pub frame: u64,
+    /// The queue's own random stream.
+    pub stream: Stream,
+}
+
+/// An egress queue at the moment of a call.
+#[derive(Clone, Copy, Debug)]
+pub struct QueueView {
+    /// Now.
+    pub now: Time,
+    /// Bytes queued: after a packet was added at enqueue, after it was removed at dequeue.
+    pub bytes: u64,
+}
+
+/// A data packet that passes a congestion point.
+#[derive(Clone, Copy, Debug)]
+pub struct Passing {
+    /// Its flow.
+    pub flow: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+}
+
+/// Congestion point: an egress queue of a switch that sends messages of its own.
+pub trait CongestionPoint {
+    /// A data packet joins the queue.
+    fn on_enqueue(&mut self, _queue: &QueueView, _packet: &Passing) {}
+    /// A data packet leaves the queue for the wire.
+    fn on_dequeue(&mut self, _queue: &QueueView, _packet: &Passing) {}
+    /// The moment of [`Self::next_timer`] has come: messages go into `out`.
+    fn on_timer(&mut self, _queue: &QueueView, _out: &mut Vec<Cnm>) {}
+    /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Asked after each call.
+    fn next_timer(&self) -> Time {
+        Time::NEVER
+    }
+}
+
+/// Detector: the part of an egress queue that says *congested* by marking packets.
+pub trait Detector {
+    /// A data packet leaves the queue; the mark that it earns here (a greater one that it has stays).
+    fn on_dequeue(&mut self, queue: &QueueView) -> Mark;
+    /// The queue may not send from now on (PAUSE, or no credit).
+    fn on_pause(&mut self, _queue: &QueueView) {}
+    /// The queue may send again.
+    fn on_resume(&mut self, _queue: &QueueView) {}
+}
+
+/// For schemes without a notification point or a congestion point of their own.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Silent;
+impl NotificationPoint for Silent {}
+impl CongestionPoint for Silent {}
+
+/// A parameter outside of what its scheme allows.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct ParamError {
+    /// The parameter's key.
+    pub key: &'static str,
+    /// What is wrong and what was expected.
+    pub message: String,
+}
+
+impl ParamError {
+    /// An error at `key`.
+    pub fn new(key: &'static str, message: impl Into<String>) -> Self {
+        ParamError { key, message: message.into() }
+    }
+}
+
+/// What is known of the whole network when defaults are filled in.
+#[derive(Clone, Copy, Debug)]
+pub struct NetworkEnv {
+    /// The hosts' line rate (the greatest of them).
+    pub line_rate: Rate,
+    /// The largest base RTT over all pairs of hosts.
+    pub base_rtt: Time,
+}
+
+/// A scheme: a named set of congestion, notification and reaction point with its parameters.
+///
+/// The parameters are the type that implements this trait: they parse from a scenario, carry their documentation
+/// into the schema, and make the points of each flow and queue.
+pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + schemars::JsonSchema {
+    /// The name in scenarios.
+    const NAME: &'static str;
+    /// One line on what it is.
+    const TITLE: &'static str;
+    /// Where it is published.
+    const SOURCE: &'static str;
+    /// Its reaction point.
+    type Reaction: ReactionPoint;
+    /// Its notification point.
+    type Notification: NotificationPoint;
+    /// Its congestion point.
+    type Congestion: CongestionPoint;
+
+    /// Refuses values that make no sense.
+    fn validate(&self) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// Fills in defaults that depend on the network or on another parameter, so that a manifest shows them all.
+    fn resolve(self, _env: &NetworkEnv) -> Self {
+        self
+    }
+    /// What it needs on the wire.
+    fn signals(&self) -> Signals;
+    /// The reaction point of a new flow. The parameters are resolved.
+    fn reaction(&self, env: &FlowEnv) -> Self::Reaction;
+    /// The notification point of a new flow.
+    fn notification(&self, env: &FlowEnv) -> Self::Notification;
+    /// The congestion point of an egress queue.
+    fn congestion(&self, env: &PortEnv) -> Self::Congestion;
+}
