@@ -1,0 +1,222 @@
+//! What can be set of packets, hosts, switches and flow control, apart from topology, traffic and scheme.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Time};
+use xoff_schemes::IntFormat;
+
+/// Sizes on the wire.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Packets {
+    /// A full data frame on the wire, with every header and the scheme's signals. The payload of a full packet is
+    /// what remains.
+    pub mtu: Bytes,
+    /// Payload of a full data packet; where given, headers and signals come on top of it and `mtu` follows.
+    pub payload: Option<Bytes>,
+    /// Headers of a data packet without signals: Ethernet 14, IPv4 20, UDP 8, BTH 12, ICRC 4, FCS 4.
+    pub header: Bytes,
+    /// An ACK without signals: a data packet's headers and AETH 4.
+    pub ack: Bytes,
+    /// A CNP (from a receiver) or CNM (from a switch).
+    pub cnp: Bytes,
+    /// A PAUSE or RESUME frame (IEEE 802.1Qbb: the least Ethernet frame).
+    pub pfc: Bytes,
+    /// What the wire takes beside each frame: 20 B for Ethernet's preamble and least gap, or nothing as most
+    /// published simulations have it.
+    pub gap: Bytes,
+    /// Width of INT's counters.
+    pub int_format: IntFormat,
+    /// Hops that INT has room for.
+    pub int_hops: u8,
+    /// Period at which a switch refreshes the table that FNCC's ACKs read; 0 reads live counters.
+    pub int_refresh: Time,
+}
+
+impl Default for Packets {
+    fn default() -> Self {
+        Packets {
+            mtu: Bytes(1518),
+            payload: None,
+            header: Bytes(62),
+            ack: Bytes(66),
+            cnp: Bytes(66),
+            pfc: Bytes(64),
+            gap: Bytes(0),
+            int_format: IntFormat::Hardware,
+            int_hops: 5,
+            int_refresh: Time::ZERO,
+        }
+    }
+}
+
+/// The class in which ACKs travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AckClass {
+    /// With CNPs and CNMs ahead of all data, never paused.
+    #[default]
+    Control,
+    /// In their flow's priority, behind its data in switches, and paused with it.
+    Data,
+}
+
+/// The base RTT that schemes are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseRtt {
+    /// The largest over all pairs of hosts, for every flow (HPCC's and FNCC's T).
+    #[default]
+    Max,
+    /// Each flow its own.
+    PerPair,
+}
+
+/// Which flows a receiver counts into N.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowCount {
+    /// Flows with an incomplete message here, and those that delivered their last data within one base RTT.
+    #[default]
+    Recent,
+    /// Every flow that has delivered data here and is not torn down: all that ever started, less none.
+    AllOpenQps,
+}
+
+/// Host NICs and their transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// One cumulative ACK for this many data packets, and always one for the last.
+    pub ack_every: u32,
+    /// The class in which ACKs travel.
+    pub ack_class: AckClass,
+    /// Time from a data packet's arrival to its ACK's readiness.
+    pub processing_delay: Time,
+    /// The base RTT that schemes are given.
+    pub base_rtt: BaseRtt,
+    /// Which flows a receiver counts into N.
+    pub flow_count: FlowCount,
+    /// In a lossy network: silence after which a sender goes back to the first unacknowledged byte.
+    pub retransmit_timeout: Time,
+    /// In a lossy network: least time between two NACKs for the same gap.
+    pub nack_interval: Time,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            ack_every: 1,
+            ack_class: AckClass::Control,
+            processing_delay: Time::ZERO,
+            base_rtt: BaseRtt::Max,
+            flow_count: FlowCount::Recent,
+            retransmit_timeout: Time::from_ms(1),
+            nack_interval: Time::from_us(500),
+        }
+    }
+}
+
+/// How an egress port chooses among its data priorities. Control packets always go first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scheduling {
+    /// A packet of each backlogged priority in turn.
+    #[default]
+    RoundRobin,
+    /// The highest backlogged priority number first.
+    Strict,
+}
+
+/// Output-queued shared-memory Ethernet switches.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Switch {
+    /// Data priorities in use, numbered from 0; at most 8.
+    pub priorities: u8,
+    /// How an egress port chooses among them.
+    pub scheduling: Scheduling,
+    /// Packet memory of each switch; without it, only flow control's thresholds bound the queues.
+    pub buffer: Option<Bytes>,
+}
+
+impl Default for Switch {
+    fn default() -> Self {
+        Switch { priorities: 1, scheduling: Scheduling::RoundRobin, buffer: None }
+    }
+}
+
+/// Priority-based Flow Control (IEEE 802.1Qbb).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pfc {
+    /// Static threshold: PAUSE when a port's ingress bytes of a priority exceed this.
+    pub xoff: Option<Bytes>,
+    /// Static threshold: RESUME when they fall to this; without it, two frames below `xoff`.
+    pub xon: Option<Bytes>,
+    /// Dynamic threshold: PAUSE when ingress bytes reach this share of the free shared memory. Needs
+    /// `switch.buffer`; excludes `xoff`. Powers of two are what hardware offers (0.125 is common).
+    pub alpha: Option<f64>,
+    /// Dynamic threshold: RESUME this far below the threshold.
+    pub resume_offset: Bytes,
+    /// Dynamic threshold: memory that each port and priority has to itself.
+    pub reserve: Bytes,
+    /// Memory of each port and priority above its threshold, for what arrives until the peer stops; without it,
+    /// computed from the link: 2 t_p C + 2 MTU + a PAUSE frame + response time.
+    pub headroom: Option<Bytes>,
+    /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
+    /// delays the stop.
+    pub response_quanta: u32,
+    /// Pause time of a PAUSE frame in quanta of 512 bit times at the port's rate.
+    pub quanta: u16,
+    /// Send PAUSE again at half its time while the threshold is still exceeded; without it, and when the peer's
+    /// timer runs out, the peer resumes.
+    pub refresh: bool,
+}
+
+impl Default for Pfc {
+    fn default() -> Self {
+        Pfc {
+            xoff: None,
+            xon: None,
+            alpha: None,
+            resume_offset: Bytes(3 * 1024),
+            reserve: Bytes(4 * 1024),
+            headroom: None,
+            response_quanta: 0,
+            quanta: u16::MAX,
+            refresh: true,
+        }
+    }
+}
+
+/// Flow control between neighbours.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum FlowControl {
+    /// None: queues grow up to `switch.buffer`.
+    None,
+    /// Priority-based Flow Control.
+    Pfc(Pfc),
+}
+
+impl Default for FlowControl {
+    fn default() -> Self {
+        FlowControl::Pfc(Pfc { xoff: Some(Bytes(500_000)), ..Pfc::default() })
+    }
+}
+
+/// Everything about the network that is not topology, routing, scheme or traffic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Sizes on the wire.
+    pub packets: Packets,
+    /// Host NICs.
+    pub host: Host,
+    /// Switches.
+    pub switch: Switch,
+    /// Flow control between neighbours.
+    pub flow_control: FlowControl,
+    /// Packets may be dropped for lack of buffer, and are then sent again; otherwise a drop ends the run.
+    pub lossy: bool,
+}
