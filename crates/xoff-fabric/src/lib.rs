@@ -1,4 +1,30 @@
 //! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
+//!
+//! The files follow a packet's way: [`sender`] (reaction point, NIC arbitration and pacing) puts it on a link,
+//! [`switching`] takes it through a switch, with [`buffer`] and [`pause`] for flow control, and [`receiver`] turns
+//! it into an ACK or a CNP that goes the same way back. [`part`] holds their state and hands out the events,
+//! [`network`] what never changes, [`records`] what is kept of a run.
 
+pub mod buffer;
+pub mod build;
+pub mod event;
+pub mod network;
+pub mod pacing;
+pub mod packet;
+pub mod part;
+pub mod pause;
+pub mod port;
+pub mod receiver;
+pub mod records;
+pub mod routing;
+pub mod sender;
 pub mod settings;
+pub mod simulation;
+pub mod switching;
 pub mod topology;
+
+pub use build::{BuildError, network_env};
+pub use network::{Flow, Network};
+pub use part::Failure;
+pub use records::Recording;
+pub use simulation::{Progress, Simulation, Stop};

@@ -1,5 +1,30 @@
 //! The graph of hosts, switches and links, and the topologies that can be asked for by name.
 
+mod adjacency;
+mod builder;
+mod chain;
+mod dumbbell;
+mod error;
+mod fat_tree;
+mod graph;
+mod leaf_spine;
+mod names;
+mod registry;
+mod star;
+mod validate;
+
+pub use adjacency::Adjacency;
+pub use chain::{Chain, Join};
+pub use dumbbell::Dumbbell;
+pub use error::TopologyError;
+pub use fat_tree::FatTree;
+pub use graph::{Graph, GraphLink, GraphNode, GraphNodeKind};
+pub use leaf_spine::LeafSpine;
+pub use names::{NameIndex, Nearest};
+pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
+pub use star::Star;
+pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
+
 use xoff_engine::{Rate, Time};
 
 /// A node's index in [`Topology::nodes`].

@@ -1,0 +1,323 @@
+//! A switch's packet memory and the ingress accounting that decides on PAUSE and RESUME.
+//!
+//! Static thresholds compare the bytes of one (ingress port, priority) with Xoff and Xon. Dynamic thresholds
+//! follow the shared-memory model of the HPCC simulator lineage: each pair has a reserve of its own, above it a
+//! share `alpha` of what is free of the shared memory, and above that its headroom. A packet is charged when it has
+//! arrived in full and released when its transmission begins.
+
+use xoff_engine::{Rate, Time};
+
+use crate::settings::{FlowControl, Pfc};
+
+/// Thresholds and state of one (ingress port, priority).
+#[derive(Clone, Copy, Debug)]
+pub struct IngressQueue {
+    /// Bytes in the switch that came in here, without those in the headroom of dynamic thresholds.
+    pub bytes: u64,
+    /// Bytes in the headroom (dynamic thresholds only).
+    headroom_used: u64,
+    /// Whether the peer was told to pause.
+    pub pausing: bool,
+    xoff: u64,
+    xon: u64,
+    /// Memory above the threshold.
+    headroom: u64,
+}
+
+impl IngressQueue {
+    /// All bytes charged here.
+    pub fn occupancy(&self) -> u64 {
+        self.bytes + self.headroom_used
+    }
+}
+
+/// No room for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Overflow {
+    /// Bytes that this ingress port and priority already has.
+    pub occupancy: u64,
+    /// Headroom that it has.
+    pub headroom: u64,
+    /// Headroom that it would have taken.
+    pub needed: u64,
+}
+
+/// Dynamic thresholds of a switch.
+#[derive(Clone, Copy, Debug)]
+struct Dynamic {
+    /// Share of the free memory, in units of 2^-32.
+    alpha: u64,
+    /// Memory without all reserves and headrooms.
+    shareable: u64,
+    shared_used: u64,
+    reserve: u64,
+    resume_offset: u64,
+}
+
+impl Dynamic {
+    fn threshold(&self) -> u64 {
+        let free = self.shareable.saturating_sub(self.shared_used);
+        ((u128::from(free) * u128::from(self.alpha)) >> 32) as u64
+    }
+}
+
+/// The packet memory of a switch.
+#[derive(Clone, Debug)]
+pub struct Memory {
+    capacity: u64,
+    used: u64,
+    dynamic: Option<Dynamic>,
+}
+
+/// What a link's ends must be known by to size a headroom.
+#[derive(Clone, Copy, Debug)]
+pub struct LinkEnds {
+    /// Rate at which the peer sends to us.
+    pub rate_in: Rate,
+    /// Propagation delay from the peer to us.
+    pub delay_in: Time,
+    /// Our rate to the peer.
+    pub rate_out: Rate,
+    /// Propagation delay to the peer.
+    pub delay_out: Time,
+}
+
+/// Bytes that can arrive above Xoff: the frame that crosses it, then what the peer sends until it stops. That is
+/// our frame on the wire, the PAUSE frame, both propagation delays, the peer's response time and its frame on the
+/// wire: 2 MTU/C + 2 t_p for equal ends, after the terms of IEEE 802.1Qbb's delay budget.
+pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frame: u64, response_quanta: u32) -> u64 {
+    let until_stopped = ends.rate_out.serialization(mtu)
+        + ends.rate_out.serialization(pfc_frame)
+        + ends.delay_out
+        + ends.rate_in.serialization(mtu)
+        + ends.delay_in
+        + quanta_time(u64::from(response_quanta), ends.rate_in);
+    mtu + ends.rate_in.bytes_in(until_stopped) + 1
+}
+
+/// The time of pause quanta: 512 bit times each, at the port's rate.
+pub fn quanta_time(quanta: u64, rate: Rate) -> Time {
+    rate.time_for(quanta * 64)
+}
+
+impl IngressQueue {
+    /// The thresholds of one ingress port and priority under `flow_control`.
+    pub fn new(flow_control: &FlowControl, ends: &LinkEnds, mtu: u64, pfc_frame: u64) -> Self {
+        let unlimited = IngressQueue {
+            bytes: 0,
+            headroom_used: 0,
+            pausing: false,
+            xoff: u64::MAX,
+            xon: u64::MAX,
+            headroom: 0,
+        };
+        match flow_control {
+            FlowControl::None => unlimited,
+            FlowControl::Pfc(pfc) => {
+                let headroom =
+                    pfc.headroom.map_or_else(|| headroom(ends, mtu, pfc_frame, pfc.response_quanta), |h| h.0);
+                let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);
+                let xon = pfc.xon.map_or(xoff.saturating_sub(2 * mtu), |x| x.0);
+                IngressQueue { xoff, xon, headroom, ..unlimited }
+            }
+        }
+    }
+
+    /// Memory above the threshold.
+    pub fn headroom(&self) -> u64 {
+        self.headroom
+    }
+}
+
+impl Memory {
+    /// The memory of a switch whose ingress queues have `headrooms` bytes of headroom in all, over `queues` pairs of
+    /// port and priority. Without `capacity` it is unlimited.
+    pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
+        let dynamic = match flow_control {
+            FlowControl::Pfc(Pfc { alpha: Some(alpha), reserve, resume_offset, .. }) => Some(Dynamic {
+                alpha: (alpha * (1u64 << 32) as f64) as u64,
+                shareable: capacity.unwrap_or(u64::MAX).saturating_sub(headrooms + queues * reserve.0),
+                shared_used: 0,
+                reserve: reserve.0,
+                resume_offset: resume_offset.0,
+            }),
+            _ => None,
+        };
+        Memory { capacity: capacity.unwrap_or(u64::MAX), used: 0, dynamic }
+    }
+
+    /// Bytes in the memory.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// Charges a packet that has arrived; says whether the peer must be paused.
+    #[inline]
+    pub fn charge(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
+        if self.used + size > self.capacity {
+            return Err(self.overflow(queue, size));
+        }
+        if self.dynamic.is_some() {
+            return self.charge_dynamic(queue, size);
+        }
+        let bytes = queue.bytes + size;
+        if bytes > queue.xoff {
+            if bytes - queue.xoff > queue.headroom {
+                return Err(self.overflow(queue, size));
+            }
+            queue.bytes = bytes;
+            self.used += size;
+            return Ok(!queue.pausing);
+        }
+        queue.bytes = bytes;
+        self.used += size;
+        Ok(false)
+    }
+
+    /// Releases a packet that is leaving; says whether the peer may go on.
+    #[inline]
+    pub fn release(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
+        self.used -= size;
+        if self.dynamic.is_some() {
+            return self.release_dynamic(queue, size);
+        }
+        queue.bytes -= size;
+        queue.pausing && queue.bytes <= queue.xon
+    }
+
+    fn overflow(&self, queue: &IngressQueue, size: u64) -> Overflow {
+        let occupancy = queue.occupancy();
+        let above = match &self.dynamic {
+            None => (occupancy + size).saturating_sub(queue.xoff.min(occupancy)),
+            Some(_) => queue.headroom_used + size,
+        };
+        Overflow { occupancy, headroom: queue.headroom, needed: above }
+    }
+
+    fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
+        let overflow = self.overflow(queue, size);
+        let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
+        let threshold = dynamic.threshold();
+        let shared = queue.bytes.saturating_sub(dynamic.reserve);
+        if size + queue.headroom_used > queue.headroom && size + shared > threshold {
+            return Err(overflow);
+        }
+        let bytes = queue.bytes + size;
+        if bytes <= dynamic.reserve {
+            queue.bytes = bytes;
+        } else if bytes - dynamic.reserve > threshold {
+            queue.headroom_used += size;
+        } else {
+            queue.bytes = bytes;
+            dynamic.shared_used += size.min(bytes - dynamic.reserve);
+        }
+        self.used += size;
+        let shared = queue.bytes.saturating_sub(dynamic.reserve);
+        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold()))
+    }
+
+    fn release_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
+        let Some(dynamic) = &mut self.dynamic else { return false };
+        let from_headroom = size.min(queue.headroom_used);
+        queue.headroom_used -= from_headroom;
+        let rest = size - from_headroom;
+        let shared = queue.bytes.saturating_sub(dynamic.reserve);
+        dynamic.shared_used -= rest.min(shared);
+        queue.bytes -= rest;
+        let shared = queue.bytes.saturating_sub(dynamic.reserve);
+        queue.pausing
+            && queue.headroom_used == 0
+            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::Bytes;
+
+    fn ends() -> LinkEnds {
+        let (rate, delay) = (Rate::from_gbps(100), Time(1_500_000));
+        LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay }
+    }
+
+    #[test]
+    fn headroom_is_the_response_time_in_bytes() {
+        // 2 t_p C = 2 x 1.5 us x 12.5 GB/s = 37,500 B; two frames on the wires 3,036 B; PAUSE 64 B; the frame that
+        // crosses Xoff 1,518 B; one byte for rounding: 42,119 B. Response of 394 quanta adds 394 x 64 = 25,216 B.
+        assert_eq!(headroom(&ends(), 1518, 64, 0), 42_119);
+        assert_eq!(headroom(&ends(), 1518, 64, 394), 42_119 + 25_216);
+    }
+
+    #[test]
+    fn the_longest_pause_is_that_of_the_standard() {
+        // 65,535 quanta of 512 bit: 335.5 us at 100 Gbps, 838.8 us at 40 Gbps.
+        assert_eq!(quanta_time(65_535, Rate::from_gbps(100)), Time(335_539_200));
+        assert_eq!(quanta_time(65_535, Rate::from_gbps(40)), Time(838_848_000));
+    }
+
+    #[test]
+    fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
+        let flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(10_000)), ..Pfc::default() });
+        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut memory = Memory::new(&flow_control, None, 0, 1);
+        for _ in 0..10 {
+            assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // up to 10,000 B: at Xoff, not above
+        }
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(true));
+        queue.pausing = true;
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // 12,000 B, already pausing
+        for left in [11_000, 10_000, 9_000] {
+            assert!(!memory.release(&mut queue, 1_000), "{left} B are above Xon = 10,000 - 2 x 1,000");
+        }
+        assert!(memory.release(&mut queue, 1_000));
+        assert_eq!((queue.bytes, memory.used()), (8_000, 8_000));
+    }
+
+    #[test]
+    fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
+        let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(1_500)), ..Pfc::default() };
+        let flow_control = FlowControl::Pfc(pfc);
+        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut memory = Memory::new(&flow_control, None, 0, 1);
+        for _ in 0..3 {
+            assert!(memory.charge(&mut queue, 1_000).is_ok());
+        }
+        // 3,000 B are there; a fourth packet makes 4,000 B, 2,000 B above Xoff with 1,500 B of headroom.
+        let overflow = Overflow { occupancy: 3_000, headroom: 1_500, needed: 2_000 };
+        assert_eq!(memory.charge(&mut queue, 1_000), Err(overflow));
+        assert_eq!(queue.bytes, 3_000);
+    }
+
+    #[test]
+    fn dynamic_threshold_is_a_share_of_what_is_free() {
+        // 100,000 B, alpha 1/2, one queue with reserve 1,000 B and headroom 9,000 B: 90,000 B to share. With s bytes
+        // shared the threshold is (90,000 - s)/2, reached at s = 30,000: 31,000 B with the reserve.
+        let pfc = Pfc {
+            alpha: Some(0.5),
+            reserve: Bytes(1_000),
+            resume_offset: Bytes(3_000),
+            headroom: Some(Bytes(9_000)),
+            ..Pfc::default()
+        };
+        let flow_control = FlowControl::Pfc(pfc);
+        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut memory = Memory::new(&flow_control, Some(100_000), 9_000, 1);
+        for _ in 0..30 {
+            assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));
+        }
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(true)); // 31,000 B
+        queue.pausing = true;
+        // The next goes to the headroom; nine of them fit, not ten.
+        for _ in 0..9 {
+            assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));
+        }
+        assert!(memory.charge(&mut queue, 1_000).is_err());
+        for _ in 0..9 {
+            assert!(!memory.release(&mut queue, 1_000)); // the headroom empties first
+        }
+        // Resume when s + 3,000 <= (90,000 - s)/2, that is s <= 28,000: after two more packets.
+        assert!(!memory.release(&mut queue, 1_000)); // s = 29,000
+        assert!(memory.release(&mut queue, 1_000)); // s = 28,000
+    }
+}

@@ -1,0 +1,150 @@
+//! Building a network: paths for every flow, the base RTT, and checks that the parts fit together.
+
+use std::collections::HashMap;
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
+
+use crate::event::MAX_INDEX;
+use crate::network::{Flow, Network, Route, WireSizes, unloaded_rtt};
+use crate::routing::{Router, Routing, RoutingError};
+use crate::settings::Settings;
+use crate::topology::{NodeKind, PortId, Topology, peer};
+
+/// Why no network can be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// No path.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// INT has no room for a path.
+    #[error("a path passes {hops} switches, and INT has room for {room}: raise `packets.int_hops` (at most 8)")]
+    TooManyHops {
+        /// Switches on the longest path.
+        hops: usize,
+        /// Room.
+        room: u8,
+    },
+    /// More entities than an event's key can name.
+    #[error("{count} {what} are too many: at most {limit}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many may be.
+        limit: u32,
+    },
+}
+
+/// What is known of the network before its scheme's defaults are filled in: host line rate and the largest base
+/// RTT over all pairs of hosts, with the sizes on the wire that `signals` make.
+pub fn network_env(
+    topology: &Topology,
+    router: &Router,
+    settings: &Settings,
+    signals: &Signals,
+) -> Result<NetworkEnv, BuildError> {
+    let wire = WireSizes::new(settings, signals);
+    let mut base_rtt = Time::ZERO;
+    for (src, dst) in router.representative_pairs() {
+        let (mut data, mut ack) = (Vec::new(), Vec::new());
+        router.path(src, dst, 0, &mut data)?;
+        router.ack_path(src, dst, 0, &mut ack)?;
+        base_rtt = base_rtt.max(unloaded_rtt(topology, &wire, &data, &ack));
+    }
+    let host_ports = (0..topology.ports()).filter(|&p| {
+        topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host
+    });
+    let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
+    Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
+}
+
+/// The paths of flows, each pair and key computed once.
+struct Paths<'a> {
+    router: &'a Router,
+    ports: Vec<PortId>,
+    longest: usize,
+}
+
+impl Paths<'_> {
+    fn route(&mut self, flow: &Flow, number: u64) -> Result<Route, BuildError> {
+        let data = self.ports.len();
+        self.router.path(flow.src, flow.dst, number, &mut self.ports)?;
+        let back = self.ports.len();
+        let links = back - data;
+        for i in (data..back).rev() {
+            self.ports.push(peer(self.ports[i]));
+        }
+        let (mut ack, mut ack_links) = (back, links);
+        if !self.router.is_symmetric() {
+            ack = self.ports.len();
+            self.router.ack_path(flow.src, flow.dst, number, &mut self.ports)?;
+            ack_links = self.ports.len() - ack;
+        }
+        self.longest = self.longest.max(links).max(ack_links);
+        Ok(Route {
+            data: data as u32,
+            ack: ack as u32,
+            back: back as u32,
+            links: links as u8,
+            ack_links: ack_links as u8,
+        })
+    }
+}
+
+impl Network {
+    /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
+    /// be resolved.
+    pub fn build(
+        topology: Topology,
+        routing: &Routing,
+        settings: Settings,
+        scheme: AnyScheme,
+        flows: Vec<Flow>,
+        seed: u64,
+    ) -> Result<Network, BuildError> {
+        let router = Router::new(&topology, routing, seed)?;
+        let signals = scheme.signals();
+        let env = network_env(&topology, &router, &settings, &signals)?;
+        let entities = flows.len().max(topology.ports() as usize * usize::from(settings.switch.priorities));
+        if entities > MAX_INDEX as usize {
+            return Err(BuildError::TooMany { what: "flows or queues", count: entities, limit: MAX_INDEX });
+        }
+        let mut paths = Paths { router: &router, ports: Vec::new(), longest: 0 };
+        // The number of a flow among those of its pair is its key, so that what one pair does never moves another's
+        // paths.
+        let mut of_pair: HashMap<(u32, u32), u64> = HashMap::new();
+        let mut routes = Vec::with_capacity(flows.len());
+        for flow in &flows {
+            let number = of_pair.entry((flow.src, flow.dst)).or_default();
+            routes.push(paths.route(flow, *number)?);
+            *number += 1;
+        }
+        let hops = paths.longest.saturating_sub(1);
+        if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {
+            return Err(BuildError::TooManyHops { hops, room: settings.packets.int_hops });
+        }
+        let ports = std::mem::take(&mut paths.ports);
+        if ports.len() > u32::MAX as usize {
+            let limit = u32::MAX;
+            return Err(BuildError::TooMany { what: "hops of all paths", count: ports.len(), limit });
+        }
+        let wire = WireSizes::new(&settings, &signals);
+        let plain = WireSizes::new(&settings, &Signals::default());
+        Ok(Network {
+            topology,
+            settings,
+            scheme,
+            signals,
+            wire,
+            plain,
+            seed,
+            flows,
+            paths: ports,
+            routes,
+            base_rtt: env.base_rtt,
+            line_rate: env.line_rate,
+        })
+    }
+}

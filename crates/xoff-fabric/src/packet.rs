@@ -1,0 +1,191 @@
+//! Packets and the slab they live in.
+
+use xoff_engine::Time;
+use xoff_schemes::Mark;
+use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};
+
+/// A packet's index in the slab.
+pub type PacketId = u32;
+
+/// No packet.
+pub const NO_PACKET: PacketId = u32::MAX;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Kind {
+    /// Payload of a flow.
+    Data,
+    /// Cumulative acknowledgement.
+    Ack,
+    /// Negative acknowledgement: go back to `seq` (lossy networks only).
+    Nack,
+    /// Congestion notification packet, from a receiver.
+    Cnp,
+    /// Congestion notification message, from a switch.
+    Cnm,
+    /// PAUSE (quanta above zero) or RESUME of one priority; never leaves its link.
+    Pfc,
+}
+
+/// Set on the packet that ends its flow.
+pub const LAST: u8 = 1;
+/// The packet's bytes count at its ingress port of the switch that it is in.
+pub const CHARGED: u8 = 2;
+/// The CNP carries a rate in `seq`.
+pub const HAS_RATE: u8 = 4;
+
+/// A packet: one cache line. Telemetry lies beside it in [`Packets`], only when a scheme asks for it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// Data: offset of its first payload byte. ACK, NACK: all before this offset has arrived. CNP, CNM: the rate
+    /// in bit/s. PFC: quanta.
+    pub seq: u64,
+    /// When the data packet, or the one that this ACK answers, left its sender.
+    pub sent_at: Time,
+    /// The flow it belongs to.
+    pub flow: u32,
+    /// Next packet of the same queue.
+    pub next: PacketId,
+    /// Index of its next egress port in the network's paths.
+    pub position: u32,
+    /// Port by which it entered the node that it is in.
+    pub ingress: u32,
+    /// CNM: the congestion point.
+    pub point: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Payload bytes.
+    pub payload: u16,
+    /// The receiver's count of flows, in ACKs.
+    pub flow_count: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Queue class: 0 MAC control, 1 control, 2 + p data priority p. PFC frames name the class they stop in
+    /// `hops`.
+    pub class: u8,
+    /// Its congestion mark.
+    pub mark: Mark,
+    /// [`LAST`], [`CHARGED`], [`HAS_RATE`].
+    pub flags: u8,
+    /// INT records so far.
+    pub hops: u8,
+}
+
+/// The telemetry of a packet, as the run's format has it.
+enum IntSlab {
+    Off,
+    Packed(Vec<[PackedRecord; MAX_INT_HOPS]>),
+    Exact(Vec<[ExactRecord; MAX_INT_HOPS]>),
+}
+
+/// The slab of packets. A freed slot is the next to be used, as it is still in the cache.
+pub struct Packets {
+    slots: Vec<Packet>,
+    int: IntSlab,
+    free: PacketId,
+    live: u32,
+}
+
+impl Packets {
+    /// An empty slab without telemetry.
+    pub fn new() -> Self {
+        Packets { slots: Vec::new(), int: IntSlab::Off, free: NO_PACKET, live: 0 }
+    }
+
+    /// An empty slab whose packets carry telemetry, in full precision if `exact`.
+    pub fn with_int(exact: bool) -> Self {
+        let int = if exact { IntSlab::Exact(Vec::new()) } else { IntSlab::Packed(Vec::new()) };
+        Packets { int, ..Packets::new() }
+    }
+
+    /// Packets in use.
+    pub fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Puts a packet in.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        self.live += 1;
+        let id = self.free;
+        if id != NO_PACKET {
+            let slot = &mut self.slots[id as usize];
+            self.free = slot.next;
+            *slot = packet;
+            return id;
+        }
+        self.slots.push(packet);
+        match &mut self.int {
+            IntSlab::Off => {}
+            IntSlab::Packed(v) => v.push(Default::default()),
+            IntSlab::Exact(v) => v.push(Default::default()),
+        }
+        (self.slots.len() - 1) as PacketId
+    }
+
+    /// Takes a packet out.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        self.live -= 1;
+        self.slots[id as usize].next = self.free;
+        self.free = id;
+    }
+
+    /// The telemetry of packet `id`, `hops` records long.
+    #[inline]
+    pub fn int_records(&self, id: PacketId, hops: u8) -> xoff_schemes::int::Records<'_> {
+        use xoff_schemes::int::Records;
+        match &self.int {
+            IntSlab::Off => Records::Packed(&[]),
+            IntSlab::Packed(v) => Records::Packed(&v[id as usize][..hops as usize]),
+            IntSlab::Exact(v) => Records::Exact(&v[id as usize][..hops as usize]),
+        }
+    }
+
+    /// Appends a record to packet `id`.
+    #[inline]
+    pub fn stamp(&mut self, id: PacketId, code: u8, reading: &xoff_schemes::int::PortReading) {
+        let packet = &mut self.slots[id as usize];
+        let hop = packet.hops as usize;
+        packet.hops += 1;
+        match &mut self.int {
+            IntSlab::Off => {}
+            IntSlab::Packed(v) => v[id as usize][hop] = PackedRecord::stamp(code, reading),
+            IntSlab::Exact(v) => v[id as usize][hop] = ExactRecord::stamp(reading),
+        }
+    }
+}
+
+impl Default for Packets {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::ops::Index<PacketId> for Packets {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for Packets {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+        assert_eq!(size_of::<[PackedRecord; MAX_INT_HOPS]>(), 64);
+    }
+}

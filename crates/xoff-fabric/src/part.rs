@@ -1,0 +1,352 @@
+//! A part of the network: the nodes that one thread simulates, their state and their events.
+//!
+//! The files that follow a packet's way add the handlers: [`crate::sender`], [`crate::switching`],
+//! [`crate::pause`], [`crate::receiver`]. State belongs to nodes, and nodes touch each other only by packets that
+//! take a link's delay, so a network can be cut into parts along its links.
+
+use std::sync::Arc;
+
+use xoff_engine::{Domain, EventQueue, Time, stream};
+use xoff_schemes::detector::{AnyDetector, AnyMarker};
+use xoff_schemes::int::{PackedRecord, PortReading};
+use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
+
+use crate::buffer::{IngressQueue, LinkEnds, Memory};
+use crate::event::{index_of, key, kind, kind_of};
+use crate::network::Network;
+use crate::packet::{Kind, PacketId, Packets};
+use crate::pause::PauseState;
+use crate::port::{DATA, Port, Queue};
+use crate::receiver::Receiver;
+use crate::records::{Recording, Records};
+use crate::sender::{Nic, Senders};
+use crate::topology::{PortId, peer};
+
+/// Why a run cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A packet found no room in a lossless network.
+    #[error(
+        "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
+         (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
+         in all; it would have taken {needed} B of headroom, and {headroom} B are there"
+    )]
+    Drop {
+        /// When.
+        at: Time,
+        /// The switch.
+        node: String,
+        /// The ingress port.
+        port: String,
+        /// The packet's priority.
+        priority: u8,
+        /// The packet's bytes.
+        size: u64,
+        /// Bytes of this ingress port and priority in the switch.
+        occupancy: u64,
+        /// Bytes of all ports in the switch.
+        used: u64,
+        /// Headroom of the port and priority.
+        headroom: u64,
+        /// Headroom that the packet would have taken.
+        needed: u64,
+    },
+}
+
+/// A congestion point and its pending timer.
+pub(crate) struct Point {
+    pub state: AnyCongestion,
+    pub timer_at: Time,
+}
+
+/// Counts of what happened.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Events handled.
+    pub events: u64,
+    /// Packets of any kind received at any node.
+    pub packet_hops: u64,
+    /// Sum over all events of a hash of time and key: the same for the same sequence of events, however the
+    /// network is cut into parts.
+    pub fingerprint: u64,
+    /// Flows completed.
+    pub flows_done: u64,
+    /// Packets dropped.
+    pub drops: u64,
+}
+
+/// The state of a part and its pending events.
+pub struct Part {
+    pub(crate) now: Time,
+    pub(crate) net: Arc<Network>,
+    pub(crate) events: EventQueue,
+    pub(crate) packets: Packets,
+    pub(crate) ports: Vec<Port>,
+    /// By port, then class.
+    pub(crate) queues: Vec<Queue>,
+    /// By port, then priority.
+    pub(crate) ingress: Vec<IngressQueue>,
+    /// By port, then priority: what the peer's PAUSE frames did to the egress.
+    pub(crate) pauses: Vec<PauseState>,
+    /// By port, then priority; empty without marking.
+    pub(crate) detectors: Vec<AnyMarker>,
+    /// By port, then priority; empty without messages from switches.
+    pub(crate) points: Vec<Point>,
+    /// By node.
+    pub(crate) memories: Vec<Memory>,
+    /// By node.
+    pub(crate) nics: Vec<Nic>,
+    pub(crate) senders: Senders,
+    pub(crate) receivers: Vec<Option<Box<Receiver>>>,
+    /// By port: the snapshot that FNCC's ACKs read; empty when they read live counters.
+    pub(crate) int_table: Vec<PortReading>,
+    pub(crate) records: Records,
+    pub(crate) counters: Counters,
+    pub(crate) failure: Option<Failure>,
+    /// The run is to end after this event: by a failure, or by the last flow.
+    pub(crate) halt: bool,
+    pub(crate) stop_with_flows: bool,
+    pub(crate) classes: usize,
+    pub(crate) priorities: usize,
+    pub(crate) strict: bool,
+    /// Data packets pass a detector or a congestion point.
+    pub(crate) watched: bool,
+    pub(crate) int: IntPath,
+}
+
+impl Part {
+    /// The whole network as one part, with `detector` at each switch's egress queues.
+    pub fn new(
+        net: Arc<Network>,
+        detector: Option<&AnyDetector>,
+        recording: Recording,
+    ) -> Self {
+        let priorities = net.settings.switch.priorities as usize;
+        let classes = DATA as usize + priorities;
+        let topology = &net.topology;
+        let ports = topology.ports();
+        let of = |port: PortId| {
+            let node = topology.node_of(port);
+            let to = topology.node_of(peer(port));
+            let arrival = if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL };
+            let (rate, delay) = (topology.rate(port), topology.delay(port));
+            let code = PackedRecord::speed_code(rate).unwrap_or(0);
+            Port::new(node, rate, delay, key(arrival, peer(port)), code)
+        };
+        let mut part = Part {
+            now: Time::ZERO,
+            events: EventQueue::new(),
+            packets: match net.signals.int {
+                IntPath::Off => Packets::new(),
+                _ => Packets::with_int(net.settings.packets.int_format == IntFormat::Exact),
+            },
+            ports: (0..ports).map(of).collect(),
+            queues: vec![Queue::EMPTY; ports as usize * classes],
+            ingress: Vec::new(),
+            pauses: vec![PauseState::default(); ports as usize * priorities],
+            detectors: Vec::new(),
+            points: Vec::new(),
+            memories: Vec::new(),
+            nics: Nic::all(topology, priorities),
+            senders: Senders::new(net.flows.len()),
+            receivers: (0..net.flows.len()).map(|_| None).collect(),
+            int_table: Vec::new(),
+            records: Records::new(recording, &net),
+            counters: Counters::default(),
+            failure: None,
+            halt: false,
+            stop_with_flows: true,
+            classes,
+            priorities,
+            strict: net.settings.switch.scheduling == crate::settings::Scheduling::Strict,
+            watched: detector.is_some() || net.signals.congestion_point,
+            int: net.signals.int,
+            net: net.clone(),
+        };
+        part.build_memories();
+        part.build_points(detector);
+        if net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO {
+            part.refresh_int_table();
+        }
+        if !net.flows.is_empty() {
+            part.events.push(net.flows[0].start, key(kind::FLOW_START, 0), 0);
+        }
+        part.schedule_sample(Time::ZERO);
+        part
+    }
+
+    fn build_memories(&mut self) {
+        let net = self.net.clone();
+        let topology = &net.topology;
+        let fc = &net.settings.flow_control;
+        let frame = net.wire.frame() + net.wire.gap;
+        let mut headrooms = vec![0u64; topology.nodes.len()];
+        let mut queues = vec![0u64; topology.nodes.len()];
+        for port in 0..topology.ports() {
+            let ends = LinkEnds {
+                rate_in: topology.rate(peer(port)),
+                delay_in: topology.delay(peer(port)),
+                rate_out: topology.rate(port),
+                delay_out: topology.delay(port),
+            };
+            let node = topology.node_of(port) as usize;
+            for _ in 0..self.priorities {
+                let queue = IngressQueue::new(fc, &ends, frame, net.wire.pfc);
+                headrooms[node] += queue.headroom();
+                queues[node] += 1;
+                self.ingress.push(queue);
+            }
+        }
+        let capacity = net.settings.switch.buffer.map(|b| b.0);
+        self.memories = headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q)).collect();
+    }
+
+    fn build_points(&mut self, detector: Option<&AnyDetector>) {
+        let net = self.net.clone();
+        for port in 0..net.topology.ports() {
+            for priority in 0..self.priorities {
+                let point = port * self.priorities as u32 + priority as u32;
+                let env = |domain| PortEnv {
+                    point,
+                    rate: net.topology.rate(port),
+                    delay: net.topology.delay(port),
+                    frame: net.wire.frame(),
+                    stream: stream(net.seed, domain, u64::from(point)),
+                };
+                if let Some(detector) = detector {
+                    self.detectors.push(detector.detector(&env(Domain::Marking)));
+                }
+                if net.signals.congestion_point {
+                    let state = net.scheme.congestion(&env(Domain::Congestion));
+                    self.points.push(Point { state, timer_at: Time::NEVER });
+                    if !net.is_host(net.topology.node_of(port)) {
+                        self.sync_point_timer(point);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The time of the last event handled.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Counts so far.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What was recorded so far.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// Packets in the network.
+    pub fn packets_in_flight(&self) -> u32 {
+        self.packets.live()
+    }
+
+    /// Moves the clock to the end of a run whose last event lies before it.
+    pub(crate) fn advance_to(&mut self, time: Time) {
+        self.now = self.now.max(time);
+    }
+
+    /// Whether the run ends with its last flow.
+    pub(crate) fn stops_with_flows(&self) -> bool {
+        self.stop_with_flows
+    }
+
+    /// Whether the run is to end with its last flow.
+    pub(crate) fn stop_with_flows(&mut self, yes: bool) {
+        self.stop_with_flows = yes;
+    }
+
+    /// Handles up to `count` events before `limit`, up to a failure or the last flow. Returns whether events before
+    /// `limit` are left.
+    pub fn run_until(&mut self, limit: Time, count: u64) -> Result<bool, Failure> {
+        let last = self.counters.events + count;
+        while self.counters.events < last {
+            let Some(event) = self.events.pop_before(limit) else { return Ok(false) };
+            self.now = event.time;
+            self.counters.events += 1;
+            // A folded multiplication mixes time and key; the sum does not depend on the order of nodes.
+            let mixed = u128::from(event.time.0 ^ u64::from(event.key) << 32) * 0x9E37_79B9_7F4A_7C15;
+            let mixed = (mixed >> 64) as u64 ^ mixed as u64;
+            self.counters.fingerprint = self.counters.fingerprint.wrapping_add(mixed);
+            let index = index_of(event.key);
+            match kind_of(event.key) {
+                kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
+                kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
+                kind::PORT_READY => self.port_ready(index),
+                kind::NIC_WAKE => self.nic_wake(index),
+                _ => self.rare_event(kind_of(event.key), index, event.arg),
+            }
+            if self.halt {
+                self.halt = false;
+                break;
+            }
+        }
+        self.failure.take().map_or(Ok(true), Err)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rare_event(&mut self, kind: u32, index: u32, arg: u32) {
+        match kind {
+            kind::PAUSE_APPLY => self.apply_pause(index, arg),
+            kind::PAUSE_EXPIRY => self.pause_expiry(index),
+            kind::PAUSE_REFRESH => self.pause_refresh(index),
+            kind::FLOW_START => self.flow_start(index),
+            kind::FLOW_STOP => self.flow_stop(index),
+            kind::ACK_READY => self.nic_enqueue(index, arg),
+            kind::REACTION_TIMER => self.reaction_timer(index),
+            kind::NOTIFICATION_TIMER => self.notification_timer(index),
+            kind::CONGESTION_TIMER => self.congestion_timer(index),
+            kind::RETRANSMIT_TIMER => self.retransmit_timer(index),
+            kind::INT_REFRESH => self.refresh_int_table(),
+            _ => self.sample(),
+        }
+    }
+
+    /// Puts a packet on the wire of an idle port: the one place where packets leave a node.
+    #[inline]
+    pub(crate) fn put_on_wire(&mut self, port_id: PortId, id: PacketId) {
+        let size = u64::from(self.packets[id].size);
+        let port = &mut self.ports[port_id as usize];
+        let sent = self.now + port.serialization(size);
+        port.busy_until = sent;
+        if self.net.wire.gap != 0 {
+            port.busy_until += port.serialization(self.net.wire.gap);
+        }
+        port.tx_bytes += size;
+        port.tx_packets += 1;
+        self.events.push(sent + port.delay, port.arrival_key, id);
+    }
+
+    /// Ends the run for lack of room, or counts the loss where loss is allowed.
+    #[cold]
+    pub(crate) fn no_room(&mut self, ingress: PortId, id: PacketId, overflow: crate::buffer::Overflow) {
+        let packet = self.packets[id];
+        debug_assert_ne!(packet.kind, Kind::Pfc);
+        let node = self.ports[ingress as usize].node;
+        if self.net.settings.lossy {
+            self.packets.remove(id);
+            self.counters.drops += 1;
+            self.records.drops[ingress as usize] += 1;
+            return;
+        }
+        self.halt = true;
+        self.failure = Some(Failure::Drop {
+            at: self.now,
+            node: self.net.topology.nodes[node as usize].name.clone(),
+            port: self.net.topology.port_name(ingress),
+            priority: packet.class - DATA,
+            size: u64::from(packet.size),
+            occupancy: overflow.occupancy,
+            used: self.memories[node as usize].used(),
+            headroom: overflow.headroom,
+            needed: overflow.needed,
+        });
+    }
+}

@@ -1,0 +1,154 @@
+//! Which way a flow's packets and their ACKs take through the network.
+//!
+//! A path is the sequence of egress ports from the sending host's to the last switch's. It is computed once a flow,
+//! so that a packet's way costs no look-up at each hop. Hosts never forward.
+//!
+//! FNCC writes telemetry of a data packet's path into the ACK as that passes the same switches, and so depends on
+//! symmetric paths (Section 3.1, Observation 2). Its two methods are here: ECMP whose choice is symmetric, and
+//! several spanning trees. Asymmetric ECMP shows what happens without.
+
+mod choice;
+mod ecmp;
+mod error;
+mod metrics;
+mod params;
+mod static_routes;
+mod switches;
+mod trees;
+
+pub use error::RoutingError;
+pub use params::{Ecmp, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
+
+use choice::Mixing;
+use ecmp::EcmpTable;
+use static_routes::StaticTable;
+use switches::SwitchGraph;
+use trees::Trees;
+
+use crate::topology::{NodeId, NodeKind, PortId, Topology, peer};
+
+/// A topology's paths under one kind of routing.
+#[derive(Clone, Debug)]
+pub struct Router {
+    topology: Topology,
+    graph: SwitchGraph,
+    ways: Ways,
+}
+
+/// What decides between switches.
+#[derive(Clone, Debug)]
+enum Ways {
+    Ecmp(EcmpTable<Mixing>),
+    Trees(Trees),
+    Static(StaticTable),
+}
+
+/// One end of a path: a host and its switch.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    host: NodeId,
+    /// The switch's index in [`SwitchGraph`].
+    switch: u32,
+}
+
+impl Router {
+    /// Prepares `routing` on a topology that [`Topology::validate`] accepts. The choices among equal paths follow
+    /// from `seed` alone.
+    pub fn new(topology: &Topology, routing: &Routing, seed: u64) -> Result<Router, RoutingError> {
+        let graph = SwitchGraph::new(topology);
+        let choice = Mixing::new(seed);
+        let ways = match routing {
+            Routing::Ecmp(params) => Ways::Ecmp(EcmpTable::new(&graph, params, choice)),
+            Routing::SpanningTrees(params) => Ways::Trees(Trees::new(topology, &graph, params, choice)?),
+            Routing::StaticRoutes(params) => {
+                Ways::Static(StaticTable::new(topology, &graph, params, choice)?)
+            }
+        };
+        Ok(Router { topology: topology.clone(), graph, ways })
+    }
+
+    /// Appends to `out` the egress ports that packets from host `src` to host `dst` pass: the sender's first, that
+    /// of the last switch to the receiver last. `flow_key` stands for what tells the pair's flows apart, as the UDP
+    /// source port does. After an error `out` is as it was.
+    pub fn path(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
+        if src == dst {
+            return Err(RoutingError::SameHost { host: self.name(src) });
+        }
+        let before = out.len();
+        out.push(first);
+        if first != last {
+            let end = |host| self.graph.switch_of_host(host).map(|switch| End { host, switch });
+            let (Some(from), Some(to)) = (end(src), end(dst)) else {
+                out.truncate(before);
+                return Err(self.unreachable(src, dst));
+            };
+            let found = match &self.ways {
+                Ways::Ecmp(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
+                Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
+            };
+            if found.is_none() {
+                out.truncate(before);
+                return Err(self.unreachable(src, dst));
+            }
+            out.push(last);
+        }
+        Ok(())
+    }
+
+    /// Appends the egress ports that the ACKs of the flow from `src` to `dst` pass, the receiver's first. They are
+    /// routed as what they are, packets from `dst` to `src`; under symmetric routing that is the data's path
+    /// backwards, under asymmetric ECMP a choice of its own.
+    pub fn ack_path(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        self.path(dst, src, flow_key, out)
+    }
+
+    /// Whether every ACK is certain to take its data's path backwards, whatever the topology.
+    pub fn is_symmetric(&self) -> bool {
+        match &self.ways {
+            Ways::Ecmp(table) => table.symmetric(),
+            Ways::Trees(_) => true,
+            Ways::Static(table) => table.symmetric(),
+        }
+    }
+
+    fn host_port(&self, node: NodeId) -> Result<PortId, RoutingError> {
+        match self.topology.nodes.get(node as usize) {
+            None => Err(RoutingError::NoSuchNode { node }),
+            Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
+            Some(n) => {
+                self.graph.host_port(node).ok_or_else(|| RoutingError::NotConnected { host: n.name.clone() })
+            }
+        }
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        self.topology.nodes[node as usize].name.clone()
+    }
+
+    fn unreachable(&self, from: NodeId, to: NodeId) -> RoutingError {
+        RoutingError::Unreachable { from: self.name(from), to: self.name(to) }
+    }
+}
+
+/// Turns a sequence of egress ports into that of the way back.
+fn reverse(path: &mut [PortId]) {
+    path.reverse();
+    for port in path {
+        *port = peer(*port);
+    }
+}

@@ -1,0 +1,99 @@
+//! What can be set of routing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Routing by name with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Routing {
+    /// Each flow takes one of the shortest paths, by a hash.
+    Ecmp(Ecmp),
+    /// Each flow takes the only path in one of several spanning trees, by a hash.
+    SpanningTrees(SpanningTrees),
+    /// Listed paths, and ECMP for all other pairs.
+    StaticRoutes(StaticRoutes),
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Routing::Ecmp(Ecmp::default())
+    }
+}
+
+impl Routing {
+    /// The names of all kinds of routing.
+    pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes"];
+
+    /// The routing called `name`, its parameters read from `source`; none where there is no such routing.
+    pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+        match name {
+            "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
+            "spanning_trees" => Some(SpanningTrees::deserialize(source).map(Routing::SpanningTrees)),
+            "static_routes" => Some(StaticRoutes::deserialize(source).map(Routing::StaticRoutes)),
+            _ => None,
+        }
+    }
+    /// Its name in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Routing::Ecmp(_) => "ecmp",
+            Routing::SpanningTrees(_) => "spanning_trees",
+            Routing::StaticRoutes(_) => "static_routes",
+        }
+    }
+}
+
+/// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ecmp {
+    /// ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped addresses.
+    pub symmetric: bool,
+}
+
+impl Default for Ecmp {
+    fn default() -> Self {
+        Ecmp { symmetric: true }
+    }
+}
+
+/// Several spanning trees of the switches (FNCC, Section 3.1, Observation 2 and Fig. 6, after TCP-Bolt).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpanningTrees {
+    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 one of its own.
+    pub trees: u32,
+    /// Names of the switches at which the trees are rooted, in turn; without them, the switches of the highest
+    /// tier, evenly chosen.
+    pub roots: Vec<String>,
+}
+
+impl Default for SpanningTrees {
+    fn default() -> Self {
+        SpanningTrees { trees: 16, roots: Vec::new() }
+    }
+}
+
+/// Listed paths, and ECMP for all other pairs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StaticRoutes {
+    /// The listed paths.
+    pub routes: Vec<StaticRoute>,
+    /// What the pairs that are not listed use.
+    pub fallback: Ecmp,
+}
+
+/// A path from one host to another. It holds for the way back too, unless that is listed on its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaticRoute {
+    /// Name of the sending host.
+    pub from: String,
+    /// Name of the receiving host.
+    pub to: String,
+    /// Names of all switches on the way, from the sender's to the receiver's. Of parallel links between two of
+    /// them, the flow's hash picks one.
+    pub via: Vec<String>,
+}

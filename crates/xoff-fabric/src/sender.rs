@@ -1,0 +1,529 @@
+//! Host NICs, sending side: flows as QPs, their arbitration, pacing and windows, and what comes back to them.
+//!
+//! A QP may send when it has data, fewer bytes in flight than its window, and its pacing time has come. Those of a
+//! priority that may send are served round robin. CNPs, CNMs and ACKs go before data.
+
+use std::collections::VecDeque;
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::int::IntStack;
+use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, IntPath, Mark, ReactionPoint, Sent};
+
+use crate::event::{key, kind};
+use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
+use crate::pacing::{ABSENT, PacingHeap, Places};
+use crate::part::Part;
+use crate::port::DATA;
+use crate::topology::{NodeId, NodeKind, PortId, Topology};
+
+/// A host's NIC.
+#[derive(Default)]
+pub struct Nic {
+    pub(crate) port: PortId,
+    /// The earliest pending wake-up.
+    wake_at: Time,
+    /// By priority: flows that may send now, in turn.
+    ready: Vec<VecDeque<u32>>,
+    /// Priorities with a flow in `ready`, as classes.
+    ready_classes: u16,
+    /// Flows that wait for their pacing time.
+    pacing: PacingHeap,
+    /// Flows with an incomplete message to this host.
+    pub(crate) open_in: u32,
+    /// Flows that ever delivered data to this host.
+    pub(crate) seen_in: u32,
+    /// When the flows completed lately stop counting into N, earliest first.
+    pub(crate) recent_in: VecDeque<Time>,
+    /// Flows that are sending.
+    pub(crate) open_out: u32,
+}
+
+impl Nic {
+    /// A NIC for each node of a topology; those of switches stay empty.
+    pub(crate) fn all(topology: &Topology, priorities: usize) -> Vec<Nic> {
+        let mut nics: Vec<Nic> = topology.nodes.iter().map(|_| Nic { wake_at: Time::NEVER, ..Nic::default() }).collect();
+        for port in 0..topology.ports() {
+            let node = topology.node_of(port) as usize;
+            if topology.nodes[node].kind == NodeKind::Host {
+                nics[node].port = port;
+                nics[node].ready = vec![VecDeque::new(); priorities];
+            }
+        }
+        nics
+    }
+}
+
+/// Where a flow stands with its NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Standing {
+    /// Has no data or no window.
+    Idle,
+    /// In its priority's round robin.
+    Ready,
+    /// Waits for its pacing time.
+    Pacing,
+}
+
+/// A flow at its sender.
+pub(crate) struct Sender {
+    pub snd_nxt: u64,
+    pub snd_una: u64,
+    /// Payload bytes in all; `u64::MAX` while endless.
+    size: u64,
+    next_at: Time,
+    last_start: Time,
+    last_frame: u64,
+    start: Time,
+    src: NodeId,
+    position: u32,
+    place: u32,
+    priority: u8,
+    standing: Standing,
+    source_rate: Option<Rate>,
+    pub reaction: AnyReaction,
+    timer_at: Time,
+    /// Bytes on the wire so far.
+    pub wire_sent: u64,
+    pub packets_sent: u64,
+    pub cnps: u64,
+    /// Time that the NIC's priority had been paused when the flow started.
+    paused_before: Time,
+    /// When `snd_una` last moved, for the retransmission timer.
+    progress_at: Time,
+    /// `wire_sent` and `snd_una` at the last sample.
+    pub sampled: (u64, u64),
+}
+
+/// All flows' senders; a flow has one from its start to its last ACK.
+pub(crate) struct Senders(pub Vec<Option<Box<Sender>>>);
+
+impl Senders {
+    pub fn new(flows: usize) -> Self {
+        Senders((0..flows).map(|_| None).collect())
+    }
+    #[inline]
+    fn get(&mut self, flow: u32) -> Option<&mut Sender> {
+        self.0[flow as usize].as_deref_mut()
+    }
+}
+
+impl Places for Senders {
+    fn place(&mut self, flow: u32) -> &mut u32 {
+        // Only flows with a sender are ever in a heap.
+        &mut self.0[flow as usize].as_deref_mut().expect("a flow in the pacing heap has a sender").place
+    }
+}
+
+impl Sender {
+    #[inline]
+    fn may_send(&self) -> bool {
+        self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window()
+    }
+
+    /// When pacing and the source let the next packet go.
+    #[inline]
+    fn due(&self) -> Time {
+        let paced = self.last_start + self.reaction.rate().serialization(self.last_frame);
+        match self.source_rate {
+            None => paced,
+            Some(rate) => paced.max(self.start.saturating_add(rate.time_for(self.snd_nxt))),
+        }
+    }
+}
+
+impl Part {
+    /// A flow starts, and with it the wait for the next one.
+    pub(crate) fn flow_start(&mut self, flow: u32) {
+        let net = self.net.clone();
+        if let Some(next) = net.flows.get(flow as usize + 1) {
+            self.events.push(next.start, key(kind::FLOW_START, flow + 1), 0);
+        }
+        let f = &net.flows[flow as usize];
+        if let Some(stop) = f.stop {
+            self.events.push(stop, key(kind::FLOW_STOP, flow), 0);
+        }
+        let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
+        self.senders.0[flow as usize] = Some(Box::new(Sender {
+            snd_nxt: 0,
+            snd_una: 0,
+            size: f.size.unwrap_or(u64::MAX),
+            next_at: self.now,
+            last_start: self.now,
+            last_frame: 0,
+            start: self.now,
+            src: f.src,
+            position: net.routes[flow as usize].data,
+            place: ABSENT,
+            priority: f.priority,
+            standing: Standing::Idle,
+            source_rate: f.source_rate,
+            reaction: net.scheme.reaction(&net.flow_env(flow)),
+            timer_at: Time::NEVER,
+            wire_sent: 0,
+            packets_sent: 0,
+            cnps: 0,
+            paused_before: self.paused_time(queue),
+            progress_at: self.now,
+            sampled: (0, 0),
+        }));
+        self.nics[f.src as usize].open_out += 1;
+        self.records.flow_started(flow);
+        if net.settings.lossy {
+            let timeout = net.settings.host.retransmit_timeout;
+            self.events.push(self.now + timeout, key(kind::RETRANSMIT_TIMER, flow), 0);
+        }
+        self.sync_reaction(flow);
+    }
+
+    /// An endless flow, or one that is to stop early, ends with its next packet, so that its receiver learns of it.
+    pub(crate) fn flow_stop(&mut self, flow: u32) {
+        let payload = self.net.wire.payload;
+        let Some(sender) = self.senders.get(flow) else { return };
+        sender.size = sender.size.min(sender.snd_nxt + payload);
+        self.sync_reaction(flow);
+    }
+
+    /// After anything that may have changed a flow's rate, window, data or timer.
+    #[inline]
+    fn sync_reaction(&mut self, flow: u32) {
+        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return };
+        let timer = sender.reaction.next_timer();
+        if timer < sender.timer_at {
+            sender.timer_at = timer;
+            self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
+        }
+        match sender.standing {
+            Standing::Ready => {}
+            Standing::Pacing => {
+                // The gap after the last packet follows the rate.
+                let due = sender.due();
+                if due != sender.next_at {
+                    sender.next_at = due;
+                    let (src, place) = (sender.src, sender.place);
+                    self.nics[src as usize].pacing.update(place, due, &mut self.senders);
+                    self.nic_arm(src, due);
+                }
+            }
+            Standing::Idle => {
+                if sender.may_send() {
+                    let src = sender.src;
+                    match self.stand(flow) {
+                        Some(due) => self.nic_arm(src, due),
+                        None => self.nic_kick(src),
+                    }
+                }
+            }
+        }
+    }
+
+    /// Puts an idle flow that may send into the round robin, or among those that wait for their time, which it
+    /// returns.
+    #[inline]
+    fn stand(&mut self, flow: u32) -> Option<Time> {
+        let sender = self.senders.0[flow as usize].as_deref_mut()?;
+        let nic = &mut self.nics[sender.src as usize];
+        sender.next_at = sender.due();
+        // A flow whose time comes before the wire is free waits for the wire, not for its time.
+        if sender.next_at <= self.now.max(self.ports[nic.port as usize].busy_until) {
+            sender.standing = Standing::Ready;
+            nic.ready[sender.priority as usize].push_back(flow);
+            nic.ready_classes |= 1 << (DATA + sender.priority);
+            None
+        } else {
+            sender.standing = Standing::Pacing;
+            let at = sender.next_at;
+            nic.pacing.insert(at, flow, &mut self.senders);
+            Some(at)
+        }
+    }
+
+    /// A NIC has a packet of its own (ACK, CNP, NACK) to send.
+    pub(crate) fn nic_enqueue(&mut self, node: NodeId, id: PacketId) {
+        let port_id = self.nics[node as usize].port;
+        let packet = &self.packets[id];
+        let (class, size) = (packet.class, u64::from(packet.size));
+        let port = &mut self.ports[port_id as usize];
+        port.backlog |= 1 << class;
+        port.queued_bytes += size;
+        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
+        self.queues[port_id as usize * self.classes + class as usize].push(id, size, &mut self.packets);
+        self.nic_kick(node);
+    }
+
+    /// A NIC may have something to send: now, or when its wire is free.
+    #[inline]
+    pub(crate) fn nic_kick(&mut self, node: NodeId) {
+        let busy_until = self.ports[self.nics[node as usize].port as usize].busy_until;
+        if busy_until <= self.now { self.nic_send(node) } else { self.nic_arm(node, busy_until) }
+    }
+
+    /// Sees to it that the NIC wakes at `at` or before.
+    #[inline]
+    fn nic_arm(&mut self, node: NodeId, at: Time) {
+        let nic = &mut self.nics[node as usize];
+        let at = at.max(self.ports[nic.port as usize].busy_until);
+        if at < nic.wake_at {
+            nic.wake_at = at;
+            self.events.push(at, key(kind::NIC_WAKE, node), 0);
+        }
+    }
+
+    #[inline]
+    pub(crate) fn nic_wake(&mut self, node: NodeId) {
+        let nic = &mut self.nics[node as usize];
+        if nic.wake_at != self.now {
+            return; // an earlier wake-up took its place
+        }
+        nic.wake_at = Time::NEVER;
+        self.nic_kick(node);
+    }
+
+    /// Sends the next packet of an idle NIC and arms its next wake-up.
+    #[inline]
+    fn nic_send(&mut self, node: NodeId) {
+        let port_id = self.nics[node as usize].port;
+        self.release_paced(node);
+        loop {
+            let port = &mut self.ports[port_id as usize];
+            let queued = port.sendable();
+            let nic = &mut self.nics[node as usize];
+            let flows = nic.ready_classes & !port.paused;
+            if queued != 0 {
+                let class = port.choose(queued, self.strict);
+                let id = self.take(port_id, class);
+                self.put_on_wire(port_id, id);
+                break;
+            }
+            if flows == 0 {
+                break;
+            }
+            let class = port.choose(flows, self.strict);
+            let ready = &mut nic.ready[(class - DATA) as usize];
+            let Some(flow) = ready.pop_front() else {
+                nic.ready_classes &= !(1 << class);
+                continue;
+            };
+            if ready.is_empty() {
+                nic.ready_classes &= !(1 << class);
+            }
+            if self.send_data(flow, port_id, class) {
+                break;
+            }
+        }
+        self.nic_rearm(node);
+    }
+
+    /// Moves the flows whose pacing time has come into the round robin.
+    #[inline]
+    fn release_paced(&mut self, node: NodeId) {
+        while let Some((at, flow)) = self.nics[node as usize].pacing.first() {
+            if at > self.now {
+                break;
+            }
+            let Some(sender) = self.senders.get(flow) else { break };
+            sender.standing = Standing::Ready;
+            let (place, priority) = (sender.place, sender.priority);
+            let nic = &mut self.nics[node as usize];
+            nic.pacing.remove(place, &mut self.senders);
+            nic.ready[priority as usize].push_back(flow);
+            nic.ready_classes |= 1 << (DATA + priority);
+        }
+    }
+
+    /// Arms the wake-up for what is left to send.
+    #[inline]
+    fn nic_rearm(&mut self, node: NodeId) {
+        let nic = &self.nics[node as usize];
+        let port = &self.ports[nic.port as usize];
+        if port.sendable() != 0 || nic.ready_classes & !port.paused != 0 {
+            let at = port.busy_until;
+            self.nic_arm(node, at);
+        } else if let Some((at, _)) = nic.pacing.first() {
+            self.nic_arm(node, at);
+        }
+    }
+
+    /// Sends a flow's next packet, if it still may. The flow is out of the round robin.
+    #[inline]
+    fn send_data(&mut self, flow: u32, port_id: PortId, class: u8) -> bool {
+        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return false };
+        sender.standing = Standing::Idle;
+        if !sender.may_send() {
+            return false;
+        }
+        let wire = &self.net.wire;
+        let left = sender.size - sender.snd_nxt;
+        let payload = left.min(wire.payload);
+        let frame = payload + wire.data_overhead;
+        let packet = Packet {
+            seq: sender.snd_nxt,
+            sent_at: self.now,
+            flow,
+            next: NO_PACKET,
+            position: sender.position + 1,
+            ingress: port_id,
+            point: 0,
+            size: frame as u16,
+            payload: payload as u16,
+            flow_count: 0,
+            kind: Kind::Data,
+            class,
+            mark: Mark::None,
+            flags: if payload == left { LAST } else { 0 },
+            hops: 0,
+        };
+        sender.snd_nxt += payload;
+        sender.wire_sent += frame;
+        sender.packets_sent += 1;
+        sender.last_start = self.now;
+        sender.last_frame = frame;
+        sender.reaction.on_send(&Sent { now: self.now, payload, frame });
+        let id = self.packets.insert(packet);
+        self.put_on_wire(port_id, id);
+        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return true };
+        let timer = sender.reaction.next_timer();
+        if timer < sender.timer_at {
+            sender.timer_at = timer;
+            self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
+        }
+        if sender.may_send() {
+            self.stand(flow);
+        }
+        true
+    }
+
+    /// An ACK, NACK, CNP or CNM has arrived at the flow's source.
+    #[inline]
+    pub(crate) fn feedback(&mut self, id: PacketId) {
+        let packet = self.packets[id];
+        let Some(sender) = self.senders.0[packet.flow as usize].as_deref_mut() else {
+            return self.packets.remove(id); // the flow has completed
+        };
+        match packet.kind {
+            Kind::Ack => {
+                let newly_acked = packet.seq.saturating_sub(sender.snd_una);
+                if newly_acked > 0 {
+                    sender.snd_una = packet.seq;
+                    sender.progress_at = self.now;
+                    // After going back, what was sent twice may be acknowledged once.
+                    sender.snd_nxt = sender.snd_nxt.max(packet.seq);
+                }
+                if sender.snd_una >= sender.size {
+                    self.packets.remove(id);
+                    return self.flow_done(packet.flow);
+                }
+                if self.net.signals.acks {
+                    let signals = &self.net.signals;
+                    let ack = Ack {
+                        now: self.now,
+                        seq: packet.seq,
+                        newly_acked,
+                        snd_nxt: sender.snd_nxt,
+                        rtt: signals.timestamp.then(|| self.now - packet.sent_at),
+                        mark: packet.mark,
+                        flow_count: packet.flow_count,
+                        int: IntStack {
+                            records: self.packets.int_records(id, packet.hops),
+                            last_hop_first: self.int == IntPath::Ack,
+                        },
+                    };
+                    sender.reaction.on_ack(&ack);
+                }
+            }
+            Kind::Nack => {
+                if packet.seq > sender.snd_una {
+                    sender.snd_una = packet.seq;
+                    sender.progress_at = self.now;
+                }
+                if packet.seq < sender.snd_nxt && packet.seq >= sender.snd_una {
+                    self.records.go_back(packet.flow, sender.snd_nxt - packet.seq);
+                    sender.snd_nxt = packet.seq;
+                    sender.reaction.on_loss(self.now);
+                }
+            }
+            Kind::Cnp => {
+                sender.cnps += 1;
+                let rate = (packet.flags & HAS_RATE != 0).then_some(Rate(packet.seq));
+                sender.reaction.on_cnp(self.now, &Cnp { mark: packet.mark, rate });
+                self.records.notification(self.now, Kind::Cnp, packet.flow, None);
+            }
+            Kind::Cnm => {
+                let cnm = Cnm { flow: packet.flow, point: packet.point, rate: Rate(packet.seq) };
+                sender.reaction.on_cnm(self.now, &cnm);
+                self.records.notification(self.now, Kind::Cnm, packet.flow, Some(packet.point));
+            }
+            Kind::Data | Kind::Pfc => {}
+        }
+        self.packets.remove(id);
+        self.sync_reaction(packet.flow);
+    }
+
+    pub(crate) fn reaction_timer(&mut self, flow: u32) {
+        let Some(sender) = self.senders.get(flow) else { return };
+        let now = self.now;
+        if sender.timer_at != now {
+            return;
+        }
+        sender.timer_at = Time::NEVER;
+        if sender.reaction.next_timer() <= now {
+            sender.reaction.on_timer(now);
+        }
+        self.sync_reaction(flow);
+    }
+
+    /// In a lossy network: goes back to the first unacknowledged byte after a silence.
+    pub(crate) fn retransmit_timer(&mut self, flow: u32) {
+        let timeout = self.net.settings.host.retransmit_timeout;
+        let now = self.now;
+        let Some(sender) = self.senders.get(flow) else { return };
+        let mut next = sender.progress_at + timeout;
+        if next <= now {
+            next = now + timeout;
+            if sender.snd_nxt > sender.snd_una {
+                let lost = sender.snd_nxt - sender.snd_una;
+                sender.snd_nxt = sender.snd_una;
+                sender.reaction.on_loss(now);
+                self.records.go_back(flow, lost);
+            }
+        }
+        self.events.push(next, key(kind::RETRANSMIT_TIMER, flow), 0);
+        self.sync_reaction(flow);
+    }
+
+    /// A flow's last byte is acknowledged, or an endless one has stopped: takes it out of its NIC's lists.
+    fn flow_done(&mut self, flow: u32) {
+        let Some(sender) = self.senders.get(flow) else { return };
+        let (src, place, priority, standing) = (sender.src, sender.place, sender.priority, sender.standing);
+        let nic = &mut self.nics[src as usize];
+        nic.open_out -= 1;
+        match standing {
+            Standing::Idle => {}
+            Standing::Pacing => nic.pacing.remove(place, &mut self.senders),
+            Standing::Ready => {
+                let ready = &mut nic.ready[priority as usize];
+                ready.retain(|&f| f != flow);
+                if ready.is_empty() {
+                    nic.ready_classes &= !(1 << (DATA + priority));
+                }
+            }
+        }
+        self.counters.flows_done += 1;
+        self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
+        self.record_flow(flow, true);
+        self.senders.0[flow as usize] = None;
+    }
+
+    /// Writes a flow's outcome as it stands now.
+    pub(crate) fn record_flow(&mut self, flow: u32, completed: bool) {
+        let Some(sender) = self.senders.0[flow as usize].as_deref() else { return };
+        let port = self.nics[sender.src as usize].port;
+        let paused = self.paused_time(self.data_queue(port, DATA + sender.priority));
+        let outcome = &mut self.records.flows[flow as usize];
+        outcome.started = true;
+        outcome.fct = completed.then(|| self.now - sender.start);
+        outcome.acked_bytes = sender.snd_una;
+        outcome.packets_sent = sender.packets_sent;
+        outcome.cnps = sender.cnps;
+        outcome.paused = paused - sender.paused_before;
+    }
+}

@@ -1,0 +1,141 @@
+//! Running a network to its end, with a look at the progress now and then.
+
+use std::sync::Arc;
+
+use xoff_engine::Time;
+use xoff_schemes::detector::AnyDetector;
+
+use crate::network::Network;
+use crate::part::{Counters, Failure, Part};
+use crate::port::Port;
+use crate::records::{Recording, Records};
+use crate::topology::PortId;
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Flows completed.
+    pub flows_done: u64,
+    /// Flows in all.
+    pub flows: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Every flow has completed.
+    FlowsDone,
+    /// The duration has passed.
+    Duration,
+    /// It was asked to.
+    Asked,
+    /// Nothing can happen any more, and flows are left.
+    Stalled,
+}
+
+/// Events between two looks at the progress: a few hundredths of a second.
+const EVENTS_BETWEEN_LOOKS: u64 = 200_000;
+
+/// A network being simulated.
+pub struct Simulation {
+    net: Arc<Network>,
+    part: Part,
+    duration: Option<Time>,
+}
+
+impl Simulation {
+    /// A simulation of `net` at time zero, with `detector` at each switch's egress queues, that ends after
+    /// `duration` or when all flows have completed.
+    pub fn new(
+        net: Network,
+        detector: Option<&AnyDetector>,
+        recording: Recording,
+        duration: Option<Time>,
+    ) -> Self {
+        let net = Arc::new(net);
+        let part = Part::new(net.clone(), detector, recording);
+        Simulation { net, part, duration }
+    }
+
+    /// Runs to the end. `look` sees the progress now and then; when it says no, the run ends there with what it has.
+    pub fn run(&mut self, look: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
+        let limit = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
+        let stop = loop {
+            let left = self.part.run_until(limit, EVENTS_BETWEEN_LOOKS)?;
+            let counters = self.part.counters();
+            let flows = self.net.flows.len() as u64;
+            if counters.flows_done == flows && self.duration_is_open() {
+                break Stop::FlowsDone;
+            }
+            if !left {
+                break match self.duration {
+                    Some(duration) => {
+                        self.part.advance_to(duration);
+                        Stop::Duration
+                    }
+                    None => Stop::Stalled,
+                };
+            }
+            let progress = Progress {
+                now: self.part.now(),
+                flows_done: counters.flows_done,
+                flows,
+                events: counters.events,
+            };
+            if !look(&progress) {
+                break Stop::Asked;
+            }
+        };
+        self.part.close_records();
+        Ok(stop)
+    }
+
+    /// Whether the run ends with its last flow rather than at a time.
+    fn duration_is_open(&self) -> bool {
+        self.part.stops_with_flows()
+    }
+
+    /// Lets the run go on to its duration after its last flow has completed.
+    pub fn run_to_duration(&mut self) {
+        self.part.stop_with_flows(false);
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.net
+    }
+
+    /// The time of the last event, or the duration where that has passed.
+    pub fn now(&self) -> Time {
+        self.part.now()
+    }
+
+    /// Counts.
+    pub fn counters(&self) -> &Counters {
+        self.part.counters()
+    }
+
+    /// What was recorded.
+    pub fn records(&self) -> &Records {
+        self.part.records()
+    }
+
+    /// A port's totals.
+    pub fn port(&self, port: PortId) -> &Port {
+        &self.part.ports[port as usize]
+    }
+
+    /// Time for which an egress port's priority was stopped.
+    pub fn paused(&self, port: PortId, priority: u8) -> Time {
+        self.part.paused_time(self.part.data_queue(port, crate::port::DATA + priority))
+    }
+
+    /// Packets in the network.
+    pub fn packets_in_flight(&self) -> u32 {
+        self.part.packets_in_flight()
+    }
+}

@@ -1,0 +1,291 @@
+//! Switches: a packet's arrival, its egress queue, and its way onto the next link.
+//!
+//! Output-queued with shared memory and store-and-forward: a packet is charged to its ingress port when its last
+//! bit has arrived, waits in its egress queue, and is released when its transmission begins.
+
+use xoff_engine::Time;
+use xoff_schemes::int::PortReading;
+use xoff_schemes::{Cnm, CongestionPoint, Detector, IntPath, Mark, Passing, QueueView};
+
+use crate::event::{key, kind};
+use crate::packet::{CHARGED, Kind, NO_PACKET, Packet, PacketId};
+use crate::part::Part;
+use crate::port::{CONTROL, DATA};
+use crate::topology::PortId;
+
+impl Part {
+    /// A packet's last bit has arrived at a switch.
+    #[inline]
+    pub(crate) fn switch_arrival(&mut self, ingress: PortId, id: PacketId) {
+        self.counters.packet_hops += 1;
+        let packet = &mut self.packets[id];
+        if packet.kind == Kind::Pfc {
+            return self.pfc_arrival(ingress, id);
+        }
+        packet.ingress = ingress;
+        let egress = self.net.paths[packet.position as usize];
+        packet.position += 1;
+        let (class, size) = (packet.class, u64::from(packet.size));
+        if class >= DATA {
+            packet.flags |= CHARGED;
+            let queue = ingress as usize * self.priorities + (class - DATA) as usize;
+            let node = self.ports[ingress as usize].node as usize;
+            match self.memories[node].charge(&mut self.ingress[queue], size) {
+                Ok(false) => {}
+                Ok(true) => self.send_pause(queue as u32),
+                Err(overflow) => return self.no_room(ingress, id, overflow),
+            }
+        }
+        self.enqueue(egress, id, class, size);
+    }
+
+    /// A packet joins an egress queue of a switch, or goes straight to the wire where nothing is before it.
+    #[inline]
+    pub(crate) fn enqueue(&mut self, egress: PortId, id: PacketId, class: u8, size: u64) {
+        let port = &mut self.ports[egress as usize];
+        let idle = port.busy_until <= self.now;
+        let may_send = port.paused & (1 << class) == 0;
+        if idle && may_send && port.sendable() == 0 && port.backlog & (1 << class) == 0 {
+            if self.watched && self.packets[id].kind == Kind::Data {
+                self.note_enqueue(egress, id, class, size);
+            }
+            return self.forward(egress, id, class);
+        }
+        port.backlog |= 1 << class;
+        port.queued_bytes += size;
+        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
+        let arm = may_send && !port.armed && !idle;
+        if arm {
+            port.armed = true;
+            self.events.push(port.busy_until, key(kind::PORT_READY, egress), 0);
+        }
+        self.queues[egress as usize * self.classes + class as usize].push(id, size, &mut self.packets);
+        if self.watched && self.packets[id].kind == Kind::Data {
+            self.note_enqueue(egress, id, class, 0);
+        }
+        if idle && may_send {
+            self.send_next(egress);
+        }
+    }
+
+    /// A port has finished a frame and another waits.
+    #[inline]
+    pub(crate) fn port_ready(&mut self, egress: PortId) {
+        let port = &mut self.ports[egress as usize];
+        port.armed = false;
+        if port.busy_until > self.now {
+            // A resumed class went ahead in the meantime.
+            return self.arm(egress);
+        }
+        self.send_next(egress);
+    }
+
+    /// Wakes a busy port at the end of its frame if something waits for it.
+    #[inline]
+    fn arm(&mut self, egress: PortId) {
+        let port = &mut self.ports[egress as usize];
+        if !port.armed && port.sendable() != 0 {
+            port.armed = true;
+            self.events.push(port.busy_until, key(kind::PORT_READY, egress), 0);
+        }
+    }
+
+    /// Sends the next packet of an idle port, if one may go.
+    #[inline]
+    fn send_next(&mut self, egress: PortId) {
+        let port = &mut self.ports[egress as usize];
+        let sendable = port.sendable();
+        if sendable == 0 {
+            return;
+        }
+        let class = port.choose(sendable, self.strict);
+        let id = self.take(egress, class);
+        self.forward(egress, id, class);
+        self.arm(egress);
+    }
+
+    /// Takes the first packet of a class's queue.
+    #[inline]
+    pub(crate) fn take(&mut self, egress: PortId, class: u8) -> PacketId {
+        let queue = &mut self.queues[egress as usize * self.classes + class as usize];
+        let id = queue.pop(&self.packets);
+        let port = &mut self.ports[egress as usize];
+        port.queued_bytes -= u64::from(self.packets[id].size);
+        if queue.is_empty() {
+            port.backlog &= !(1 << class);
+        }
+        id
+    }
+
+    /// A switch's port may send again, or has something new to send.
+    pub(crate) fn kick(&mut self, egress: PortId) {
+        if self.ports[egress as usize].busy_until <= self.now {
+            self.send_next(egress);
+        } else {
+            self.arm(egress);
+        }
+    }
+
+    /// A packet leaves its queue for the wire: memory is released, marks and telemetry are written.
+    #[inline]
+    fn forward(&mut self, egress: PortId, id: PacketId, class: u8) {
+        let packet = &mut self.packets[id];
+        let (kind, size, ingress) = (packet.kind, u64::from(packet.size), packet.ingress);
+        if packet.flags & CHARGED != 0 {
+            packet.flags &= !CHARGED;
+            let queue = ingress as usize * self.priorities + (class - DATA) as usize;
+            let node = self.ports[egress as usize].node as usize;
+            if self.memories[node].release(&mut self.ingress[queue], size) {
+                self.send_resume(queue as u32);
+            }
+        }
+        match kind {
+            Kind::Data => {
+                if self.watched {
+                    self.watch_dequeue(egress, id, class);
+                }
+                if self.int == IntPath::Data {
+                    let port = &self.ports[egress as usize];
+                    let (tx_bytes, queue_bytes) = (port.tx_bytes, port.queued_bytes);
+                    let reading = PortReading { at: self.now, tx_bytes, queue_bytes, rate: port.rate };
+                    self.packets.stamp(id, port.speed_code, &reading);
+                }
+            }
+            Kind::Ack if self.int == IntPath::Ack => {
+                let reading = self.int_reading(ingress);
+                let code = self.ports[ingress as usize].speed_code;
+                self.packets.stamp(id, code, &reading);
+                self.packets[id].size += self.net.wire.ack_growth as u16;
+            }
+            _ => {}
+        }
+        self.put_on_wire(egress, id);
+    }
+
+    /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
+    #[inline]
+    fn int_reading(&self, port_id: PortId) -> PortReading {
+        if !self.int_table.is_empty() {
+            return self.int_table[port_id as usize];
+        }
+        let port = &self.ports[port_id as usize];
+        PortReading {
+            at: self.now,
+            // The frame on the wire counts by the part that is through: whole frames would make the rate
+            // between two ACKs jump by a frame's share.
+            tx_bytes: port.sent_by(self.now),
+            queue_bytes: port.queued_bytes,
+            rate: port.rate,
+        }
+    }
+
+    /// Takes the periodic snapshot of all ports' counters (FNCC, section 4.1).
+    pub(crate) fn refresh_int_table(&mut self) {
+        self.int_table.clear();
+        let table = (0..self.ports.len() as u32).map(|p| self.int_reading(p)).collect();
+        self.int_table = table;
+        let next = self.now + self.net.settings.packets.int_refresh;
+        self.events.push(next, key(kind::INT_REFRESH, 0), 0);
+    }
+
+    /// The queue that a detector or congestion point sees, with `more` bytes that pass without queueing.
+    fn view(&self, egress: PortId, class: u8, more: u64) -> QueueView {
+        let bytes = self.queues[egress as usize * self.classes + class as usize].bytes + more;
+        QueueView { now: self.now, bytes }
+    }
+
+    /// The index of a port's and class's detector, congestion point and pause state.
+    #[inline]
+    pub(crate) fn data_queue(&self, port: PortId, class: u8) -> u32 {
+        port * self.priorities as u32 + u32::from(class - DATA)
+    }
+
+    fn note_enqueue(&mut self, egress: PortId, id: PacketId, class: u8, more: u64) {
+        if self.points.is_empty() {
+            return;
+        }
+        let view = self.view(egress, class, more);
+        let packet = &self.packets[id];
+        let passing = Passing { flow: packet.flow, bytes: u64::from(packet.size) };
+        let point = self.data_queue(egress, class);
+        self.points[point as usize].state.on_enqueue(&view, &passing);
+        self.sync_point_timer(point);
+    }
+
+    fn watch_dequeue(&mut self, egress: PortId, id: PacketId, class: u8) {
+        let view = self.view(egress, class, 0);
+        let point = self.data_queue(egress, class);
+        if let Some(detector) = self.detectors.get_mut(point as usize) {
+            let mark = detector.on_dequeue(&view);
+            let packet = &mut self.packets[id];
+            if mark > packet.mark {
+                packet.mark = mark;
+                if mark == Mark::Ce {
+                    self.records.marked_ce[egress as usize] += 1;
+                }
+            }
+        }
+        if !self.points.is_empty() {
+            let packet = &self.packets[id];
+            let passing = Passing { flow: packet.flow, bytes: u64::from(packet.size) };
+            self.points[point as usize].state.on_dequeue(&view, &passing);
+            self.sync_point_timer(point);
+        }
+    }
+
+    /// Schedules a congestion point's next timer, if it moved ahead.
+    pub(crate) fn sync_point_timer(&mut self, point: u32) {
+        let p = &mut self.points[point as usize];
+        let next = p.state.next_timer();
+        if next < p.timer_at {
+            p.timer_at = next;
+            self.events.push(next, key(kind::CONGESTION_TIMER, point), 0);
+        }
+    }
+
+    pub(crate) fn congestion_timer(&mut self, point: u32) {
+        if self.points[point as usize].timer_at != self.now {
+            return;
+        }
+        self.points[point as usize].timer_at = Time::NEVER;
+        if self.points[point as usize].state.next_timer() <= self.now {
+            let (egress, priority) = (point / self.priorities as u32, point % self.priorities as u32);
+            let view = self.view(egress, DATA + priority as u8, 0);
+            let mut messages = Vec::new();
+            self.points[point as usize].state.on_timer(&view, &mut messages);
+            for message in messages {
+                self.send_cnm(egress, &message);
+            }
+        }
+        self.sync_point_timer(point);
+    }
+
+    /// Sends a switch's message to a flow's source, back along the flow's path.
+    fn send_cnm(&mut self, egress: PortId, message: &Cnm) {
+        let path = self.net.data_path(message.flow);
+        let Some(hop) = path.iter().position(|&p| p == egress) else { return };
+        // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
+        let position = self.net.routes[message.flow as usize].back + (path.len() - hop) as u32;
+        let size = self.net.wire.cnp as u16;
+        let id = self.packets.insert(Packet {
+            seq: message.rate.bps(),
+            sent_at: self.now,
+            flow: message.flow,
+            next: NO_PACKET,
+            position: position + 1,
+            ingress: egress,
+            point: message.point,
+            size,
+            payload: 0,
+            flow_count: 0,
+            kind: Kind::Cnm,
+            class: CONTROL,
+            mark: Mark::None,
+            flags: 0,
+            hops: 0,
+        });
+        self.records.cnms_sent += 1;
+        let out = self.net.paths[position as usize];
+        self.enqueue(out, id, CONTROL, u64::from(size));
+    }
+}

@@ -1,0 +1,80 @@
+//! A topology's ports, node by node.
+
+use std::collections::HashMap;
+
+use super::{NodeId, PortId, Topology, peer};
+
+/// The ports of every node, computed once from a topology.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Adjacency {
+    /// Where each node's ports begin in `ports`; one entry more than there are nodes.
+    start: Vec<u32>,
+    ports: Vec<PortId>,
+}
+
+impl Adjacency {
+    /// The ports at `node`, in the order of their links.
+    #[inline]
+    pub fn ports_of(&self, node: NodeId) -> &[PortId] {
+        let node = node as usize;
+        &self.ports[self.start[node] as usize..self.start[node + 1] as usize]
+    }
+    /// A host's port: the only one of the node; none where it has another number of them.
+    pub fn host_port(&self, host: NodeId) -> Option<PortId> {
+        match self.ports_of(host) {
+            [port] => Some(*port),
+            _ => None,
+        }
+    }
+}
+
+impl Topology {
+    /// The ports of every node. All link ends must be nodes, as [`Topology::validate`] checks.
+    pub fn adjacency(&self) -> Adjacency {
+        let mut start = vec![0u32; self.nodes.len() + 1];
+        for port in 0..self.ports() {
+            start[self.node_of(port) as usize + 1] += 1;
+        }
+        for n in 0..self.nodes.len() {
+            start[n + 1] += start[n];
+        }
+        let mut free = start.clone();
+        let mut ports = vec![0; self.ports() as usize];
+        for port in 0..self.ports() {
+            let slot = &mut free[self.node_of(port) as usize];
+            ports[*slot as usize] = port;
+            *slot += 1;
+        }
+        Adjacency { start, ports }
+    }
+
+    /// A port's name, by its node and its peer's: `switch1->switch2`, with `#2` at the second of parallel links,
+    /// `#3` at the third. Looks at every link before it; for all names see [`Topology::port_names`].
+    pub fn port_name(&self, port: PortId) -> String {
+        let link = (port / 2) as usize;
+        let ends = |l: usize| self.ends(l);
+        self.name_of_port(port, 1 + (0..link).filter(|&l| ends(l) == ends(link)).count())
+    }
+
+    /// The names of all ports, as [`Topology::port_name`] gives them.
+    pub fn port_names(&self) -> Vec<String> {
+        let mut parallel: HashMap<(NodeId, NodeId), usize> = HashMap::new();
+        let mut names = Vec::with_capacity(self.ports() as usize);
+        for link in 0..self.links.len() {
+            let number = parallel.entry(self.ends(link)).and_modify(|n| *n += 1).or_insert(1);
+            names.extend([0, 1].map(|end| self.name_of_port(2 * link as PortId + end, *number)));
+        }
+        names
+    }
+
+    fn ends(&self, link: usize) -> (NodeId, NodeId) {
+        let link = &self.links[link];
+        (link.a.min(link.b), link.a.max(link.b))
+    }
+
+    fn name_of_port(&self, port: PortId, number: usize) -> String {
+        let name = |p: PortId| &self.nodes[self.node_of(p) as usize].name;
+        let (from, to) = (name(port), name(peer(port)));
+        if number == 1 { format!("{from}->{to}") } else { format!("{from}->{to}#{number}") }
+    }
+}

@@ -1,0 +1,70 @@
+//! Putting nodes and links together.
+
+use xoff_engine::{Rate, Time};
+
+use super::error::TopologyError;
+use super::validate::check_size;
+use super::{Link, Node, NodeId, NodeKind, Topology};
+
+/// A topology in the making. Nodes and links are numbered in the order in which they are added.
+pub(super) struct Builder(Topology);
+
+impl Builder {
+    /// A builder for so many nodes and links, refused before any memory is taken where they exceed the caps.
+    pub(super) fn new(nodes: u128, links: u128) -> Result<Builder, TopologyError> {
+        check_size(nodes, links)?;
+        Ok(Builder(Topology {
+            nodes: Vec::with_capacity(nodes as usize),
+            links: Vec::with_capacity(links as usize),
+        }))
+    }
+
+    /// Adds a node.
+    pub(super) fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
+        self.0.nodes.push(Node { name, kind, tier: 0 });
+        self.0.nodes.len() as NodeId - 1
+    }
+
+    /// Adds `count` nodes called `prefix` and a number that counts from `first`; returns the first one.
+    pub(super) fn nodes(&mut self, prefix: &str, first: u32, count: u32, kind: NodeKind) -> NodeId {
+        let id = self.0.nodes.len() as NodeId;
+        for i in 0..count {
+            self.node(format!("{prefix}{}", u64::from(first) + u64::from(i)), kind);
+        }
+        id
+    }
+
+    /// Adds a link that is alike in both directions.
+    pub(super) fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
+        self.0.links.push(Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay });
+    }
+
+    /// Adds any link; a host that is one end of it becomes `a`.
+    pub(super) fn any_link(&mut self, link: Link) {
+        let is_host = |n: NodeId| self.0.nodes[n as usize].kind == NodeKind::Host;
+        self.0.links.push(if is_host(link.b) && !is_host(link.a) {
+            Link {
+                a: link.b,
+                b: link.a,
+                rate_ab: link.rate_ba,
+                rate_ba: link.rate_ab,
+                delay_ab: link.delay_ba,
+                delay_ba: link.delay_ab,
+            }
+        } else {
+            link
+        });
+    }
+
+    /// The finished and valid topology.
+    pub(super) fn finish(mut self) -> Result<Topology, TopologyError> {
+        self.0.validate()?;
+        self.0.set_tiers();
+        Ok(self.0)
+    }
+}
+
+/// Refuses a count below `least`.
+pub(super) fn at_least(key: &'static str, got: u32, least: u32) -> Result<(), TopologyError> {
+    if got < least { Err(TopologyError::TooFew { key, got, least }) } else { Ok(()) }
+}

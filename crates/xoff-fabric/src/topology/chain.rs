@@ -1,0 +1,86 @@
+//! A chain in which two flows meet at the first, a middle or the last hop.
+//!
+//! FNCC, Section 5.4 and Fig. 11: flow0 runs from `sender0` on the first switch through the whole chain to
+//! `receiver0` on the last; flow1 starts at `sender1`, on the switch where it joins. All links have the same rate,
+//! so the only port that can be offered more than it sends is the first one that both flows share:
+//! - `first`: `sender1` on `switch1`, congestion at `switch1->switch2`;
+//! - `middle`: `sender1` on the middle switch, of two the one nearer to `sender0`; with three switches, congestion
+//!   at `switch2->switch3`;
+//! - `last`: `sender1` on the last switch, congestion at its port to `receiver0`.
+//!
+//! The figure's text does not say where flow1 ends. Here it ends at a receiver of its own, `receiver1` on the last
+//! switch, where congestion is meant to be ahead of the last hop: the last hops then carry one flow each and
+//! cannot congest even for a moment. Where it is meant to be at the last hop, both flows end at `receiver0`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Rate, Time};
+
+use super::builder::{Builder, at_least};
+use super::registry::TopologyKind;
+use super::{NodeKind, Topology, TopologyError};
+
+/// Where the second sender joins.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Join {
+    /// On the first switch: congestion at the first switch's port to the second.
+    #[default]
+    First,
+    /// On the middle switch: congestion at its port to the next one.
+    Middle,
+    /// On the last switch: congestion at its port to the receiver.
+    Last,
+}
+
+/// Switches `switch1` to `switchM` in a chain, `sender0` on the first, `sender1` where flow1 joins, `receiver0` on
+/// the last, and there also `receiver1` unless the last hop is to be congested.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Chain {
+    /// Switches in the chain; at least 1 for `last`, 2 for `first`, 3 for `middle`.
+    pub switches: u32,
+    /// Where the second sender joins.
+    pub join: Join,
+    /// Rate of every link, in bits a second.
+    pub rate: Rate,
+    /// Propagation delay of every link.
+    pub delay: Time,
+}
+
+impl Default for Chain {
+    fn default() -> Self {
+        Chain { switches: 3, join: Join::First, rate: Rate::from_gbps(100), delay: Time::from_ns(1500) }
+    }
+}
+
+impl TopologyKind for Chain {
+    const NAME: &'static str = "chain";
+    const TITLE: &'static str = "Two flows that meet at the first, middle or last hop of a chain of switches";
+    const SOURCE: &'static str = "FNCC, Section 5.4, Fig. 11";
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let (least, join, receivers) = match self.join {
+            Join::First => (2, 1, 2),
+            Join::Middle => (3, self.switches.div_ceil(2), 2),
+            Join::Last => (1, self.switches, 1),
+        };
+        at_least("switches", self.switches, least)?;
+        let (hosts, switches) = (2 + receivers, self.switches);
+        let nodes = u128::from(hosts) + u128::from(switches);
+        let mut b = Builder::new(nodes, nodes - 1)?;
+        let sender = b.nodes("sender", 0, 2, NodeKind::Host);
+        let receiver = b.nodes("receiver", 0, receivers, NodeKind::Host);
+        let first = b.nodes("switch", 1, switches, NodeKind::Switch);
+        let last = first + switches - 1;
+        b.link(sender, first, self.rate, self.delay);
+        b.link(sender + 1, first + join - 1, self.rate, self.delay);
+        for r in receiver..receiver + receivers {
+            b.link(r, last, self.rate, self.delay);
+        }
+        for s in first..last {
+            b.link(s, s + 1, self.rate, self.delay);
+        }
+        b.finish()
+    }
+}

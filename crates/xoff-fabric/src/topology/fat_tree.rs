@@ -1,0 +1,103 @@
+//! The three-tier fat-tree of switches with k ports each.
+//!
+//! Al-Fares, Loukissas and Vahdat, "A Scalable, Commodity Data Center Network Architecture", SIGCOMM 2008,
+//! Section 3: k pods of k/2 edge and k/2 aggregation switches, every edge switch connected to every aggregation
+//! switch of its pod; (k/2)^2 core switches, of which the i-th aggregation switch of every pod connects to the i-th
+//! group of k/2; k/2 hosts on each edge switch. That makes k^3/4 hosts and 5 k^2/4 switches, at full bisection
+//! bandwidth. FNCC (Section 5.5) has k = 8, TCD k = 10 and 16 (Section 5.2).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Rate, Time};
+
+use super::builder::{Builder, at_least};
+use super::registry::TopologyKind;
+use super::{NodeKind, Topology, TopologyError};
+
+/// Hosts `host0`, ..., switches `edge0`, ..., `agg0`, ... and `core0`, ..., each numbered through pod by pod.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FatTree {
+    /// Ports per switch: even, at least 2.
+    pub k: u32,
+    /// Hosts on each edge switch; without it, k/2. More of them oversubscribe the edge by as much.
+    pub hosts_per_edge: Option<u32>,
+    /// Rate of the links for which none is given below, in bits a second.
+    pub rate: Rate,
+    /// Rate between hosts and edge switches, in bits a second; without it, `rate`.
+    pub host_rate: Option<Rate>,
+    /// Rate between edge and aggregation switches, in bits a second; without it, `rate`.
+    pub edge_rate: Option<Rate>,
+    /// Rate between aggregation and core switches, in bits a second; without it, `rate`.
+    pub core_rate: Option<Rate>,
+    /// Propagation delay of the links for which none is given below.
+    pub delay: Time,
+    /// Propagation delay between hosts and edge switches; without it, `delay`.
+    pub host_delay: Option<Time>,
+    /// Propagation delay between edge and aggregation switches; without it, `delay`.
+    pub edge_delay: Option<Time>,
+    /// Propagation delay between aggregation and core switches; without it, `delay`.
+    pub core_delay: Option<Time>,
+}
+
+impl Default for FatTree {
+    fn default() -> Self {
+        FatTree {
+            k: 8,
+            hosts_per_edge: None,
+            rate: Rate::from_gbps(100),
+            host_rate: None,
+            edge_rate: None,
+            core_rate: None,
+            delay: Time::from_ns(1500),
+            host_delay: None,
+            edge_delay: None,
+            core_delay: None,
+        }
+    }
+}
+
+impl TopologyKind for FatTree {
+    const NAME: &'static str = "fat_tree";
+    const TITLE: &'static str = "Three tiers of switches with k ports each, k^3/4 hosts";
+    const SOURCE: &'static str = "Al-Fares, Loukissas, Vahdat, SIGCOMM 2008, Section 3; FNCC, Section 5.5";
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        if self.k < 2 || !self.k.is_multiple_of(2) {
+            return Err(TopologyError::Arity { k: self.k });
+        }
+        let half = self.k / 2;
+        let per_edge = self.hosts_per_edge.unwrap_or(half);
+        at_least("hosts_per_edge", per_edge, 1)?;
+        let (k128, half128) = (u128::from(self.k), u128::from(half));
+        let hosts = k128 * half128 * u128::from(per_edge);
+        let nodes = hosts + 2 * k128 * half128 + half128 * half128;
+        let mut b = Builder::new(nodes, hosts + 2 * k128 * half128 * half128)?;
+
+        let (edges, cores) = (self.k * half, half * half);
+        let host = b.nodes("host", 0, edges * per_edge, NodeKind::Host);
+        let edge = b.nodes("edge", 0, edges, NodeKind::Switch);
+        let agg = b.nodes("agg", 0, edges, NodeKind::Switch);
+        let core = b.nodes("core", 0, cores, NodeKind::Switch);
+
+        let (rate, delay) = (self.host_rate.unwrap_or(self.rate), self.host_delay.unwrap_or(self.delay));
+        for h in 0..edges * per_edge {
+            b.link(host + h, edge + h / per_edge, rate, delay);
+        }
+        let (rate, delay) = (self.edge_rate.unwrap_or(self.rate), self.edge_delay.unwrap_or(self.delay));
+        for e in 0..edges {
+            let pod = e / half;
+            for a in 0..half {
+                b.link(edge + e, agg + pod * half + a, rate, delay);
+            }
+        }
+        let (rate, delay) = (self.core_rate.unwrap_or(self.rate), self.core_delay.unwrap_or(self.delay));
+        for a in 0..edges {
+            let group = a % half;
+            for c in 0..half {
+                b.link(agg + a, core + group * half + c, rate, delay);
+            }
+        }
+        b.finish()
+    }
+}

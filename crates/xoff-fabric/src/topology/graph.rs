@@ -1,0 +1,153 @@
+//! Any network, as a list of nodes and links: in the scenario or in a file of its own.
+
+use std::collections::HashMap;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Rate, Time};
+
+use super::builder::Builder;
+use super::names::Nearest;
+use super::registry::TopologyKind;
+use super::{Link, NodeId, NodeKind, Topology, TopologyError};
+
+/// What a listed node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum GraphNodeKind {
+    /// Sends and receives flows; has exactly one link.
+    Host,
+    /// Forwards packets.
+    Switch,
+}
+
+/// A listed node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GraphNode {
+    /// Unique name.
+    pub name: String,
+    /// Host or switch.
+    pub kind: GraphNodeKind,
+}
+
+/// A listed link.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct GraphLink {
+    /// Name of the node at one end.
+    pub a: String,
+    /// Name of the node at the other end.
+    pub b: String,
+    /// Rate from `a` to `b`, in bits a second.
+    pub rate: Rate,
+    /// Propagation delay from `a` to `b`.
+    pub delay: Time,
+    /// Rate from `b` to `a`, in bits a second; without it, `rate`.
+    #[serde(default)]
+    pub rate_back: Option<Rate>,
+    /// Propagation delay from `b` to `a`; without it, `delay`.
+    #[serde(default)]
+    pub delay_back: Option<Time>,
+}
+
+/// Nodes in the order of `nodes`, then `hosts`, then `switches`; links in the order of `links`.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Graph {
+    /// A file of TOML or JSON with the lists below, instead of them; relative to the scenario.
+    pub file: Option<String>,
+    /// Nodes with their kinds.
+    pub nodes: Vec<GraphNode>,
+    /// Names of hosts, beside those in `nodes`.
+    pub hosts: Vec<String>,
+    /// Names of switches, beside those in `nodes`.
+    pub switches: Vec<String>,
+    /// Links.
+    pub links: Vec<GraphLink>,
+}
+
+impl Graph {
+    /// The graph in a text of TOML or, where it begins with a brace, of JSON.
+    pub fn from_text(text: &str) -> Result<Graph, TopologyError> {
+        // No TOML document begins with a brace.
+        let graph: Result<Graph, String> = if text.trim_start().starts_with('{') {
+            serde_json::from_str(text).map_err(|e| e.to_string())
+        } else {
+            toml::from_str(text).map_err(|e| e.to_string())
+        };
+        graph.map_err(|reason| TopologyError::Text { reason })
+    }
+
+    /// The graph itself where it is listed; the one in its file, as `read` gives its text, where it names one.
+    pub fn resolve(self, read: impl FnOnce(&str) -> Result<String, String>) -> Result<Graph, TopologyError> {
+        let Some(file) = self.file else { return Ok(self) };
+        if !(self.nodes.is_empty()
+            && self.hosts.is_empty()
+            && self.switches.is_empty()
+            && self.links.is_empty())
+        {
+            return Err(TopologyError::FileAndLists { file });
+        }
+        let failed = |file: String, reason: String| TopologyError::File { file, reason };
+        let text = read(&file).map_err(|reason| failed(file.clone(), reason))?;
+        match Graph::from_text(&text) {
+            Ok(Graph { file: Some(other), .. }) => Err(failed(
+                file,
+                format!("it refers to another file, `{other}`, where it must list nodes and links"),
+            )),
+            Err(TopologyError::Text { reason }) => Err(failed(file, reason)),
+            other => other,
+        }
+    }
+
+    /// All nodes' names and kinds, in order.
+    fn all_nodes(&self) -> impl Iterator<Item = (&str, NodeKind)> {
+        let kind = |k| match k {
+            GraphNodeKind::Host => NodeKind::Host,
+            GraphNodeKind::Switch => NodeKind::Switch,
+        };
+        let named = self.nodes.iter().map(move |n| (n.name.as_str(), kind(n.kind)));
+        let hosts = self.hosts.iter().map(|n| (n.as_str(), NodeKind::Host));
+        let switches = self.switches.iter().map(|n| (n.as_str(), NodeKind::Switch));
+        named.chain(hosts).chain(switches)
+    }
+}
+
+impl TopologyKind for Graph {
+    const NAME: &'static str = "graph";
+    const TITLE: &'static str = "Any nodes and links, listed";
+    const SOURCE: &'static str = "the scenario's author";
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        if let Some(file) = &self.file {
+            return Err(TopologyError::Unread { file: file.clone() });
+        }
+        let nodes = self.nodes.len() + self.hosts.len() + self.switches.len();
+        let mut b = Builder::new(nodes as u128, self.links.len() as u128)?;
+        let mut by_name: HashMap<&str, NodeId> = HashMap::with_capacity(nodes);
+        for (name, kind) in self.all_nodes() {
+            // Of two nodes with one name either will do here: validation refuses them.
+            by_name.insert(name, b.node(name.to_string(), kind));
+        }
+        let find = |link: usize, end: char, name: &str| {
+            by_name.get(name).copied().ok_or_else(|| TopologyError::UnknownNode {
+                link,
+                end,
+                name: name.to_string(),
+                nearest: Nearest::of(name, self.all_nodes().map(|(n, _)| n)),
+            })
+        };
+        for (i, link) in self.links.iter().enumerate() {
+            b.any_link(Link {
+                a: find(i, 'a', &link.a)?,
+                b: find(i, 'b', &link.b)?,
+                rate_ab: link.rate,
+                rate_ba: link.rate_back.unwrap_or(link.rate),
+                delay_ab: link.delay,
+                delay_ba: link.delay_back.unwrap_or(link.delay),
+            });
+        }
+        b.finish()
+    }
+}

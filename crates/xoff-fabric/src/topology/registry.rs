@@ -1,0 +1,92 @@
+//! The list of topologies. A new topology adds one line here and nothing elsewhere.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::{Topology, TopologyError};
+
+/// The parameters of one kind of topology; the type itself is what a scenario's table is read into.
+pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + Default {
+    /// Name in scenarios.
+    const NAME: &'static str;
+    /// One line on what it is.
+    const TITLE: &'static str;
+    /// Where it is published.
+    const SOURCE: &'static str;
+
+    /// Its nodes and links, checked by [`Topology::validate`].
+    fn build(&self) -> Result<Topology, TopologyError>;
+}
+
+/// What a catalogue shows of a kind of topology.
+#[derive(Clone, Debug)]
+pub struct TopologyInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub title: &'static str,
+    /// Where it is published.
+    pub source: &'static str,
+    /// JSON schema of its parameters, with their documentation.
+    pub schema: serde_json::Value,
+    /// Its defaults.
+    pub defaults: serde_json::Value,
+}
+
+macro_rules! topologies {
+    ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
+        /// A topology by name with its parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "name", rename_all = "snake_case")]
+        pub enum AnyTopology { $($(#[$doc])* $variant($params)),* }
+
+        /// Every kind of topology, in the order of the registry.
+        pub fn catalogue() -> Vec<TopologyInfo> {
+            vec![$(TopologyInfo {
+                name: <$params as TopologyKind>::NAME,
+                title: <$params as TopologyKind>::TITLE,
+                source: <$params as TopologyKind>::SOURCE,
+                schema: schemars::schema_for!($params).to_value(),
+                defaults: serde_json::to_value(<$params>::default()).unwrap_or_default(),
+            }),*]
+        }
+
+        impl AnyTopology {
+            /// The names of all kinds of topology.
+            pub const NAMES: &'static [&'static str] = &[$(<$params as TopologyKind>::NAME),*];
+
+            /// The topology called `name`, its parameters read from `source`; none where there is no such
+            /// topology.
+            pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+                $(if name == <$params as TopologyKind>::NAME {
+                    return Some(<$params>::deserialize(source).map(AnyTopology::$variant));
+                })*
+                let _ = source;
+                None
+            }
+            /// Its name in scenarios.
+            pub fn name(&self) -> &'static str {
+                match self { $(AnyTopology::$variant(_) => <$params as TopologyKind>::NAME),* }
+            }
+            /// See [`TopologyKind::build`].
+            pub fn build(&self) -> Result<Topology, TopologyError> {
+                match self { $(AnyTopology::$variant(t) => t.build()),* }
+            }
+        }
+    };
+}
+
+topologies! {
+    /// Switches in a chain between senders and receivers.
+    Dumbbell = super::Dumbbell;
+    /// A chain whose congestion is at its first, middle or last hop.
+    Chain = super::Chain;
+    /// Hosts on one switch.
+    Star = super::Star;
+    /// Three tiers of equal switches.
+    FatTree = super::FatTree;
+    /// Two tiers, each leaf connected to each spine.
+    LeafSpine = super::LeafSpine;
+    /// Any nodes and links.
+    Graph = super::Graph;
+}

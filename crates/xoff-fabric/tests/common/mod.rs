@@ -1,0 +1,51 @@
+//! Small networks for tests.
+#![allow(dead_code)] // each test file uses its part
+
+use xoff_engine::{Rate, Time};
+use xoff_fabric::network::{Flow, Network};
+use xoff_fabric::routing::Routing;
+use xoff_fabric::settings::Settings;
+use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
+use xoff_fabric::{Recording, Simulation};
+use xoff_schemes::AnyScheme;
+
+/// The scheme called `name` with parameters in JSON, resolved for a 100 Gbps network.
+pub fn scheme(name: &str, params: serde_json::Value, base_rtt: Time) -> AnyScheme {
+    let scheme = AnyScheme::read(name, params).expect("a known scheme").expect("valid parameters");
+    scheme.resolve(&xoff_schemes::NetworkEnv { line_rate: Rate::from_gbps(100), base_rtt })
+}
+
+/// A chain of switches with hosts on chosen ones: `hosts[i]` is the switch of host i; all links alike.
+pub fn chain(switches: u32, hosts: &[u32], rate: Rate, delay: Time) -> Topology {
+    let n = hosts.len() as u32;
+    let host = |i: usize| Node { name: format!("h{i}"), kind: NodeKind::Host, tier: 0 };
+    let switch = |i: u32| Node { name: format!("s{i}"), kind: NodeKind::Switch, tier: 1 };
+    let nodes = (0..hosts.len()).map(host).chain((0..switches).map(switch)).collect();
+    let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
+    let access = hosts.iter().enumerate().map(|(i, s)| link(i as u32, n + s));
+    let trunk = (1..switches).map(|s| link(n + s - 1, n + s));
+    Topology { nodes, links: access.chain(trunk).collect() }
+}
+
+/// A finite flow that starts at time zero.
+pub fn flow(src: u32, dst: u32, size: u64) -> Flow {
+    Flow { src, dst, size: Some(size), start: Time::ZERO, stop: None, source_rate: None, priority: 0 }
+}
+
+/// A flow that starts at `start_us` and never ends.
+pub fn endless(src: u32, dst: u32, start_us: u64) -> Flow {
+    Flow { size: None, start: Time::from_us(start_us), ..flow(src, dst, 1) }
+}
+
+/// A simulation with default routing.
+pub fn simulate(
+    topology: Topology,
+    settings: Settings,
+    scheme: AnyScheme,
+    flows: Vec<Flow>,
+    recording: Recording,
+    duration: Option<Time>,
+) -> Simulation {
+    let net = Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("a network");
+    Simulation::new(net, None, recording, duration)
+}

@@ -1,0 +1,105 @@
+//! One flow alone meets its ideal FCT to the picosecond.
+
+mod common;
+
+use common::{chain, flow, scheme, simulate};
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::Recording;
+use xoff_fabric::settings::{Host, Packets, Settings};
+use xoff_fabric::topology::Topology;
+
+const PAYLOAD: u64 = 1456; // 1518 B less 62 B of headers
+
+fn fct(topology: &Topology, settings: &Settings, src: u32, dst: u32, size: u64) -> (Time, Time) {
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![flow(src, dst, size)];
+    let mut sim = simulate(topology.clone(), settings.clone(), none, flows, Recording::default(), None);
+    sim.run(&mut |_| true).expect("no loss");
+    assert_eq!(sim.packets_in_flight(), 0, "every packet has left");
+    (sim.records().flows[0].fct.expect("completed"), sim.network().ideal_fct(0).expect("finite"))
+}
+
+/// Every packet's way through store-and-forward queues in tandem, one after the other: an independent reckoning of
+/// what the closed form of the ideal FCT claims. ACKs take the way back.
+fn packet_by_packet(topology: &Topology, path: &[u32], size: u64, gap: u64, ack_every: u64) -> Time {
+    let packets = size.div_ceil(PAYLOAD);
+    let mut free = vec![0u64; path.len()];
+    let mut free_back = vec![0u64; path.len()];
+    let mut done = 0;
+    for n in 1..=packets {
+        let frame = (size - (n - 1) * PAYLOAD).min(PAYLOAD) + 62;
+        let mut at = 0u64;
+        for (k, &port) in path.iter().enumerate() {
+            let rate = topology.rate(port);
+            let end = at.max(free[k]) + rate.serialization(frame).0;
+            free[k] = end + rate.serialization(gap).0;
+            at = end + topology.delay(port).0;
+        }
+        if n % ack_every == 0 || n == packets {
+            for (k, &port) in path.iter().enumerate().rev() {
+                let rate = topology.rate(port ^ 1);
+                let end = at.max(free_back[k]) + rate.serialization(66).0;
+                free_back[k] = end + rate.serialization(gap).0;
+                at = end + topology.delay(port ^ 1).0;
+            }
+            done = at;
+        }
+    }
+    Time(done)
+}
+
+#[test]
+fn by_hand_on_two_links() {
+    // h0 - s0 - h1, 100 Gbps (80 ps/B), 1 us. One byte: 63 B frame and 66 B ACK, each on two links:
+    // 2 x 63 x 80 + 2 x 66 x 80 + 4 x 1,000,000 = 4,020,640 ps.
+    let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    assert_eq!(fct(&topology, &Settings::default(), 0, 1, 1).0, Time(4_020_640));
+    // Two full packets: the second follows the first: 3 x 1518 x 80 + 2 x 66 x 80 + 4 us = 4,374,880 ps.
+    assert_eq!(fct(&topology, &Settings::default(), 0, 1, 2 * PAYLOAD).0, Time(4_374_880));
+}
+
+#[test]
+fn sizes_around_packet_boundaries_on_mixed_rates() {
+    // The slow link in the middle holds up the train; the short last packet catches up behind it.
+    let mut topology = chain(3, &[0, 2], Rate::from_gbps(100), Time(1_500_000));
+    topology.links[2].rate_ab = Rate::from_gbps(40);
+    topology.links[3].rate_ab = Rate::from_gbps(400);
+    topology.links[3].rate_ba = Rate::from_gbps(3); // does not divide: rounds up at each packet
+    let path = [0, 4, 6, 3];
+    for size in [1, 2, PAYLOAD - 1, PAYLOAD, PAYLOAD + 1, 2 * PAYLOAD, 2 * PAYLOAD + 1, 100_000, 1_000_000] {
+        for (gap, ack_every) in [(0, 1), (20, 1), (0, 4), (20, 7)] {
+            let packets = Packets { gap: Bytes(gap), ..Packets::default() };
+            let host = Host { ack_every: ack_every as u32, ..Host::default() };
+            let settings = Settings { packets, host, ..Settings::default() };
+            let expected = packet_by_packet(&topology, &path, size, gap, ack_every);
+            let (measured, ideal) = fct(&topology, &settings, 0, 1, size);
+            assert_eq!(measured, expected, "size {size}, gap {gap}, an ACK every {ack_every}");
+            assert_eq!(ideal, expected, "closed form, size {size}, gap {gap}, an ACK every {ack_every}");
+        }
+    }
+}
+
+#[test]
+fn a_gigabyte() {
+    // 686,814 packets: 686,813 full ones and one of 272 B payload (334 B). At 80 ps/B over two links:
+    // 686,813 x 121,440 ps on the first link, the last full one again on the second, which holds the short one up;
+    // then 334 x 80 and two ACKs of 66 x 80, and 4 us of propagation.
+    let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let packets = 1_000_000_000u64.div_ceil(PAYLOAD);
+    let last = 1_000_000_000 - (packets - 1) * PAYLOAD;
+    assert_eq!((packets, last), (686_814, 272));
+    let expected = packets * 121_440 + 334 * 80 + 2 * 66 * 80 + 4_000_000;
+    let (measured, ideal) = fct(&topology, &Settings::default(), 0, 1, 1_000_000_000);
+    assert_eq!(measured, Time(expected));
+    assert_eq!(ideal, Time(expected));
+}
+
+#[test]
+fn host_processing_adds_once() {
+    let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let host = Host { processing_delay: Time::from_ns(700), ..Host::default() };
+    let settings = Settings { host, ..Settings::default() };
+    let (measured, ideal) = fct(&topology, &settings, 0, 1, 1);
+    assert_eq!((measured, ideal), (Time(4_720_640), Time(4_720_640)));
+}
