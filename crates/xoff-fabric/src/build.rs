@@ -132,6 +132,7 @@ impl Network {
         }
         let wire = WireSizes::new(&settings, &signals);
         let plain = WireSizes::new(&settings, &Signals::default());
+        let least_packets = settings.host.ack_every.saturating_sub(1);
         Ok(Network {
             topology,
             settings,
@@ -145,6 +146,7 @@ impl Network {
             routes,
             base_rtt: env.base_rtt,
             line_rate: env.line_rate,
+            least_window: u64::from(least_packets) * wire.payload + 1,
         })
     }
 }

@@ -109,6 +109,8 @@ pub struct Network {
     pub base_rtt: Time,
     /// Greatest rate of a host's link.
     pub line_rate: Rate,
+    /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
+    pub least_window: u64,
 }
 
 impl Network {

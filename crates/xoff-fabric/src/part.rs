@@ -242,6 +242,12 @@ impl Part {
         &self.records
     }
 
+    /// Bytes in all switches' memories, and bytes charged to all ingress ports.
+    pub fn buffered_bytes(&self) -> (u64, u64) {
+        let memories = self.memories.iter().map(Memory::used).sum();
+        (memories, self.ingress.iter().map(IngressQueue::occupancy).sum())
+    }
+
     /// Packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
         self.packets.live()
@@ -314,6 +320,8 @@ impl Part {
     pub(crate) fn put_on_wire(&mut self, port_id: PortId, id: PacketId) {
         let size = u64::from(self.packets[id].size);
         let port = &mut self.ports[port_id as usize];
+        debug_assert!(port.busy_until <= self.now, "one frame at a time");
+        debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
         let sent = self.now + port.serialization(size);
         port.busy_until = sent;
         if self.net.wire.gap != 0 {

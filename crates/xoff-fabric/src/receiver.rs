@@ -160,6 +160,7 @@ impl Part {
     #[cold]
     fn out_of_order(&mut self, id: PacketId, node: NodeId) {
         let packet = self.packets[id];
+        debug_assert!(self.net.settings.lossy, "a lossless network delivers each flow in order");
         let interval = self.net.settings.host.nack_interval;
         let Some(receiver) = self.receivers[packet.flow as usize].as_deref_mut() else { return };
         if packet.seq < receiver.expected {

@@ -115,9 +115,11 @@ impl Places for Senders {
 }
 
 impl Sender {
+    /// Whether data and window allow another packet. A window of fewer packets than the receiver collects for an ACK
+    /// would never be acknowledged, so `least_window` is let through.
     #[inline]
-    fn may_send(&self) -> bool {
-        self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window()
+    fn may_send(&self, least_window: u64) -> bool {
+        self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window().max(least_window)
     }
 
     /// When pacing and the source let the next packet go.
@@ -205,7 +207,7 @@ impl Part {
                 }
             }
             Standing::Idle => {
-                if sender.may_send() {
+                if sender.may_send(self.net.least_window) {
                     let src = sender.src;
                     match self.stand(flow) {
                         Some(due) => self.nic_arm(src, due),
@@ -348,7 +350,7 @@ impl Part {
     fn send_data(&mut self, flow: u32, port_id: PortId, class: u8) -> bool {
         let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return false };
         sender.standing = Standing::Idle;
-        if !sender.may_send() {
+        if !sender.may_send(self.net.least_window) {
             return false;
         }
         let wire = &self.net.wire;
@@ -386,7 +388,7 @@ impl Part {
             sender.timer_at = timer;
             self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
         }
-        if sender.may_send() {
+        if sender.may_send(self.net.least_window) {
             self.stand(flow);
         }
         true

@@ -87,7 +87,8 @@ pub enum FlowCount {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Host {
-    /// One cumulative ACK for this many data packets, and always one for the last.
+    /// One cumulative ACK for this many data packets, and always one for the last. That many packets may be in
+    /// flight whatever the window, or a small window would never be acknowledged.
     pub ack_every: u32,
     /// The class in which ACKs travel.
     pub ack_class: AckClass,

@@ -134,6 +134,11 @@ impl Simulation {
         self.part.paused_time(self.part.data_queue(port, crate::port::DATA + priority))
     }
 
+    /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.
+    pub fn buffered_bytes(&self) -> (u64, u64) {
+        self.part.buffered_bytes()
+    }
+
     /// Packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
         self.part.packets_in_flight()

@@ -3,12 +3,19 @@
 //!
 //! The crate knows no simulator: [`seams`] says what a scheme sees and states, [`registry`] lists the schemes.
 
+mod check;
+pub mod dcqcn;
+pub mod detector;
+pub mod fncc;
+pub mod hpcc;
 pub mod int;
 pub mod none;
 pub mod registry;
+pub mod rocc;
 pub mod seams;
 pub mod signals;
 
+pub use detector::{AnyDetector, AnyMarker, DetectorParams};
 pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};
 pub use seams::*;
 pub use signals::{IntFormat, IntPath, Mark, Signals};

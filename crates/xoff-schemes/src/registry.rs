@@ -173,4 +173,12 @@ macro_rules! schemes {
 schemes! {
     /// No congestion control.
     None = crate::none::None;
+    /// DCQCN: rate from congestion notification packets.
+    Dcqcn = crate::dcqcn::Dcqcn;
+    /// HPCC: window from telemetry on data packets.
+    Hpcc = crate::hpcc::Hpcc;
+    /// FNCC: window from telemetry on ACKs.
+    Fncc = crate::fncc::Fncc;
+    /// RoCC: fair rate from switches.
+    Rocc = crate::rocc::Rocc;
 }

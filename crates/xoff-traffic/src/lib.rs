@@ -1,1 +1,26 @@
-//! xoff-traffic
+//! Flow sizes, arrivals and traffic patterns: from a list of pattern descriptions to the list of flows.
+//!
+//! The crate knows no network beyond a list of hosts with a name and a line rate each. The same patterns, hosts and
+//! seed give the same flows on every machine: random numbers come from streams that belong to a pattern or to one of
+//! its hosts, and logarithms from a library of known bits.
+//!
+//! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
+//! - [`workloads`]: the published distributions, by name;
+//! - [`pattern`]: what can be asked for, as serde types with their JSON schema;
+//! - [`generate()`]: the flows.
+
+pub mod cdf;
+mod draw;
+pub mod error;
+pub mod generate;
+pub mod hosts;
+mod moments;
+pub mod pattern;
+mod sizes;
+pub mod workloads;
+
+pub use cdf::{CdfError, SizeCdf};
+pub use error::{Fault, TrafficError};
+pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate};
+pub use hosts::{HostInfo, HostList, Senders};
+pub use pattern::Pattern;

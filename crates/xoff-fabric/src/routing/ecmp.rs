@@ -17,7 +17,7 @@ use super::switches::SwitchGraph;
 use super::{End, reverse};
 use crate::topology::PortId;
 
-/// Also what a distance beyond 16 bits becomes: no path is as long as that.
+/// Not reachable within the 65,534 links that 16 bits count.
 const FAR: u16 = u16::MAX;
 
 #[derive(Clone, Debug)]

@@ -13,6 +13,14 @@ pub enum RoutingError {
         /// Receiver.
         to: String,
     },
+    /// The two hosts are connected, but farther apart than ECMP's tables count.
+    #[error("the path from host `{from}` to host `{to}` passes more than 65534 links between switches")]
+    TooLong {
+        /// Sender.
+        from: String,
+        /// Receiver.
+        to: String,
+    },
     /// A path's end is not the index of a node.
     #[error("there is no node number {node}")]
     NoSuchNode {

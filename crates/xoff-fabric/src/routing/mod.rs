@@ -23,7 +23,7 @@ pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 use choice::Mixing;
 use ecmp::EcmpTable;
 use static_routes::StaticTable;
-use switches::SwitchGraph;
+use switches::{SwitchGraph, UNREACHED};
 use trees::Trees;
 
 use crate::topology::{NodeId, NodeKind, PortId, Topology, peer};
@@ -141,7 +141,10 @@ impl Router {
     }
 
     fn unreachable(&self, from: NodeId, to: NodeId) -> RoutingError {
-        RoutingError::Unreachable { from: self.name(from), to: self.name(to) }
+        let switches = self.graph.switch_of_host(from).zip(self.graph.switch_of_host(to));
+        let connected = switches.is_some_and(|(a, b)| self.graph.distances(b)[a as usize] != UNREACHED);
+        let (from, to) = (self.name(from), self.name(to));
+        if connected { RoutingError::TooLong { from, to } } else { RoutingError::Unreachable { from, to } }
     }
 }
 

@@ -14,7 +14,7 @@ use super::builder::{Builder, at_least};
 use super::registry::TopologyKind;
 use super::{NodeKind, Topology, TopologyError};
 
-/// Hosts `host0`, ..., switches `edge0`, ..., `agg0`, ... and `core0`, ..., each numbered through pod by pod.
+/// Hosts `host0`, ..., switches `edge0`, ... and `agg0`, ..., numbered pod by pod, and `core0`, ..., group by group.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FatTree {

@@ -1,0 +1,165 @@
+//! PFC, queues and saturation, by hand.
+
+mod common;
+
+use common::{chain, endless, flow, scheme, simulate};
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::settings::{FlowControl, Pfc, Settings, Switch};
+use xoff_fabric::{Failure, Recording, Stop};
+
+const FRAME: u64 = 1518;
+const FRAME_PS: u64 = FRAME * 80;
+
+fn pfc(pfc: Pfc) -> Settings {
+    Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() }
+}
+
+/// h0 and h1 send to h2 through one switch, 100 Gbps, 1 us.
+fn two_to_one(settings: Settings, duration_ns: u64) -> xoff_fabric::Simulation {
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let recording = Recording { pauses: true, ..Recording::default() };
+    let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
+    let none = scheme("none", json!({}), Time::ZERO);
+    simulate(topology, settings, none, flows, recording, Some(Time::from_ns(duration_ns)))
+}
+
+#[test]
+fn a_pause_stops_the_peer_after_its_frame() {
+    // Frames arrive in pairs every 121.44 ns from a_1 = 1.12144 us on; the port sends one of each pair, h0's first.
+    // After pair k h1 has ceil(k/2) frames in the switch. Xoff is 10 frames, so pair 21 crosses it, at
+    // a_21 = a_1 + 20 x 121.44 ns = 3.55024 us. The PAUSE takes 64 x 80 ps and 1 us: h1 stops at 4.55536 us, in its
+    // 38th frame (37.5 frame times), which it finishes. The switch has the last bit at 38 x 121.44 ns + 1 us =
+    // 5.61472 us, 2.06448 us after the decision: within 2 MTU/C + 2 t_p = 2.24288 us.
+    let xoff = Bytes(10 * FRAME);
+    let mut sim = two_to_one(pfc(Pfc { xoff: Some(xoff), ..Pfc::default() }), 6_000);
+    sim.run(&mut |_| true).expect("no loss");
+    let h1 = 2; // link 1, end a
+    let pause = sim.records().pauses.iter().find(|p| p.port == h1).expect("h1 was paused");
+    assert_eq!(pause.start, Time(1_121_440 + 20 * FRAME_PS + 5_120 + 1_000_000));
+    assert_eq!(sim.port(h1).tx_packets, 38);
+    assert!(Time(38 * FRAME_PS + 1_000_000 - 3_550_240) <= Time(2 * FRAME_PS + 2_000_000));
+}
+
+#[test]
+fn the_computed_headroom_is_enough_and_hardly_more_than_needed() {
+    // h1's 11th frame crosses Xoff by a whole frame; what follows until the last bit above fills
+    // 38 - 21 = 17 frames more, less what leaves meanwhile at half the rate. The computed headroom (29,619 B at
+    // 1 us) must hold; a quarter of it cannot.
+    let run = |headroom| {
+        let xoff = Some(Bytes(10 * FRAME));
+        let mut sim = two_to_one(pfc(Pfc { xoff, headroom, ..Pfc::default() }), 200_000);
+        sim.run(&mut |_| true)
+    };
+    assert_eq!(run(None), Ok(Stop::Duration));
+    let Err(Failure::Drop { node, port, at, needed, headroom, .. }) = run(Some(Bytes(7_000))) else {
+        panic!("a quarter of the headroom must overflow");
+    };
+    assert_eq!((node.as_str(), headroom), ("s0", 7_000));
+    assert!(port == "s0->h1" || port == "s0->h0", "{port}");
+    assert!(at > Time(3_550_240) && needed > 7_000);
+}
+
+#[test]
+fn without_a_resume_a_pause_ends_with_its_quanta() {
+    // Strict priorities: h0's priority 1 takes all of h2's link, so h1's priority 0 never drains and no RESUME ever
+    // comes for it. 100 quanta are 512 ns at 100 Gbps: without refresh h1 goes on after exactly that.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 2, scheduling: xoff_fabric::settings::Scheduling::Strict, buffer: None },
+        ..pfc(Pfc {
+            xoff: Some(Bytes(10 * FRAME)),
+            quanta: 100,
+            refresh: false,
+            headroom: Some(Bytes(10_000_000)),
+            ..Pfc::default()
+        })
+    };
+    let mut first = endless(0, 2, 0);
+    first.priority = 1;
+    let recording = Recording { pauses: true, ..Recording::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![first, endless(1, 2, 0)];
+    let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(20)));
+    sim.run(&mut |_| true).expect("no loss");
+    let pause = sim.records().pauses.iter().find(|p| p.port == 2).expect("h1 was paused");
+    assert_eq!((pause.end - pause.start, pause.frames), (Time(512_000), 1));
+}
+
+#[test]
+fn refreshed_pauses_last_until_the_resume() {
+    // The same with refresh: every 256 ns another PAUSE, so h1 stays stopped to the end of the run.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 2, scheduling: xoff_fabric::settings::Scheduling::Strict, buffer: None },
+        ..pfc(Pfc { xoff: Some(Bytes(10 * FRAME)), quanta: 100, ..Pfc::default() })
+    };
+    let mut first = endless(0, 2, 0);
+    first.priority = 1;
+    let recording = Recording { pauses: true, ..Recording::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![first, endless(1, 2, 0)];
+    let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(20)));
+    sim.run(&mut |_| true).expect("no loss");
+    let pauses: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == 2).collect();
+    assert_eq!((pauses.len(), pauses[0].end), (1, Time::from_us(20)));
+    // From its start on, a refresh each 256 ns.
+    let expected = 1 + (pauses[0].end - pauses[0].start).0 / 256_000;
+    assert_eq!(u64::from(pauses[0].frames), expected);
+}
+
+#[test]
+fn incast_saturates_the_bottleneck_exactly() {
+    // Eight senders of 1 MB: the bottleneck is busy from the first frame's arrival to the last, whatever PFC does
+    // upstream. Each flow has 686 full frames and one of 1,184 B payload (1,246 B). The last ACK is back after the
+    // first frame's way to the switch, all bytes, one link and the ACK's two links.
+    let topology = chain(1, &[0; 9], Rate::from_gbps(100), Time::from_us(1));
+    let settings = pfc(Pfc { xoff: Some(Bytes(20_000)), ..Pfc::default() });
+    let flows = (0..8).map(|h| flow(h, 8, 1_000_000)).collect();
+    let none = scheme("none", json!({}), Time::ZERO);
+    let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
+    sim.run(&mut |_| true).expect("no loss");
+    assert!(sim.records().pause_frames.iter().sum::<u64>() > 0, "PFC had to act");
+    let bytes = 8 * (686 * FRAME + 1_246);
+    let expected = FRAME_PS + 1_000_000 + bytes * 80 + 1_000_000 + 2 * (66 * 80 + 1_000_000);
+    let last = sim.records().flows.iter().filter_map(|f| f.fct).max();
+    assert_eq!(last, Some(Time(expected)));
+}
+
+#[test]
+fn two_line_rate_flows_grow_the_queue_at_line_rate() {
+    // Without flow control: after pair k, k frames wait (2 k came, k left). At 10 us, 8.87856 us after the first
+    // pair, pair 74 is the last: 74 frames = 112,332 B, and C t = 12.5 B/ns x (10,000 - 1,000) ns = 112,500 B.
+    let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let queue = 5; // link 2 (h2), end b: the switch's port to h2
+    let recording = Recording { interval: Some(Time::from_us(10)), queues: vec![queue], ..Recording::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
+    let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(10)));
+    sim.run(&mut |_| true).expect("no loss");
+    let sample = sim.records().queues[0];
+    assert_eq!((sample.time, sample.bytes, sample.max_bytes), (Time::from_us(10), 74 * FRAME, 74 * FRAME));
+}
+
+#[test]
+fn a_lossy_network_recovers_by_going_back() {
+    // 100 KB of memory for two line-rate flows of 2 MB: packets are lost, all bytes arrive all the same.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        flow_control: FlowControl::None,
+        switch: Switch { buffer: Some(Bytes(100_000)), ..Switch::default() },
+        lossy: true,
+        ..Settings::default()
+    };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![flow(0, 2, 2_000_000), flow(1, 2, 2_000_000)];
+    let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    assert!(sim.counters().drops > 0);
+    for outcome in &sim.records().flows {
+        assert_eq!(outcome.acked_bytes, 2_000_000);
+        assert!(outcome.fct.is_some());
+    }
+    assert!(sim.records().flows.iter().any(|f| f.retransmitted_bytes > 0));
+}

@@ -1,0 +1,147 @@
+//! What holds for any small network and traffic: nothing is lost, nothing is out of order, buffers stay in bounds.
+//!
+//! Beside what is asserted here, these runs pass the fabric's own assertions: one frame on a wire at a time, nothing
+//! sent while paused, each flow in order, and integer subtraction that may not go below zero.
+
+mod common;
+
+use common::{chain, flow, simulate};
+use proptest::prelude::*;
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::settings::{AckClass, FlowControl, Host, Pfc, Scheduling, Settings, Switch};
+use xoff_fabric::topology::Topology;
+use xoff_fabric::{Flow, Recording, Simulation, network_env, routing::Router, routing::Routing};
+use xoff_schemes::AnyScheme;
+use xoff_schemes::detector::AnyDetector;
+
+/// A chain of switches with hosts here and there, mixed rates, and flows among them.
+#[derive(Clone, Debug)]
+struct Case {
+    topology: Topology,
+    settings: Settings,
+    flows: Vec<Flow>,
+}
+
+fn cases() -> impl Strategy<Value = Case> {
+    let hosts = (1u32..4).prop_flat_map(|switches| (Just(switches), prop::collection::vec(0..switches, 2..7)));
+    let flows = prop::collection::vec((0u32..100, 1u32..100, 1u64..200_000, 0u64..50, 0u8..2), 1..12);
+    let rates = prop::collection::vec(prop::sample::select(vec![10u64, 25, 40, 100, 400]), 12);
+    let settings = (10_000u64..60_000, any::<bool>(), any::<bool>(), 1u32..5, 20u16..2000, any::<bool>());
+    (hosts, flows, rates, settings).prop_map(|((switches, hosts), flows, rates, s)| {
+        let mut topology = chain(switches, &hosts, Rate::from_gbps(100), Time(700_000));
+        for (link, gbps) in topology.links.iter_mut().zip(&rates) {
+            (link.rate_ab, link.rate_ba) = (Rate::from_gbps(*gbps), Rate::from_gbps(*gbps));
+        }
+        let (xoff, ack_data, strict, ack_every, quanta, dynamic) = s;
+        let pfc = if dynamic {
+            Pfc { alpha: Some(0.25), quanta, ..Pfc::default() }
+        } else {
+            Pfc { xoff: Some(Bytes(xoff)), quanta, ..Pfc::default() }
+        };
+        let settings = Settings {
+            flow_control: FlowControl::Pfc(pfc),
+            switch: Switch {
+                priorities: 2,
+                scheduling: if strict { Scheduling::Strict } else { Scheduling::RoundRobin },
+                buffer: dynamic.then_some(Bytes(4_000_000)),
+            },
+            host: Host {
+                ack_every,
+                ack_class: if ack_data { AckClass::Data } else { AckClass::Control },
+                ..Host::default()
+            },
+            ..Settings::default()
+        };
+        let n = hosts.len() as u32;
+        let flows = flows.into_iter().map(|(src, hop, size, start, priority)| {
+            let src = src % n;
+            let dst = (src + 1 + hop % (n - 1)) % n;
+            Flow { start: Time::from_us(start), priority, ..flow(src, dst, size) }
+        });
+        let mut flows: Vec<Flow> = flows.collect();
+        flows.sort_by_key(|f| f.start);
+        Case { topology, settings, flows }
+    })
+}
+
+fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
+    let scheme = AnyScheme::read(name, json!({})).expect("known").expect("valid");
+    let router = Router::new(&case.topology, &Routing::default(), 1).expect("routes");
+    let env = network_env(&case.topology, &router, &case.settings, &scheme.signals()).expect("connected");
+    let scheme = scheme.resolve(&env);
+    let net = xoff_fabric::Network::build(
+        case.topology.clone(),
+        &Routing::default(),
+        case.settings.clone(),
+        scheme,
+        case.flows.clone(),
+        seed_of_marking,
+    );
+    let net = net.expect("a network");
+    let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.5 });
+    let red = AnyDetector::read("red", red).expect("known").expect("valid");
+    let detector = net.signals.ecn.then_some(&red);
+    // Long enough for every flow, and for what is still on its way after the last.
+    let mut sim = Simulation::new(net, detector, Recording::default(), Some(Time::from_ms(400)));
+    sim.run_to_duration();
+    sim.run(&mut |_| true).expect("no loss");
+    sim
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
+
+    #[test]
+    fn packets_and_bytes_are_conserved(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
+        let sim = run(&case, scheme, 1);
+        for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
+            prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.unwrap_or(0));
+            prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
+            let packets = flow.size.unwrap_or(0).div_ceil(sim.network().wire.payload);
+            prop_assert_eq!(outcome.packets_sent, packets, "each packet is sent once");
+        }
+        prop_assert_eq!(sim.packets_in_flight(), 0);
+        prop_assert_eq!(sim.buffered_bytes(), (0, 0));
+    }
+
+    #[test]
+    fn no_flow_beats_its_ideal(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
+        let sim = run(&case, scheme, 1);
+        for i in 0..case.flows.len() {
+            // Without telemetry in its packets a flow alone can be no slower than with it.
+            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(i as u32));
+        }
+    }
+
+    #[test]
+    fn the_same_seed_gives_the_same_run(case in cases(), scheme in prop::sample::select(AnyScheme::NAMES)) {
+        let (a, b) = (run(&case, scheme, 7), run(&case, scheme, 7));
+        prop_assert_eq!(a.counters(), b.counters());
+        prop_assert_eq!(&a.records().flows, &b.records().flows);
+    }
+}
+
+#[test]
+fn another_seed_gives_another_run() {
+    // Otherwise the property above would hold for a fingerprint that sees nothing.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time(700_000));
+    let flows = vec![flow(0, 2, 2_000_000), flow(1, 2, 2_000_000)];
+    let case = Case { topology, settings: Settings { switch: Switch { priorities: 2, ..Switch::default() }, ..Settings::default() }, flows };
+    let (a, b) = (run(&case, "dcqcn", 1), run(&case, "dcqcn", 2));
+    assert_ne!(a.counters().fingerprint, b.counters().fingerprint);
+    assert_ne!(a.records().flows, b.records().flows);
+}
+
+#[test]
+fn the_ack_of_the_last_byte_ends_the_flow_however_few_acks_there_are() {
+    let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let host = Host { ack_every: 1000, ..Host::default() };
+    let settings = Settings { host, ..Settings::default() };
+    let none = common::scheme("none", json!({}), Time::ZERO);
+    let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 100_000)], Recording::default(), None);
+    sim.run(&mut |_| true).expect("no loss");
+    assert_eq!(sim.records().flows[0].acked_bytes, 100_000);
+    // 69 data packets on two links and one ACK on two.
+    assert_eq!(sim.counters().packet_hops, 2 * 69 + 2);
+}

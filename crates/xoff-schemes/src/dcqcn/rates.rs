@@ -1,0 +1,98 @@
+//! Current and target rate, which both forms of DCQCN move in the same way.
+
+use xoff_engine::{Rate, Time};
+
+use crate::seams::FlowEnv;
+
+/// R_C and R_T in bits a second, and what follows from them.
+#[derive(Clone, Debug)]
+pub struct Rates {
+    current: f64,
+    target: f64,
+    line: f64,
+    least: f64,
+    /// Bytes of window for each bit a second; zero for no window.
+    window_per_bps: f64,
+    rate: Rate,
+    window: u64,
+}
+
+impl Rates {
+    /// Both at the line rate.
+    pub(super) fn new(env: &FlowEnv, min_rate: Rate, limit_window: bool) -> Self {
+        let line = env.line_rate.0 as f64;
+        let bdp = env.line_rate.bytes_per_ps() * env.base_rtt.max(Time(1)).0 as f64;
+        let mut rates = Rates {
+            current: line,
+            target: line,
+            line,
+            least: min_rate.min(env.line_rate).0 as f64,
+            window_per_bps: if limit_window { bdp / line } else { 0.0 },
+            rate: env.line_rate,
+            window: u64::MAX,
+        };
+        rates.state();
+        rates
+    }
+
+    /// Cuts by `alpha / 2`; with `follow` the target falls to the rate before the cut.
+    pub(super) fn cut(&mut self, alpha: f64, follow: bool) {
+        if follow {
+            self.target = self.current;
+        }
+        self.current = (self.current * (1.0 - alpha / 2.0)).max(self.least);
+        self.state();
+    }
+
+    /// Sets the target to the rate in force.
+    pub(super) fn hold(&mut self) {
+        self.target = self.current;
+    }
+
+    /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to it.
+    pub(super) fn raise(&mut self, step: f64) {
+        self.target = (self.target + step).min(self.line);
+        self.current = (self.target + self.current) / 2.0;
+        // Below the resolution of a rate the halving has come to its end.
+        if self.line - self.current < 0.5 {
+            self.current = self.line;
+        }
+        self.state();
+    }
+
+    fn state(&mut self) {
+        self.rate = Rate((self.current + 0.5) as u64);
+        if self.window_per_bps > 0.0 {
+            self.window = ((self.current * self.window_per_bps) as u64).max(1);
+        }
+    }
+
+    /// Nothing is left to recover.
+    pub(super) fn at_line_rate(&self) -> bool {
+        self.current >= self.line
+    }
+    /// R_C.
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+    /// R_T.
+    pub fn target(&self) -> Rate {
+        Rate((self.target + 0.5) as u64)
+    }
+    /// The window in bytes; `u64::MAX` without one.
+    pub fn window(&self) -> u64 {
+        self.window
+    }
+}
+
+/// What `periods` updates without a CNP leave of `alpha`: the same bits as one multiplication at each of them.
+pub(super) fn decayed(mut alpha: f64, g: f64, periods: u64) -> f64 {
+    for _ in 0..periods {
+        let next = (1.0 - g) * alpha;
+        if next == alpha {
+            break;
+        }
+        alpha = next;
+    }
+    alpha
+}

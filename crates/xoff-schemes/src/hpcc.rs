@@ -1,0 +1,298 @@
+//! HPCC: High Precision Congestion Control (Li et al., SIGCOMM 2019), Algorithm 1.
+//!
+//! Switches write their egress port's load into each data packet (INT), the receiver echoes it, and the sender
+//! steers the bytes in flight towards a share `eta` of the bandwidth-delay product at the most loaded hop. FNCC
+//! prints the same algorithm as its Algorithm 3; [`InFlight`] and [`Window`] serve both schemes.
+//!
+//! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents it into the loop, which
+//! would weigh each new maximum on the way again. As in the authors' simulator the window stays between
+//! `min_rate * T` and the NIC's bandwidth-delay product, and a flow starts with the latter.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Rate, Time};
+
+use crate::check;
+use crate::int::{IntMemory, IntStack, MAX_INT_HOPS};
+use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
+use crate::signals::{IntPath, Signals};
+
+/// Parameters of HPCC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Hpcc {
+    /// Target utilization η, without unit, above 0 and at most 1. Default 0.95 (HPCC, section 5.1).
+    pub eta: f64,
+    /// Additive steps, one a round trip, before the next multiplicative one: maxStage, without unit. Default 0,
+    /// which the authors' simulations used; the paper prints 5.
+    pub max_stage: u32,
+    /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
+    /// 12.8 us.
+    pub w_ai: Bytes,
+    /// The least rate, in bits a second. Default 100 Mb/s (the authors' simulator).
+    pub min_rate: Rate,
+    /// Reacts to each ACK, from a reference window that is updated once a round trip (HPCC, section 3.2). Without
+    /// it only the first ACK of each round trip counts, and loads are measured over the time between those.
+    /// Default true.
+    pub fast_react: bool,
+}
+
+impl Default for Hpcc {
+    fn default() -> Self {
+        Hpcc { eta: 0.95, max_stage: 0, w_ai: Bytes(80), min_rate: Rate::from_mbps(100), fast_react: true }
+    }
+}
+
+/// The most loaded hop of a path.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Bottleneck {
+    /// Its index in data-path order; of equally loaded hops the first.
+    pub hop: usize,
+    /// It is the path's last one.
+    pub is_last: bool,
+    /// Its u' over the latest interval, without averaging.
+    pub utilization: f64,
+    /// Its line rate in bytes a picosecond.
+    pub bytes_per_ps: f64,
+}
+
+/// Normalized bytes in flight: function `MeasureInflight` of the algorithm with the state that it needs.
+#[derive(Clone, Debug)]
+pub struct InFlight {
+    memory: IntMemory,
+    /// u' of each hop.
+    hops: [f64; MAX_INT_HOPS],
+    bottleneck: Bottleneck,
+    average: f64,
+    base_rtt: Time,
+    per_base_rtt: f64,
+}
+
+impl InFlight {
+    /// Nothing measured yet, on a path with `base_rtt` as T; the average starts at 1.
+    pub fn new(base_rtt: Time) -> Self {
+        let base_rtt = base_rtt.max(Time(1));
+        InFlight {
+            memory: IntMemory::Empty,
+            hops: [0.0; MAX_INT_HOPS],
+            bottleneck: Bottleneck { hop: 0, is_last: false, utilization: 0.0, bytes_per_ps: 0.0 },
+            average: 1.0,
+            base_rtt,
+            per_base_rtt: 1.0 / base_rtt.0 as f64,
+        }
+    }
+
+    /// Takes an ACK's telemetry in. False where there is nothing to compare it with: at a flow's first ACK, and
+    /// after its path has changed its length.
+    ///
+    /// A hop whose record shows the same moment as before (a switch that refreshes its table now and then) keeps
+    /// the u' that it had.
+    #[inline]
+    pub fn measure(&mut self, stack: &IntStack<'_>) -> bool {
+        let InFlight { memory, hops, per_base_rtt, .. } = self;
+        let (mut worst, mut peak, mut peak_bytes_per_ps, mut tau) = (0, 0.0, 0.0, Time::ZERO);
+        let compared = memory.compare(stack, |i, change| {
+            let Some(utilization) = hops.get_mut(i) else { return };
+            // q/(B T) + (tx/dt)/B with one division. A port whose speed the record cannot name is never loaded.
+            let capacity = change.elapsed.0 as f64 * change.bytes_per_ps;
+            if capacity > 0.0 {
+                let rtts = change.elapsed.0 as f64 * *per_base_rtt;
+                *utilization = (change.queue_bytes as f64 * rtts + change.tx_bytes as f64) / capacity;
+            }
+            if *utilization > peak {
+                (worst, peak, peak_bytes_per_ps, tau) =
+                    (i, *utilization, change.bytes_per_ps, change.elapsed);
+            }
+        });
+        if compared == 0 {
+            self.hops = [0.0; MAX_INT_HOPS];
+            return false;
+        }
+        let weight = if tau >= self.base_rtt { 1.0 } else { tau.0 as f64 * self.per_base_rtt };
+        self.average = (1.0 - weight) * self.average + weight * peak;
+        self.bottleneck = Bottleneck {
+            hop: worst,
+            is_last: worst + 1 == compared,
+            utilization: peak,
+            bytes_per_ps: peak_bytes_per_ps,
+        };
+        true
+    }
+
+    /// U, the average of the greatest u'.
+    #[inline]
+    pub fn average(&self) -> f64 {
+        self.average
+    }
+
+    /// The most loaded hop at the latest measurement.
+    #[inline]
+    pub fn bottleneck(&self) -> Bottleneck {
+        self.bottleneck
+    }
+}
+
+/// Window and rate of a flow: function `ComputeWind` of the algorithm with the state that it needs.
+#[derive(Clone, Debug)]
+pub struct Window {
+    eta: f64,
+    w_ai: f64,
+    max_stage: u32,
+    stage: u32,
+    reference: f64,
+    last_update_seq: u64,
+    least: f64,
+    most: f64,
+    bps_per_byte: f64,
+    min_rate: Rate,
+    line_rate: Rate,
+    window: u64,
+    rate: Rate,
+}
+
+impl Window {
+    /// The bandwidth-delay product of the flow's NIC.
+    pub fn new(params: &Hpcc, env: &FlowEnv) -> Self {
+        let base_rtt = env.base_rtt.max(Time(1));
+        let min_rate = params.min_rate.min(env.line_rate);
+        let bytes = |rate: Rate| (rate.bytes_per_ps() * base_rtt.0 as f64).max(1.0);
+        let mut window = Window {
+            eta: params.eta,
+            w_ai: params.w_ai.0 as f64,
+            max_stage: params.max_stage,
+            stage: 0,
+            reference: bytes(env.line_rate),
+            last_update_seq: 0,
+            least: bytes(min_rate),
+            most: bytes(env.line_rate),
+            bps_per_byte: 8e12 / base_rtt.0 as f64,
+            min_rate,
+            line_rate: env.line_rate,
+            window: 0,
+            rate: env.line_rate,
+        };
+        window.apply(window.most);
+        window
+    }
+
+    /// Whether an ACK up to `seq` tells of packets sent since the reference window was last updated.
+    #[inline]
+    pub fn is_due(&self, seq: u64) -> bool {
+        seq > self.last_update_seq
+    }
+
+    /// The next update comes with the ACK of a byte at `snd_nxt` or later.
+    #[inline]
+    pub fn begin_round(&mut self, snd_nxt: u64) {
+        self.last_update_seq = snd_nxt;
+    }
+
+    /// Computes the window for a normalized load of `utilization`; `update` takes it as the new reference.
+    #[inline]
+    pub fn compute(&mut self, utilization: f64, update: bool) {
+        let (window, stage) = if utilization >= self.eta || self.stage >= self.max_stage {
+            (self.reference * (self.eta / utilization) + self.w_ai, 0)
+        } else {
+            (self.reference + self.w_ai, self.stage + 1)
+        };
+        let window = self.apply(window);
+        if update {
+            self.reference = window;
+            self.stage = stage;
+        }
+    }
+
+    /// Sets the reference window W^c alone, in bytes.
+    pub fn set_reference(&mut self, window: f64) {
+        self.reference = window.clamp(self.least, self.most);
+    }
+
+    /// Sets window and reference, in bytes, and begins the additive stages anew.
+    pub fn set(&mut self, window: f64) {
+        self.reference = self.apply(window);
+        self.stage = 0;
+    }
+
+    /// Makes `window` the one in force, within its bounds, and returns it.
+    #[inline]
+    fn apply(&mut self, window: f64) -> f64 {
+        let window = window.clamp(self.least, self.most);
+        self.window = (window + 0.5) as u64;
+        self.rate = Rate((window * self.bps_per_byte + 0.5) as u64).clamp(self.min_rate, self.line_rate);
+        window
+    }
+
+    /// The window in force, to the nearest byte.
+    #[inline]
+    pub fn bytes(&self) -> u64 {
+        self.window
+    }
+
+    /// The pacing rate, W / T.
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        self.rate
+    }
+}
+
+/// HPCC's sender.
+#[derive(Clone, Debug)]
+pub struct HpccSender {
+    in_flight: InFlight,
+    window: Window,
+    fast_react: bool,
+}
+
+impl ReactionPoint for HpccSender {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        let due = self.window.is_due(ack.seq);
+        if !due && !self.fast_react {
+            return;
+        }
+        if self.in_flight.measure(&ack.int) {
+            self.window.compute(self.in_flight.average(), due);
+        }
+        if due {
+            self.window.begin_round(ack.snd_nxt);
+        }
+    }
+    #[inline]
+    fn rate(&self) -> Rate {
+        self.window.rate()
+    }
+    #[inline]
+    fn window(&self) -> u64 {
+        self.window.bytes()
+    }
+}
+
+impl Scheme for Hpcc {
+    const NAME: &'static str = "hpcc";
+    const TITLE: &'static str = "HPCC: window from in-network telemetry on data packets";
+    const SOURCE: &'static str = "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
+    type Reaction = HpccSender;
+    type Notification = Silent;
+    type Congestion = Silent;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        check::above("eta", self.eta, 0.0, 1.0)?;
+        check::rate("min_rate", self.min_rate)
+    }
+    fn signals(&self) -> Signals {
+        Signals { int: IntPath::Data, acks: true, ..Signals::default() }
+    }
+    fn reaction(&self, env: &FlowEnv) -> HpccSender {
+        HpccSender {
+            in_flight: InFlight::new(env.base_rtt),
+            window: Window::new(self, env),
+            fast_react: self.fast_react,
+        }
+    }
+    fn notification(&self, _: &FlowEnv) -> Silent {
+        Silent
+    }
+    fn congestion(&self, _: &PortEnv) -> Silent {
+        Silent
+    }
+}

@@ -1,0 +1,215 @@
+//! From patterns to flows.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+use xoff_engine::{Domain, Rate, Stream, Time, stream};
+
+use crate::error::{Fault, Misfit, TrafficError};
+use crate::hosts::{Directory, HostInfo};
+use crate::pattern::Pattern;
+use crate::sizes::Files;
+
+/// The most flows that are generated: 50 million, 3.6 GB of [`FlowSpec`].
+pub const MAX_FLOWS: u64 = 50_000_000;
+
+/// One message from a host to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct FlowSpec {
+    /// Sender's index.
+    pub src: u32,
+    /// Receiver's index; never the sender's.
+    pub dst: u32,
+    /// Bytes of payload; none where the flow is endless.
+    pub size: Option<u64>,
+    /// When its first byte is ready.
+    pub start: Time,
+    /// When it ends, complete or not; none where only its size or the run ends it.
+    pub stop: Option<Time>,
+    /// The rate at which the application makes its bytes, of payload; none where all are ready at once.
+    pub app_rate: Option<Rate>,
+    /// Traffic class, 0 to 7.
+    pub priority: u8,
+    /// Index into [`Traffic::labels`].
+    pub label: u16,
+}
+
+/// The load of a Poisson pattern, asked and offered. Loads are payload bytes over what the senders' links carry in the
+/// window.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Load {
+    /// Place of the pattern in the list, from 0.
+    pub pattern: usize,
+    /// Index into [`Traffic::labels`].
+    pub label: u16,
+    /// Name of the workload or of the file of its distribution, or the one size.
+    pub workload: String,
+    /// Beginning of the window.
+    pub start: Time,
+    /// End of the window.
+    pub end: Time,
+    /// Load asked for.
+    pub asked: f64,
+    /// Load of the flows that start within the window, with all of their bytes.
+    pub offered: f64,
+    /// Number of these flows.
+    pub flows: u64,
+    /// Their bytes; stays at the largest number where they do not fit.
+    pub bytes: u64,
+    /// Mean size of these flows, in bytes; 0 where there is none.
+    pub mean_sampled: f64,
+    /// Mean size of the distribution, in bytes.
+    pub mean: f64,
+}
+
+/// Flows and what is said of them.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Traffic {
+    /// By start, then by the place of their pattern in the list, then in the order in which the pattern makes them.
+    pub flows: Vec<FlowSpec>,
+    /// Of each Poisson pattern.
+    pub offered: Vec<Load>,
+    /// Names of the groups of flows; patterns with one label share a group.
+    pub labels: Vec<String>,
+}
+
+/// What a pattern may know while it is resolved.
+pub(crate) struct Scope<'a> {
+    pub(crate) hosts: &'a Directory<'a>,
+    pub(crate) horizon: Option<Time>,
+    pub(crate) files: Files<'a>,
+    /// Place of the pattern in the list.
+    index: usize,
+    seed: u64,
+}
+
+impl Scope<'_> {
+    /// The stream of the pattern itself.
+    pub(crate) fn stream(&self) -> Stream {
+        self.entity(u32::MAX)
+    }
+    /// The stream of one of its hosts.
+    pub(crate) fn host_stream(&self, host: u32) -> Stream {
+        self.entity(host)
+    }
+    /// No host has the largest index: there are at most `u32::MAX` of them.
+    fn entity(&self, number: u32) -> Stream {
+        stream(self.seed, Domain::Traffic, (self.index as u64) << 32 | u64::from(number))
+    }
+    /// The end of a pattern that has the keys `start` and `stop`: the earlier of `stop` and the end of the run.
+    pub(crate) fn end(&self, start: Time, stop: Option<Time>) -> Result<Option<Time>, Misfit> {
+        match stop {
+            Some(stop) if stop <= start => {
+                Err(Fault::bounds(stop, format!("a time after `start`, {start}")).at("stop"))
+            }
+            Some(stop) => Ok(Some(self.horizon.map_or(stop, |end| end.min(stop)))),
+            None => Ok(self.horizon),
+        }
+    }
+}
+
+/// Where a pattern puts its flows.
+pub(crate) struct Sink {
+    flows: Vec<FlowSpec>,
+    offered: Vec<Load>,
+    pattern: usize,
+    priority: u8,
+    label: u16,
+}
+
+impl Sink {
+    /// A message of `size` bytes.
+    pub(crate) fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) {
+        self.flow(FlowSpec { size: Some(size), ..self.blank(src, dst, start) });
+    }
+    /// An endless flow of the pattern's class and label.
+    pub(crate) fn blank(&self, src: u32, dst: u32, start: Time) -> FlowSpec {
+        let (priority, label) = (self.priority, self.label);
+        FlowSpec { src, dst, size: None, start, stop: None, app_rate: None, priority, label }
+    }
+    pub(crate) fn flow(&mut self, flow: FlowSpec) {
+        self.flows.push(flow);
+    }
+    /// The load of the pattern at hand, whose place and label are filled in here.
+    pub(crate) fn load(&mut self, load: Load) {
+        self.offered.push(Load { pattern: self.pattern, label: self.label, ..load });
+    }
+}
+
+/// A pattern that is found to be right: how many flows it is expected to have, why, and what makes them.
+pub(crate) struct Plan<'a> {
+    pub(crate) flows: u128,
+    pub(crate) cause: String,
+    pub(crate) emit: Box<dyn FnOnce(&mut Sink) + 'a>,
+}
+
+/// The flows of `patterns` among `hosts`.
+///
+/// `horizon` is the end of the run: nothing starts at or after it, and patterns without an end of their own end there.
+/// `files` gives the text of a file that a pattern names, or says why not. All patterns are checked, and the number of
+/// flows is estimated, before the first flow is made.
+///
+/// # Errors
+/// [`TrafficError`], for the first pattern that is wrong, or for more than [`MAX_FLOWS`] flows.
+pub fn generate(
+    patterns: &[Pattern],
+    hosts: &[HostInfo],
+    seed: u64,
+    horizon: Option<Time>,
+    files: &dyn Fn(&str) -> Result<String, String>,
+) -> Result<Traffic, TrafficError> {
+    if patterns.len() > usize::from(u16::MAX) {
+        return Err(TrafficError::TooManyPatterns(patterns.len()));
+    }
+    let directory = Directory::new(hosts)?;
+    let scopes: Vec<Scope<'_>> =
+        (0..patterns.len()).map(|index| Scope { hosts: &directory, horizon, files, index, seed }).collect();
+    let (mut plans, mut count) = (Vec::with_capacity(patterns.len()), 0u128);
+    for (index, (pattern, scope)) in patterns.iter().zip(&scopes).enumerate() {
+        let label = || pattern.label().to_string();
+        let plan = check_common(pattern, scope).and_then(|()| pattern.plan(scope));
+        let plan = plan.map_err(|Misfit { key, fault }| TrafficError::Pattern {
+            index,
+            label: label(),
+            key,
+            fault,
+        })?;
+        count = count.saturating_add(plan.flows);
+        if count > u128::from(MAX_FLOWS) {
+            let (label, cause) = (label(), plan.cause);
+            let count = u64::try_from(count).unwrap_or(u64::MAX);
+            return Err(TrafficError::TooManyFlows { index, label, count, limit: MAX_FLOWS, cause });
+        }
+        plans.push(plan);
+    }
+
+    let (mut labels, mut known) = (Vec::new(), BTreeMap::new());
+    // A Poisson process may exceed what is expected of it by a few parts in a thousand where there are many flows.
+    let flows = Vec::with_capacity((count + count / 100) as usize);
+    let mut sink = Sink { flows, offered: Vec::new(), pattern: 0, priority: 0, label: 0 };
+    for (index, (pattern, plan)) in patterns.iter().zip(plans).enumerate() {
+        let label = *known.entry(pattern.label()).or_insert_with(|| {
+            labels.push(pattern.label().to_string());
+            // There are no more labels than patterns, which fit.
+            (labels.len() - 1) as u16
+        });
+        (sink.pattern, sink.priority, sink.label) = (index, pattern.priority(), label);
+        (plan.emit)(&mut sink);
+    }
+    let Sink { mut flows, offered, .. } = sink;
+    // Stable: among equal starts the order of patterns, and of flows within them, remains.
+    flows.sort_by_key(|flow| flow.start);
+    Ok(Traffic { flows, offered, labels })
+}
+
+/// What every pattern must obey.
+fn check_common(pattern: &Pattern, scope: &Scope<'_>) -> Result<(), Misfit> {
+    if pattern.priority() > 7 {
+        return Err(Fault::bounds(pattern.priority(), "a priority from 0 to 7").at("priority"));
+    }
+    if pattern.label().is_empty() {
+        return Err(Fault::bounds("empty", "a name").at("label"));
+    }
+    let (start, end) = (pattern.start(), scope.horizon.unwrap_or(Time::NEVER));
+    if start < end { Ok(()) } else { Err(Fault::AfterEnd { start, end }.at("start")) }
+}

@@ -1,0 +1,208 @@
+//! The list of traffic patterns. A new pattern is a file of its own and one line here.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+use xoff_engine::Time;
+
+use crate::error::Misfit;
+use crate::generate::{Plan, Scope};
+
+mod all_to_all;
+mod burst;
+mod destinations;
+mod flow;
+mod incast;
+mod list;
+mod permutation;
+mod poisson;
+
+pub use all_to_all::AllToAll;
+pub use burst::Burst;
+pub use flow::Flow;
+pub use incast::Incast;
+pub use list::List;
+pub use permutation::Permutation;
+pub use poisson::Poisson;
+
+/// What the parameters of each pattern provide.
+pub(crate) trait Params {
+    /// Name in scenarios.
+    const NAME: &'static str;
+    /// One line on what it is.
+    const TITLE: &'static str;
+    /// The keys that every pattern has.
+    fn common(&self) -> Common<'_>;
+    /// Checks the parameters and says how many flows they make, and how.
+    fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit>;
+}
+
+/// The keys that every pattern has.
+pub(crate) struct Common<'a> {
+    pub(crate) label: Option<&'a str>,
+    pub(crate) priority: u8,
+    pub(crate) start: Time,
+}
+
+/// Reads the common keys of a struct that has them.
+macro_rules! common {
+    ($self:ident) => {
+        $crate::pattern::Common {
+            label: $self.label.as_deref(),
+            priority: $self.priority,
+            start: $self.start,
+        }
+    };
+}
+use common;
+
+/// What a catalogue shows of a pattern.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PatternInfo {
+    /// Name in scenarios.
+    pub name: &'static str,
+    /// One line on what it is.
+    pub title: &'static str,
+    /// JSON schema of its parameters, with their documentation.
+    pub schema: Value,
+    /// The parameters that may be left out, with what holds then; null where that is nothing.
+    pub defaults: Value,
+}
+
+fn info<P: Params + JsonSchema>() -> PatternInfo {
+    let schema = schemars::schema_for!(P).to_value();
+    let properties = schema.get("properties").and_then(Value::as_object);
+    let defaults = properties.into_iter().flatten();
+    let defaults = defaults.filter_map(|(key, p)| Some((key.clone(), p.get("default")?.clone())));
+    let defaults = Value::Object(defaults.collect::<Map<_, _>>());
+    PatternInfo { name: P::NAME, title: P::TITLE, schema, defaults }
+}
+
+macro_rules! patterns {
+    ($($(#[$doc:meta])* $variant:ident,)*) => {
+        /// A traffic pattern with its parameters.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "pattern", rename_all = "snake_case")]
+        pub enum Pattern { $($(#[$doc])* $variant($variant)),* }
+
+        /// Every pattern, in the order of the registry.
+        pub fn catalogue() -> Vec<PatternInfo> {
+            vec![$(info::<$variant>()),*]
+        }
+
+        impl Pattern {
+            /// The names of all patterns.
+            pub const NAMES: &'static [&'static str] = &[$(<$variant as Params>::NAME),*];
+
+            /// The pattern called `name`, its parameters read from `source`; none where there is no such pattern.
+            pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+                $(if name == <$variant as Params>::NAME {
+                    return Some($variant::deserialize(source).map(Pattern::$variant));
+                })*
+                let _ = source;
+                None
+            }
+            /// Its name in scenarios.
+            pub fn name(&self) -> &'static str {
+                match self { $(Pattern::$variant(_) => <$variant as Params>::NAME),* }
+            }
+            fn common(&self) -> Common<'_> {
+                match self { $(Pattern::$variant(p) => p.common()),* }
+            }
+            pub(crate) fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
+                match self { $(Pattern::$variant(p) => p.plan(scope)),* }
+            }
+        }
+    };
+}
+
+impl Pattern {
+    /// The group of its flows in the results: its label, or its name where it has none.
+    pub fn label(&self) -> &str {
+        self.common().label.unwrap_or(self.name())
+    }
+    /// The traffic class of its flows.
+    pub fn priority(&self) -> u8 {
+        self.common().priority
+    }
+    /// Its beginning.
+    pub fn start(&self) -> Time {
+        self.common().start
+    }
+}
+
+patterns! {
+    /// One flow.
+    Flow,
+    /// Many senders, one receiver, at the same moment.
+    Incast,
+    /// Synchronized messages from a set of senders.
+    Burst,
+    /// Independent arrivals at each host with sizes after a distribution.
+    Poisson,
+    /// A message from each host to each other one.
+    AllToAll,
+    /// A flow from each host to one other, each receiving one.
+    Permutation,
+    /// Flows from a file.
+    List,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tags_are_the_registry_s_names() {
+        for (info, name) in catalogue().iter().zip(Pattern::NAMES) {
+            assert_eq!(info.name, *name);
+            assert!(!info.title.is_empty());
+        }
+        let schema = schemars::schema_for!(Pattern).to_value().to_string();
+        for name in Pattern::NAMES {
+            assert!(schema.contains(&format!("\"const\":\"{name}\"")), "{name}");
+        }
+    }
+
+    #[test]
+    fn every_parameter_is_documented_and_defaults_are_those_that_reading_gives() {
+        for info in catalogue() {
+            let properties = info.schema["properties"].as_object().unwrap();
+            for (key, property) in properties {
+                assert!(property.get("description").is_some(), "{} {key}", info.name);
+            }
+            for key in ["label", "priority", "start"] {
+                assert!(properties.contains_key(key), "{} {key}", info.name);
+            }
+            let required = info.schema["required"].as_array().cloned().unwrap_or_default();
+            for key in properties.keys() {
+                let needed = required.iter().any(|r| r == key);
+                assert_eq!(needed, info.defaults.get(key).is_none(), "{} {key}", info.name);
+            }
+        }
+        let incast = catalogue().into_iter().find(|p| p.name == "incast").unwrap();
+        assert_eq!(incast.defaults["start"], "0ps");
+        assert_eq!(incast.defaults["priority"], 0);
+        assert_eq!(incast.defaults["random"], false);
+    }
+
+    #[test]
+    fn reading_by_name_and_by_tag_agree_and_refuse_unknown_keys() {
+        let keys = r#"{"senders": 3, "receiver": "host0", "size": "64KB"}"#;
+        let read = |text: &str| Pattern::read("incast", &mut serde_json::Deserializer::from_str(text));
+        let by_name = read(keys).unwrap().unwrap();
+        let by_tag: Pattern =
+            serde_json::from_str(&keys.replacen('{', r#"{"pattern": "incast","#, 1)).unwrap();
+        assert_eq!(by_name, by_tag);
+        assert_eq!((by_tag.name(), by_tag.label(), by_tag.priority()), ("incast", "incast", 0));
+        // A manifest is read back as what was written, every default included.
+        let text = serde_json::to_string(&by_tag).unwrap();
+        assert_eq!(serde_json::from_str::<Pattern>(&text).unwrap(), by_tag);
+
+        let message = read(&keys.replace("size", "siez")).unwrap().unwrap_err().to_string();
+        assert!(message.contains("unknown field `siez`"), "{message}");
+        let message = read(&keys.replace("\"64KB\"", "64000")).unwrap().unwrap_err().to_string();
+        assert!(message.contains("lacks a unit"), "{message}");
+        assert!(Pattern::read("incats", &mut serde_json::Deserializer::from_str("{}")).is_none());
+    }
+}

@@ -1,0 +1,208 @@
+//! Flows from a file: a trace, or what another program made.
+//!
+//! A flow a line, columns separated by blanks or commas, `#` begins a comment. Without a header the columns are
+//! `src dst size start` and, if there is a fifth, `priority`; sizes and times carry units (`64KB`, `1.5us`). A first line
+//! of column names gives another order, and `size_bytes`, `start_ps`, `start_ns` or `start_us` stand for whole numbers
+//! without unit.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, QuantityError, Time};
+
+use super::{Common, Params, common};
+use crate::error::{Fault, Misfit, nearest};
+use crate::generate::{FlowSpec, Plan, Scope};
+use crate::sizes;
+
+/// Flows as a file lists them.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct List {
+    /// Name of the group of flows in the results; the pattern's name where none is given.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Traffic class of the flows whose line gives none, 0 to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// Added to the start of each flow.
+    #[serde(default)]
+    pub start: Time,
+    /// Path of the file: lines `SRC DST SIZE START [PRIORITY]` with units, or a header that names the columns.
+    pub file: String,
+}
+
+/// A column by what it holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Column {
+    Src,
+    Dst,
+    Size,
+    /// Bytes without unit.
+    SizeBytes,
+    Start,
+    /// A whole number of so many picoseconds.
+    StartIn(u64),
+    Priority,
+}
+
+const COLUMNS: &[(&str, Column)] = &[
+    ("src", Column::Src),
+    ("dst", Column::Dst),
+    ("size", Column::Size),
+    ("size_bytes", Column::SizeBytes),
+    ("start", Column::Start),
+    ("start_ps", Column::StartIn(1)),
+    ("start_ns", Column::StartIn(1_000)),
+    ("start_us", Column::StartIn(1_000_000)),
+    ("priority", Column::Priority),
+];
+
+/// The columns of a file without a header; the fifth need not be there.
+const PLAIN: &[Column] = &[Column::Src, Column::Dst, Column::Size, Column::Start, Column::Priority];
+
+impl Column {
+    fn name(self) -> &'static str {
+        COLUMNS.iter().find(|(_, c)| *c == self).map_or("", |(name, _)| name)
+    }
+    /// What it says, whatever the unit.
+    fn subject(self) -> u8 {
+        match self {
+            Column::Src => 0,
+            Column::Dst => 1,
+            Column::Size | Column::SizeBytes => 2,
+            Column::Start | Column::StartIn(_) => 3,
+            Column::Priority => 4,
+        }
+    }
+}
+
+/// A column's name and its fault.
+type Wrong = (String, Fault);
+
+/// The columns of a header; none where the line is no header but a flow.
+fn header(words: &[&str]) -> Option<Result<Vec<Column>, Wrong>> {
+    let known = |word: &str| COLUMNS.iter().find(|(name, _)| *name == word).map(|(_, c)| *c);
+    // Hosts may be called `src`, but sizes and times begin with a digit.
+    if known(words[0]).is_none() || words.iter().any(|w| w.starts_with(|c: char| c.is_ascii_digit())) {
+        return None;
+    }
+    let mut columns: Vec<Column> = Vec::new();
+    for word in words {
+        let Some(column) = known(word) else {
+            let near = nearest(word, COLUMNS.iter().map(|(name, _)| *name));
+            let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            let expected = format!("src, dst, size or size_bytes, start or start_ps, priority{near}");
+            return Some(Err((word.to_string(), Fault::bounds("no column", expected))));
+        };
+        if columns.iter().any(|c| c.subject() == column.subject()) {
+            return Some(Err((word.to_string(), Fault::Unneeded("another column says the same"))));
+        }
+        columns.push(column);
+    }
+    let lacks = |column: &&Column| columns.iter().all(|c| c.subject() != column.subject());
+    match PLAIN[..4].iter().find(lacks) {
+        Some(column) => Some(Err((column.name().into(), Fault::Missing("a column for it")))),
+        None => Some(Ok(columns)),
+    }
+}
+
+impl List {
+    fn flow(&self, scope: &Scope<'_>, columns: &[Column], words: &[&str]) -> Result<FlowSpec, Wrong> {
+        let (mut src, mut dst, mut size, mut start, mut priority) =
+            (0, 0, Bytes(0), self.start, self.priority);
+        for (&column, word) in columns.iter().zip(words) {
+            let wrong = |fault: Fault| (column.name().to_string(), fault);
+            let whole = || word.parse::<u64>().map_err(|_| wrong(Fault::bounds(word, "a whole number")));
+            let quantity = |error: QuantityError| wrong(Fault::Quantity(error));
+            let mut at = Time::ZERO;
+            match column {
+                Column::Src => src = scope.hosts.find(word).map_err(wrong)?,
+                Column::Dst => dst = scope.hosts.find(word).map_err(wrong)?,
+                Column::Size => size = word.parse().map_err(quantity)?,
+                Column::SizeBytes => size = Bytes(whole()?),
+                Column::Start => at = word.parse().map_err(quantity)?,
+                Column::StartIn(ps) => at = Time(whole()?.saturating_mul(ps)),
+                Column::Priority => {
+                    let within = whole()?;
+                    if within > 7 {
+                        return Err(wrong(Fault::bounds(within, "a priority from 0 to 7")));
+                    }
+                    priority = within as u8;
+                }
+            }
+            start = start.saturating_add(at);
+        }
+        let named = |column: Column, fault: Fault| (column.name().to_string(), fault);
+        if src == dst {
+            return Err(named(Column::Dst, Fault::ToItself(scope.hosts.name(dst).into())));
+        }
+        let size = sizes::check_value(size).map_err(|fault| named(Column::Size, fault))?;
+        let end = scope.horizon.unwrap_or(Time::NEVER);
+        if start >= end {
+            return Err(named(Column::Start, Fault::AfterEnd { start, end }));
+        }
+        Ok(FlowSpec { src, dst, size: Some(size), start, stop: None, app_rate: None, priority, label: 0 })
+    }
+
+    fn parse(&self, scope: &Scope<'_>, text: &str) -> Result<Vec<FlowSpec>, Fault> {
+        let (mut flows, mut columns) = (Vec::new(), None::<Vec<Column>>);
+        for (n, line) in text.lines().enumerate() {
+            let content = line.split('#').next().unwrap_or_default();
+            let blank = |c: char| c.is_whitespace() || c == ',';
+            let words: Vec<&str> = content.split(blank).filter(|w| !w.is_empty()).collect();
+            if words.is_empty() {
+                continue;
+            }
+            let wrong = |(column, fault): Wrong| Fault::Line {
+                path: self.file.clone(),
+                line: n + 1,
+                column,
+                fault: Box::new(fault),
+            };
+            if columns.is_none() {
+                if let Some(header) = header(&words) {
+                    columns = Some(header.map_err(wrong)?);
+                    continue;
+                }
+                columns = Some(PLAIN[..words.len().clamp(4, 5)].to_vec());
+            }
+            let columns = columns.as_deref().unwrap_or(PLAIN);
+            if words.len() != columns.len() {
+                let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
+                let fault = Fault::bounds(format!("one of {} columns", words.len()), names.join(" "));
+                return Err(wrong(("line".into(), fault)));
+            }
+            flows.push(self.flow(scope, columns, &words).map_err(wrong)?);
+        }
+        if flows.is_empty() {
+            let why = "it has no flow: expected lines `SRC DST SIZE START`".to_string();
+            return Err(Fault::File { path: self.file.clone(), why });
+        }
+        Ok(flows)
+    }
+}
+
+impl Params for List {
+    const NAME: &'static str = "list";
+    const TITLE: &'static str = "flows as a file lists them";
+
+    fn common(&self) -> Common<'_> {
+        common!(self)
+    }
+
+    fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
+        let text = (scope.files)(&self.file);
+        let text = text.map_err(|why| Fault::File { path: self.file.clone(), why });
+        let flows = text.and_then(|text| self.parse(scope, &text)).map_err(|fault| fault.at("file"))?;
+        Ok(Plan {
+            flows: flows.len() as u128,
+            cause: format!("as many in `{}`", self.file),
+            emit: Box::new(move |sink| {
+                for flow in flows {
+                    let blank = sink.blank(flow.src, flow.dst, flow.start);
+                    sink.flow(FlowSpec { size: flow.size, priority: flow.priority, ..blank });
+                }
+            }),
+        })
+    }
+}

@@ -1,0 +1,230 @@
+//! Checks of packets, hosts, switches and flow control.
+
+use xoff_engine::{Bytes, Time};
+use xoff_fabric::buffer::{LinkEnds, headroom};
+use xoff_fabric::network::WireSizes;
+use xoff_fabric::settings::{FlowControl, Pfc};
+use xoff_fabric::topology::{NodeKind, Topology, peer};
+use xoff_schemes::Signals;
+use xoff_schemes::int::MAX_INT_HOPS;
+
+use super::Scenario;
+use super::check::Checker;
+
+/// The largest frame.
+const LARGEST: u64 = 65_535;
+/// The longest delay of a host or timer: as long as a link's may be.
+const SLOWEST: Time = xoff_fabric::topology::MAX_DELAY;
+/// The largest share of the free memory; hardware offers up to 8.
+const LARGEST_ALPHA: f64 = 128.0;
+
+/// Checks each table by itself, and flow control with the switches.
+pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
+    packets(c, s, signals);
+    host(c, s);
+    switch(c, s, signals);
+    match s.flow_control.clone() {
+        FlowControl::None => {
+            if s.lossy && s.switch.buffer.is_none() {
+                c.warnings.push("`lossy = true`, but switches without `switch.buffer` lose nothing".into());
+            }
+        }
+        FlowControl::Pfc(pfc) => {
+            if s.lossy {
+                let place = if c.is_written("flow_control.name") { "flow_control.name" } else { "lossy" };
+                let message = "`lossy = true` with [flow_control] `pfc`, which prevents loss";
+                c.add(place, message, "expected `name = \"none\"` in [flow_control], or no `lossy`");
+            }
+            thresholds(c, s, &pfc);
+        }
+    }
+}
+
+/// Refuses a number outside `least..=most`.
+fn bounds(c: &mut Checker<'_>, path: &str, value: u64, least: u64, most: u64) -> bool {
+    if (least..=most).contains(&value) {
+        return true;
+    }
+    c.add(path, format!("{} is {value}", key_in_table(path)), format!("expected a number from {least} to {most}"));
+    false
+}
+
+/// Refuses a size outside `least..=most`.
+fn sizes(c: &mut Checker<'_>, path: &str, value: Bytes, least: u64, most: u64) -> bool {
+    if (least..=most).contains(&value.0) {
+        return true;
+    }
+    let expected = format!("expected a size from {} to {}", Bytes(least), Bytes(most));
+    c.add(path, format!("{} is {value}", key_in_table(path)), expected);
+    false
+}
+
+/// `packets.mtu` as "`mtu` in [packets]".
+fn key_in_table(path: &str) -> String {
+    path.split_once('.').map_or(path.to_string(), |(table, key)| format!("`{key}` in [{table}]"))
+}
+
+fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
+    let p = s.packets.clone();
+    let hops_fit = bounds(c, "packets.int_hops", p.int_hops.into(), 1, MAX_INT_HOPS as u64);
+    let mut sound = hops_fit;
+    for (path, size, least) in [
+        ("packets.header", p.header, 1),
+        ("packets.ack", p.ack, 1),
+        ("packets.cnp", p.cnp, 1),
+        ("packets.pfc", p.pfc, 1),
+        ("packets.gap", p.gap, 0),
+        ("packets.mtu", p.mtu, 1),
+    ] {
+        sound &= sizes(c, path, size, least, LARGEST);
+    }
+    if let Some(payload) = p.payload {
+        sound &= sizes(c, "packets.payload", payload, 1, LARGEST);
+    }
+    sound &= times(c, "packets.int_refresh", p.int_refresh, Time::ZERO);
+    if !sound {
+        return;
+    }
+    let overhead = WireSizes::new(&s.settings(), signals).data_overhead;
+    let signal_bytes = Bytes(overhead - p.header.0);
+    let parts = format!("header {} and signals of scheme `{}` {signal_bytes}", p.header, s.scheme.name());
+    match p.payload {
+        None if p.mtu.0 <= overhead => {
+            let message = format!("`mtu` in [packets] is {}, which leaves no payload beside {parts}", p.mtu);
+            c.add("packets.mtu", message, format!("expected more than {}", Bytes(overhead)));
+        }
+        None => {}
+        Some(payload) => {
+            let frame = Bytes(payload.0 + overhead);
+            if frame.0 > LARGEST {
+                let message = format!("`payload` in [packets] makes frames of {frame}: with {parts}");
+                c.add("packets.payload", message, format!("expected frames of at most {}", Bytes(LARGEST)));
+            } else if c.is_written("packets.mtu") && p.mtu != frame {
+                let message = format!("`payload` in [packets] makes frames of {frame}, and `mtu` says {}", p.mtu);
+                c.add("packets.mtu", message, "expected one of `mtu` and `payload` only");
+            } else {
+                s.packets.mtu = frame;
+            }
+        }
+    }
+}
+
+/// Refuses a time outside `least` to [`SLOWEST`].
+fn times(c: &mut Checker<'_>, path: &str, value: Time, least: Time) -> bool {
+    if (least..=SLOWEST).contains(&value) {
+        return true;
+    }
+    let message = format!("{} is {value}", key_in_table(path));
+    c.add(path, message, format!("expected a time from {least} to {SLOWEST}"));
+    false
+}
+
+fn host(c: &mut Checker<'_>, s: &Scenario) {
+    bounds(c, "host.ack_every", s.host.ack_every.into(), 1, u32::MAX.into());
+    times(c, "host.processing_delay", s.host.processing_delay, Time::ZERO);
+    times(c, "host.retransmit_timeout", s.host.retransmit_timeout, Time::from_ns(1));
+    times(c, "host.nack_interval", s.host.nack_interval, Time::ZERO);
+}
+
+fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
+    bounds(c, "switch.priorities", s.switch.priorities.into(), 1, 8);
+    let frame = WireSizes::new(&s.settings(), signals).frame();
+    if let Some(buffer) = s.switch.buffer
+        && buffer.0 < frame
+    {
+        let message = format!("`buffer` in [switch] is {buffer}, less than one frame");
+        c.add("switch.buffer", message, format!("expected at least {}", Bytes(frame)));
+    }
+}
+
+/// PFC's thresholds: static or dynamic, and no keys that belong to the other kind.
+fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
+    bounds(c, "flow_control.quanta", pfc.quanta.into(), 1, u16::MAX.into());
+    bounds(c, "flow_control.response_quanta", pfc.response_quanta.into(), 0, u16::MAX.into());
+    match (pfc.xoff, pfc.alpha) {
+        (None, None) => {
+            let expected = "expected `xoff = \"500KB\"`, or `alpha = 0.125` with `buffer` in [switch]";
+            c.add("flow_control.name", "[flow_control] `pfc` lacks a threshold", expected);
+        }
+        (Some(_), Some(_)) => {
+            let message = "[flow_control] has both `xoff`, a static threshold, and `alpha`, a dynamic one";
+            c.add("flow_control.alpha", message, "expected one of them");
+        }
+        (Some(xoff), None) => {
+            if xoff.0 == 0 {
+                c.add("flow_control.xoff", "`xoff` in [flow_control] is zero", "expected a size such as \"500KB\"");
+            }
+            if let Some(xon) = pfc.xon
+                && xon > xoff
+            {
+                let message = format!("`xon` in [flow_control] is {xon}, above `xoff`, {xoff}");
+                c.add("flow_control.xon", message, format!("expected at most {xoff}"));
+            }
+            let defaults = Pfc::default();
+            for (key, differs) in [
+                ("resume_offset", pfc.resume_offset != defaults.resume_offset),
+                ("reserve", pfc.reserve != defaults.reserve),
+            ] {
+                if differs {
+                    let message = format!("`{key}` in [flow_control] has no meaning with `xoff`");
+                    c.add(&format!("flow_control.{key}"), message, "expected `alpha` in place of `xoff`, or no such key");
+                }
+            }
+        }
+        (None, Some(alpha)) => {
+            if !(alpha > 0.0 && alpha <= LARGEST_ALPHA) {
+                let message = format!("`alpha` in [flow_control] is {alpha}");
+                c.add("flow_control.alpha", message, format!("expected a number above 0 and at most {LARGEST_ALPHA}"));
+            }
+            if pfc.xon.is_some() {
+                let message = "`xon` in [flow_control] has no meaning with `alpha`";
+                c.add("flow_control.xon", message, "expected `resume_offset`");
+            }
+            if s.switch.buffer.is_none() {
+                let message = "`alpha` in [flow_control] shares a memory of unknown size";
+                c.add("flow_control.alpha", message, "expected `buffer` in [switch], such as \"32MB\"");
+            }
+        }
+    }
+}
+
+/// Refuses a switch memory smaller than what its ports need for themselves.
+pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    let (Some(buffer), FlowControl::Pfc(pfc)) = (s.switch.buffer, &s.flow_control) else { return };
+    if !c.problems.is_empty() {
+        return; // Sizes may be beyond what can be computed with.
+    }
+    let frame = WireSizes::new(&s.settings(), signals).frame();
+    let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
+    let adjacency = topology.adjacency();
+    let priorities = u128::from(s.switch.priorities);
+    let switches = (0u32..).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
+    let needed = switches.map(|(node, n)| {
+        let ports = adjacency.ports_of(node);
+        let room = |&port: &u32| {
+            let ends = LinkEnds {
+                rate_in: topology.rate(peer(port)),
+                delay_in: topology.delay(peer(port)),
+                rate_out: topology.rate(port),
+                delay_out: topology.delay(port),
+            };
+            let computed = || headroom(&ends, frame, s.packets.pfc.0, pfc.response_quanta);
+            u128::from(pfc.headroom.map_or_else(computed, |h| h.0))
+        };
+        let headrooms = ports.iter().map(room).sum::<u128>() * priorities;
+        (headrooms, u128::from(reserve) * ports.len() as u128 * priorities, ports.len(), &n.name)
+    });
+    if let Some((headrooms, reserves, ports, name)) = needed.max_by_key(|(h, r, ..)| h + r)
+        && headrooms + reserves > u128::from(buffer.0)
+    {
+        let size = |bytes: u128| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
+        let mut parts = format!("headroom {}", size(headrooms));
+        if reserves > 0 {
+            parts.push_str(&format!(" and reserve {}", size(reserves)));
+        }
+        let message = format!(
+            "`buffer` in [switch] is {buffer}, less than the {ports} ports of `{name}` set aside: {parts} for {priorities} priorities"
+        );
+        c.add("switch.buffer", message, format!("expected at least {}", size(headrooms + reserves)));
+    }
+}

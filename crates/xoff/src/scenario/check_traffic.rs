@@ -1,0 +1,103 @@
+//! Checks of the run's end and of the traffic, by making its flows.
+
+use xoff_engine::Time;
+use xoff_fabric::topology::Topology;
+use xoff_traffic::{HostInfo, Traffic, TrafficError, generate};
+
+use super::check::{Checker, text_of};
+use super::{Files, Scenario, Stop};
+
+/// The longest run, and the latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
+/// sum of times to overflow.
+const LONGEST: Time = Time(1_000_000_000_000_000_000);
+
+/// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
+pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, files: Files<'_>) -> Option<Traffic> {
+    run(c, s);
+    let adjacency = topology.adjacency();
+    let host = |node| HostInfo {
+        name: topology.nodes[node as usize].name.clone(),
+        // Every host has its port in a topology that was built.
+        rate: adjacency.host_port(node).map(|port| topology.rate(port)).unwrap_or_default(),
+    };
+    let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
+    let read = |name: &str| text_of(files, name);
+    let horizon = s.run.duration.filter(|d| *d > Time::ZERO);
+    match generate(&s.traffic, &hosts, s.seed, horizon, &read) {
+        Ok(traffic) => {
+            flows(c, s, &traffic);
+            Some(traffic)
+        }
+        Err(error) => {
+            problem(c, &error);
+            None
+        }
+    }
+}
+
+fn run(c: &mut Checker<'_>, s: &Scenario) {
+    match s.run.duration {
+        Some(Time::ZERO) => {
+            c.add("run.duration", "`duration` in [run] is zero", "expected a time such as \"10ms\"");
+        }
+        Some(duration) if duration > LONGEST => {
+            let message = format!("`duration` in [run] is {duration}");
+            c.add("run.duration", message, format!("expected at most {LONGEST}"));
+        }
+        None if s.run.stop == Stop::Time => {
+            let expected = "expected `duration` in [run] as well";
+            c.add("run.stop", "`stop = \"time\"` in [run] lacks the time", expected);
+        }
+        _ => {}
+    }
+    if s.run.max_events == Some(0) {
+        c.add("run.max_events", "`max_events` in [run] is zero", "expected a number from 1, or no such key");
+    }
+}
+
+fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
+    let place = |label: u16, key: &str| {
+        let label = traffic.labels.get(usize::from(label));
+        let index = s.traffic.iter().position(|p| Some(p.label()) == label.map(String::as_str));
+        format!("traffic.{}.{key}", index.unwrap_or(0))
+    };
+    if traffic.flows.is_empty() {
+        c.add("traffic.0.pattern", "the traffic makes no flow", "expected a higher load, or a longer run");
+    }
+    let endless = traffic.flows.iter().find(|f| f.size.is_none() && f.stop.is_none());
+    if s.run.duration.is_none()
+        && let Some(flow) = endless
+    {
+        let message = "[[traffic]] has a flow without end, and the run has none either";
+        let expected = "expected `size` or `stop` here, or `duration` in [run]";
+        c.add(&place(flow.label, "pattern"), message, expected);
+    }
+    if let Some(flow) = traffic.flows.iter().find(|f| f.start > LONGEST || f.stop.is_some_and(|t| t > LONGEST)) {
+        let message = format!("[[traffic]] has a flow from {}", flow.start);
+        c.add(&place(flow.label, "start"), message, format!("expected times up to {LONGEST}"));
+    }
+    if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities) {
+        let (count, priority) = (s.switch.priorities, flow.priority);
+        let message = format!("`priority` in [[traffic]] is {priority}, and switches have {count}, numbered from 0");
+        let expected = if priority < 8 {
+            format!("expected a number below {count}, or `priorities = {}` in [switch]", priority + 1)
+        } else {
+            "expected a number from 0 to 7".into()
+        };
+        c.add(&place(flow.label, "priority"), message, expected);
+    }
+}
+
+fn problem(c: &mut Checker<'_>, error: &TrafficError) {
+    match error {
+        TrafficError::Pattern { index, key, fault, .. } => {
+            c.add_text(&format!("traffic.{index}.{key}"), &format!("`{key}` in [[traffic]] {fault}"));
+        }
+        TrafficError::TooManyFlows { index, count, limit, cause, .. } => {
+            let message = format!("[[traffic]] makes about {count} flows: {cause}");
+            c.add(&format!("traffic.{index}.pattern"), message, format!("expected at most {limit} flows in all"));
+        }
+        TrafficError::TooManyPatterns(_) => c.add_text("traffic", &error.to_string()),
+        TrafficError::TooManyHosts(_) | TrafficError::SameName(_) => c.add_text("topology", &error.to_string()),
+    }
+}

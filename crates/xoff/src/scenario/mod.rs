@@ -1,0 +1,211 @@
+//! The scenario: one TOML file that says everything of a run.
+//!
+//! [`Scenario::parse`] reads it, refuses what cannot be run, and names the place, what was expected and the nearest
+//! valid name. Nothing is ignored, and nothing is defaulted in silence: a [`Scenario`] serializes to the resolved
+//! form, which holds every default and is itself a scenario. [`schema()`] is its JSON schema, from the types that are
+//! read; [`keys`] is the same as a list.
+//!
+//! ```
+//! let text = r#"
+//!     [topology]
+//!     name = "star"
+//!     [scheme]
+//!     name = "none"
+//!     [[traffic]]
+//!     pattern = "flow"
+//!     src = "host1"
+//!     dst = "host0"
+//!     size = "1MB"
+//! "#;
+//! let set = [("seed".to_string(), "7".to_string())];
+//! let scenario = xoff::Scenario::parse(text, "example.toml", &set)?;
+//! assert_eq!(scenario.seed, 7);
+//! # Ok::<(), xoff::ScenarioError>(())
+//! ```
+
+mod check;
+mod check_record;
+mod check_settings;
+mod check_traffic;
+mod de;
+mod error;
+mod read;
+mod record;
+mod schema;
+mod sweep;
+mod tree;
+
+use std::io;
+use std::path::Path;
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::Time;
+use xoff_fabric::routing::Routing;
+use xoff_fabric::settings::{FlowControl, Host, Packets, Settings, Switch};
+use xoff_fabric::topology::{AnyTopology, Topology};
+use xoff_schemes::AnyScheme;
+use xoff_schemes::detector::AnyDetector;
+use xoff_traffic::{Pattern, Traffic};
+
+pub use error::{Location, Problem, ScenarioError};
+pub use record::{Queues, Rates, Record};
+pub use schema::{KeyDoc, keys, schema};
+pub use sweep::{Axis, Sweep};
+
+/// A scenario, checked, with every default.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct Scenario {
+    /// What reports call it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<String>,
+    /// Seed of every random stream.
+    #[schemars(default = "default_seed")]
+    pub seed: u64,
+    /// Packets may be dropped for lack of buffer, and are then sent again; otherwise a drop ends the run.
+    #[schemars(default)]
+    pub lossy: bool,
+    /// When a run ends.
+    #[schemars(default)]
+    pub run: Run,
+    /// Hosts, switches and links.
+    pub topology: AnyTopology,
+    /// How packets find their way.
+    #[schemars(default)]
+    pub routing: Routing,
+    /// Congestion control.
+    pub scheme: AnyScheme,
+    /// What marks packets where the scheme uses marks; RED unless something else is asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detector: Option<AnyDetector>,
+    /// Sizes on the wire.
+    #[schemars(default)]
+    pub packets: Packets,
+    /// Host NICs and their transport.
+    #[schemars(default)]
+    pub host: Host,
+    /// Switches.
+    #[schemars(default)]
+    pub switch: Switch,
+    /// Flow control between neighbours.
+    #[schemars(default)]
+    pub flow_control: FlowControl,
+    /// What hosts send: any number of patterns, which add up.
+    pub traffic: Vec<Pattern>,
+    /// What a run records beside its flows.
+    #[schemars(default)]
+    pub record: Record,
+    /// Keys with lists of values, the grid of which `xoff sweep` runs: `"scheme.name" = ["hpcc", "fncc"]`.
+    #[schemars(default)]
+    #[serde(skip_serializing_if = "Sweep::is_empty")]
+    pub sweep: Sweep,
+    /// See [`Scenario::warnings`].
+    #[serde(skip)]
+    warnings: Vec<String>,
+    /// See [`Scenario::network`] and [`Scenario::flows`].
+    #[serde(skip)]
+    built: Arc<Built>,
+}
+
+/// What was built to check the scenario, and need not be built again.
+#[derive(Debug, Default)]
+struct Built {
+    topology: Topology,
+    traffic: Traffic,
+}
+
+/// The seed where none is given.
+const fn default_seed() -> u64 {
+    1
+}
+
+/// When a run ends.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Run {
+    /// The latest end in simulated time; without it, the run goes on until the last flow is complete.
+    pub duration: Option<Time>,
+    /// What ends the run.
+    pub stop: Stop,
+    /// A run of more events than this is broken off with an error.
+    pub max_events: Option<u64>,
+}
+
+/// What ends a run.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Stop {
+    /// The completion of the last flow, or `duration` where that comes first.
+    #[default]
+    Flows,
+    /// `duration`, even when all flows are complete.
+    Time,
+}
+
+/// Gives the text of a file that a scenario names; the name is as written there.
+pub type Files<'a> = &'a dyn Fn(&str) -> io::Result<String>;
+
+impl Scenario {
+    /// Reads a scenario that names no files. `origin` is what messages call it; `overrides` are keys with dots and
+    /// values as TOML has them, or bare strings, set in order before anything is read.
+    pub fn parse(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let none = |_: &str| Err(io::Error::new(io::ErrorKind::Unsupported, "this scenario has no folder"));
+        Scenario::parse_with(text, origin, overrides, &none)
+    }
+
+    /// Reads a scenario; `files` gives the text of the files that it names.
+    pub fn parse_with(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+        files: Files<'_>,
+    ) -> Result<Self, ScenarioError> {
+        let source = error::Source { text, origin, overrides };
+        let root = read::tree(&source)?;
+        let scenario = read::scenario(&root, &source)?;
+        check::scenario(scenario, &root, &source, files)
+    }
+
+    /// Reads the scenario at `path`, and the files that it names from the same folder.
+    pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        let origin = path.display().to_string();
+        let bytes = std::fs::read(path).map_err(|e| error::unreadable(&origin, &e.to_string()))?;
+        let text = String::from_utf8(bytes).map_err(|e| error::not_text(&origin, &e.utf8_error()))?;
+        let folder = path.parent().unwrap_or(Path::new(""));
+        Scenario::parse_with(&text, &origin, overrides, &|name| std::fs::read_to_string(folder.join(name)))
+    }
+
+    /// The network's settings in one piece.
+    pub fn settings(&self) -> Settings {
+        Settings {
+            packets: self.packets.clone(),
+            host: self.host.clone(),
+            switch: self.switch.clone(),
+            flow_control: self.flow_control.clone(),
+            lossy: self.lossy,
+        }
+    }
+
+    /// The network's nodes and links, as they were when the scenario was read.
+    pub fn network(&self) -> &Topology {
+        &self.built.topology
+    }
+
+    /// The flows of all its traffic, as they were when the scenario was read. Hosts are numbered in the order of
+    /// [`Topology::hosts`].
+    pub fn flows(&self) -> &Traffic {
+        &self.built.traffic
+    }
+
+    /// What is allowed but probably not meant, a sentence each.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The overrides of each run of its sweep; one without overrides where it has none.
+    pub fn sweep_points(&self) -> Vec<Vec<(String, String)>> {
+        self.sweep.points()
+    }
+}

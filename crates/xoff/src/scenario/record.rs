@@ -1,0 +1,183 @@
+//! What a run records beside its flows.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
+use serde::{Serialize, Serializer};
+use xoff_engine::Time;
+
+/// What a run records beside its flows. Sampled series cost time and space and are off unless asked for.
+#[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Record {
+    /// Time between two samples of queues, rates and utilization.
+    pub interval: Time,
+    /// Egress queues whose length is sampled: `"none"`, those of `"switches"`, `"all"` (with host NICs), or a list
+    /// of ports, each as `"node->neighbour"`.
+    pub queues: Queues,
+    /// Flows whose sending rate is sampled: `false`, `true` or `"all"`, or a list of traffic labels.
+    pub rates: Rates,
+    /// The share of each interval in which each of the ports in `queues` sent.
+    pub utilization: bool,
+    /// Each PAUSE with its port, start and length.
+    pub pauses: bool,
+    /// Each change of a ternary detector's state (TCD).
+    pub states: bool,
+    /// Each CNP and CNM.
+    pub notifications: bool,
+}
+
+impl Default for Record {
+    fn default() -> Self {
+        Record {
+            interval: Time::from_us(1),
+            queues: Queues::None,
+            rates: Rates::None,
+            utilization: false,
+            pauses: true,
+            states: false,
+            notifications: false,
+        }
+    }
+}
+
+impl Record {
+    /// Whether anything is sampled at all.
+    pub fn samples(&self) -> bool {
+        self.queues != Queues::None || self.rates != Rates::None
+    }
+}
+
+/// Egress queues to sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Queues {
+    /// None.
+    #[default]
+    None,
+    /// Those of all switches.
+    Switches,
+    /// Those of all switches and host NICs.
+    All,
+    /// Those of these ports, each as `node->neighbour`.
+    Ports(Vec<String>),
+}
+
+/// Flows whose rate to sample.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Rates {
+    /// None.
+    #[default]
+    None,
+    /// All.
+    All,
+    /// Those of the traffic with these labels.
+    Labels(Vec<String>),
+}
+
+impl Serialize for Queues {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Queues::None => s.serialize_str("none"),
+            Queues::Switches => s.serialize_str("switches"),
+            Queues::All => s.serialize_str("all"),
+            Queues::Ports(names) => names.serialize(s),
+        }
+    }
+}
+
+impl Serialize for Rates {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Rates::None => s.serialize_bool(false),
+            Rates::All => s.serialize_str("all"),
+            Rates::Labels(names) => names.serialize(s),
+        }
+    }
+}
+
+fn names<'de, A: SeqAccess<'de>>(mut items: A) -> Result<Vec<String>, A::Error> {
+    let mut names = vec![];
+    while let Some(name) = items.next_element()? {
+        names.push(name);
+    }
+    Ok(names)
+}
+
+impl<'de> Deserialize<'de> for Queues {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Choice;
+        impl<'de> Visitor<'de> for Choice {
+            type Value = Queues;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"none\", \"switches\", \"all\", or a list of ports such as [\"s0->s1\"]")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Queues, E> {
+                match word {
+                    "none" => Ok(Queues::None),
+                    "switches" => Ok(Queues::Switches),
+                    "all" => Ok(Queues::All),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Queues, A::Error> {
+                names(items).map(Queues::Ports)
+            }
+        }
+        d.deserialize_any(Choice)
+    }
+}
+
+impl<'de> Deserialize<'de> for Rates {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Choice;
+        impl<'de> Visitor<'de> for Choice {
+            type Value = Rates;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("`true`, `false`, \"all\", or a list of traffic labels such as [\"long\"]")
+            }
+            fn visit_bool<E: de::Error>(self, all: bool) -> Result<Rates, E> {
+                Ok(if all { Rates::All } else { Rates::None })
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<Rates, E> {
+                if word == "all" { Ok(Rates::All) } else { Err(E::invalid_value(de::Unexpected::Str(word), &self)) }
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Rates, A::Error> {
+                names(items).map(Rates::Labels)
+            }
+        }
+        d.deserialize_any(Choice)
+    }
+}
+
+impl JsonSchema for Queues {
+    fn schema_name() -> Cow<'static, str> {
+        "Queues".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": ["none", "switches", "all"] },
+            { "type": "array", "items": { "type": "string" } },
+        ] })
+    }
+}
+
+impl JsonSchema for Rates {
+    fn schema_name() -> Cow<'static, str> {
+        "Rates".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "boolean" },
+            { "type": "string", "enum": ["all"] },
+            { "type": "array", "items": { "type": "string" } },
+        ] })
+    }
+}

@@ -1,0 +1,246 @@
+//! A scenario as a tree in which every key and value knows where it was written: in the file, or in `--set`.
+
+use std::ops::Range;
+
+use toml::Spanned;
+use toml::de::{DeInteger, DeTable, DeValue};
+
+/// Keys of a dotted path may nest this deep; a scenario needs four.
+const DEEPEST: usize = 16;
+
+/// Where something was written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// A range of bytes of the file.
+    File(Range<usize>),
+    /// The override of this index.
+    Override(usize),
+}
+
+/// A value and its place.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    pub place: Place,
+    pub value: Value,
+}
+
+/// A TOML value.
+#[derive(Clone, Debug)]
+pub(crate) enum Value {
+    String(String),
+    /// What does not fit is kept as text, so that the message can say so.
+    Integer(Result<i128, String>),
+    Float(f64),
+    Boolean(bool),
+    Datetime(String),
+    Array(Vec<Node>),
+    Table(Table),
+}
+
+/// A key with its value.
+#[derive(Clone, Debug)]
+pub(crate) struct Entry {
+    pub key: String,
+    pub key_place: Place,
+    pub node: Node,
+}
+
+/// Keys and values in the order in which they were written.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Table {
+    pub entries: Vec<Entry>,
+}
+
+impl Table {
+    pub fn get(&self, key: &str) -> Option<&Entry> {
+        self.entries.iter().find(|e| e.key == key)
+    }
+    fn get_mut(&mut self, key: &str) -> Option<&mut Entry> {
+        self.entries.iter_mut().find(|e| e.key == key)
+    }
+
+    fn convert(table: &DeTable<'_>, make_place: &impl Fn(Range<usize>) -> Place) -> Table {
+        let mut spanned: Vec<_> = table.iter().collect();
+        // The parser keeps keys sorted by name; messages and readers want them as written.
+        spanned.sort_by_key(|(key, _)| key.span().start);
+        let entries = spanned.into_iter().map(|(key, value)| Entry {
+            key: key.get_ref().to_string(),
+            key_place: make_place(key.span()),
+            node: Node::convert(value, make_place),
+        });
+        Table { entries: entries.collect() }
+    }
+}
+
+impl Node {
+    fn convert(value: &Spanned<DeValue<'_>>, make_place: &impl Fn(Range<usize>) -> Place) -> Node {
+        let converted = match value.get_ref() {
+            DeValue::String(s) => Value::String(s.to_string()),
+            DeValue::Integer(i) => Value::Integer(integer(i)),
+            DeValue::Float(f) => Value::Float(f.as_str().parse().unwrap_or(f64::INFINITY)),
+            DeValue::Boolean(b) => Value::Boolean(*b),
+            DeValue::Datetime(d) => Value::Datetime(d.to_string()),
+            DeValue::Array(a) => Value::Array(a.iter().map(|v| Node::convert(v, make_place)).collect()),
+            DeValue::Table(t) => Value::Table(Table::convert(t, make_place)),
+        };
+        Node { place: make_place(value.span()), value: converted }
+    }
+
+    /// What a message calls the kind of value.
+    pub fn kind(&self) -> &'static str {
+        match self.value {
+            Value::String(_) => "a string",
+            Value::Integer(_) => "a whole number",
+            Value::Float(_) => "a number",
+            Value::Boolean(_) => "true or false",
+            Value::Datetime(_) => "a date",
+            Value::Array(_) => "an array",
+            Value::Table(_) => "a table",
+        }
+    }
+
+    /// The value as TOML on one line.
+    pub fn to_toml(&self) -> String {
+        match &self.value {
+            Value::String(s) => toml::Value::String(s.clone()).to_string(),
+            Value::Integer(Ok(i)) => i.to_string(),
+            Value::Integer(Err(text)) => text.clone(),
+            Value::Float(f) => toml::Value::Float(*f).to_string(),
+            Value::Boolean(b) => b.to_string(),
+            Value::Datetime(text) => text.clone(),
+            Value::Array(items) => {
+                format!("[{}]", items.iter().map(Node::to_toml).collect::<Vec<_>>().join(", "))
+            }
+            Value::Table(table) => {
+                let quoted = |key: &str| toml::Value::String(key.into()).to_string();
+                let pairs = table.entries.iter().map(|e| format!("{} = {}", quoted(&e.key), e.node.to_toml()));
+                format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    /// The place of the value at `path`, a key with dots in which numbers index arrays, or of the nearest table
+    /// above it that is written.
+    pub fn locate(&self, path: &str) -> &Place {
+        &self.follow(path).0.place
+    }
+
+    /// The value at `path` where it is written.
+    pub fn find(&self, path: &str) -> Option<&Node> {
+        let (node, complete) = self.follow(path);
+        complete.then_some(node)
+    }
+
+    fn follow(&self, path: &str) -> (&Node, bool) {
+        let mut node = self;
+        for step in path.split('.') {
+            let next = match &node.value {
+                Value::Table(table) => table.get(step).map(|e| &e.node),
+                Value::Array(items) => step.parse::<usize>().ok().and_then(|i| items.get(i)),
+                _ => None,
+            };
+            match next {
+                Some(next) => node = next,
+                None => return (node, false),
+            }
+        }
+        (node, true)
+    }
+}
+
+fn integer(i: &DeInteger<'_>) -> Result<i128, String> {
+    i128::from_str_radix(&i.as_str().replace('_', ""), i.radix()).map_err(|_| i.to_string())
+}
+
+/// What the parser says is wrong, and where.
+#[derive(Debug)]
+pub(crate) struct Malformed {
+    pub message: String,
+    pub place: Place,
+}
+
+/// Parses a file.
+pub(crate) fn parse(text: &str) -> Result<Node, Malformed> {
+    if let Some(at) = too_deep(text) {
+        let message = "a key with hundreds of dots, expected at most three".to_string();
+        return Err(Malformed { message, place: Place::File(at) });
+    }
+    let table = DeTable::parse(text).map_err(|e| Malformed {
+        message: e.message().to_string(),
+        place: Place::File(e.span().unwrap_or(text.len()..text.len())),
+    })?;
+    let value = Value::Table(Table::convert(table.get_ref(), &Place::File));
+    Ok(Node { place: Place::File(0..0), value })
+}
+
+/// A dotted key of absurdly many parts: the parser recurses once a part and would run out of stack.
+fn too_deep(text: &str) -> Option<Range<usize>> {
+    const PARTS: usize = 512;
+    let (mut start, mut dots) = (0, 0);
+    for (i, byte) in text.bytes().enumerate() {
+        match byte {
+            b'=' | b',' | b'[' | b']' | b'{' | b'}' | b'\n' => (start, dots) = (i + 1, 0),
+            b'.' => dots += 1,
+            _ => {}
+        }
+        if dots > PARTS {
+            return Some(start..i);
+        }
+    }
+    None
+}
+
+/// Sets `key` to `value`, the `index`th override, creating the tables on the way.
+pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Result<(), String> {
+    let place = Place::Override(index);
+    let steps: Vec<&str> = key.split('.').map(str::trim).collect();
+    if steps.iter().any(|s| s.is_empty()) || steps.len() > DEEPEST {
+        return Err(format!("`{key}` is no key: expected one such as `scheme.name`, `seed` or `traffic.0.load`"));
+    }
+    let mut node = root;
+    for (i, step) in steps.iter().enumerate() {
+        let so_far = || steps[..i].join(".");
+        let kind = node.kind();
+        match &mut node.value {
+            Value::Table(table) => {
+                if table.get(step).is_none() {
+                    let empty = Node { place: place.clone(), value: Value::Table(Table::default()) };
+                    let entry = Entry { key: step.to_string(), key_place: place.clone(), node: empty };
+                    table.entries.push(entry);
+                }
+                // Just made sure of; spelled so that no path panics.
+                let Some(entry) = table.get_mut(step) else { return Err(format!("cannot set `{key}`")) };
+                if i + 1 == steps.len() {
+                    entry.key_place = place.clone();
+                }
+                node = &mut entry.node;
+            }
+            Value::Array(items) => {
+                let count = items.len();
+                let found = step.parse::<usize>().ok().and_then(|n| items.get_mut(n));
+                node = found.ok_or_else(|| {
+                    format!("`{}` has {count} entries: expected a number below that, not `{step}`", so_far())
+                })?;
+            }
+            _ => return Err(format!("`{}` is {kind}, so `{step}` cannot be set in it", so_far())),
+        }
+    }
+    *node = read_value(value, place)?;
+    Ok(())
+}
+
+/// A value as TOML has it, or a bare string.
+fn read_value(text: &str, place: Place) -> Result<Node, String> {
+    let text = text.trim();
+    let bare = |place| Ok(Node { place, value: Value::String(text.to_string()) });
+    if text.contains('\n') && !text.starts_with(['"', '\'', '[', '{']) {
+        return bare(place);
+    }
+    match DeValue::parse(text) {
+        Ok(value) => Ok(Node::convert(&value, &|_| place.clone())),
+        Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
+            Err(format!("the value `{text}` is not TOML: {}", error.message()))
+        }
+        Err(_) => bare(place),
+    }
+}

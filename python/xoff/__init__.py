@@ -1,0 +1,90 @@
+"""xoff: a packet-level simulator for congestion control in lossless networks.
+
+>>> import xoff
+>>> run = xoff.run("scenarios/dumbbell.toml", seed=1, sets={"scheme.name": "fncc"})  # doctest: +SKIP
+>>> run.flows  # a pyarrow.Table; polars.from_arrow(run.flows) for polars  # doctest: +SKIP
+>>> run.write("out/dumbbell")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from xoff import plot as plot
+    from xoff.errors import RunError as RunError
+    from xoff.errors import ScenarioError as ScenarioError
+    from xoff.errors import UserError as UserError
+    from xoff.results import Run as Run
+    from xoff.results import load as load
+
+__all__ = ["Run", "RunError", "ScenarioError", "UserError", "check", "load", "plot", "run"]
+
+# What is imported when first used: importing xoff alone stays quick.
+_LAZY = {
+    "Run": "xoff.results",
+    "load": "xoff.results",
+    "RunError": "xoff.errors",
+    "ScenarioError": "xoff.errors",
+    "UserError": "xoff.errors",
+}
+
+
+def run(
+    scenario: str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    sets: Mapping[str, object] | None = None,
+    threads: int = 1,
+) -> Run:
+    """Run the scenario file and return its results.
+
+    Parameters
+    ----------
+    scenario
+        A TOML file.
+    seed
+        In place of the scenario's own.
+    sets
+        Settings by dotted key on top of the file, as in ``{"scheme.name": "hpcc"}``.
+    threads
+        Threads to use; the results do not depend on it.
+
+    Raises
+    ------
+    UserError, ScenarioError
+        The file cannot be read, or the scenario is wrong.
+    RunError
+        The run broke: a lossless network lost a packet.
+    """
+    from xoff.results import Run
+    from xoff.running import execute
+    from xoff.scenario import overrides_from, read
+
+    outcome = execute(read(scenario, overrides_from(sets)), seed=seed, threads=threads)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    return Run.from_output(outcome.output)
+
+
+def check(scenario: str | os.PathLike[str], *, sets: Mapping[str, object] | None = None) -> dict[str, Any]:
+    """The resolved scenario, every default included, without running it; raises as `run` does."""
+    from xoff.scenario import overrides_from, read
+
+    return read(scenario, overrides_from(sets)).check()[0]
+
+
+def __getattr__(name: str) -> Any:
+    import importlib
+
+    if name in _LAZY:
+        return getattr(importlib.import_module(_LAZY[name]), name)
+    if name == "plot":
+        return importlib.import_module("xoff.plot")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("xoff")
+    raise AttributeError(f"module `xoff` has no attribute `{name}`")

@@ -1,0 +1,7 @@
+"""`python -m xoff` is the command `xoff`."""
+
+import sys
+
+from xoff.cli import main
+
+sys.exit(main())

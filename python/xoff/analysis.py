@@ -1,0 +1,286 @@
+"""What is computed from a run's tables for figures, the report and the command line. No drawing here.
+
+Percentiles interpolate linearly between the two nearest ranks. Slowdowns count completed flows only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
+    import polars as pl
+
+    from xoff.results import Run
+
+    Floats = npt.NDArray[np.float64]
+
+STATISTICS = ("mean", "p50", "p95", "p99")
+"""Statistics of slowdown, in the order shown."""
+
+_PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A run in numbers."""
+
+    flows: int
+    """Flows with an end; endless ones are not counted."""
+    completed: int
+    """Flows that completed."""
+    slowdown: dict[str, float] | None
+    """Statistics of slowdown by name; none where no flow completed."""
+    pause_frames: int
+    """PAUSE frames sent by all ports."""
+    paused_ps: int
+    """Time that ports were stopped, summed over ports and priorities, in ps."""
+    max_queue_bytes: int
+    """The longest egress queue of any port, in bytes."""
+    dropped: int
+    """Packets dropped."""
+    wall_s: float
+    """Wall time of the run in s."""
+    packet_hops: int
+    """Packets received at any node."""
+    hops_per_s: float
+    """Packet-hops over wall time."""
+
+
+@dataclass(frozen=True)
+class SizeBins:
+    """Slowdown statistics of the flows in each size bin."""
+
+    low_bytes: Floats
+    """Smallest flow of the bin, in bytes."""
+    high_bytes: Floats
+    """Largest flow of the bin, in bytes."""
+    median_bytes: Floats
+    """Median flow size of the bin, in bytes."""
+    count: npt.NDArray[np.int64]
+    """Flows in the bin."""
+    statistics: dict[str, Floats]
+    """Slowdown by statistic."""
+
+
+@dataclass(frozen=True)
+class Series:
+    """A quantity over time."""
+
+    name: str
+    """What it belongs to: a port, a flow."""
+    time_ps: Floats
+    """Time in ps."""
+    value: Floats
+    """The quantity, in the unit of its column."""
+
+
+def frame(run: Run, table: str) -> pl.DataFrame:
+    """A table of `run` as polars, names as text."""
+    import polars as pl
+
+    read = run.table(table)
+    if read.num_columns == 0:
+        return pl.DataFrame()
+    data = pl.DataFrame(read)
+    return data.with_columns(pl.col(pl.Categorical).cast(pl.String))
+
+
+def slowdown_statistics(slowdown: Floats) -> dict[str, float]:
+    """Mean and percentiles of a set of slowdowns that is not empty."""
+    values = {name: float(np.percentile(slowdown, q)) for name, q in _PERCENTILES.items()}
+    return {"mean": float(np.mean(slowdown)), **values}
+
+
+def summarize(run: Run) -> Summary:
+    """The run in numbers; reads only the tables of flows and ports."""
+    slowdown = slowdowns(run)
+    flows, ports = run.table("flows"), run.table("ports")
+    endless = flows["size_bytes"].null_count if "size_bytes" in flows.column_names else 0
+    wall_s = float(run.manifest.get("wall_s", 0.0))
+    hops = int(run.manifest.get("packet_hops", 0))
+
+    def numbers(column: str) -> Any:
+        if column not in ports.column_names or ports.num_rows == 0:
+            return np.zeros(1, dtype=np.int64)
+        return ports[column].to_numpy()
+
+    return Summary(
+        flows=flows.num_rows - endless,
+        completed=len(slowdown),
+        slowdown=slowdown_statistics(slowdown) if len(slowdown) else None,
+        pause_frames=int(numbers("pause_frames_sent").sum()),
+        paused_ps=int(numbers("paused_ps").sum()),
+        max_queue_bytes=int(numbers("max_queue_bytes").max()),
+        dropped=int(numbers("dropped").sum()),
+        wall_s=wall_s,
+        packet_hops=hops,
+        hops_per_s=hops / wall_s if wall_s > 0 else 0.0,
+    )
+
+
+def slowdowns(run: Run) -> Floats:
+    """Slowdown of every completed flow, in the order of the table."""
+    flows = run.table("flows")
+    if "slowdown" not in flows.column_names:
+        return np.zeros(0)
+    return np.asarray(flows["slowdown"].drop_null().to_numpy(), dtype=np.float64)
+
+
+def size_edges(runs: Sequence[Run], bins: int = 10) -> Floats:
+    """Upper sizes of `bins` groups with about equally many completed flows, over all runs together, in bytes.
+
+    Fewer where flows have few different sizes, and then one bin a size.
+    """
+    pooled = np.concatenate([_sized(run)[0] for run in runs]) if runs else np.zeros(0)
+    if len(pooled) == 0:
+        return np.zeros(0)
+    distinct = np.unique(pooled)
+    if len(distinct) <= bins:
+        return distinct
+    quantiles = np.percentile(pooled, np.linspace(0, 100, bins + 1)[1:], method="inverted_cdf")
+    return np.unique(quantiles)
+
+
+def slowdown_by_size(run: Run, edges: Floats) -> SizeBins:
+    """Statistics of slowdown for the flows between successive `edges` (see `size_edges`); empty bins left out."""
+    size, slowdown = _sized(run)
+    place = np.searchsorted(edges, size, side="left")
+    rows = []
+    for index in range(len(edges)):
+        inside = place == index
+        if inside.any():
+            sizes = size[inside]
+            rows.append((sizes.min(), sizes.max(), np.median(sizes), sizes.size, slowdown_statistics(slowdown[inside])))
+    return SizeBins(
+        low_bytes=np.array([row[0] for row in rows]),
+        high_bytes=np.array([row[1] for row in rows]),
+        median_bytes=np.array([row[2] for row in rows]),
+        count=np.array([row[3] for row in rows], dtype=np.int64),
+        statistics={name: np.array([row[4][name] for row in rows]) for name in STATISTICS},
+    )
+
+
+def cdf(values: Floats, points: int = 1000) -> tuple[Floats, Floats]:
+    """The empirical distribution: values in order, and the share of values that are no larger.
+
+    At most `points` of them, the tail kept in full detail: half are spread evenly, half over the last hundredth.
+    """
+    ordered = np.sort(values)
+    share = np.arange(1, len(ordered) + 1) / max(len(ordered), 1)
+    if len(ordered) <= points:
+        return ordered, share
+    tail = int(len(ordered) * 0.99)
+    picks = np.unique(
+        np.concatenate(
+            [
+                np.linspace(0, tail, points // 2).astype(np.int64),
+                np.linspace(tail, len(ordered) - 1, points - points // 2).astype(np.int64),
+            ]
+        )
+    )
+    return ordered[picks], share[picks]
+
+
+def thin(time_ps: Floats, value: Floats, points: int = 4000) -> tuple[Floats, Floats]:
+    """At most about `points` of a series, the least and the greatest of each stretch kept, and both ends."""
+    if len(value) <= points:
+        return time_ps, value
+    edges = np.linspace(0, len(value), max(points // 2, 1) + 1).astype(np.int64)
+    picks = {0, len(value) - 1}
+    for low, high in zip(edges[:-1], edges[1:], strict=True):
+        picks.add(int(low + np.argmin(value[low:high])))
+        picks.add(int(low + np.argmax(value[low:high])))
+    kept = np.array(sorted(picks))
+    return time_ps[kept], value[kept]
+
+
+def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
+    """The `top` ports by the greatest value of `column` in a sampled table, largest first, priorities apart."""
+    import polars as pl
+
+    data = frame(run, table)
+    if data.is_empty():
+        return []
+    named = pl.col("port")
+    if "priority" in data.columns and data["priority"].n_unique() > 1:
+        named = pl.format("{} priority {}", "port", "priority")
+    data = data.with_columns(named.alias("_name"))
+    rank = (
+        data.group_by("_name")
+        .agg(pl.col(column).max().alias("_peak"), pl.col(column).mean().alias("_mean"))
+        .filter(pl.col("_peak") > 0)
+        .sort(["_peak", "_mean", "_name"], descending=[True, True, False])
+        .head(top)
+    )
+    parts = data.sort("time_ps").partition_by("_name", as_dict=True)
+    return [_series(str(name), parts[(name,)], column) for name in rank["_name"]]
+
+
+def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list[Series], int]:
+    """The rate of each recorded flow over time, and how many flows were recorded.
+
+    One series a flow, or, where there are more than `most`, one series of their sum.
+    """
+    import polars as pl
+
+    data = frame(run, "rates")
+    if data.is_empty():
+        return [], 0
+    flows = data["flow"].unique().sort().to_list()
+    if len(flows) > most:
+        total = data.group_by("time_ps").agg(pl.col(column).sum()).sort("time_ps")
+        return [_series(f"sum of {len(flows)} flows", total, column)], len(flows)
+    parts = data.sort("time_ps").partition_by("flow", as_dict=True)
+    return [_series(f"flow {flow}", parts[(flow,)], column) for flow in flows], len(flows)
+
+
+def stopped_ports(run: Run) -> Series | None:
+    """How many ports (each priority apart) stand still by PAUSE, at each moment that it changes."""
+    data = frame(run, "pauses")
+    if data.is_empty():
+        return None
+    start = data["start_ps"].to_numpy().astype(np.float64)
+    end = start + data["length_ps"].to_numpy().astype(np.float64)
+    times = np.concatenate([start, end])
+    steps = np.concatenate([np.ones(len(start)), -np.ones(len(end))])
+    moments, place = np.unique(times, return_inverse=True)
+    change = np.bincount(place, weights=steps, minlength=len(moments))
+    return Series("stopped ports", moments, np.cumsum(change))
+
+
+def paused_by_port(run: Run) -> pl.DataFrame:
+    """For each port that was stopped: `port`, `paused_ps` in all, and `times`; longest first."""
+    import polars as pl
+
+    data = frame(run, "pauses")
+    if data.is_empty():
+        return pl.DataFrame(schema={"port": pl.String, "paused_ps": pl.UInt64, "times": pl.UInt32})
+    return (
+        data.group_by("port")
+        .agg(pl.col("length_ps").sum().alias("paused_ps"), pl.len().alias("times"))
+        .sort(["paused_ps", "port"], descending=[True, False])
+    )
+
+
+def _sized(run: Run) -> tuple[Floats, Floats]:
+    flows = run.table("flows")
+    if not {"size_bytes", "slowdown"} <= set(flows.column_names):
+        return np.zeros(0), np.zeros(0)
+    done = flows.select(["size_bytes", "slowdown"]).drop_null()
+    return (
+        np.asarray(done["size_bytes"].to_numpy(), dtype=np.float64),
+        np.asarray(done["slowdown"].to_numpy(), dtype=np.float64),
+    )
+
+
+def _series(name: str, data: pl.DataFrame, column: str) -> Series:
+    return Series(
+        name,
+        data["time_ps"].to_numpy().astype(np.float64),
+        data[column].to_numpy().astype(np.float64),
+    )

@@ -1,0 +1,257 @@
+"""The command `xoff`.
+
+Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C. What a command does not
+need is not imported: a run starts at once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xoff.console import complain, progress_bar, summary_text
+from xoff.errors import RunError, ScenarioError, UserError
+
+MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
+"""Exit statuses."""
+
+app = typer.Typer(
+    name="xoff",
+    help="A packet-level simulator for congestion control in lossless networks.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
+OutFolder = Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the results.")]
+Settings = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be given several times."),
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")]
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"xoff {version('xoff')}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A packet-level simulator for congestion control in lossless networks."""
+
+
+@app.command()
+def run(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's seed.")] = None,
+    threads: Annotated[
+        str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")
+    ] = "1",
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+    force: Force = False,
+) -> None:
+    """Run a scenario and write its results.
+
+    Example: xoff run scenarios/fat_tree_websearch.toml -o out/fncc --set scheme.name=fncc --seed 1
+    """
+    from xoff.results import Run, check_target
+    from xoff.running import execute
+    from xoff.scenario import overrides_of, read
+
+    workers = _threads(threads)
+    source = read(scenario, overrides_of(sets or []))
+    check_target(out, force=force)
+    _, warnings = source.check()
+    for warning in warnings:
+        complain("warning", warning)
+    with progress_bar(scenario.name, quiet=quiet) as progress:
+        outcome = execute(source, seed=seed, threads=workers, progress=progress)
+    result = Run.from_output(outcome.output)
+    try:
+        folder = result.write(out, force=force)
+    except OSError as error:
+        complain("error", f"{out}: the results could not be written: {error.strerror or error}")
+        raise typer.Exit(BROKEN) from None
+    if not quiet:
+        from xoff.analysis import summarize
+
+        typer.echo(summary_text(result, summarize(result)))
+        typer.echo(f"{'results':<9} {folder}")
+    if outcome.interrupted and not result.complete:
+        complain("interrupted", f"what was recorded until then is in {folder}, marked incomplete")
+        raise typer.Exit(INTERRUPTED)
+
+
+@app.command()
+def check(
+    scenario: ScenarioFile,
+    sets: Settings = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the resolved scenario, with every default.")] = False,
+) -> None:
+    """Validate a scenario without running it.
+
+    Example: xoff check scenarios/fat_tree_websearch.toml --set scheme.name=hpcc
+    """
+    from xoff.scenario import overrides_of, read
+
+    resolved, warnings = read(scenario, overrides_of(sets or [])).check()
+    for warning in warnings:
+        complain("warning", warning)
+    if as_json:
+        typer.echo(json.dumps(resolved, indent=2))
+    else:
+        typer.echo(f"{scenario}: a valid scenario")
+
+
+@app.command()
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs.")],
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="FILE", help="The page; report.html beside the runs.")
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page with interactive plots, from one run or several side by side.
+
+    Example: xoff report out/fncc out/hpcc out/dcqcn -o out/report.html
+    """
+    from xoff.report import default_page, find_runs, write_report
+
+    runs = find_runs(folders)
+    typer.echo(write_report(runs, out or default_page(runs)))
+
+
+@app.command()
+def reproduce(
+    claim: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]", help="A paper, or one claim of it.")],
+    out: OutFolder,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller runs: minutes instead of hours.")] = False,
+) -> None:
+    """Re-run a paper's experiments and compare with what it claims.
+
+    Example: xoff reproduce fncc -o out/fncc --quick
+    """
+    from xoff.reproduce import reproduce as dispatch
+
+    raise typer.Exit(dispatch(claim, out, quick))
+
+
+Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.")]
+
+
+@app.command()
+def schemes(name: Name = None, as_json: AsJson = False) -> None:
+    """List congestion-control schemes, or show one with parameters, defaults, units and source.
+
+    Example: xoff schemes hpcc
+    """
+    _show("schemes", name, as_json)
+
+
+@app.command()
+def topologies(name: Name = None, as_json: AsJson = False) -> None:
+    """List topologies, or show one with parameters, defaults, units and source.
+
+    Example: xoff topologies fat_tree
+    """
+    _show("topologies", name, as_json)
+
+
+@app.command()
+def workloads(name: Name = None, as_json: AsJson = False) -> None:
+    """List flow-size distributions, or show one with its points and source.
+
+    Example: xoff workloads web_search
+    """
+    _show("workloads", name, as_json)
+
+
+@app.command()
+def schema(
+    keys: Annotated[bool, typer.Option("--keys", help="Every key with type, default and meaning instead.")] = False,
+) -> None:
+    """Print the JSON schema of a scenario, for editors and other programs.
+
+    Example: xoff schema > scenario.schema.json
+    """
+    from xoff import _xoff
+
+    typer.echo(json.dumps(json.loads(_xoff.keys() if keys else _xoff.schema()), indent=2, ensure_ascii=False))
+
+
+@app.command()
+def bench(
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these.")] = None,
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads of each run.")] = "1",
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario; the fastest counts.")] = 1,
+    as_json: AsJson = False,
+) -> None:
+    """Measure fixed scenarios: packet-hops a second, events, memory.
+
+    Example: xoff bench --json
+    """
+    from xoff.bench import measure, render
+
+    results = measure(names or None, threads=_threads(threads), repeat=repeat)
+    if as_json:
+        typer.echo(json.dumps(results, indent=2))
+    else:
+        _print(render(results))
+
+
+def _show(plural: str, name: str | None, as_json: bool) -> None:
+    from xoff import catalogue
+
+    if as_json:
+        shown = catalogue.catalogue()[plural] if name is None else catalogue.entry(plural, name)
+        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+    elif name is None:
+        _print(catalogue.listing(plural))
+    else:
+        _print(catalogue.detail(plural, name))
+
+
+def _print(table: object) -> None:
+    from rich.console import Console
+
+    # A pipe has no width: lines then are as long as a wide terminal's.
+    Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
+
+
+def _threads(text: str) -> int:
+    if text == "auto":
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if text.isascii() and text.isdigit() and 0 < int(text) <= 4096:
+        return int(text)
+    raise UserError(f"--threads {text}: expected a number from 1 to 4096, or auto")
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        app(args=arguments)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0 if done.code is None else BROKEN
+    except (UserError, ScenarioError) as error:
+        complain("error", str(error))
+        return MISTAKE
+    except RunError as error:
+        complain("error", str(error))
+        return BROKEN
+    return 0

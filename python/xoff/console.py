@@ -1,0 +1,82 @@
+"""What the commands print: messages on stderr, a run's progress, and its summary."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xoff.analysis import Summary
+    from xoff.results import Run
+    from xoff.running import Progress
+
+_STEPS = 1000
+
+
+def complain(kind: str, message: str) -> None:
+    """One message on stderr."""
+    print(f"{kind}: {message}", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
+    """A bar on stderr with the time left, when someone is there to see it; otherwise nothing."""
+    if quiet or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bar
+
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TaskProgressColumn(),
+        TextColumn("{task.fields[done]}"),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(title, total=_STEPS, done="")
+
+        def show(progress: Progress) -> None:
+            done = f"{time_text(progress.sim_time_ps)} simulated, {progress.flows_done}/{progress.flows_total} flows"
+            bar.update(task, completed=progress.fraction * _STEPS, done=done)
+
+        yield show
+
+
+def summary_text(run: Run, summary: Summary) -> str:
+    """A run in a few lines."""
+    lines = [
+        ("run", f"{run.scheme}, seed {run.manifest.get('seed')}"),
+        (
+            "flows",
+            f"{summary.completed} of {summary.flows} completed in "
+            f"{time_text(run.manifest.get('sim_time_ps', 0))} of simulated time",
+        ),
+    ]
+    if summary.slowdown:
+        lines.append(("slowdown", "  ".join(f"{name} {value:.2f}" for name, value in summary.slowdown.items())))
+    lines.append(("PAUSE", count_text(summary.pause_frames, "frame")))
+    if summary.dropped:
+        lines.append(("drops", count_text(summary.dropped, "packet")))
+    speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
+    lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
+    return "\n".join(f"{name:<9} {text}" for name, text in lines)
+
+
+def count_text(count: int, thing: str) -> str:
+    """`1 frame`, `2,000 frames`."""
+    return f"{count:,} {thing}{'' if count == 1 else 's'}"
+
+
+def time_text(time_ps: int) -> str:
+    """A time in ps with a fitting unit."""
+    for unit, scale in (("s", 10**12), ("ms", 10**9), ("us", 10**6), ("ns", 10**3)):
+        if time_ps >= scale:
+            return f"{time_ps / scale:.4g} {unit}"
+    return f"{time_ps} ps"

@@ -1,0 +1,23 @@
+"""What can go wrong, and whose fault it is.
+
+A user's mistake ends a command with exit status 2 and a message, a run that broke with 1.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+from xoff._xoff import RunError, ScenarioError
+
+__all__ = ["RunError", "ScenarioError", "UserError", "nearest"]
+
+
+class UserError(ValueError):
+    """A mistake in what the user asked for; the message says what was expected."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
+    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
+    return f"; did you mean `{close[0]}`?" if close else ""

@@ -1,0 +1,143 @@
+"""Quantities over time: queues, rates, PAUSE, utilization."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import plotly.graph_objects as go
+
+from xoff.analysis import Series, busiest, flow_rates, stopped_ports, thin
+from xoff.plots.style import Labelled, Plot, line_styles, new_figure, time_scale
+
+_MOST_FLOWS = 20
+
+
+def queues_over_time(runs: Sequence[Labelled]) -> Plot:
+    """The longest queues."""
+    top = _top(runs)
+    return _over_time(
+        runs,
+        Plot(
+            "queues",
+            "Queue length",
+            f"Bytes waiting at egress ports: the {top} ports{_each(runs)} with the longest queues.",
+        ),
+        lambda each: busiest(each.run, "queues", "bytes", top),
+        "queue (KB)",
+        1e3,
+        _absent(runs, "queues", "record.queues=switches", "Every sampled queue stayed empty."),
+    )
+
+
+def rates_over_time(runs: Sequence[Labelled]) -> Plot:
+    """Sending rates of flows, or their sum where there are many."""
+    return _over_time(
+        runs,
+        Plot(
+            "rates",
+            "Sending rate",
+            "Rate at which each recorded flow put frames on the wire; the sum of all where more than "
+            f"{_MOST_FLOWS} were recorded.",
+        ),
+        lambda each: flow_rates(each.run, "sent_bps", _MOST_FLOWS)[0],
+        "sending rate (Gbps)",
+        1e9,
+        _absent(runs, "rates", "record.rates=all", "No recorded flow sent anything."),
+    )
+
+
+def utilization_over_time(runs: Sequence[Labelled]) -> Plot:
+    """Utilization of the busiest ports."""
+    top = _top(runs)
+    return _over_time(
+        runs,
+        Plot(
+            "utilization",
+            "Utilization",
+            f"Share of each interval in which a port sent: the {top} ports{_each(runs)} with the highest.",
+        ),
+        lambda each: busiest(each.run, "utilization", "utilization", top),
+        "utilization (%)",
+        0.01,
+        _absent(runs, "utilization", "record.utilization=true", "No sampled port sent anything."),
+    )
+
+
+def pauses_over_time(runs: Sequence[Labelled]) -> Plot:
+    """How many ports stand still."""
+
+    def stopped(each: Labelled) -> list[Series]:
+        series = stopped_ports(each.run)
+        return [series] if series else []
+
+    return _over_time(
+        runs,
+        Plot("pauses", "Stopped ports", "Egress ports that stand still by PAUSE, each priority counted apart."),
+        stopped,
+        "stopped ports",
+        1.0,
+        pause_absent(runs),
+        shape="hv",
+    )
+
+
+def pause_absent(runs: Sequence[Labelled]) -> str:
+    """Why there is no plot of PAUSE."""
+    frames = 0
+    for each in runs:
+        ports = each.run.ports
+        if ports.num_rows:
+            frames += int(ports["pause_frames_sent"].to_numpy().sum())
+    if frames:
+        return "PAUSE frames were sent but not recorded; set record.pauses=true to see them."
+    return "No PAUSE frame was sent."
+
+
+def _over_time(
+    runs: Sequence[Labelled],
+    plot: Plot,
+    series_of: Callable[[Labelled], list[Series]],
+    axis: str,
+    unit: float,
+    absent: str,
+    shape: str = "linear",
+) -> Plot:
+    found = [series_of(each) for each in runs]
+    every = [series for several in found for series in several]
+    if not every:
+        return Plot(plot.name, plot.title, absent)
+    scale, time = time_scale(max(float(series.time_ps[-1]) for series in every))
+    one_each = all(len(several) <= 1 for several in found)
+    figure = new_figure(height=420, x=f"time ({time})", y=axis, legend="top" if one_each else "right")
+    for index, (each, several) in enumerate(zip(runs, found, strict=True)):
+        for rank, series in enumerate(several):
+            x, y = thin(series.time_ps, series.value)
+            name = series.name if len(runs) == 1 else each.label if one_each else f"{series.name}"
+            figure.add_trace(
+                go.Scatter(
+                    x=x / scale,
+                    y=y / unit,
+                    mode="lines",
+                    name=name,
+                    legendgroup=each.label,
+                    legendgrouptitle={"text": each.label} if len(runs) > 1 and not one_each else None,
+                    line={**line_styles(runs, index, rank), "shape": shape},
+                    hovertemplate=f"{each.label}, {series.name}<br>%{{x:.3f}} {time}: %{{y:.4~g}}<extra></extra>",
+                )
+            )
+    figure.update_layout(legend={"groupclick": "toggleitem"})
+    return Plot(plot.name, plot.title, plot.note, figure)
+
+
+def _top(runs: Sequence[Labelled]) -> int:
+    return 6 if len(runs) == 1 else 3
+
+
+def _each(runs: Sequence[Labelled]) -> str:
+    return "" if len(runs) == 1 else " of each run"
+
+
+def _absent(runs: Sequence[Labelled], table: str, setting: str, recorded: str) -> str:
+    if any(each.run.table(table).num_rows for each in runs):
+        return recorded
+    return f"No samples were recorded; run with --set {setting} to have them."

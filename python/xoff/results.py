@@ -1,0 +1,236 @@
+"""A run's results: tables and manifest, in memory and as a folder.
+
+A folder holds one Parquet file a table and `manifest.json`, which is written last: where it stands, the folder
+is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import shutil
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xoff.errors import UserError
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from xoff._xoff import RunOutput
+
+TABLES = ("flows", "queues", "rates", "utilization", "pauses", "notifications", "ports")
+"""Every table of a run, in the order of the documentation."""
+
+MANIFEST = "manifest.json"
+
+_UNITS = {"_ps": "ps", "_bytes": "B", "_bps": "bit/s"}
+
+
+def unit_of(column: str) -> str:
+    """The unit that a column's name states: `ps`, `B`, `bit/s`, or nothing for counts, names and ratios."""
+    if column == "bytes":
+        return "B"
+    return next((unit for suffix, unit in _UNITS.items() if column.endswith(suffix)), "")
+
+
+class Run:
+    """A finished run: `manifest`, and its tables as attributes (`run.flows`, `run.queues`, ...).
+
+    Tables are `pyarrow.Table`; `polars.from_arrow(run.flows)` and `run.flows.to_pandas()` convert them.
+    """
+
+    flows: pa.Table
+    """One row a flow: who, when, how large, completion time and slowdown."""
+    queues: pa.Table
+    """Samples of egress queues."""
+    rates: pa.Table
+    """Samples of flows' rates and windows."""
+    utilization: pa.Table
+    """Samples of ports' transmission."""
+    pauses: pa.Table
+    """One row for each time a port was stopped by PAUSE."""
+    notifications: pa.Table
+    """Each CNP and CNM."""
+    ports: pa.Table
+    """Totals of each port."""
+
+    def __init__(
+        self, manifest: dict[str, Any], tables: Mapping[str, pa.Table] | None = None, folder: Path | None = None
+    ) -> None:
+        self.manifest = manifest
+        """Version, seed, resolved scenario, wall time, counts and fingerprint."""
+        self.folder = folder
+        """Where it is stored, if it is."""
+        self._tables: dict[str, pa.Table] = dict(tables or {})
+
+    @classmethod
+    def from_output(cls, output: RunOutput) -> Run:
+        """Take over what the native module returned."""
+        import pyarrow as pa
+
+        manifest: dict[str, Any] = json.loads(output.manifest)
+        docs = manifest.get("table_docs", {})
+        tables = {name: _described(pa.table(table), docs.get(name, {})) for name, table in output.tables().items()}
+        return cls(manifest, tables)
+
+    def __getattr__(self, name: str) -> pa.Table:
+        # Called for what is not set already: the tables, read when first asked for.
+        if name not in TABLES:
+            raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
+        return self.table(name)
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else ", incomplete"
+        return f"Run({self.scheme}, seed {self.manifest.get('seed')}{state})"
+
+    def table(self, name: str) -> pa.Table:
+        """The table called `name`; without rows where the run recorded none."""
+        if name not in self._tables:
+            self._tables[name] = self._read(name)
+        return self._tables[name]
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """Every table by name."""
+        return {name: self.table(name) for name in TABLES}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run came to its own end."""
+        return bool(self.manifest.get("complete", True))
+
+    @property
+    def scheme(self) -> str:
+        """The name of its congestion control."""
+        scheme = self.manifest.get("scenario", {}).get("scheme", {})
+        return str(scheme.get("name", "?") if isinstance(scheme, dict) else scheme)
+
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+        """Write the tables and the manifest into `folder`; see `check_target` for what is refused.
+
+        The files are complete before they take their names, and the manifest comes last.
+        """
+        import pyarrow.parquet as pq
+
+        target = check_target(folder, force=force)
+        # Beside a new folder, which then appears at once; inside one that exists, which may be a mount point.
+        staging = (target if target.is_dir() else target.parent) / f".xoff-{secrets.token_hex(4)}"
+        staging.mkdir(parents=True)
+        try:
+            for name, table in self.tables.items():
+                pq.write_table(table, staging / f"{name}.parquet", compression="zstd")
+            (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
+            _move_into(staging, target)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        self.folder = target
+        return target
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write the HTML report of this run to `path` (else `report.html` in its folder); see `xoff.report`."""
+        from xoff.report import write_report
+
+        if path is None:
+            if self.folder is None:
+                raise UserError("say where to write the report: the run has no folder yet")
+            path = self.folder / "report.html"
+        return write_report([self], path)
+
+    def _read(self, name: str) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self.folder is None:
+            return pa.table({})
+        file = self.folder / f"{name}.parquet"
+        try:
+            return pq.read_table(file)
+        except FileNotFoundError:
+            raise UserError(f"{self.folder}: the table {file.name} is missing") from None
+        except (OSError, pa.ArrowException) as error:
+            raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
+
+
+def load(folder: str | os.PathLike[str]) -> Run:
+    """The run stored in `folder`; its tables are read when first used."""
+    path = Path(folder)
+    if not path.exists():
+        raise UserError(f"{path}: no such folder")
+    if not path.is_dir():
+        raise UserError(f"{path}: a file, where a run's folder was expected")
+    file = path / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: not a run's folder: it has no {MANIFEST}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: not a run's manifest: {error}") from None
+    if not _is_manifest(manifest):
+        raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
+    return Run(manifest, folder=path)
+
+
+def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:
+    """Refuse a place where results cannot or should not go, before anything is computed or written.
+
+    An earlier run's folder is taken over; any other folder with something in it only by `force`. Files that are
+    not a run's are never touched.
+    """
+    target = Path(folder)
+    if not target.name:
+        target = target.resolve()
+    try:
+        if target.is_dir():
+            if not force and any(target.iterdir()) and not _is_run_folder(target):
+                raise UserError(f"{target}: not empty and not a run's folder; name another one, or give --force")
+        elif target.exists() or target.is_symlink():
+            raise UserError(f"{target}: a file, where a folder for the results was expected")
+        parent = next(ancestor for ancestor in target.absolute().parents if ancestor.exists())
+        if not parent.is_dir():
+            raise UserError(f"{target}: {parent} is a file, so no folder can be made in it")
+        if not os.access(target if target.is_dir() else parent, os.W_OK | os.X_OK):
+            raise UserError(f"{target}: no permission to write there")
+    except (OSError, ValueError) as error:
+        if isinstance(error, UserError):
+            raise
+        raise UserError(f"{target}: results cannot go there: {error}") from None
+    return target
+
+
+def _is_manifest(manifest: object) -> bool:
+    return isinstance(manifest, dict) and "fingerprint" in manifest and isinstance(manifest.get("scenario"), dict)
+
+
+def _is_run_folder(folder: Path) -> bool:
+    try:
+        return _is_manifest(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
+    except (OSError, ValueError):
+        # Tables without a manifest: a run whose writing was cut off.
+        return {entry.name for entry in folder.iterdir()} <= {f"{name}.parquet" for name in TABLES}
+
+
+def _move_into(staging: Path, target: Path) -> None:
+    if not target.exists():
+        staging.replace(target)
+        return
+    (target / MANIFEST).unlink(missing_ok=True)
+    for name in TABLES:
+        (staging / f"{name}.parquet").replace(target / f"{name}.parquet")
+    (staging / MANIFEST).replace(target / MANIFEST)
+
+
+def _described(table: pa.Table, docs: Mapping[str, str]) -> pa.Table:
+    import pyarrow as pa
+
+    fields = []
+    for column in table.schema:
+        about = {**(column.metadata or {})}
+        if column.name in docs:
+            about[b"doc"] = docs[column.name].encode()
+        if unit := unit_of(column.name):
+            about[b"unit"] = unit.encode()
+        fields.append(column.with_metadata(about) if about else column)
+    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, metadata=table.schema.metadata))

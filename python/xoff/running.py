@@ -1,0 +1,95 @@
+"""Running a scenario: the native run in a thread of its own, so that Ctrl-C and a progress bar stay alive."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xoff import _xoff
+from xoff.scenario import Scenario
+
+if TYPE_CHECKING:
+    from xoff._xoff import RunOutput
+
+POLL_S = 0.05
+"""How often the waiting thread looks for Ctrl-C, in seconds."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come."""
+
+    fraction: float
+    """Share of the simulated time, 0 to 1."""
+    sim_time_ps: int
+    """Simulated time in ps."""
+    flows_done: int
+    """Flows completed."""
+    flows_total: int
+    """Flows known so far."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left, and whether Ctrl-C ended it."""
+
+    output: RunOutput
+    interrupted: bool
+
+
+def execute(
+    scenario: Scenario,
+    *,
+    seed: int | None = None,
+    threads: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run `scenario`; the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong.
+    RunError
+        The run broke.
+    """
+    stop = threading.Event()
+    result: list[RunOutput] = []
+    failure: list[BaseException] = []
+
+    def on_progress(fraction: float, sim_time_ps: int, flows_done: int, flows_total: int) -> bool:
+        if progress is not None:
+            progress(Progress(fraction, sim_time_ps, flows_done, flows_total))
+        return not stop.is_set()
+
+    def work() -> None:
+        try:
+            result.append(
+                _xoff.run(
+                    scenario.text,
+                    scenario.origin,
+                    scenario.overrides,
+                    scenario.base_dir,
+                    seed,
+                    threads,
+                    on_progress,
+                )
+            )
+        except BaseException as error:  # handed over to the caller's thread
+            failure.append(error)
+
+    # Python runs signal handlers in the main thread only, which must not be busy in native code.
+    worker = threading.Thread(target=work, name="xoff-run", daemon=True)
+    worker.start()
+    while worker.is_alive():
+        try:
+            worker.join(POLL_S)
+        except KeyboardInterrupt:
+            if stop.is_set():
+                raise
+            stop.set()
+    if failure:
+        raise failure[0]
+    return Outcome(result[0], stop.is_set())
