@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -155,7 +156,15 @@ def slowdown_by_size(run: Run, edges: Floats) -> SizeBins:
         inside = place == index
         if inside.any():
             sizes = size[inside]
-            rows.append((sizes.min(), sizes.max(), np.median(sizes), sizes.size, slowdown_statistics(slowdown[inside])))
+            rows.append(
+                (
+                    sizes.min(),
+                    sizes.max(),
+                    np.median(sizes),
+                    sizes.size,
+                    slowdown_statistics(slowdown[inside]),
+                )
+            )
     return SizeBins(
         low_bytes=np.array([row[0] for row in rows]),
         high_bytes=np.array([row[1] for row in rows]),
@@ -192,15 +201,15 @@ def thin(time_ps: Floats, value: Floats, points: int = 4000) -> tuple[Floats, Fl
         return time_ps, value
     edges = np.linspace(0, len(value), max(points // 2, 1) + 1).astype(np.int64)
     picks = {0, len(value) - 1}
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges):
         picks.add(int(low + np.argmin(value[low:high])))
         picks.add(int(low + np.argmax(value[low:high])))
     kept = np.array(sorted(picks))
     return time_ps[kept], value[kept]
 
 
-def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
-    """The `top` ports by the greatest value of `column` in a sampled table, largest first, priorities apart."""
+def all_ports(run: Run, table: str, column: str) -> list[Series]:
+    """`column` of a sampled table for each port, in the order of names; priorities apart where there are several."""
     import polars as pl
 
     data = frame(run, table)
@@ -209,16 +218,14 @@ def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
     named = pl.col("port")
     if "priority" in data.columns and data["priority"].n_unique() > 1:
         named = pl.format("{} priority {}", "port", "priority")
-    data = data.with_columns(named.alias("_name"))
-    rank = (
-        data.group_by("_name")
-        .agg(pl.col(column).max().alias("_peak"), pl.col(column).mean().alias("_mean"))
-        .filter(pl.col("_peak") > 0)
-        .sort(["_peak", "_mean", "_name"], descending=[True, True, False])
-        .head(top)
-    )
-    parts = data.sort("time_ps").partition_by("_name", as_dict=True)
-    return [_series(str(name), parts[(name,)], column) for name in rank["_name"]]
+    parts = data.with_columns(named.alias("_name")).sort("time_ps").partition_by("_name", as_dict=True)
+    return sorted((_series(str(name), part, column) for (name,), part in parts.items()), key=lambda each: each.name)
+
+
+def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
+    """The `top` of `all_ports` by greatest value, then by mean; none that is always zero."""
+    found = [series for series in all_ports(run, table, column) if series.value.max() > 0]
+    return sorted(found, key=lambda each: (-each.value.max(), -each.value.mean(), each.name))[:top]
 
 
 def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list[Series], int]:
@@ -236,7 +243,9 @@ def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list
         total = data.group_by("time_ps").agg(pl.col(column).sum()).sort("time_ps")
         return [_series(f"sum of {len(flows)} flows", total, column)], len(flows)
     parts = data.sort("time_ps").partition_by("flow", as_dict=True)
-    return [_series(f"flow {flow}", parts[(flow,)], column) for flow in flows], len(flows)
+    named = frame(run, "flows").filter(pl.col("id").is_in(flows)).select("id", "src", "dst")
+    names = {flow: f"{flow}: {src}->{dst}" for flow, src, dst in named.iter_rows()}
+    return [_series(names.get(flow, f"flow {flow}"), parts[(flow,)], column) for flow in flows], len(flows)
 
 
 def stopped_ports(run: Run) -> Series | None:

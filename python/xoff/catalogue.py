@@ -59,9 +59,7 @@ def parameters(item: Entry) -> list[Parameter]:
     rows = []
     for name, about in schema.get("properties", {}).items():
         default = defaults.get(name, about.get("default"))
-        rows.append(
-            Parameter(name, kind_of(about, schema), toml(default), one_line(about.get("description", "")))
-        )
+        rows.append(Parameter(name, kind_of(about, schema), toml(default), one_line(about.get("description", ""))))
     return rows
 
 

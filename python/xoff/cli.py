@@ -61,9 +61,7 @@ def run(
     out: OutFolder,
     sets: Settings = None,
     seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's seed.")] = None,
-    threads: Annotated[
-        str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")
-    ] = "1",
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")] = "1",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
     force: Force = False,
 ) -> None:
@@ -124,7 +122,8 @@ def check(
 def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs.")],
     out: Annotated[
-        Path | None, typer.Option("-o", "--out", metavar="FILE", help="The page; report.html beside the runs.")
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="The page; report.html beside the runs."),
     ] = None,
 ) -> None:
     """Write one self-contained HTML page with interactive plots, from one run or several side by side.

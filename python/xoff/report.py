@@ -19,8 +19,8 @@ from xoff.analysis import STATISTICS, summarize
 from xoff.console import time_text
 from xoff.errors import UserError
 from xoff.plots import Labelled, Plot, sections
-from xoff.plots.style import labelled
-from xoff.results import MANIFEST, Run, load, unit_of
+from xoff.plots.style import labelled, listed
+from xoff.results import MANIFEST, Run, labels, load, unit_of
 
 
 def find_runs(folders: Sequence[Path]) -> list[Run]:
@@ -65,9 +65,7 @@ def render(runs: Sequence[Run]) -> str:
         raise UserError("a report needs at least one run")
     shown = labelled(runs, labels(runs))
     plots = sections(shown)
-    figures = {
-        plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure
-    }
+    figures = {plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure}
     title = escape(_title(shown))
     data = importlib.resources.files("xoff") / "data" / "report"
     body = "\n".join(
@@ -104,16 +102,6 @@ def render(runs: Sequence[Run]) -> str:
     )
 
 
-def labels(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: as much of its folder's path as sets it apart from the others."""
-    parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
-    for depth in range(1, max(len(part) for part in parts) + 1):
-        names = ["/".join(part[-depth:]) for part in parts]
-        if len(set(names)) == len(names):
-            return names
-    return [f"{name} ({number})" for number, name in enumerate(names, 1)]
-
-
 def flatten(value: Any, key: str = "") -> dict[str, str]:
     """A nested scenario as dotted keys with values as text."""
     if isinstance(value, dict) and value:
@@ -138,7 +126,13 @@ def _title(runs: Sequence[Labelled]) -> str:
     titles = {str(each.run.manifest["scenario"].get("title") or "") for each in runs}
     if len(titles) == 1 and (title := titles.pop()):
         return title
-    return "Run " + runs[0].label if len(runs) == 1 else "Comparison of " + ", ".join(each.label for each in runs)
+    if len(runs) == 1:
+        return f"Run {runs[0].label}"
+    return (
+        f"Comparison of {listed([each.label for each in runs])}"
+        if len(runs) <= 5
+        else f"Comparison of {len(runs)} runs"
+    )
 
 
 def _headline(runs: Sequence[Labelled]) -> str:
@@ -146,14 +140,14 @@ def _headline(runs: Sequence[Labelled]) -> str:
         ("run", ""),
         ("scheme", ""),
         ("seed", ""),
-        ("flows completed", ""),
-        *((f"{name} slowdown", "") for name in STATISTICS),
+        ("flows", "completed"),
+        *((name, "slowdown") for name in STATISTICS),
         ("PAUSE", "frames"),
         ("longest queue", "KB"),
         ("load", "asked / offered"),
         ("simulated", ""),
         ("wall time", "s"),
-        ("speed", "million packet-hops/s"),
+        ("speed", "M hops/s"),
     ]
     head = "".join(
         f'<th{_number(index > 1)}>{escape(name)}<span class="unit">{escape(unit)}</span></th>'
@@ -225,7 +219,8 @@ def _scenario(runs: Sequence[Labelled]) -> str:
         return whole
     if not differing:
         return "<p>All settings are the same.</p>" + whole
-    intro = f"<p>{len(differing)} settings differ; <span class='legend'>marked</span> among the others below.</p>"
+    count = "1 setting differs" if len(differing) == 1 else f"{len(differing)} settings differ"
+    intro = f"<p>{count}, <span class='legend'>marked</span> in the whole list below.</p>"
     return intro + table(differing) + whole
 
 

@@ -10,7 +10,7 @@ import json
 import os
 import secrets
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -58,7 +58,10 @@ class Run:
     """Totals of each port."""
 
     def __init__(
-        self, manifest: dict[str, Any], tables: Mapping[str, pa.Table] | None = None, folder: Path | None = None
+        self,
+        manifest: dict[str, Any],
+        tables: Mapping[str, pa.Table] | None = None,
+        folder: Path | None = None,
     ) -> None:
         self.manifest = manifest
         """Version, seed, resolved scenario, wall time, counts and fingerprint."""
@@ -171,6 +174,16 @@ def load(folder: str | os.PathLike[str]) -> Run:
     if not _is_manifest(manifest):
         raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
     return Run(manifest, folder=path)
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """A short name for each run: as much of its folder's path as sets it apart from the others."""
+    parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
+    for depth in range(1, max(len(part) for part in parts) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({number})" for number, name in enumerate(names, 1)]
 
 
 def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -40,9 +40,7 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
-        resolved: dict[str, Any] = json.loads(
-            _xoff.check(self.text, self.origin, self.overrides, self.base_dir)
-        )
+        resolved: dict[str, Any] = json.loads(_xoff.check(self.text, self.origin, self.overrides, self.base_dir))
         warnings: list[str] = resolved.pop("_warnings", [])
         return resolved, warnings
 
@@ -66,9 +64,7 @@ def read(path: str | os.PathLike[str], overrides: Iterable[Override] = ()) -> Sc
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML"
-        ) from None
+        raise UserError(f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML") from None
     if "\0" in text:
         raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
     return Scenario(text, str(file), str(file.parent), list(overrides))
@@ -81,8 +77,7 @@ def overrides_of(settings: Iterable[str]) -> list[Override]:
         key, equals, value = setting.partition("=")
         if not equals or not key.strip():
             raise UserError(
-                f"--set {setting}: expected key=value, as in --set scheme.name=hpcc "
-                "(`xoff schema` lists the keys)"
+                f"--set {setting}: expected key=value, as in --set scheme.name=hpcc (`xoff schema` lists the keys)"
             )
         pairs.append((key.strip(), value.strip()))
     return pairs

@@ -124,7 +124,7 @@ impl Rate {
     }
     /// Picoseconds a byte where that is a whole number.
     pub const fn ps_per_byte(self) -> Option<u64> {
-        if self.0 != 0 && BIT_PS_PER_BYTE % self.0 == 0 { Some(BIT_PS_PER_BYTE / self.0) } else { None }
+        if self.0 != 0 && BIT_PS_PER_BYTE.is_multiple_of(self.0) { Some(BIT_PS_PER_BYTE / self.0) } else { None }
     }
 }
 

@@ -207,7 +207,7 @@ impl<'a> Directory<'a> {
                 return Err(Fault::Twice(self.name(host).into()));
             }
         }
-        if found.is_empty() { Err(Fault::Missing("at least one host")) } else { Ok(found) }
+        if found.is_empty() { Err(Fault::bounds("an empty list", "at least one host")) } else { Ok(found) }
     }
 
     /// The hosts from `first` to `last`, whose names differ in the number at their end. Numbers with leading zeros
@@ -293,7 +293,7 @@ pub(crate) mod tests {
             assert_eq!(resolve(&four, &[range]), Err(Fault::Range(range.into())));
         }
         assert_eq!(resolve(&four, &["host0..host2", "host1"]), Err(Fault::Twice("host1".into())));
-        assert!(matches!(resolve(&four, &[]), Err(Fault::Missing(_))));
+        assert!(matches!(resolve(&four, &[]), Err(Fault::OutOfBounds { .. })));
         let twins = [four[0].clone(), four[0].clone()];
         assert!(matches!(Directory::new(&twins), Err(TrafficError::SameName(name)) if name == "host0"));
     }

@@ -1,5 +1,9 @@
 //! xoff: scenarios, building a network from one, running it, result tables.
 
+pub mod catalogue;
+pub mod run;
 pub mod scenario;
+pub mod tables;
 
+pub use run::{Output, RunError, run};
 pub use scenario::{Scenario, ScenarioError};

@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from xoff.analysis import STATISTICS, cdf, size_edges, slowdown_by_size, slowdowns
-from xoff.plots.style import Labelled, Plot, finish, listed, new_figure
+from xoff.plots.style import Labelled, Plot, finish, listed, log_ticks, new_figure
 
 _NO_FLOWS = "No flow completed, so there is no slowdown to show."
 
@@ -21,7 +21,12 @@ def fct_by_size(runs: Sequence[Labelled]) -> Plot:
     if len(edges) == 0:
         return Plot(name, title, _NO_FLOWS)
     figure = make_subplots(
-        rows=2, cols=2, shared_xaxes=True, subplot_titles=STATISTICS, horizontal_spacing=0.07, vertical_spacing=0.1
+        rows=2,
+        cols=2,
+        shared_xaxes=True,
+        subplot_titles=STATISTICS,
+        horizontal_spacing=0.07,
+        vertical_spacing=0.1,
     )
     for each in runs:
         bins = slowdown_by_size(each.run, edges)
@@ -74,7 +79,9 @@ def slowdown_distribution(runs: Sequence[Labelled]) -> Plot:
                 hovertemplate=f"{each.label}: %{{y:.2f}} % of flows up to %{{x:.3f}}<extra></extra>",
             )
         )
-    figure.update_xaxes(type="log", exponentformat="none", dtick="D2")
+    every = np.concatenate([slowdowns(each.run) for each in runs])
+    ticks = log_ticks(float(every.min()), float(every.max()))
+    figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
     figure.update_yaxes(range=[0, 101])
     return Plot(name, title, "Share of completed flows whose slowdown is at most x.", figure)
 

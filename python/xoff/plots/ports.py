@@ -10,7 +10,7 @@ from xoff.analysis import frame, paused_by_port
 from xoff.plots.series import pause_absent
 from xoff.plots.style import Labelled, Plot, new_figure
 
-_MOST_PORTS = 15
+_MOST_PORTS = 10
 
 
 def utilization_by_port(runs: Sequence[Labelled]) -> Plot:
@@ -41,7 +41,11 @@ def paused_time_by_port(runs: Sequence[Labelled]) -> Plot:
     """For how long a port was stopped."""
     return _by_port(
         runs,
-        Plot("paused-by-port", "Time stopped by port", "Time for which PAUSE stopped the port, all priorities together"),
+        Plot(
+            "paused-by-port",
+            "Time stopped by port",
+            "Time for which PAUSE stopped the port, all priorities together",
+        ),
         [dict(paused_by_port(each.run).select("port", "paused_ps").iter_rows()) for each in runs],
         "time stopped (us)",
         1e6,

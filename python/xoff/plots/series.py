@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import plotly.graph_objects as go
 
 from xoff.analysis import Series, busiest, flow_rates, stopped_ports, thin
-from xoff.plots.style import Labelled, Plot, line_styles, new_figure, time_scale
+from xoff.plots.style import Labelled, Plot, line_styles, listed, new_figure, time_scale
 
 _MOST_FLOWS = 20
 
@@ -53,7 +53,7 @@ def utilization_over_time(runs: Sequence[Labelled]) -> Plot:
         runs,
         Plot(
             "utilization",
-            "Utilization",
+            "Utilization of the busiest ports",
             f"Share of each interval in which a port sent: the {top} ports{_each(runs)} with the highest.",
         ),
         lambda each: busiest(each.run, "utilization", "utilization", top),
@@ -112,7 +112,7 @@ def _over_time(
     for index, (each, several) in enumerate(zip(runs, found, strict=True)):
         for rank, series in enumerate(several):
             x, y = thin(series.time_ps, series.value)
-            name = series.name if len(runs) == 1 else each.label if one_each else f"{series.name}"
+            name = each.label if one_each and len(runs) > 1 else series.name
             figure.add_trace(
                 go.Scatter(
                     x=x / scale,
@@ -126,7 +126,11 @@ def _over_time(
                 )
             )
     figure.update_layout(legend={"groupclick": "toggleitem"})
-    return Plot(plot.name, plot.title, plot.note, figure)
+    if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:
+        figure.update_yaxes(dtick=1)
+    silent = [each.label for each, several in zip(runs, found, strict=True) if not several]
+    without = f" Nothing to show of {listed(silent)}." if silent else ""
+    return Plot(plot.name, plot.title, plot.note + without, figure)
 
 
 def _top(runs: Sequence[Labelled]) -> int:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import plotly.graph_objects as go
 
+from xoff.palette import COLOURS
 from xoff.results import Run
-
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A")
-"""Okabe and Ito's colours for all kinds of colour vision, without yellow, which white hides, and black."""
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash", "longdashdot")
 """Line styles, for what shares a colour."""
@@ -55,8 +54,10 @@ def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:
 
 
 def line_styles(runs: Sequence[Labelled], run_index: int, rank: int) -> dict[str, Any]:
-    """The line of the series of this rank: runs differ in colour, series of one run in dashes, or, where there is
-    only one run, in colour."""
+    """The line of the series of this rank.
+
+    Runs differ in colour and the series of one run in dashes; where there is only one run, its series in colour.
+    """
     if len(runs) == 1:
         return {
             "color": COLOURS[rank % len(COLOURS)],
@@ -83,7 +84,14 @@ def new_figure(*, height: int, x: str, y: str, legend: str = "top") -> go.Figure
 def finish(figure: go.Figure, *, height: int, legend: str = "top") -> None:
     """Set the layout that all figures share."""
     above = {"orientation": "h", "x": 0, "y": 1.02, "xanchor": "left", "yanchor": "bottom"}
-    beside = {"orientation": "v", "x": 1.01, "y": 1, "xanchor": "left", "yanchor": "top", "font": {"size": 11}}
+    beside = {
+        "orientation": "v",
+        "x": 1.01,
+        "y": 1,
+        "xanchor": "left",
+        "yanchor": "top",
+        "font": {"size": 11},
+    }
     figure.update_layout(
         template="none",
         height=height,
@@ -93,13 +101,19 @@ def finish(figure: go.Figure, *, height: int, legend: str = "top") -> None:
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 12.5},
         legend=above if legend == "top" else beside,
-        showlegend=True,
         hovermode="closest",
         bargap=0.25,
     )
     axis = {"gridcolor": GRID, "linecolor": GRID, "zeroline": False, "automargin": True, "ticks": "outside"}
     figure.update_xaxes(**axis, tickcolor=GRID)
     figure.update_yaxes(**axis, tickcolor=GRID, rangemode="tozero")
+
+
+def log_ticks(low: float, high: float) -> list[float]:
+    """Ticks at 1, 2 and 5 times the powers of ten from `low` to `high`; powers alone over many decades."""
+    decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1,) if len(decades) > 5 else (1, 2, 5)
+    return [step * 10.0**decade for decade in decades for step in steps]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -169,7 +169,7 @@ impl List {
             let columns = columns.as_deref().unwrap_or(PLAIN);
             if words.len() != columns.len() {
                 let names: Vec<&str> = columns.iter().map(|c| c.name()).collect();
-                let fault = Fault::bounds(format!("one of {} columns", words.len()), names.join(" "));
+                let fault = Fault::bounds(format!("{} columns", words.len()), names.join(" "));
                 return Err(wrong(("line".into(), fault)));
             }
             flows.push(self.flow(scope, columns, &words).map_err(wrong)?);

@@ -1,0 +1,139 @@
+//! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
+
+use std::path::Path;
+
+use pyo3::create_exception;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use pyo3_arrow::PyRecordBatch;
+use xoff::run::{Glance, Output, RunError, run as run_scenario};
+use xoff::scenario::{self, Scenario};
+
+create_exception!(_xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
+create_exception!(_xoff, RunFailure, PyRuntimeError, "A run that broke.");
+
+type Overrides = Vec<(String, String)>;
+
+fn parse(text: &str, origin: &str, overrides: &Overrides, base_dir: &str) -> PyResult<Scenario> {
+    let files = |name: &str| std::fs::read_to_string(Path::new(base_dir).join(name));
+    Scenario::parse_with(text, origin, overrides, &files).map_err(|e| ScenarioError::new_err(e.to_string()))
+}
+
+fn to_json(value: &impl serde_json::ser::Serialize) -> PyResult<String> {
+    serde_json::to_string(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
+}
+
+/// Validates a scenario; the resolved scenario as JSON, with warnings under `_warnings`.
+#[pyfunction]
+fn check(py: Python<'_>, text: &str, origin: &str, overrides: Overrides, base_dir: &str) -> PyResult<String> {
+    let scenario = py.detach(|| parse(text, origin, &overrides, base_dir))?;
+    let mut value = serde_json::to_value(&scenario).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    value["_warnings"] = scenario.warnings().into();
+    to_json(&value)
+}
+
+/// The JSON schema of a scenario.
+#[pyfunction]
+fn schema() -> PyResult<String> {
+    to_json(&scenario::schema())
+}
+
+/// Every key of a scenario, as a JSON list.
+#[pyfunction]
+fn keys() -> PyResult<String> {
+    to_json(&scenario::keys())
+}
+
+/// Schemes, topologies, workloads, patterns, detectors and routings, as JSON.
+#[pyfunction]
+fn catalogue() -> PyResult<String> {
+    to_json(&xoff::catalogue::all())
+}
+
+/// What a run left: its manifest and its tables.
+#[pyclass(frozen)]
+struct RunOutput(Output);
+
+#[pymethods]
+impl RunOutput {
+    /// The manifest as JSON.
+    #[getter]
+    fn manifest(&self) -> PyResult<String> {
+        to_json(&self.0.manifest)
+    }
+
+    /// Every result table by name, for pyarrow or polars to take without a copy.
+    fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
+        let tables = PyDict::new(py);
+        for table in &self.0.tables {
+            tables.set_item(table.name, Bound::new(py, PyRecordBatch::new(table.batch.clone()))?)?;
+        }
+        Ok(tables)
+    }
+}
+
+/// Runs a scenario to its end, or until `progress` returns false; the GIL is released meanwhile.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides, base_dir, seed, threads, progress))]
+#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
+fn run(
+    py: Python<'_>,
+    text: &str,
+    origin: &str,
+    mut overrides: Overrides,
+    base_dir: &str,
+    seed: Option<u64>,
+    threads: u32,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<RunOutput> {
+    if threads > 1 {
+        let message = "expected one thread: this version simulates each run on one (results never depend on it)";
+        return Err(ScenarioError::new_err(message));
+    }
+    overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
+    let mut raised = None;
+    let output = py.detach(|| {
+        let scenario = parse(text, origin, &overrides, base_dir)?;
+        let mut look = |glance: &Glance| {
+            Python::attach(|py| match see(py, progress.as_ref(), glance) {
+                Ok(go_on) => go_on,
+                Err(e) => {
+                    raised = Some(e);
+                    false
+                }
+            })
+        };
+        run_scenario(&scenario, &mut look).map_err(|e| match e {
+            RunError::Build(e) => ScenarioError::new_err(e.to_string()),
+            broken => RunFailure::new_err(broken.to_string()),
+        })
+    })?;
+    match raised {
+        Some(e) => Err(e),
+        None => Ok(RunOutput(output)),
+    }
+}
+
+fn see(py: Python<'_>, progress: Option<&Py<PyAny>>, glance: &Glance) -> PyResult<bool> {
+    let Some(progress) = progress else {
+        return py.check_signals().map(|()| true);
+    };
+    let args = (glance.share, glance.now.ps(), glance.flows_done, glance.flows);
+    progress.call1(py, args)?.is_truthy(py)
+}
+
+/// The native module.
+#[pymodule]
+fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
+    module.add("RunError", module.py().get_type::<RunFailure>())?;
+    module.add_class::<RunOutput>()?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_function(wrap_pyfunction!(schema, module)?)?;
+    module.add_function(wrap_pyfunction!(keys, module)?)?;
+    module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(run, module)?)?;
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! Running a scenario: from its flows to a manifest and result tables.
+
+use std::time::Instant;
+
+use serde_json::{Value, json};
+use xoff_engine::{Rate, Time};
+use xoff_fabric::network::Flow;
+use xoff_fabric::topology::PortId;
+use xoff_fabric::{BuildError, Failure, Network, Progress, Recording, Simulation, Stop};
+
+use crate::scenario::{Queues, Rates, Scenario, Stop as Until};
+use crate::tables::{self, Table};
+
+/// Why a run gave no results, or broke.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The scenario makes no network.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// An invariant of the network failed.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// Nothing can happen any more, and flows are left.
+    #[error(
+        "the run stalled at {at}: {left} of {flows} flows are incomplete and nothing is left to happen; without \
+         flow control or retransmission, give `lossy = true`"
+    )]
+    Stalled {
+        /// The last event.
+        at: Time,
+        /// Incomplete flows.
+        left: u64,
+        /// All flows.
+        flows: u64,
+    },
+    /// More events than the scenario allows.
+    #[error("the run was broken off at {at} after {events} events: `run.max_events` allows no more")]
+    TooManyEvents {
+        /// The last event.
+        at: Time,
+        /// Events handled.
+        events: u64,
+    },
+}
+
+/// What a run gives.
+pub struct Output {
+    /// The resolved scenario and the run's totals, as `manifest.json` has them.
+    pub manifest: Value,
+    /// Result tables.
+    pub tables: Vec<Table>,
+}
+
+/// How far a run is, for who waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Glance {
+    /// Share of the run that is done, by simulated time or by flows, whichever is further.
+    pub share: f64,
+    /// Simulated time.
+    pub now: Time,
+    /// Flows completed.
+    pub flows_done: u64,
+    /// Flows in all.
+    pub flows: u64,
+}
+
+/// Runs `scenario` to its end, or until `look` says no; it is asked some ten times a second.
+pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result<Output, RunError> {
+    let began = Instant::now();
+    let topology = scenario.network().clone();
+    let hosts = topology.hosts();
+    let traffic = scenario.flows();
+    let flows = traffic.flows.iter().map(|f| Flow {
+        src: hosts[f.src as usize],
+        dst: hosts[f.dst as usize],
+        size: f.size,
+        start: f.start,
+        stop: f.stop,
+        source_rate: f.app_rate,
+        priority: f.priority,
+    });
+    let recording = recording(scenario, &topology);
+    let net = Network::build(
+        topology,
+        &scenario.routing,
+        scenario.settings(),
+        scenario.scheme.clone(),
+        flows.collect(),
+        scenario.seed,
+    )?;
+    let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
+    let mut sim = Simulation::new(net, detector, recording, scenario.run.duration);
+    if scenario.run.stop == Until::Time {
+        sim.run_to_duration();
+    }
+    let stop = simulate(scenario, &mut sim, look)?;
+    if stop == Stop::Stalled {
+        let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
+        return Err(RunError::Stalled { at: sim.now(), left: flows - done, flows });
+    }
+    let tables = tables::all(&sim, traffic);
+    Ok(Output { manifest: manifest(scenario, &sim, stop, began, &tables), tables })
+}
+
+fn simulate(
+    scenario: &Scenario,
+    sim: &mut Simulation,
+    look: &mut dyn FnMut(&Glance) -> bool,
+) -> Result<Stop, RunError> {
+    let duration = scenario.run.duration;
+    let limit = scenario.run.max_events.unwrap_or(u64::MAX);
+    let mut over = None;
+    let mut looked = Instant::now();
+    let stop = sim.run(&mut |p: &Progress| {
+        if p.events > limit {
+            over = Some((p.now, p.events));
+            return false;
+        }
+        if looked.elapsed().as_millis() < 100 {
+            return true;
+        }
+        looked = Instant::now();
+        let by_time = duration.map_or(0.0, |d| p.now.secs() / d.secs());
+        let by_flows = if p.flows == 0 { 0.0 } else { p.flows_done as f64 / p.flows as f64 };
+        let share = by_time.max(by_flows).min(1.0);
+        look(&Glance { share, now: p.now, flows_done: p.flows_done, flows: p.flows })
+    })?;
+    match over {
+        Some((at, events)) => Err(RunError::TooManyEvents { at, events }),
+        None => Ok(stop),
+    }
+}
+
+/// What the fabric is to record, by ports and flows.
+fn recording(scenario: &Scenario, topology: &xoff_fabric::topology::Topology) -> Recording {
+    let record = &scenario.record;
+    let switches = |p: &PortId| !topology.nodes[topology.node_of(*p) as usize].name.is_empty()
+        && topology.nodes[topology.node_of(*p) as usize].kind == xoff_fabric::topology::NodeKind::Switch;
+    let all = 0..topology.ports();
+    let ports: Vec<PortId> = match &record.queues {
+        Queues::None => Vec::new(),
+        Queues::All => all.collect(),
+        Queues::Switches => all.filter(switches).collect(),
+        Queues::Ports(names) => {
+            let known = topology.port_names();
+            names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
+        }
+    };
+    let traffic = scenario.flows();
+    let flows = traffic.flows.iter().enumerate();
+    let rates = match &record.rates {
+        Rates::None => Vec::new(),
+        Rates::All => flows.map(|(i, _)| i as u32).collect(),
+        Rates::Labels(labels) => flows
+            .filter(|(_, f)| labels.contains(&traffic.labels[f.label as usize]))
+            .map(|(i, _)| i as u32)
+            .collect(),
+    };
+    Recording {
+        interval: record.samples().then_some(record.interval),
+        utilization: if record.utilization { ports.clone() } else { Vec::new() },
+        queues: ports,
+        rates,
+        pauses: record.pauses,
+        notifications: record.notifications,
+    }
+}
+
+fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, tables: &[Table]) -> Value {
+    let (net, counters) = (sim.network(), sim.counters());
+    let traffic = scenario.flows();
+    let loads = traffic.offered.iter().map(|l| {
+        json!({
+            "label": traffic.labels[l.label as usize], "workload": l.workload, "asked": l.asked,
+            "offered": l.offered, "flows": l.flows, "bytes": l.bytes,
+            "mean_size_bytes": l.mean_sampled, "workload_mean_bytes": l.mean,
+            "start_ps": l.start.ps(), "end_ps": l.end.ps(),
+        })
+    });
+    let docs = tables.iter().map(|t| {
+        let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
+        (t.name.to_string(), Value::Object(columns.collect()))
+    });
+    let unlimited = Rate::UNLIMITED;
+    debug_assert_ne!(net.line_rate, unlimited);
+    json!({
+        "format": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "complete": stop != Stop::Asked,
+        "stop_reason": match stop {
+            Stop::FlowsDone => "every flow is complete",
+            Stop::Duration => "the duration has passed",
+            Stop::Asked => "interrupted",
+            Stop::Stalled => "nothing is left to happen",
+        },
+        "seed": scenario.seed,
+        "sim_time_ps": sim.now().ps(),
+        "wall_s": began.elapsed().as_secs_f64(),
+        "events": counters.events,
+        "packet_hops": counters.packet_hops,
+        "fingerprint": format!("{:016x}", counters.fingerprint),
+        "flows": net.flows.len(),
+        "flows_done": counters.flows_done,
+        "dropped_packets": counters.drops,
+        "switch_messages": sim.records().cnms_sent,
+        "base_rtt_ps": net.base_rtt.ps(),
+        "wire": {
+            "payload_bytes": net.wire.payload, "frame_bytes": net.wire.frame(), "ack_bytes": net.wire.ack,
+            "ack_growth_bytes": net.wire.ack_growth,
+        },
+        "loads": loads.collect::<Vec<_>>(),
+        "warnings": scenario.warnings(),
+        "table_docs": Value::Object(docs.collect()),
+        "scenario": scenario,
+    })
+}

@@ -1,0 +1,272 @@
+//! Result tables as Arrow record batches, each column with its meaning.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{Field, Schema};
+use xoff_engine::Time;
+use xoff_fabric::packet::Kind;
+use xoff_fabric::topology::{PortId, peer};
+use xoff_fabric::{Network, Simulation};
+use xoff_traffic::Traffic;
+
+/// A result table.
+pub struct Table {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// Its columns.
+    pub batch: RecordBatch,
+}
+
+impl Table {
+    /// Each column's name and meaning.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.batch.schema_ref().fields().iter();
+        fields.map(|f| (f.name().as_str(), f.metadata().get("doc").map_or("", String::as_str)))
+    }
+}
+
+/// A table being made.
+struct Columns(Vec<(Field, ArrayRef)>);
+
+impl Columns {
+    fn new() -> Self {
+        Columns(Vec::new())
+    }
+    fn add(mut self, name: &str, doc: &str, array: ArrayRef) -> Self {
+        let nullable = array.logical_null_count() > 0;
+        let field = Field::new(name, array.data_type().clone(), nullable);
+        let metadata = HashMap::from([("doc".to_string(), doc.to_string())]);
+        self.0.push((field.with_metadata(metadata), array));
+        self
+    }
+    fn u64(self, name: &str, doc: &str, values: impl Iterator<Item = u64>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
+    }
+    fn u64_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<u64>>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
+    }
+    fn u32(self, name: &str, doc: &str, values: impl Iterator<Item = u32>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt32Array>()))
+    }
+    fn u8(self, name: &str, doc: &str, values: impl Iterator<Item = u8>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt8Array>()))
+    }
+    fn f64(self, name: &str, doc: &str, values: impl Iterator<Item = f64>) -> Self {
+        self.add(name, doc, Arc::new(Float64Array::from_iter_values(values)))
+    }
+    fn f64_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<f64>>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<Float64Array>()))
+    }
+    /// Names as a dictionary: each row an index into `names`.
+    fn names(self, name: &str, doc: &str, rows: impl Iterator<Item = u32>, names: &Arc<StringArray>) -> Self {
+        let keys = Int32Array::from_iter_values(rows.map(|k| k as i32));
+        // Every key is an index of the names that it was made for.
+        let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
+        self.add(name, doc, Arc::new(array))
+    }
+    fn table(self, name: &'static str) -> Table {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        Table { name, batch: batch.expect("columns of one table are made from the same rows") }
+    }
+}
+
+fn strings(items: impl Iterator<Item = String>) -> Arc<StringArray> {
+    Arc::new(StringArray::from_iter_values(items))
+}
+
+/// All tables of a run, empty ones included.
+pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
+    let names = Names::new(sim.network());
+    vec![
+        flows(sim, traffic, &names),
+        ports(sim, &names),
+        queues(sim, &names),
+        rates(sim),
+        utilization(sim, &names),
+        pauses(sim, &names),
+        notifications(sim),
+    ]
+}
+
+/// Names of nodes and ports, shared by the tables.
+struct Names {
+    nodes: Arc<StringArray>,
+    ports: Arc<StringArray>,
+}
+
+impl Names {
+    fn new(net: &Network) -> Self {
+        Names {
+            nodes: strings(net.topology.nodes.iter().map(|n| n.name.clone())),
+            ports: strings(net.topology.port_names().into_iter()),
+        }
+    }
+}
+
+fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
+    let (net, outcomes) = (sim.network(), &sim.records().flows);
+    // Flows that had not started are not rows.
+    let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
+    let flow = |f: fn(&xoff_fabric::Flow) -> u64| rows.iter().map(move |&i| f(&net.flows[i]));
+    let outcome =
+        |f: fn(&xoff_fabric::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
+    let ideal: Vec<Option<Time>> = rows.iter().map(|&i| net.ideal_fct(i as u32)).collect();
+    let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
+        let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
+        Some(fct.ps() as f64 / ideal.ps() as f64)
+    });
+    let (path_of, paths) = path_names(net, &rows);
+    let labels = strings(traffic.labels.iter().cloned());
+    Columns::new()
+        .u32("id", "flow number, by start", rows.iter().map(|&i| i as u32))
+        .names("label", "its traffic pattern", rows.iter().map(|&i| u32::from(traffic.flows[i].label)), &labels)
+        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
+        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
+        .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
+        .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
+        .u64("start_ps", "start, ps", flow(|f| f.start.ps()))
+        .u64_or_null(
+            "fct_ps",
+            "completion time, from the start to the last ACK at the sender, ps; null: incomplete",
+            rows.iter().map(|&i| outcomes[i].fct.map(Time::ps)),
+        )
+        .u64_or_null(
+            "ideal_fct_ps",
+            "completion time alone in the network at line rate without telemetry, ps",
+            ideal.iter().map(|t| t.map(Time::ps)),
+        )
+        .f64_or_null("slowdown", "fct_ps over ideal_fct_ps", slowdown)
+        .names("path", "nodes that its data passes", path_of.into_iter(), &paths)
+        .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
+        .u64("packets_sent", "data packets sent", outcome(|o| o.packets_sent))
+        .u64("retransmitted_bytes", "payload sent again, B", outcome(|o| o.retransmitted_bytes))
+        .u64("marked_ce", "data packets that arrived marked CE", outcome(|o| o.marked_ce))
+        .u64("cnps", "congestion notification packets that reached the sender", outcome(|o| o.cnps))
+        .u64(
+            "paused_ps",
+            "time for which PFC stopped the sender's port and priority while the flow was active, ps",
+            outcome(|o| o.paused.ps()),
+        )
+        .table("flows")
+}
+
+/// The distinct paths of flows as text, and which of them each row has.
+fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
+    let mut known: HashMap<&[PortId], u32> = HashMap::new();
+    let mut texts: Vec<String> = Vec::new();
+    let topology = &net.topology;
+    let name = |node: u32| topology.nodes[node as usize].name.as_str();
+    let rows = rows.iter().map(|&i| {
+        let path = net.data_path(i as u32);
+        *known.entry(path).or_insert_with(|| {
+            let mut text = name(net.flows[i].src).to_string();
+            for &port in path {
+                text.push('>');
+                text.push_str(name(topology.node_of(peer(port))));
+            }
+            texts.push(text);
+            texts.len() as u32 - 1
+        })
+    });
+    let rows = rows.collect();
+    (rows, strings(texts.into_iter()))
+}
+
+fn ports(sim: &Simulation, names: &Names) -> Table {
+    let (net, records) = (sim.network(), sim.records());
+    let topology = &net.topology;
+    let all = 0..topology.ports();
+    let seconds = sim.now().secs();
+    let priorities = net.settings.switch.priorities;
+    let paused = |p: PortId| (0..priorities).map(|q| sim.paused(p, q).ps()).sum();
+    let utilization = |p: PortId| {
+        let bits = sim.port(p).sent_by(sim.now()) as f64 * 8.0;
+        if seconds > 0.0 { bits / (sim.port(p).rate.bps() as f64 * seconds) } else { 0.0 }
+    };
+    Columns::new()
+        .names("port", "egress port: node->neighbour", all.clone(), &names.ports)
+        .names("node", "its node", all.clone().map(|p| topology.node_of(p)), &names.nodes)
+        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p))), &names.nodes)
+        .u64("rate_bps", "line rate, bit/s", all.clone().map(|p| topology.rate(p).bps()))
+        .u64("tx_bytes", "bytes sent", all.clone().map(|p| sim.port(p).tx_bytes))
+        .u64("tx_packets", "packets sent, of any kind", all.clone().map(|p| sim.port(p).tx_packets))
+        .f64("utilization", "share of the run in which it sent", all.clone().map(utilization))
+        .u64("max_queue_bytes", "most bytes queued", all.clone().map(|p| sim.port(p).max_queued_bytes))
+        .u64(
+            "pause_frames_sent",
+            "PAUSE frames sent by this port, to stop its neighbour",
+            all.clone().map(|p| records.pause_frames[p as usize]),
+        )
+        .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marked_ce[p as usize]))
+        .u64(
+            "dropped",
+            "packets dropped that came in by this port",
+            all.map(|p| records.drops[p as usize]),
+        )
+        .table("ports")
+}
+
+fn queues(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().queues;
+    Columns::new()
+        .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
+        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .u64("bytes", "bytes queued at that moment, without the frame on the wire", rows.iter().map(|r| r.bytes))
+        .u64("max_bytes", "most bytes queued in the interval", rows.iter().map(|r| r.max_bytes))
+        .table("queues")
+}
+
+fn rates(sim: &Simulation) -> Table {
+    let rows = &sim.records().rates;
+    let window = |w: u64| (w != u64::MAX).then_some(w);
+    Columns::new()
+        .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .f64("sent_bps", "frame bits that the sender began to send, bit/s", rows.iter().map(|r| r.sent_bps))
+        .f64("goodput_bps", "payload acknowledged, bit/s", rows.iter().map(|r| r.goodput_bps))
+        .f64("rate_bps", "the scheme's rate, bit/s", rows.iter().map(|r| r.rate.bps() as f64))
+        .u64_or_null("window_bytes", "the scheme's window, B; null: none", rows.iter().map(|r| window(r.window)))
+        .table("rates")
+}
+
+fn utilization(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().utilization;
+    let share = |r: &xoff_fabric::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
+    Columns::new()
+        .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
+        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .f64("tx_bps", "bits sent, bit/s", rows.iter().map(|r| r.tx_bps))
+        .f64("utilization", "tx_bps over the line rate", rows.iter().map(share))
+        .table("utilization")
+}
+
+fn pauses(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().pauses;
+    Columns::new()
+        .names("port", "egress port that was stopped", rows.iter().map(|r| r.port), &names.ports)
+        .names("by", "port that sent the PAUSE", rows.iter().map(|r| peer(r.port)), &names.ports)
+        .u8("priority", "priority that was stopped", rows.iter().map(|r| r.priority))
+        .u64("start_ps", "since when, ps", rows.iter().map(|r| r.start.ps()))
+        .u64("length_ps", "for how long, ps", rows.iter().map(|r| (r.end - r.start).ps()))
+        .u32("frames", "PAUSE frames that made it", rows.iter().map(|r| r.frames))
+        .table("pauses")
+}
+
+fn notifications(sim: &Simulation) -> Table {
+    let rows = &sim.records().notifications;
+    let kinds = strings(["cnp", "cnm"].into_iter().map(String::from));
+    let kind = |k: Kind| u32::from(k == Kind::Cnm);
+    Columns::new()
+        .u64("time_ps", "arrival at the sender, ps", rows.iter().map(|r| r.time.ps()))
+        .names("kind", "cnp (from a receiver) or cnm (from a switch)", rows.iter().map(|r| kind(r.kind)), &kinds)
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u64_or_null("point", "congestion point of a cnm", rows.iter().map(|r| r.point.map(u64::from)))
+        .table("notifications")
+}
