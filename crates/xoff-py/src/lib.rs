@@ -20,7 +20,7 @@ fn parse(text: &str, origin: &str, overrides: &Overrides, base_dir: &str) -> PyR
     Scenario::parse_with(text, origin, overrides, &files).map_err(|e| ScenarioError::new_err(e.to_string()))
 }
 
-fn to_json(value: &impl serde_json::ser::Serialize) -> PyResult<String> {
+fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
 }
 

@@ -19,8 +19,11 @@ fn message(path: &Path) -> String {
     let bytes = fs::read(path).unwrap();
     let first = bytes.split(|b| *b == b'\n').next().unwrap_or_default();
     let set = std::str::from_utf8(first).ok().and_then(|line| line.strip_prefix("# --set "));
-    let overrides: Vec<_> =
-        set.and_then(|s| s.split_once('=')).map(|(k, v)| (k.to_string(), v.to_string())).into_iter().collect();
+    let overrides: Vec<_> = set
+        .and_then(|s| s.split_once('='))
+        .map(|(k, v)| (k.to_string(), v.to_string()))
+        .into_iter()
+        .collect();
     match Scenario::load(path, &overrides) {
         Ok(_) => panic!("{} was accepted", path.display()),
         Err(error) => format!("{error}\n"),
@@ -44,8 +47,10 @@ fn each_bad_scenario_has_its_message() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    let orphans: Vec<_> =
-        with_extension("txt").into_iter().filter(|t| !scenarios.contains(&t.with_extension("toml"))).collect();
+    let orphans: Vec<_> = with_extension("txt")
+        .into_iter()
+        .filter(|t| !scenarios.contains(&t.with_extension("toml")))
+        .collect();
     assert!(orphans.is_empty(), "{orphans:?}");
 }
 
@@ -58,7 +63,10 @@ fn each_message_has_the_three_parts() {
         let lines: Vec<&str> = text.lines().collect();
         assert!(lines[0].starts_with("error: "), "{text}");
         assert!(lines[1].trim_start().starts_with("--> "), "{text}");
-        assert!(text.contains("expected") || text.contains("did you mean") || text.contains("smallest"), "{text}");
+        assert!(
+            text.contains("expected") || text.contains("did you mean") || text.contains("smallest"),
+            "{text}"
+        );
         assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
     }
 }

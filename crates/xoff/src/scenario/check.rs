@@ -4,22 +4,14 @@
 use std::io;
 use std::sync::Arc;
 
-use xoff_engine::Rate;
 use xoff_fabric::network_env;
-use xoff_fabric::routing::{Router, RoutingError};
-use xoff_fabric::topology::{AnyTopology, NodeKind, Topology, TopologyError};
 use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
-use xoff_schemes::{IntFormat, IntPath, ParamError, Signals};
+use xoff_schemes::{ParamError, Signals};
 
 use super::error::{Problem, ScenarioError, Source};
+use super::explain::split;
 use super::tree::{Node, Value};
-use super::{Built, Files, Scenario, check_record, check_settings, check_traffic};
-
-/// The slowest link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
-const SLOWEST: Rate = Rate::from_mbps(1);
-/// The most links of a path.
-const LONGEST_PATH: usize = 64;
+use super::{Built, Files, Scenario, check_network, check_record, check_settings, check_traffic};
 
 /// Collects problems at their keys.
 pub(super) struct Checker<'a> {
@@ -31,23 +23,16 @@ pub(super) struct Checker<'a> {
 
 impl<'a> Checker<'a> {
     /// A problem at the value of a key, or at its table where the key is not written.
-    pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) -> &mut Vec<String> {
+    pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) {
         let place = self.source.location(self.root.locate(path));
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message: message.into(), place, expected, notes: vec![] });
-        let last = self.problems.len() - 1;
-        &mut self.problems[last].notes
     }
 
-    /// A problem whose text says after `: expected` what was expected, or after a semicolon what was meant.
+    /// A problem whose text says after `: expected` what was expected.
     pub fn add_text(&mut self, path: &str, text: &str) {
-        match text.split_once(": expected ").map(|(wrong, e)| (wrong, format!("expected {e}"))) {
-            Some((wrong, expected)) => self.add(path, wrong, expected),
-            None => match text.split_once("; did you mean ") {
-                Some((wrong, meant)) => self.add(path, wrong, format!("did you mean {meant}")),
-                None => self.add(path, text, ""),
-            },
-        };
+        let (wrong, expected) = split(text);
+        self.add(path, wrong, expected);
     }
 
     /// Whether a key is written in the file or in an override.
@@ -55,27 +40,47 @@ impl<'a> Checker<'a> {
         self.root.find(path).is_some()
     }
 
-    /// The key under `path` whose value is written as `text` and fits `same`.
-    pub fn find_value(&self, path: &str, same: impl Fn(&str) -> bool) -> Option<String> {
-        let node = self.root.find(path)?;
-        search(node, path.to_string(), &same)
+    /// The first key under `path` whose value is a text that fits.
+    pub fn find_value(&self, path: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+        self.texts(path).into_iter().find(|(_, text)| fits(text)).map(|(path, _)| path)
+    }
+
+    /// The last key under `path` whose value is a text that fits.
+    pub fn find_last(&self, path: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+        self.texts(path).into_iter().rfind(|(_, text)| fits(text)).map(|(path, _)| path)
+    }
+
+    /// All texts under `path`, without the names of its links' ends, which only refer to nodes.
+    fn texts(&self, path: &str) -> Vec<(String, &str)> {
+        let mut texts = vec![];
+        if let Some(node) = self.root.find(path) {
+            collect(node, path.to_string(), &mut texts);
+        }
+        texts
     }
 
     fn param(&mut self, table: &str, error: &ParamError) {
-        self.add_text(&format!("{table}.{}", error.key), &format!("[{table}] {}", error.message));
+        self.add_text(
+            &format!("{table}.{}", error.key),
+            &error.message.replacen(&format!("`{}`", error.key), &format!("`{}` in [{table}]", error.key), 1),
+        );
     }
 }
 
-fn search(node: &Node, path: String, same: &impl Fn(&str) -> bool) -> Option<String> {
+fn collect<'n>(node: &'n Node, path: String, texts: &mut Vec<(String, &'n str)>) {
     match &node.value {
-        Value::String(text) if same(text) => Some(path),
+        Value::String(text) => texts.push((path, text)),
         Value::Table(table) => {
-            table.entries.iter().find_map(|e| search(&e.node, format!("{path}.{}", e.key), same))
+            for e in table.entries.iter().filter(|e| e.key != "a" && e.key != "b") {
+                collect(&e.node, format!("{path}.{}", e.key), texts);
+            }
         }
         Value::Array(items) => {
-            items.iter().enumerate().find_map(|(i, item)| search(item, format!("{path}.{i}"), same))
+            for (i, item) in items.iter().enumerate() {
+                collect(item, format!("{path}.{i}"), texts);
+            }
         }
-        _ => None,
+        _ => {}
     }
 }
 
@@ -93,11 +98,11 @@ pub(super) fn scenario(
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     check_settings::all(&mut c, &mut s, &signals);
-    if let Some(topology) = topology(&mut c, &mut s, files) {
+    if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());
-        if let Some(router) = router(&mut c, &s, &signals, &topology)
+        if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
             && c.problems.is_empty()
         {
             // Sizes on the wire are known to be sound by now, and so are the paths.
@@ -114,14 +119,16 @@ pub(super) fn scenario(
         s.warnings = c.warnings;
         Ok(s)
     } else {
-        Err(ScenarioError { problems: c.problems })
+        Err(ScenarioError::new(c.problems))
     }
 }
 
 fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     match &s.detector {
         Some(detector) if !signals.ecn => {
-            let message = format!("[detector] `{}` marks packets, which scheme `{}` does not look at", detector.name(), s.scheme.name());
+            let (detector, scheme) = (detector.name(), s.scheme.name());
+            let message =
+                format!("[detector] `{detector}` marks packets, which scheme `{scheme}` does not look at");
             c.add("detector.name", message, "expected no [detector], or a scheme that reacts to marks");
         }
         Some(detector) => {
@@ -141,126 +148,4 @@ pub(super) fn text_of(files: Files<'_>, name: &str) -> Result<String, String> {
         io::ErrorKind::InvalidData => "it is no text".to_string(),
         _ => error.to_string(),
     })
-}
-
-fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) -> Option<Topology> {
-    if let AnyTopology::Graph(graph) = &s.topology {
-        match graph.clone().resolve(|name| text_of(files, name)) {
-            Ok(read) => s.topology = AnyTopology::Graph(read),
-            Err(error) => {
-                topology_problem(c, &error);
-                return None;
-            }
-        }
-    }
-    let topology = s.topology.build().map_err(|error| topology_problem(c, &error)).ok()?;
-    if let Some(port) = (0..topology.ports()).find(|&p| topology.rate(p) < SLOWEST) {
-        let (name, rate) = (topology.port_name(port), topology.rate(port));
-        let place = c.find_value("topology", |text| text.parse() == Ok(rate));
-        let message = format!("[topology] rate {rate} of `{name}`");
-        c.add(&place.unwrap_or_else(|| "topology.name".into()), message, format!("expected at least {SLOWEST}"));
-        return None;
-    }
-    Some(topology)
-}
-
-/// Puts an error of a topology at the key that it is about.
-fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
-    let in_table = |key: &str| format!("topology.{key}");
-    let named = |c: &Checker<'_>, name: &str| c.find_value("topology", |text| text == name);
-    let place = match error {
-        TopologyError::TooFew { key, .. } => Some(in_table(key)),
-        TopologyError::Arity { .. } => Some(in_table("k")),
-        TopologyError::UnknownNode { link, end, .. } => Some(in_table(&format!("links.{link}.{end}"))),
-        TopologyError::SelfLoop { link, .. } => Some(in_table(&format!("links.{link}"))),
-        TopologyError::Rate { rate, .. } => c.find_value("topology", |text| text.parse() == Ok(*rate)),
-        TopologyError::Delay { delay, .. } => c.find_value("topology", |text| text.parse() == Ok(*delay)),
-        TopologyError::DuplicateNode { name } => named(c, name),
-        TopologyError::EmptyName { .. } => named(c, ""),
-        TopologyError::HostLinks { host, .. } => named(c, host),
-        TopologyError::Disconnected { b, .. } => named(c, b),
-        TopologyError::File { .. } | TopologyError::FileAndLists { .. } => Some(in_table("file")),
-        _ => None,
-    };
-    let place = place.unwrap_or_else(|| "topology.name".into());
-    c.add_text(&place, &format!("[topology] {}", with_expected(&error.to_string())));
-}
-
-/// The network's errors end with what must be, after a colon.
-fn with_expected(text: &str) -> String {
-    match text.rsplit_once(": ") {
-        Some((wrong, expected)) => format!("{wrong}: expected {expected}"),
-        None => text.to_string(),
-    }
-}
-
-/// The routing, if it fits the topology, the scheme and the room that INT has.
-fn router(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) -> Option<Router> {
-    let router = match Router::new(topology, &s.routing, s.seed) {
-        Ok(router) => router,
-        Err(error) => {
-            let place = match &error {
-                RoutingError::TreeCount { .. } => "trees".into(),
-                RoutingError::TooManyRoots { .. } => "roots".into(),
-                RoutingError::UnknownNode { key, .. } | RoutingError::WrongKind { key, .. } => {
-                    key.replace('[', ".").replace(']', "")
-                }
-                RoutingError::NotLinked { route, .. }
-                | RoutingError::Loop { route, .. }
-                | RoutingError::DuplicateRoute { route, .. } => format!("routes.{route}"),
-                _ => "name".into(),
-            };
-            c.add_text(&format!("routing.{place}"), &format!("[routing] {}", with_expected(&error.to_string())));
-            return None;
-        }
-    };
-    let links = router.max_hops();
-    if links > LONGEST_PATH {
-        let message = format!("[topology] has a path of {links} links");
-        c.add("topology.name", message, format!("expected at most {LONGEST_PATH}"));
-        return None;
-    }
-    let scheme = s.scheme.name();
-    if signals.symmetric_paths && !router.is_symmetric() {
-        let warning = "needs ACKs that retrace their data's path, which [routing] does not provide";
-        c.warnings.push(format!("scheme `{scheme}` {warning}"));
-    }
-    if signals.int != IntPath::Off {
-        int_speeds(c, s, topology);
-        int_hops(c, s, links.saturating_sub(1));
-    }
-    Some(router)
-}
-
-/// The speeds that INT can name.
-fn int_speeds(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
-    let stamps = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
-    let mut ports = (0..topology.ports()).filter(stamps);
-    let uncoded = ports.find(|&p| PackedRecord::speed_code(topology.rate(p)).is_none());
-    if s.packets.int_format == IntFormat::Hardware
-        && let Some(port) = uncoded
-    {
-        let (name, rate) = (topology.port_name(port), topology.rate(port));
-        let coded = CODED_GBPS.map(|g| g.to_string()).join(", ");
-        let message = format!("the INT of scheme `{}` cannot name the rate {rate} of `{name}`", s.scheme.name());
-        let place = c.find_value("topology", |text| text.parse() == Ok(rate));
-        let expected = format!("expected {coded} Gbps, or `int_format = \"exact\"` in [packets]");
-        c.add(&place.unwrap_or_else(|| "packets.int_format".into()), message, expected);
-    }
-}
-
-/// The hops that INT has room for.
-fn int_hops(c: &mut Checker<'_>, s: &Scenario, hops: usize) {
-    let room = usize::from(s.packets.int_hops);
-    if hops > room {
-        let scheme = s.scheme.name();
-        let message = format!("the INT of scheme `{scheme}` has room for {room} switches, and a path has {hops}");
-        let place = if c.is_written("packets.int_hops") { "packets.int_hops" } else { "topology.name" };
-        let expected = if hops <= MAX_INT_HOPS {
-            format!("expected `int_hops = {hops}` in [packets]")
-        } else {
-            format!("expected paths of at most {MAX_INT_HOPS} switches")
-        };
-        c.add(place, message, expected);
-    }
 }

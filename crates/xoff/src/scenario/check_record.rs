@@ -29,12 +29,15 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     let series = ports * u128::from(s.switch.priorities) + flows;
     let rows = u128::from(duration.0 / record.interval.0) * series;
     if rows > MOST_ROWS {
-        let message =
-            format!("[record] asks for {rows} rows: {series} series, every {} for {duration}", record.interval);
+        let message = format!(
+            "[record] asks for {rows} rows: {series} series, every {} for {duration}",
+            record.interval
+        );
         // Rounded up to whole nanoseconds.
         let least = (u128::from(duration.0) * series).div_ceil(MOST_ROWS).div_ceil(1000) as u64;
         let least = Time(least.saturating_mul(1000));
-        let expected = format!("expected at most {MOST_ROWS} rows: an interval from {least}, or fewer series");
+        let expected =
+            format!("expected at most {MOST_ROWS} rows: an interval from {least}, or fewer series");
         c.add("record.interval", message, expected);
     }
 }
@@ -53,7 +56,11 @@ fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
                 let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
                 let example = known.last().map_or("node->neighbour", String::as_str);
                 let message = format!("`queues` in [record] names the unknown port {name:?}");
-                c.add(&format!("record.queues.{i}"), message, format!("expected a port such as `{example}`{meant}"));
+                c.add(
+                    &format!("record.queues.{i}"),
+                    message,
+                    format!("expected a port such as `{example}`{meant}"),
+                );
             }
             names.len()
         }

@@ -32,7 +32,9 @@ pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
         FlowControl::Pfc(pfc) => {
             if s.lossy {
                 let place = if c.is_written("flow_control.name") { "flow_control.name" } else { "lossy" };
-                let message = "`lossy = true` with [flow_control] `pfc`, which prevents loss";
+                let default = if c.is_written("flow_control.name") { "" } else { ", the default," };
+                let message =
+                    format!("`lossy = true` with [flow_control] `pfc`{default} which prevents loss");
                 c.add(place, message, "expected `name = \"none\"` in [flow_control], or no `lossy`");
             }
             thresholds(c, s, &pfc);
@@ -45,7 +47,11 @@ fn bounds(c: &mut Checker<'_>, path: &str, value: u64, least: u64, most: u64) ->
     if (least..=most).contains(&value) {
         return true;
     }
-    c.add(path, format!("{} is {value}", key_in_table(path)), format!("expected a number from {least} to {most}"));
+    c.add(
+        path,
+        format!("{} is {value}", key_in_table(path)),
+        format!("expected a number from {least} to {most}"),
+    );
     false
 }
 
@@ -54,7 +60,7 @@ fn sizes(c: &mut Checker<'_>, path: &str, value: Bytes, least: u64, most: u64) -
     if (least..=most).contains(&value.0) {
         return true;
     }
-    let expected = format!("expected a size from {} to {}", Bytes(least), Bytes(most));
+    let expected = format!("expected a size from {least}B to {most}B");
     c.add(path, format!("{} is {value}", key_in_table(path)), expected);
     false
 }
@@ -86,24 +92,30 @@ fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
         return;
     }
     let overhead = WireSizes::new(&s.settings(), signals).data_overhead;
-    let signal_bytes = Bytes(overhead - p.header.0);
-    let parts = format!("header {} and signals of scheme `{}` {signal_bytes}", p.header, s.scheme.name());
+    let (header, signal_bytes, scheme) = (p.header.0, overhead - p.header.0, s.scheme.name());
+    let parts = format!("the header, {header}B, and the signals of scheme `{scheme}`, {signal_bytes}B");
     match p.payload {
         None if p.mtu.0 <= overhead => {
-            let message = format!("`mtu` in [packets] is {}, which leaves no payload beside {parts}", p.mtu);
-            c.add("packets.mtu", message, format!("expected more than {}", Bytes(overhead)));
+            let message =
+                format!("`mtu` in [packets] is {}B, which leaves no payload beside {parts}", p.mtu.0);
+            c.add("packets.mtu", message, format!("expected more than {overhead}B"));
         }
         None => {}
         Some(payload) => {
-            let frame = Bytes(payload.0 + overhead);
-            if frame.0 > LARGEST {
-                let message = format!("`payload` in [packets] makes frames of {frame}: with {parts}");
-                c.add("packets.payload", message, format!("expected frames of at most {}", Bytes(LARGEST)));
-            } else if c.is_written("packets.mtu") && p.mtu != frame {
-                let message = format!("`payload` in [packets] makes frames of {frame}, and `mtu` says {}", p.mtu);
-                c.add("packets.mtu", message, "expected one of `mtu` and `payload` only");
+            let frame = payload.0 + overhead;
+            if frame > LARGEST {
+                let message = format!("`payload` in [packets] makes frames of {frame}B with {parts}");
+                c.add("packets.payload", message, format!("expected frames of at most {LARGEST}B"));
+            } else if c.is_written("packets.mtu") && p.mtu.0 != frame {
+                let message =
+                    format!("`payload` in [packets] makes frames of {frame}B, and `mtu` says {}B", p.mtu.0);
+                c.add(
+                    "packets.mtu",
+                    message,
+                    format!("expected `mtu` or `payload` alone, or `mtu = \"{frame}B\"`"),
+                );
             } else {
-                s.packets.mtu = frame;
+                s.packets.mtu = Bytes(frame);
             }
         }
     }
@@ -133,7 +145,7 @@ fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         && buffer.0 < frame
     {
         let message = format!("`buffer` in [switch] is {buffer}, less than one frame");
-        c.add("switch.buffer", message, format!("expected at least {}", Bytes(frame)));
+        c.add("switch.buffer", message, format!("expected at least {frame}B"));
     }
 }
 
@@ -152,7 +164,11 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
         }
         (Some(xoff), None) => {
             if xoff.0 == 0 {
-                c.add("flow_control.xoff", "`xoff` in [flow_control] is zero", "expected a size such as \"500KB\"");
+                c.add(
+                    "flow_control.xoff",
+                    "`xoff` in [flow_control] is zero",
+                    "expected a size such as \"500KB\"",
+                );
             }
             if let Some(xon) = pfc.xon
                 && xon > xoff
@@ -167,14 +183,22 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
             ] {
                 if differs {
                     let message = format!("`{key}` in [flow_control] has no meaning with `xoff`");
-                    c.add(&format!("flow_control.{key}"), message, "expected `alpha` in place of `xoff`, or no such key");
+                    c.add(
+                        &format!("flow_control.{key}"),
+                        message,
+                        "expected `alpha` in place of `xoff`, or no such key",
+                    );
                 }
             }
         }
         (None, Some(alpha)) => {
             if !(alpha > 0.0 && alpha <= LARGEST_ALPHA) {
                 let message = format!("`alpha` in [flow_control] is {alpha}");
-                c.add("flow_control.alpha", message, format!("expected a number above 0 and at most {LARGEST_ALPHA}"));
+                c.add(
+                    "flow_control.alpha",
+                    message,
+                    format!("expected a number above 0 and at most {LARGEST_ALPHA}"),
+                );
             }
             if pfc.xon.is_some() {
                 let message = "`xon` in [flow_control] has no meaning with `alpha`";
@@ -218,13 +242,13 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
         && headrooms + reserves > u128::from(buffer.0)
     {
         let size = |bytes: u128| Bytes(u64::try_from(bytes).unwrap_or(u64::MAX));
-        let mut parts = format!("headroom {}", size(headrooms));
+        let mut parts = format!("a headroom of {}", size(headrooms));
         if reserves > 0 {
-            parts.push_str(&format!(" and reserve {}", size(reserves)));
+            parts.push_str(&format!(" and a reserve of {}", size(reserves)));
         }
-        let message = format!(
-            "`buffer` in [switch] is {buffer}, less than the {ports} ports of `{name}` set aside: {parts} for {priorities} priorities"
-        );
+        let count = if priorities == 1 { "1 priority".into() } else { format!("{priorities} priorities") };
+        let aside = format!("what the {ports} ports of `{name}` set aside for {count}: {parts} in all");
+        let message = format!("`buffer` in [switch] is {buffer}, less than {aside}");
         c.add("switch.buffer", message, format!("expected at least {}", size(headrooms + reserves)));
     }
 }

@@ -2,9 +2,11 @@
 
 use xoff_engine::Time;
 use xoff_fabric::topology::Topology;
-use xoff_traffic::{HostInfo, Traffic, TrafficError, generate};
+use xoff_traffic::workloads::WORKLOADS;
+use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
 
 use super::check::{Checker, text_of};
+use super::error::one_of;
 use super::{Files, Scenario, Stop};
 
 /// The longest run, and the latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
@@ -12,7 +14,12 @@ use super::{Files, Scenario, Stop};
 const LONGEST: Time = Time(1_000_000_000_000_000_000);
 
 /// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
-pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, files: Files<'_>) -> Option<Traffic> {
+pub(super) fn all(
+    c: &mut Checker<'_>,
+    s: &Scenario,
+    topology: &Topology,
+    files: Files<'_>,
+) -> Option<Traffic> {
     run(c, s);
     let adjacency = topology.adjacency();
     let host = |node| HostInfo {
@@ -29,7 +36,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, files:
             Some(traffic)
         }
         Err(error) => {
-            problem(c, &error);
+            problem(c, &hosts, &error);
             None
         }
     }
@@ -64,21 +71,18 @@ fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
     if traffic.flows.is_empty() {
         c.add("traffic.0.pattern", "the traffic makes no flow", "expected a higher load, or a longer run");
     }
-    let endless = traffic.flows.iter().find(|f| f.size.is_none() && f.stop.is_none());
-    if s.run.duration.is_none()
-        && let Some(flow) = endless
+    if let Some(flow) =
+        traffic.flows.iter().find(|f| f.start > LONGEST || f.stop.is_some_and(|t| t > LONGEST))
     {
-        let message = "[[traffic]] has a flow without end, and the run has none either";
-        let expected = "expected `size` or `stop` here, or `duration` in [run]";
-        c.add(&place(flow.label, "pattern"), message, expected);
-    }
-    if let Some(flow) = traffic.flows.iter().find(|f| f.start > LONGEST || f.stop.is_some_and(|t| t > LONGEST)) {
         let message = format!("[[traffic]] has a flow from {}", flow.start);
         c.add(&place(flow.label, "start"), message, format!("expected times up to {LONGEST}"));
     }
-    if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities) {
+    if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities)
+        && (1..=8).contains(&s.switch.priorities)
+    {
         let (count, priority) = (s.switch.priorities, flow.priority);
-        let message = format!("`priority` in [[traffic]] is {priority}, and switches have {count}, numbered from 0");
+        let message =
+            format!("`priority` in [[traffic]] is {priority}, and switches have {count}, numbered from 0");
         let expected = if priority < 8 {
             format!("expected a number below {count}, or `priorities = {}` in [switch]", priority + 1)
         } else {
@@ -88,16 +92,57 @@ fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
     }
 }
 
-fn problem(c: &mut Checker<'_>, error: &TrafficError) {
+fn problem(c: &mut Checker<'_>, hosts: &[HostInfo], error: &TrafficError) {
     match error {
         TrafficError::Pattern { index, key, fault, .. } => {
-            c.add_text(&format!("traffic.{index}.{key}"), &format!("`{key}` in [[traffic]] {fault}"));
+            let place = format!("traffic.{index}.{key}");
+            let subject = format!("`{key}` in [[traffic]]");
+            match fault {
+                Fault::UnknownHost { name, .. } => {
+                    let known = hosts.iter().map(|h| h.name.as_str());
+                    c.add(&place, format!("{subject} names the unknown host `{name}`"), one_of(name, known));
+                }
+                Fault::UnknownWorkload { name, .. } => {
+                    let known = WORKLOADS.iter().map(|w| w.name);
+                    c.add(
+                        &place,
+                        format!("{subject} names the unknown workload `{name}`"),
+                        one_of(name, known),
+                    );
+                }
+                Fault::Unneeded(why) => c.add(
+                    &place,
+                    format!("{subject} has no meaning here"),
+                    format!("expected no such key: {why}"),
+                ),
+                Fault::File { path, why } => {
+                    let expected = "expected a file, named relative to the scenario";
+                    c.add(
+                        &place,
+                        format!("{subject} names the file `{path}`, which cannot be read: {why}"),
+                        expected,
+                    );
+                }
+                Fault::Cdf { .. } => {
+                    let expected = "expected lines `SIZE_IN_BYTES PROBABILITY`, both rising, the last probability 1 or 100";
+                    c.add(&place, format!("{subject} {fault}"), expected);
+                }
+                _ => c.add_text(&place, &format!("{subject} {fault}")),
+            }
         }
         TrafficError::TooManyFlows { index, count, limit, cause, .. } => {
             let message = format!("[[traffic]] makes about {count} flows: {cause}");
-            c.add(&format!("traffic.{index}.pattern"), message, format!("expected at most {limit} flows in all"));
+            c.add(
+                &format!("traffic.{index}.pattern"),
+                message,
+                format!("expected at most {limit} flows in all"),
+            );
         }
-        TrafficError::TooManyPatterns(_) => c.add_text("traffic", &error.to_string()),
-        TrafficError::TooManyHosts(_) | TrafficError::SameName(_) => c.add_text("topology", &error.to_string()),
+        TrafficError::TooManyPatterns(count) => {
+            let message = format!("the scenario has {count} tables [[traffic]]");
+            c.add("traffic", message, format!("expected at most {}", u16::MAX));
+        }
+        // Topologies have fewer hosts, each with its own name.
+        TrafficError::TooManyHosts(_) | TrafficError::SameName(_) => c.add("topology", error.to_string(), ""),
     }
 }

@@ -103,14 +103,16 @@ fn expected_in_words(expected: &str) -> String {
         "u16" => whole(u16::MAX.into()),
         "u32" => whole(u32::MAX.into()),
         "a nonzero u32" => format!("a whole number from 1 to {}", u32::MAX),
-        "u64" | "usize" => "a whole number from 0".into(),
+        "u64" | "usize" => whole(u64::MAX),
         "i8" | "i16" | "i32" | "i64" => "a whole number".into(),
         "f32" | "f64" => "a number".into(),
         "a boolean" => "`true` or `false`".into(),
         "a string" => "a string in quotes".into(),
         "a sequence" => "an array".into(),
         "a map" => "a table".into(),
-        other if other.starts_with("struct ") || other.starts_with("internally tagged enum ") => "a table".into(),
+        other if other.starts_with("struct ") || other.starts_with("internally tagged enum ") => {
+            "a table".into()
+        }
         other => other.to_string(),
     }
 }
@@ -127,7 +129,9 @@ impl<'de> NodeDe<'de> {
                 (Ok(signed), _) => visitor.visit_i64(signed),
                 _ => Err(unfit(format!("the number {i}, of more than 64 bits"), &visitor)),
             },
-            Value::Integer(Err(text)) => Err(unfit(format!("the number {text}, of more than 64 bits"), &visitor)),
+            Value::Integer(Err(text)) => {
+                Err(unfit(format!("the number {text}, of more than 64 bits"), &visitor))
+            }
             Value::Float(f) if !f.is_finite() => Err(unfit(format!("`{f}`").to_lowercase(), &visitor)),
             Value::Float(f) => visitor.visit_f64(*f),
             Value::Boolean(b) => visitor.visit_bool(*b),
@@ -154,7 +158,11 @@ impl<'de> de::Deserializer<'de> for NodeDe<'de> {
     fn deserialize_option<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         visitor.visit_some(self)
     }
-    fn deserialize_newtype_struct<V: Visitor<'de>>(self, _: &'static str, visitor: V) -> Result<V::Value, Fault> {
+    fn deserialize_newtype_struct<V: Visitor<'de>>(
+        self,
+        _: &'static str,
+        visitor: V,
+    ) -> Result<V::Value, Fault> {
         visitor.visit_newtype_struct(self)
     }
     fn deserialize_enum<V: Visitor<'de>>(
@@ -196,13 +204,17 @@ impl<'de> TableDe<'de> {
     pub fn empty(self) -> Result<(), Fault> {
         match self.table.entries.iter().find(|e| e.key != self.skip) {
             None => Ok(()),
-            Some(e) => Err(Fault::new(Kind::UnknownKey { key: e.key.clone(), expected: &[] }).at(&e.key_place)),
+            Some(e) => {
+                Err(Fault::new(Kind::UnknownKey { key: e.key.clone(), expected: &[] }).at(&e.key_place))
+            }
         }
     }
 
     fn deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
         let TableDe { table, skip, place } = self;
-        visitor.visit_map(Entries { entries: table.entries.iter(), skip, pending: None }).map_err(|e| e.at(place))
+        visitor
+            .visit_map(Entries { entries: table.entries.iter(), skip, pending: None })
+            .map_err(|e| e.at(place))
     }
 }
 
@@ -233,7 +245,8 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
         seed.deserialize(key).map(Some).map_err(|e: Fault| e.at(&entry.key_place))
     }
     fn next_value_seed<V: DeserializeSeed<'de>>(&mut self, seed: V) -> Result<V::Value, Fault> {
-        let entry = self.pending.take().ok_or_else(|| de::Error::custom("a value was read before its key"))?;
+        let entry =
+            self.pending.take().ok_or_else(|| de::Error::custom("a value was read before its key"))?;
         seed.deserialize(NodeDe(&entry.node)).map_err(|e| e.at(&entry.node.place).inside(&entry.key))
     }
 }

@@ -57,6 +57,18 @@ pub enum Location {
     },
 }
 
+impl ScenarioError {
+    /// Problems in the order of the file, those of the command line last.
+    pub(crate) fn new(mut problems: Vec<Problem>) -> Self {
+        problems.sort_by_key(|p| match &p.place {
+            Location::Whole { .. } => (0, 0),
+            Location::File { line, column, .. } => (*line, *column),
+            Location::Override { .. } => (usize::MAX, 0),
+        });
+        ScenarioError { problems }
+    }
+}
+
 /// A scenario's text and overrides, from which places are found.
 pub(crate) struct Source<'a> {
     pub text: &'a str,
@@ -116,8 +128,8 @@ impl std::error::Error for ScenarioError {}
 
 impl fmt::Display for Problem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.message)?;
-        let expected = self.expected.as_deref().unwrap_or("");
+        write!(f, "error: {}", printable(&self.message))?;
+        let expected = printable(self.expected.as_deref().unwrap_or(""));
         let gutter = match &self.place {
             Location::File { origin, line, column, length, text } => {
                 let gutter = line.to_string().len();
@@ -144,9 +156,10 @@ impl fmt::Display for Problem {
         }
         for note in &self.notes {
             let mut lines = note.lines();
-            write!(f, "\n{:gutter$} = {}", "", lines.next().unwrap_or(""))?;
+            write!(f, "\n{:gutter$} = {}", "", printable(lines.next().unwrap_or("")))?;
             for line in lines {
-                write!(f, "\n{:gutter$}   {line}", "")?;
+                let line = format!("{:gutter$}   {}", "", printable(line));
+                write!(f, "\n{}", line.trim_end())?;
             }
         }
         Ok(())
@@ -197,12 +210,17 @@ pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>)
     })
 }
 
-/// What to say of a list of names, with the nearest to a wrong one.
+/// What to say of a list of names, with the nearest to a wrong one. Long lists are cut.
 pub(crate) fn one_of<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    let list = names.clone().into_iter().collect::<Vec<_>>().join(", ");
+    const MOST_NAMES: usize = 24;
+    let mut list: Vec<&str> = names.clone().into_iter().take(MOST_NAMES + 1).collect();
     if list.is_empty() {
-        return "expected no key here".into();
+        return "expected no further key".into();
     }
+    if list.len() > MOST_NAMES {
+        list[MOST_NAMES] = "...";
+    }
+    let list = list.join(", ");
     let meant = nearest(wrong, names).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
     format!("expected one of: {list}{meant}")
 }

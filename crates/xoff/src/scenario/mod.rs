@@ -24,11 +24,13 @@
 //! ```
 
 mod check;
+mod check_network;
 mod check_record;
 mod check_settings;
 mod check_traffic;
 mod de;
 mod error;
+mod explain;
 mod read;
 mod record;
 mod schema;

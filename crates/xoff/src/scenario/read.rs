@@ -10,14 +10,28 @@ use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, nearest, one_of};
+use super::explain::{Context, Explained, explain, split, table_label};
 use super::sweep::{Axis, MOST_POINTS, Sweep};
 use super::tree::{self, Entry, Node, Place, Table, Value};
 use super::{Scenario, default_seed};
 
 /// The keys of a scenario, in the order in which they are usually written.
 pub(super) const TOP: &[&str] = &[
-    "title", "seed", "lossy", "run", "topology", "routing", "scheme", "detector", "packets", "host", "switch",
-    "flow_control", "traffic", "record", "sweep",
+    "title",
+    "seed",
+    "lossy",
+    "run",
+    "topology",
+    "routing",
+    "scheme",
+    "detector",
+    "packets",
+    "host",
+    "switch",
+    "flow_control",
+    "traffic",
+    "record",
+    "sweep",
 ];
 
 /// The names of [`FlowControl`]'s variants.
@@ -38,9 +52,16 @@ size = \"1MB\"";
 
 /// The file with its overrides as a tree.
 pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
-    let one = |message, place: &Place| {
+    let one = |text: String, place: &Place| {
         let place = source.location(place);
-        ScenarioError { problems: vec![Problem { message, place, expected: None, notes: vec![] }] }
+        let (message, expected) = match text.as_str() {
+            "duplicate key" => {
+                (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
+            }
+            _ => split(&text),
+        };
+        let expected = Some(expected).filter(|e| !e.is_empty());
+        ScenarioError::new(vec![Problem { message, place, expected, notes: vec![] }])
     };
     let mut root = tree::parse(source.text).map_err(|e| one(e.message, &e.place))?;
     for (index, (key, value)) in source.overrides.iter().enumerate() {
@@ -51,7 +72,7 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
 
 /// The scenario in a tree, apart from all checks that take more than one table.
 pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, ScenarioError> {
-    let Value::Table(table) = &root.value else { return Err(ScenarioError { problems: vec![] }) };
+    let Value::Table(table) = &root.value else { return Err(ScenarioError::new(vec![])) };
     let mut reader = Reader { root: table, source, problems: vec![] };
     reader.unknown_keys();
     let title = reader.value("title");
@@ -90,7 +111,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
             warnings: vec![],
             built: Default::default(),
         }),
-        _ => Err(ScenarioError { problems: reader.problems }),
+        _ => Err(ScenarioError::new(reader.problems)),
     }
 }
 
@@ -103,11 +124,6 @@ fn flow_control<'a>(name: &str, source: TableDe<'a>) -> Option<Result<FlowContro
     }
 }
 
-/// What messages call a table.
-pub(super) fn table_label(key: &str) -> String {
-    if key == "traffic" { "[[traffic]]".into() } else { format!("[{key}]") }
-}
-
 struct Reader<'a> {
     root: &'a Table,
     source: &'a Source<'a>,
@@ -117,7 +133,8 @@ struct Reader<'a> {
 impl<'a> Reader<'a> {
     fn add(&mut self, place: &Place, message: String, expected: impl Into<String>) -> &mut Problem {
         let place = self.source.location(place);
-        self.problems.push(Problem { message, place, expected: Some(expected.into()), notes: vec![] });
+        let expected = Some(expected.into()).filter(|e| !e.is_empty());
+        self.problems.push(Problem { message, place, expected, notes: vec![] });
         // Just pushed.
         let last = self.problems.len() - 1;
         &mut self.problems[last]
@@ -139,11 +156,14 @@ impl<'a> Reader<'a> {
         let missing: Vec<String> = ["topology", "scheme", "traffic"]
             .into_iter()
             .filter(|key| self.root.get(key).is_none())
-            .filter(|key| !self.root.entries.iter().any(|e| nearest(&e.key, TOP.iter().copied()) == Some(*key)))
+            .filter(|key| {
+                !self.root.entries.iter().any(|e| nearest(&e.key, TOP.iter().copied()) == Some(*key))
+            })
             .map(table_label)
             .collect();
         if let Some((last, others)) = missing.split_last() {
-            let list = if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
+            let list =
+                if others.is_empty() { last.clone() } else { format!("{} and {last}", others.join(", ")) };
             let place = Location::Whole { origin: self.source.origin.to_string() };
             let notes = vec![format!("the smallest scenario is:\n\n{SMALLEST}")];
             let message = format!("the scenario has no {list}");
@@ -154,7 +174,9 @@ impl<'a> Reader<'a> {
     /// A value of the top level.
     fn value<T: DeserializeOwned>(&mut self, key: &'static str) -> Option<T> {
         let entry = self.root.get(key)?;
-        T::deserialize(NodeDe(&entry.node)).map_err(|e| self.fault(None, e.inside(key))).ok()
+        T::deserialize(NodeDe(&entry.node))
+            .map_err(|e| self.fault(Context { table: None, tag: None }, e.inside(key)))
+            .ok()
     }
 
     /// The table at `key`; complains where something else is there.
@@ -171,7 +193,7 @@ impl<'a> Reader<'a> {
     fn table<T: DeserializeOwned>(&mut self, key: &'static str) -> Option<T> {
         let node = &self.root.get(key)?.node;
         self.is_table(key, node)?;
-        T::deserialize(NodeDe(node)).map_err(|e| self.fault(Some(key), e)).ok()
+        T::deserialize(NodeDe(node)).map_err(|e| self.fault(Context { table: Some(key), tag: None }, e)).ok()
     }
 
     /// A table that is read as what its `name` says.
@@ -214,15 +236,11 @@ impl<'a> Reader<'a> {
         match read(name, TableDe { table, skip: tag, place: &node.place }) {
             Some(Ok(value)) => Some(value),
             Some(Err(fault)) => {
-                let of_this = matches!(fault.kind, Kind::UnknownKey { .. }) && fault.path.is_empty();
                 let from_file = matches!(fault.place, Some(Place::File(_)));
-                let set_by = if let Place::Override(_) = entry.node.place { from_file } else { false };
-                self.fault(Some(key), fault);
-                if of_this && let Some(problem) = self.problems.last_mut() {
-                    problem.message.push_str(&format!(" with {tag} = \"{name}\""));
-                    if set_by {
-                        problem.notes.push(format!("the key comes from the file, `{key}.{tag}` from --set"));
-                    }
+                let unknown = matches!(fault.kind, Kind::UnknownKey { .. });
+                let problem = self.fault(Context { table: Some(key), tag: Some((tag, name)) }, fault);
+                if unknown && from_file && matches!(entry.node.place, Place::Override(_)) {
+                    problem.notes.push(format!("the key comes from the file, `{key}.{tag}` from --set"));
                 }
                 None
             }
@@ -238,7 +256,11 @@ impl<'a> Reader<'a> {
         let Some(entry) = self.root.get("traffic") else { return vec![] };
         let Value::Array(items) = &entry.node.value else {
             let message = format!("`traffic` is {}", entry.node.kind());
-            self.add(&entry.node.place, message, "expected [[traffic]] in double brackets, once for each pattern");
+            self.add(
+                &entry.node.place,
+                message,
+                "expected [[traffic]] in double brackets, once for each pattern",
+            );
             return vec![];
         };
         if items.is_empty() {
@@ -266,17 +288,22 @@ impl<'a> Reader<'a> {
             let path = format!("{prefix}{key}");
             match &node.value {
                 Value::Table(inner) => self.axes(&format!("{path}."), inner, sweep),
-                Value::Array(items) if !items.is_empty() => match serde::Deserialize::deserialize(NodeDe(node)) {
-                    Ok(values) => {
-                        if self.sweepable(&path, key_place) {
-                            let texts = items.iter().map(Node::to_toml).collect();
-                            sweep.axes.push(Axis { key: path, values, texts });
+                Value::Array(items) if !items.is_empty() => {
+                    match serde::Deserialize::deserialize(NodeDe(node)) {
+                        Ok(values) => {
+                            if self.sweepable(&path, key_place) {
+                                let texts = items.iter().map(Node::to_toml).collect();
+                                sweep.axes.push(Axis { key: path, values, texts });
+                            }
+                        }
+                        Err(fault) => {
+                            self.fault(Context { table: Some("sweep"), tag: None }, fault.inside(key));
                         }
                     }
-                    Err(fault) => self.fault(Some("sweep"), fault.inside(key)),
-                },
+                }
                 _ => {
-                    let found = if matches!(node.value, Value::Array(_)) { "an empty array" } else { node.kind() };
+                    let found =
+                        if matches!(node.value, Value::Array(_)) { "an empty array" } else { node.kind() };
                     let message = format!("`{path}` in [sweep] is {found}");
                     self.add(&node.place, message, "expected a list of values such as [1, 2, 3]");
                 }
@@ -299,50 +326,35 @@ impl<'a> Reader<'a> {
     }
 
     /// Adds what a reader of one table says.
-    fn fault(&mut self, table: Option<&'static str>, fault: Fault) {
-        let label = table.map(table_label);
-        let inside = label.as_ref().map_or(String::new(), |l| format!(" in {l}"));
-        let path = fault.path.iter().fold(String::new(), |path, step| match step.parse::<usize>() {
-            Ok(index) => format!("{path}[{index}]"),
-            Err(_) if path.is_empty() => step.clone(),
-            Err(_) => format!("{path}.{step}"),
-        });
-        let nested = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-        let (message, expected) = match fault.kind {
-            Kind::UnknownKey { key, expected } => {
-                (format!("unknown key `{}`{inside}", nested(&key)), one_of(&key, expected.iter().copied()))
-            }
-            Kind::MissingKey(key) => {
-                let whose = if path.is_empty() { label.unwrap_or_default() } else { format!("`{path}`{inside}") };
-                (format!("{whose} lacks the key `{key}`"), format!("expected `{key} = ...`"))
-            }
-            Kind::UnknownName { name, expected } => {
-                (format!("`{path}`{inside} cannot be {name:?}"), one_of(&name, expected.iter().copied()))
-            }
-            Kind::Unfit { found, expected } => {
-                (format!("`{path}`{inside} cannot be {found}"), format!("expected {expected}"))
-            }
-            Kind::Custom(text) => match text.split_once(": expected ") {
-                Some((wrong, expected)) => {
-                    (format!("`{path}`{inside}: {wrong}"), format!("expected {expected}{}", unit_meant(wrong, expected)))
-                }
-                None => (format!("`{path}`{inside}: {text}"), String::new()),
-            },
-        };
-        let place = fault.place.unwrap_or(Place::File(0..0));
-        self.add(&place, message, expected);
+    fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
+        let Explained { message, expected, notes } = explain(context, &fault);
+        let problem = self.add(&fault.place.unwrap_or(Place::File(0..0)), message, expected);
+        problem.notes = notes;
+        problem
     }
 }
 
-/// The unit that was probably meant where a message says that one is unknown.
-fn unit_meant(wrong: &str, expected: &str) -> String {
-    let unit = wrong.split_once("unknown unit `").and_then(|(_, rest)| rest.split('`').next());
-    let units = expected.split_once("units: ").map(|(_, list)| list.trim_end_matches(')').split([',', ' ']));
-    match (unit, units) {
-        (Some(unit), Some(units)) => {
-            let units = units.filter(|u| !u.is_empty() && *u != "and");
-            nearest(unit, units).map_or(String::new(), |u| format!("; did you mean `{u}`?"))
-        }
-        _ => String::new(),
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn flow_controls_are_the_variants_of_their_type() {
+        let schema = schemars::schema_for!(FlowControl).to_value();
+        let variants = schema["oneOf"].as_array().unwrap();
+        let names: Vec<_> =
+            variants.iter().filter_map(|v| v["properties"]["name"]["const"].as_str()).collect();
+        assert_eq!(names, FLOW_CONTROLS);
+    }
+
+    #[test]
+    fn the_top_level_is_that_of_the_schema() {
+        let schema = super::super::schema();
+        let mut keys: Vec<&str> =
+            schema["properties"].as_object().unwrap().keys().map(String::as_str).collect();
+        let mut top = TOP.to_vec();
+        keys.sort_unstable();
+        top.sort_unstable();
+        assert_eq!(keys, top);
     }
 }

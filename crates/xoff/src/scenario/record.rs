@@ -141,7 +141,11 @@ impl<'de> Deserialize<'de> for Rates {
                 Ok(if all { Rates::All } else { Rates::None })
             }
             fn visit_str<E: de::Error>(self, word: &str) -> Result<Rates, E> {
-                if word == "all" { Ok(Rates::All) } else { Err(E::invalid_value(de::Unexpected::Str(word), &self)) }
+                if word == "all" {
+                    Ok(Rates::All)
+                } else {
+                    Err(E::invalid_value(de::Unexpected::Str(word), &self))
+                }
             }
             fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<Rates, A::Error> {
                 names(items).map(Rates::Labels)

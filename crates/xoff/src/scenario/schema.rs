@@ -94,7 +94,8 @@ impl Walk {
         let variants = schema.get("oneOf").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let form = |variant: &'a Value| {
             let properties = variant.get("properties")?.as_object()?;
-            let tag = properties.iter().find_map(|(k, p)| Some((k.clone(), p.get("const")?.as_str()?.to_string())));
+            let tag =
+                properties.iter().find_map(|(k, p)| Some((k.clone(), p.get("const")?.as_str()?.to_string())));
             tag.map(|(key, name)| (key, name, variant))
         };
         variants.iter().filter_map(form).collect()
@@ -125,7 +126,9 @@ impl Walk {
             _ => (path.to_string(), &schema),
         };
         let forms = self.forms(inner);
-        let doc = |schema: &Value| schema.get("description").and_then(Value::as_str).unwrap_or("").replace('\n', " ");
+        let doc = |schema: &Value| {
+            schema.get("description").and_then(Value::as_str).unwrap_or("").replace('\n', " ")
+        };
         let own_doc = if doc(property).is_empty() { doc(&schema) } else { doc(property) };
         if let Some((tag, ..)) = forms.first() {
             let names: Vec<String> = forms.iter().map(|(_, name, _)| format!("`\"{name}\"`")).collect();

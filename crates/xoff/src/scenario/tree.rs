@@ -113,7 +113,8 @@ impl Node {
             }
             Value::Table(table) => {
                 let quoted = |key: &str| toml::Value::String(key.into()).to_string();
-                let pairs = table.entries.iter().map(|e| format!("{} = {}", quoted(&e.key), e.node.to_toml()));
+                let pairs =
+                    table.entries.iter().map(|e| format!("{} = {}", quoted(&e.key), e.node.to_toml()));
                 format!("{{ {} }}", pairs.collect::<Vec<_>>().join(", "))
             }
         }
@@ -195,7 +196,9 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
     let place = Place::Override(index);
     let steps: Vec<&str> = key.split('.').map(str::trim).collect();
     if steps.iter().any(|s| s.is_empty()) || steps.len() > DEEPEST {
-        return Err(format!("`{key}` is no key: expected one such as `scheme.name`, `seed` or `traffic.0.load`"));
+        return Err(format!(
+            "`{key}` is no key: expected one such as `scheme.name`, `seed` or `traffic.0.load`"
+        ));
     }
     let mut node = root;
     for (i, step) in steps.iter().enumerate() {
@@ -219,10 +222,18 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
                 let count = items.len();
                 let found = step.parse::<usize>().ok().and_then(|n| items.get_mut(n));
                 node = found.ok_or_else(|| {
-                    format!("`{}` has {count} entries: expected a number below that, not `{step}`", so_far())
+                    let so_far = so_far();
+                    format!(
+                        "`{so_far}` has {count} entries: expected a number from 0 below that, not `{step}`"
+                    )
                 })?;
             }
-            _ => return Err(format!("`{}` is {kind}, so `{step}` cannot be set in it", so_far())),
+            _ => {
+                return Err(format!(
+                    "`{}` is {kind}, so `{step}` cannot be set in it: expected a table",
+                    so_far()
+                ));
+            }
         }
     }
     *node = read_value(value, place)?;

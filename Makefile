@@ -1,0 +1,68 @@
+# make demo   builds xoff, compares three schemes on a fat-tree, and prints the path of the report
+# make test   every check: formatting, lints, types, tests in Rust and Python, the report in a browser
+# make docs   writes docs/reference anew from the code
+# Both need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := demo
+.PHONY: demo test test-rust test-python docs browser cargo clean
+.DELETE_ON_ERROR:
+
+# The toolchain may be installed without being on the path.
+export PATH := $(PATH):$(HOME)/.cargo/bin
+
+PYTHON ?= $(shell for p in python3 python3.14 python3.13 python3.12 python3.11; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+BIN := .venv/bin
+SOURCES := pyproject.toml Cargo.toml Cargo.lock $(shell find crates python -type f \
+	-not -name '*.pyc' -not -name '*.so' -not -path '*/tests/*' 2>/dev/null)
+SCHEMES := fncc hpcc dcqcn
+
+demo: .venv/installed
+	@for scheme in $(SCHEMES); do \
+		echo "== $$scheme"; \
+		$(BIN)/xoff run scenarios/fat_tree_websearch.toml -o out/demo/$$scheme --set scheme.name=$$scheme || exit; \
+	done
+	@echo "== report"
+	@$(BIN)/xoff report $(SCHEMES:%=out/demo/%) -o $(CURDIR)/out/demo/report.html
+
+test: test-rust test-python
+
+test-rust: cargo
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace
+
+test-python: .venv/installed-for-tests browser
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
+	$(BIN)/pytest
+
+docs: .venv/installed
+	$(BIN)/python -m xoff.docs docs/reference
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "xoff needs Python 3.11 or later: https://www.python.org/downloads/" >&2; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/installed: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+	@touch $@
+
+.venv/installed-for-tests: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	@touch $@ .venv/installed
+
+cargo:
+	@command -v cargo >/dev/null || { echo "The Rust tests need Rust 1.88 or later with rustfmt and clippy:" >&2; \
+		echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
+
+# The report is tested in a real browser.
+browser:
+	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
+		{ echo "The report's test needs Chromium: install it, for instance with: sudo apt-get install chromium" >&2; exit 1; }
+
+clean:
+	rm -rf .venv target out

@@ -1,0 +1,114 @@
+//! From what a reader says to what a person reads.
+
+use super::de::{Fault, Kind};
+use super::error::{nearest, one_of};
+use super::schema::{KeyDoc, keys, normalized};
+
+/// A table while it is read: its key, and what its tag says.
+#[derive(Clone, Copy)]
+pub(super) struct Context<'a> {
+    pub table: Option<&'static str>,
+    /// The tag's key and value.
+    pub tag: Option<(&'static str, &'a str)>,
+}
+
+/// What messages call a table.
+pub(super) fn table_label(key: &str) -> String {
+    if key == "traffic" { "[[traffic]]".into() } else { format!("[{key}]") }
+}
+
+/// A fault in words.
+pub(super) struct Explained {
+    pub message: String,
+    pub expected: String,
+    pub notes: Vec<String>,
+}
+
+/// Says what is wrong, what was expected, and what the key means.
+pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
+    let label = context.table.map(table_label);
+    let inside = label.as_ref().map_or(String::new(), |l| format!(" in {l}"));
+    let path = fault.path.iter().fold(String::new(), |path, step| match step.parse::<usize>() {
+        Ok(index) => format!("{path}[{index}]"),
+        Err(_) if path.is_empty() => step.clone(),
+        Err(_) => format!("{path}.{step}"),
+    });
+    let nested = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
+    let meaning = |key: Option<&str>| key_doc(context, fault, key).map(|d| d.doc).filter(|d| !d.is_empty());
+    let (message, expected, notes) = match &fault.kind {
+        Kind::UnknownKey { key, expected } => {
+            let form = context.tag.filter(|_| path.is_empty());
+            let with = form.map_or(String::new(), |(tag, name)| format!(" with {tag} = \"{name}\""));
+            let message = format!("unknown key `{}`{inside}{with}", nested(key));
+            (message, one_of(key, expected.iter().copied()), elsewhere(context, fault, key))
+        }
+        Kind::MissingKey(key) => {
+            let whose = if path.is_empty() { label.unwrap_or_default() } else { format!("`{path}`{inside}") };
+            let kind = key_doc(context, fault, Some(key)).map_or("...".into(), |d| d.r#type.replace('`', ""));
+            let notes = meaning(Some(key)).map(|doc| format!("{key}: {doc}"));
+            (format!("{whose} lacks the key `{key}`"), format!("expected `{key} = <{kind}>`"), notes)
+        }
+        Kind::UnknownName { name, expected } => {
+            (format!("`{path}`{inside} cannot be {name:?}"), one_of(name, expected.iter().copied()), None)
+        }
+        Kind::Unfit { found, expected } => {
+            let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
+            (format!("`{path}`{inside} cannot be {found}"), format!("expected {expected}"), notes)
+        }
+        Kind::Custom(text) => {
+            let (wrong, expected) = split(text);
+            let meant = unit_meant(&wrong, &expected);
+            let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
+            (format!("`{path}`{inside}: {wrong}"), format!("{expected}{meant}"), notes)
+        }
+    };
+    Explained { message, expected, notes: notes.into_iter().collect() }
+}
+
+/// What the schema says of the faulty key, or of `key` beside it.
+fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<KeyDoc> {
+    let table = context.table.map(|t| if t == "traffic" { "traffic[]" } else { t });
+    let steps = table.into_iter().chain(fault.path.iter().map(String::as_str)).chain(key);
+    let path = normalized(&steps.collect::<Vec<_>>().join("."));
+    let form = context.tag.map(|(_, name)| name);
+    // An index at the end belongs to a list of plain values, whose key has no brackets.
+    let same = |d: &KeyDoc| d.path == path.trim_end_matches("[]") || d.path == path;
+    keys().into_iter().find(|d| same(d) && (d.of.is_none() || d.of.as_deref() == form))
+}
+
+/// Which other forms of the table have an unknown key.
+fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
+    let (table, (tag, _)) = (context.table?, context.tag?);
+    let table = if table == "traffic" { "traffic[]" } else { table };
+    let path = format!("{table}.{key}");
+    let forms: Vec<String> = keys().into_iter().filter(|d| d.path == path).filter_map(|d| d.of).collect();
+    if forms.is_empty() || !fault.path.is_empty() {
+        return None;
+    }
+    Some(format!("`{key}` is a key with {tag} = {}", forms.join(", ")))
+}
+
+/// Divides a text into what is wrong and what was expected.
+pub(super) fn split(text: &str) -> (String, String) {
+    for separator in [": expected ", ", expected ", "; expected "] {
+        if let Some((wrong, expected)) = text.split_once(separator) {
+            return (wrong.into(), format!("expected {expected}"));
+        }
+    }
+    if let Some((wrong, most)) = text.split_once(": at most ") {
+        return (wrong.into(), format!("expected at most {most}"));
+    }
+    match text.split_once(" is not a whole number of ") {
+        Some((_, unit)) => (text.into(), format!("expected a whole number of {unit}")),
+        None => (text.into(), String::new()),
+    }
+}
+
+/// The unit that was probably meant where a message says that one is unknown.
+fn unit_meant(wrong: &str, expected: &str) -> String {
+    let unit = wrong.split_once("unknown unit `").and_then(|(_, rest)| rest.split('`').next());
+    let units = expected.split_once("units: ").map(|(_, list)| list.trim_end_matches(')').split([',', ' ']));
+    let (Some(unit), Some(units)) = (unit, units) else { return String::new() };
+    let units = units.filter(|u| !u.is_empty() && *u != "and");
+    nearest(unit, units).map_or(String::new(), |u| format!("; did you mean `{u}`?"))
+}

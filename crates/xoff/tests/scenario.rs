@@ -1,0 +1,288 @@
+//! What a good scenario becomes: defaults, overrides, the resolved form, the sweep and the schema.
+
+use serde_json::{Value, json};
+use xoff::Scenario;
+use xoff::scenario::{Queues, Rates, keys, schema};
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::topology::AnyTopology;
+
+const SMALL: &str = r#"
+[topology]
+name = "dumbbell"
+
+[scheme]
+name = "hpcc"
+
+[[traffic]]
+pattern = "flow"
+src = "sender0"
+dst = "receiver0"
+size = "1MB"
+"#;
+
+fn set(pairs: &[(&str, &str)]) -> Vec<(String, String)> {
+    pairs.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect()
+}
+
+fn read(text: &str, pairs: &[(&str, &str)]) -> Scenario {
+    Scenario::parse(text, "test.toml", &set(pairs)).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn refused(text: &str, pairs: &[(&str, &str)]) -> String {
+    match Scenario::parse(text, "test.toml", &set(pairs)) {
+        Ok(_) => panic!("accepted with {pairs:?}"),
+        Err(error) => error.to_string(),
+    }
+}
+
+fn resolved(scenario: &Scenario) -> Value {
+    serde_json::to_value(scenario).unwrap()
+}
+
+#[test]
+fn the_example_in_the_message_for_an_empty_file_is_a_scenario() {
+    let message = refused("", &[]);
+    let (_, example) = message.split_once("the smallest scenario is:\n").unwrap();
+    read(example, &[]);
+}
+
+#[test]
+fn defaults_are_filled_in_and_shown() {
+    let scenario = read(SMALL, &[]);
+    assert_eq!(scenario.seed, 1);
+    assert!(!scenario.lossy);
+    assert!(scenario.record.pauses);
+    assert!(!scenario.record.samples());
+    let shown = resolved(&scenario);
+    assert_eq!(shown["topology"]["rate"], "100Gbps");
+    assert_eq!(shown["routing"], json!({ "name": "ecmp", "symmetric": true }));
+    assert_eq!(shown["flow_control"]["xoff"], "500KB");
+    assert_eq!(shown["run"]["stop"], "flows");
+    // HPCC sets its additive increase from the network; the resolved form holds the result, not its absence.
+    let scheme = shown["scheme"].as_object().unwrap();
+    assert!(scheme.len() > 2 && scheme.values().all(|v| !v.is_null()), "{scheme:?}");
+    // No marks, no detector.
+    assert_eq!(shown.get("detector"), None);
+}
+
+#[test]
+fn a_scheme_that_reacts_to_marks_gets_red_unless_told_otherwise() {
+    let shown = resolved(&read(SMALL, &[("scheme.name", "dcqcn")]));
+    assert_eq!(shown["detector"]["name"], "red");
+}
+
+#[test]
+fn the_resolved_form_is_a_scenario_with_the_same_resolved_form() {
+    let sweep = r#"sweep."scheme.name""#;
+    let graph = r#"[{ a = "sender0", b = "s", rate = "400Gbps", delay = "1us", rate_back = "100Gbps" },
+        { a = "receiver0", b = "s", rate = "100Gbps", delay = "1us" }]"#;
+    let graph = [
+        ("topology.name", "graph"),
+        ("topology.hosts", r#"["sender0", "receiver0"]"#),
+        ("topology.switches", r#"["s"]"#),
+        ("topology.links", graph),
+    ];
+    let variants: &[&[(&str, &str)]] = &[
+        &[],
+        &[("scheme.name", "none")],
+        &[("scheme.name", "dcqcn"), ("title", "a title"), ("seed", "18446744073709551615")],
+        &[
+            ("scheme.name", "fncc"),
+            ("packets.payload", "1000B"),
+            ("routing.symmetric", "false"),
+            ("routing.name", "ecmp"),
+        ],
+        &[("flow_control.name", "pfc"), ("flow_control.alpha", "0.125"), ("switch.buffer", "32MB")],
+        &[("flow_control.name", "none"), ("lossy", "true"), ("switch.buffer", "1MB")],
+        &[("traffic.0.pattern", "incast"), ("traffic.0.receiver", "receiver0"), ("traffic.0.senders", "2")],
+        &[("record.queues", "all"), ("record.rates", "true"), ("run.duration", "1ms")],
+        &[("record.queues", r#"["switch1->switch2"]"#), ("record.rates", r#"["flow"]"#)],
+        &[("sweep.seed", "[1, 2]"), (sweep, "")][..1],
+        &graph,
+    ];
+    for pairs in variants {
+        // Each variant replaces whole tables, so that no key of the small scenario is left over.
+        let without = |text: &str, key: &str| text.replace(key, "");
+        let text = match pairs.first() {
+            Some(("traffic.0.pattern", _)) => {
+                without(&without(SMALL, "src = \"sender0\"\n"), "dst = \"receiver0\"\n")
+            }
+            _ => SMALL.to_string(),
+        };
+        let scenario = read(&text, pairs);
+        let toml = toml::to_string(&scenario).unwrap();
+        let again = read(&toml, &[]);
+        assert_eq!(resolved(&scenario), resolved(&again), "{toml}");
+        // Byte by byte, for manifests to be compared.
+        assert_eq!(serde_json::to_string(&scenario).unwrap(), serde_json::to_string(&again).unwrap());
+    }
+}
+
+#[test]
+fn overrides_are_set_in_order_as_toml_or_as_bare_strings() {
+    let scenario = read(
+        SMALL,
+        &[
+            ("seed", "5"),
+            ("seed", "6"),
+            ("topology.rate", "200Gbps"),
+            ("topology.delay", "\"2us\""),
+            ("switch.buffer", "32MB"),
+            ("traffic.0.size", "2MB"),
+            ("record.queues", "switches"),
+            ("record.rates", "true"),
+        ],
+    );
+    assert_eq!(scenario.seed, 6);
+    let AnyTopology::Dumbbell(dumbbell) = &scenario.topology else { panic!("not a dumbbell") };
+    assert_eq!((dumbbell.rate, dumbbell.delay), (Rate::from_gbps(200), Time::from_us(2)));
+    assert_eq!(scenario.switch.buffer, Some(Bytes(32_000_000)));
+    assert_eq!(scenario.flows().flows[0].size, Some(2_000_000));
+    assert_eq!((&scenario.record.queues, &scenario.record.rates), (&Queues::Switches, &Rates::All));
+}
+
+#[test]
+fn a_payload_brings_headers_and_signals_on_top() {
+    // 1000 B, 62 B of headers, and HPCC's INT on data: 2 B and 8 B for each of 5 hops.
+    let scenario = read(SMALL, &[("packets.payload", "1000B")]);
+    assert_eq!(scenario.packets.mtu, Bytes(1104));
+}
+
+#[test]
+fn network_and_flows_are_built() {
+    let scenario = read(SMALL, &[]);
+    // FNCC's dumbbell: two senders, a receiver, three switches, five links.
+    assert_eq!((scenario.network().nodes.len(), scenario.network().links.len()), (6, 5));
+    assert_eq!(scenario.flows().labels, ["flow"]);
+    assert_eq!(scenario.flows().flows.len(), 1);
+}
+
+#[test]
+fn what_is_allowed_but_odd_is_said() {
+    let asymmetric = [("scheme.name", "fncc"), ("routing.name", "ecmp"), ("routing.symmetric", "false")];
+    let warnings = read(SMALL, &asymmetric).warnings().to_vec();
+    assert_eq!(warnings.len(), 1);
+    assert!(warnings[0].contains("`fncc`") && warnings[0].contains("[routing]"), "{warnings:?}");
+    assert!(read(SMALL, &[("scheme.name", "fncc")]).warnings().is_empty());
+    assert_eq!(read(SMALL, &[("lossy", "true"), ("flow_control.name", "none")]).warnings().len(), 1);
+}
+
+#[test]
+fn a_key_of_another_scheme_is_refused_and_said_to_be_from_the_file() {
+    let text = SMALL.replace("name = \"hpcc\"", "name = \"hpcc\"\neta = 0.9");
+    let message = refused(&text, &[("scheme.name", "none")]);
+    assert!(message.contains("unknown key `eta`"), "{message}");
+    assert!(message.contains("test.toml:7:1"), "{message}");
+    assert!(message.contains("the key comes from the file, `scheme.name` from --set"), "{message}");
+}
+
+#[test]
+fn a_sweep_is_a_grid_whose_last_axis_varies_fastest() {
+    let text = format!("{SMALL}\n[sweep]\n\"scheme.name\" = [\"none\", \"hpcc\"]\nseed = [1, 2, 3]\n");
+    let points = read(&text, &[]).sweep_points();
+    let shown: Vec<String> = points
+        .iter()
+        .map(|p| p.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(
+        shown,
+        [
+            "scheme.name=\"none\" seed=1",
+            "scheme.name=\"none\" seed=2",
+            "scheme.name=\"none\" seed=3",
+            "scheme.name=\"hpcc\" seed=1",
+            "scheme.name=\"hpcc\" seed=2",
+            "scheme.name=\"hpcc\" seed=3",
+        ]
+    );
+    for point in &points {
+        Scenario::parse(&text, "test.toml", point).unwrap();
+    }
+    assert_eq!(read(SMALL, &[]).sweep_points(), [vec![]]);
+    // Keys without quotes nest, and mean the same.
+    let nested =
+        format!("{SMALL}\n[sweep]\nscheme.name = [\"none\", \"hpcc\"]\ntraffic.0.size = [\"1MB\"]\n");
+    assert_eq!(read(&nested, &[]).sweep_points().len(), 2);
+}
+
+#[test]
+fn files_are_those_beside_the_scenario() {
+    let text = SMALL.replace("\"dumbbell\"", "\"graph\"\nfile = \"net.toml\"");
+    let graph = r#"
+        hosts = ["sender0", "receiver0"]
+        switches = ["s"]
+        links = [{ a = "sender0", b = "s", rate = "100Gbps", delay = "1us" },
+                 { a = "receiver0", b = "s", rate = "100Gbps", delay = "1us" }]
+    "#;
+    let files = |name: &str| {
+        assert_eq!(name, "net.toml");
+        Ok(graph.to_string())
+    };
+    let scenario = Scenario::parse_with(&text, "test.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
+    // The resolved form holds the graph itself.
+    assert_eq!(resolved(&scenario)["topology"]["links"].as_array().unwrap().len(), 2);
+    assert_eq!(scenario.network().links.len(), 2);
+}
+
+#[test]
+fn the_schema_describes_every_key() {
+    let schema = schema();
+    assert_eq!(schema["$schema"], "https://json-schema.org/draft/2020-12/schema");
+    let mut required: Vec<&str> =
+        schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
+    required.sort_unstable();
+    assert_eq!(required, ["scheme", "topology", "traffic"]);
+    assert_eq!(schema["additionalProperties"], false);
+
+    let keys = keys();
+    for key in &keys {
+        assert!(!key.doc.is_empty() && !key.r#type.is_empty(), "{key:?}");
+    }
+    let find = |path: &str, of: Option<&str>| {
+        keys.iter()
+            .find(|k| k.path == path && k.of.as_deref() == of)
+            .unwrap_or_else(|| panic!("{path}"))
+            .clone()
+    };
+    assert_eq!(find("seed", None).default, Some(json!(1)));
+    assert_eq!(find("topology.k", Some("fat_tree")).default, Some(json!(8)));
+    assert_eq!(find("packets.mtu", None).r#type, "size");
+    assert_eq!(find("flow_control.alpha", Some("pfc")).r#type, "number");
+    assert_eq!(find("host.ack_class", None).r#type, "`\"control\"`, `\"data\"`");
+    assert_eq!(find("traffic[].size", Some("flow")).of.as_deref(), Some("flow"));
+    assert!(find("traffic[].load", Some("poisson")).required);
+    assert_eq!(find("topology.links[].rate", Some("graph")).r#type, "rate");
+    for info in xoff_schemes::registry::catalogue() {
+        for parameter in info.schema["properties"].as_object().into_iter().flatten().map(|(key, _)| key) {
+            find(&format!("scheme.{parameter}"), Some(info.name));
+        }
+    }
+}
+
+/// The schema's keys are those that are read: every key of a resolved scenario is in the list.
+#[test]
+fn every_key_of_the_resolved_form_is_listed() {
+    fn paths(prefix: &str, value: &Value, out: &mut Vec<String>) {
+        match value {
+            Value::Object(map) => {
+                for (key, value) in map {
+                    let path = if prefix.is_empty() { key.clone() } else { format!("{prefix}.{key}") };
+                    paths(&path, value, out);
+                }
+            }
+            Value::Array(items) if items.iter().any(Value::is_object) => {
+                for item in items {
+                    paths(&format!("{prefix}[]"), item, out);
+                }
+            }
+            _ => out.push(prefix.to_string()),
+        }
+    }
+    let keys = keys();
+    let mut found = vec![];
+    paths("", &resolved(&read(SMALL, &[("scheme.name", "dcqcn")])), &mut found);
+    assert!(found.len() > 40, "{}", found.len());
+    for path in found {
+        assert!(keys.iter().any(|k| k.path == path), "{path}");
+    }
+}

@@ -1,0 +1,79 @@
+"""What the tests share: a command line in a process of its own, and small scenarios."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+Command = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# One flow of 1 MB over one switch.
+SMALL = """
+[topology]
+name = "star"
+hosts = 3
+rate = "100Gbps"
+delay = "1us"
+
+[scheme]
+name = "none"
+
+[[traffic]]
+pattern = "flow"
+src = "host1"
+dst = "host0"
+size = "1MB"
+"""
+
+# Flows that never end, for longer than any test waits.
+ENDLESS = """
+[topology]
+name = "star"
+hosts = 3
+
+[scheme]
+name = "hpcc"
+
+[run]
+duration = "100s"
+
+[[traffic]]
+pattern = "flow"
+src = "host1"
+dst = "host0"
+
+[record]
+interval = "100ms"
+queues = "switches"
+"""
+
+
+@pytest.fixture
+def command(tmp_path: Path) -> Command:
+    """Run `xoff` with these arguments in `tmp_path`."""
+
+    def run(*arguments: str | Path, cwd: Path = tmp_path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "xoff", *map(str, arguments)],
+            cwd=cwd,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+
+    return run
+
+
+@pytest.fixture
+def small(tmp_path: Path) -> Path:
+    """A scenario file that runs in no time."""
+    file = tmp_path / "small.toml"
+    file.write_text(SMALL)
+    return file

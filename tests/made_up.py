@@ -1,0 +1,84 @@
+"""Runs whose tables are written by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from xoff.results import Run
+
+
+def made_up_run(
+    sizes: Sequence[int | None] = (1000, 2000),
+    slowdowns: Sequence[float | None] = (1.0, 3.0),
+    *,
+    scheme: str = "made_up",
+    pauses: Sequence[tuple[str, int, int]] = (),
+    queues: Sequence[tuple[int, str, int]] = (),
+    rates: Sequence[tuple[int, int, float]] = (),
+    **manifest: Any,
+) -> Run:
+    """A run whose tables say just this.
+
+    `pauses` are (port, start_ps, length_ps), `queues` (time_ps, port, bytes), `rates` (time_ps, flow, sent_bps).
+    """
+    count = len(sizes)
+    names = pa.array([f"host{number}" for number in range(count)], pa.string()).dictionary_encode()
+    used = sorted({port for _, port, _ in queues} | {port for port, _, _ in pauses})
+    tables = {
+        "flows": {
+            "id": pa.array(range(count), pa.uint32()),
+            "src": names,
+            "dst": names,
+            "size_bytes": pa.array(sizes, pa.uint64()),
+            "slowdown": pa.array(slowdowns, pa.float64()),
+        },
+        "queues": {
+            "time_ps": pa.array([row[0] for row in queues], pa.uint64()),
+            "port": pa.array([row[1] for row in queues], pa.string()).dictionary_encode(),
+            "priority": pa.array([0] * len(queues), pa.uint8()),
+            "bytes": pa.array([row[2] for row in queues], pa.uint64()),
+        },
+        "rates": {
+            "time_ps": pa.array([row[0] for row in rates], pa.uint64()),
+            "flow": pa.array([row[1] for row in rates], pa.uint32()),
+            "sent_bps": pa.array([row[2] for row in rates], pa.float64()),
+        },
+        "utilization": {
+            "time_ps": pa.array([], pa.uint64()),
+            "port": pa.array([], pa.string()).dictionary_encode(),
+            "utilization": pa.array([], pa.float64()),
+        },
+        "pauses": {
+            "port": pa.array([row[0] for row in pauses], pa.string()).dictionary_encode(),
+            "start_ps": pa.array([row[1] for row in pauses], pa.uint64()),
+            "length_ps": pa.array([row[2] for row in pauses], pa.uint64()),
+        },
+        "notifications": {"time_ps": pa.array([], pa.uint64())},
+        "ports": {
+            "port": pa.array(used, pa.string()).dictionary_encode(),
+            "utilization": pa.array([0.5] * len(used), pa.float64()),
+            "max_queue_bytes": pa.array(
+                [max((size for _, name, size in queues if name == port), default=0) for port in used], pa.uint64()
+            ),
+            "pause_frames_sent": pa.array([sum(name == port for name, _, _ in pauses) for port in used], pa.uint64()),
+            "paused_ps": pa.array([sum(p[2] for p in pauses if p[0] == port) for port in used], pa.uint64()),
+            "dropped": pa.array([0] * len(used), pa.uint64()),
+        },
+    }
+    about = {
+        "version": "0",
+        "seed": 1,
+        "scenario": {"scheme": {"name": scheme}},
+        "wall_s": 2.0,
+        "packet_hops": 5_000_000,
+        "sim_time_ps": 10**9,
+        "fingerprint": "0123456789abcdef",
+        "complete": True,
+        "loads": [],
+        "table_docs": {"flows": {"size_bytes": "Payload of the message."}},
+        **manifest,
+    }
+    return Run(about, {name: pa.table(columns) for name, columns in tables.items()})

@@ -1,0 +1,119 @@
+"""Statistics against numbers worked out by hand, and properties over random input."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from made_up import made_up_run
+from xoff import analysis
+
+values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=400)
+
+
+def test_statistics_interpolate_between_ranks() -> None:
+    # 1..101: rank p of 100 steps is the value 1 + p exactly.
+    statistics = analysis.slowdown_statistics(np.arange(1.0, 102.0))
+    assert statistics == {"mean": 51.0, "p50": 51.0, "p95": 96.0, "p99": 100.0}
+    # Between 1 and 3 the 95th percentile lies 95 % of the way.
+    assert analysis.slowdown_statistics(np.array([1.0, 3.0]))["p95"] == pytest.approx(2.9)
+
+
+def test_summary_counts_only_what_completed() -> None:
+    # Three flows with an end, of which one did not complete, and one endless flow.
+    run = made_up_run([1000, 2000, 3000, None], [1.0, 3.0, None, None])
+    summary = analysis.summarize(run)
+    assert (summary.flows, summary.completed) == (3, 2)
+    assert summary.slowdown is not None
+    assert summary.slowdown["mean"] == 2.0
+    # 5 million packet-hops in 2 s.
+    assert summary.hops_per_s == 2.5e6
+
+
+def test_summary_of_a_run_without_flows() -> None:
+    summary = analysis.summarize(made_up_run([], []))
+    assert (summary.flows, summary.completed, summary.slowdown) == (0, 0, None)
+
+
+def test_few_sizes_have_a_bin_each() -> None:
+    run = made_up_run([1000, 5000, 1000, 5000], [1.0, 2.0, 3.0, 6.0])
+    bins = analysis.slowdown_by_size(run, analysis.size_edges([run]))
+    assert bins.median_bytes.tolist() == [1000, 5000]
+    assert bins.count.tolist() == [2, 2]
+    assert bins.statistics["mean"].tolist() == [2.0, 4.0]
+
+
+def test_size_bins_hold_equally_many_flows() -> None:
+    # 100 different sizes in ten bins: ten flows in each, 1..10 KB first.
+    sizes = [1000 * number for number in range(1, 101)]
+    run = made_up_run(sizes, [1.0] * 100)
+    bins = analysis.slowdown_by_size(run, analysis.size_edges([run], 10))
+    assert bins.count.tolist() == [10] * 10
+    assert (bins.low_bytes[0], bins.high_bytes[0]) == (1000, 10000)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=200), st.integers(1, 20))
+def test_every_flow_is_in_one_size_bin(sizes: list[int], count: int) -> None:
+    run = made_up_run(sizes, [1.0] * len(sizes))
+    bins = analysis.slowdown_by_size(run, analysis.size_edges([run], count))
+    assert bins.count.sum() == len(sizes)
+    assert (bins.low_bytes[1:] > bins.high_bytes[:-1]).all()
+
+
+@given(values, st.integers(10, 50))
+def test_thinning_keeps_extremes_ends_and_order(samples: list[float], points: int) -> None:
+    value = np.array(samples)
+    time = np.arange(len(value), dtype=np.float64)
+    kept_time, kept = analysis.thin(time, value, points)
+    assert (kept.min(), kept.max()) == (value.min(), value.max())
+    assert (kept_time[0], kept_time[-1]) == (time[0], time[-1])
+    assert (np.diff(kept_time) > 0).all()
+    assert len(kept) <= points + 2
+    assert (value[kept_time.astype(int)] == kept).all()
+
+
+@given(values, st.integers(4, 50))
+def test_a_distribution_rises_to_one(samples: list[float], points: int) -> None:
+    x, share = analysis.cdf(np.array(samples), points)
+    assert len(x) <= max(points, 1)
+    assert (np.diff(x) >= 0).all()
+    assert (np.diff(share) > 0).all()
+    assert share[-1] == 1.0
+    # The share at x counts the values up to x, ties below it included.
+    assert all(np.sum(np.array(samples) <= at) >= part * len(samples) - 1e-6 for at, part in zip(x, share, strict=True))
+
+
+def test_stopped_ports_overlap() -> None:
+    # a stands still in 10..30, b in 20..40: one, two, one, none.
+    run = made_up_run(pauses=[("a", 10, 20), ("b", 20, 20)])
+    stopped = analysis.stopped_ports(run)
+    assert stopped is not None
+    assert stopped.time_ps.tolist() == [10, 20, 30, 40]
+    assert stopped.value.tolist() == [1, 2, 1, 0]
+    assert analysis.stopped_ports(made_up_run()) is None
+
+
+def test_paused_time_adds_up_by_port() -> None:
+    run = made_up_run(pauses=[("a", 0, 5), ("b", 0, 7), ("a", 10, 5)])
+    assert analysis.paused_by_port(run).rows() == [("a", 10, 2), ("b", 7, 1)]
+
+
+def test_the_busiest_ports_come_first_and_idle_ones_not_at_all() -> None:
+    run = made_up_run(queues=[(0, "a", 5), (1, "a", 0), (0, "b", 9), (1, "b", 1), (0, "c", 0), (1, "c", 0)])
+    found = analysis.busiest(run, "queues", "bytes", 5)
+    assert [series.name for series in found] == ["b", "a"]
+    assert found[0].value.tolist() == [9, 1]
+
+
+def test_many_flows_are_shown_as_their_sum() -> None:
+    rates = [(time, flow, 1e9) for time in (0, 100) for flow in range(3)]
+    run = made_up_run([1000] * 3, [1.0] * 3, rates=rates)
+    one_each, count = analysis.flow_rates(run, most=3)
+    assert ([series.name for series in one_each], count) == (
+        ["0: host0->host0", "1: host1->host1", "2: host2->host2"],
+        3,
+    )
+    (total,), _ = analysis.flow_rates(run, most=2)
+    assert total.value.tolist() == [3e9, 3e9]

@@ -1,0 +1,188 @@
+"""The command line: exit statuses, messages, and that mistakes leave nothing behind."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+import xoff
+from conftest import ENDLESS, SMALL, Command
+
+COMMANDS = ("run", "check", "report", "reproduce", "schemes", "topologies", "workloads", "schema", "bench")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_has_an_example(command: Command, name: str) -> None:
+    done = command(name, "--help")
+    assert done.returncode == 0
+    assert f"Example: xoff {name}" in done.stdout
+
+
+def test_a_run_writes_its_folder_and_says_so(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "-o", "out", "--seed", "7", "--set", "scheme.name=hpcc")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 of 1 completed" in done.stdout
+    assert done.stdout.splitlines()[-1].split() == ["results", "out"]
+    manifest = xoff.load(tmp_path / "out").manifest
+    assert (manifest["seed"], manifest["scenario"]["scheme"]["name"]) == (7, "hpcc")
+    assert manifest["complete"] is True
+
+
+def test_quiet_is_quiet(command: Command, small: Path) -> None:
+    done = command("run", small, "-o", "out", "--quiet")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["missing.toml"], "no such scenario file"),
+        (["smal.toml"], "did you mean `small.toml`?"),
+        (["."], "a folder"),
+        (["binary.toml"], "not a text file"),
+        (["zeros.toml"], "not a text file"),
+        (["empty.toml"], "topology"),
+        (["broken.toml"], "broken.toml:2"),
+        (["unknown.toml"], "shceme"),
+        (["small.toml", "--set", "scheme.name"], "expected key=value"),
+        (["small.toml", "--set", "=3"], "expected key=value"),
+        (["small.toml", "--set", "scheme.name=fnc"], "fncc"),
+        (["small.toml", "--set", "shceme.name=fncc"], "scheme"),
+        (["small.toml", "--set", "traffic.0.size=1"], "unit"),
+        (["small.toml", "--set", "traffic.9.size=1MB"], "traffic"),
+        (["small.toml", "--set", "topology.rate=-1Gbps"], "negative"),
+        (["small.toml", "--threads", "0"], "--threads 0"),
+        (["small.toml", "--threads", "many"], "--threads many"),
+        (["small.toml", "--seed", "-1"], "seed"),
+        (["small.toml", "--seed", "99999999999999999999"], "seed"),
+        (["small.toml", "--frobnicate"], "frobnicate"),
+        ([], "SCENARIO"),
+    ],
+)
+def test_a_mistake_is_explained_and_leaves_nothing(
+    command: Command, small: Path, tmp_path: Path, arguments: list[str], message: str
+) -> None:
+    (tmp_path / "binary.toml").write_bytes(b"\x7fELF\xff\xfe")
+    (tmp_path / "zeros.toml").write_bytes(bytes(100))
+    (tmp_path / "empty.toml").write_text("")
+    (tmp_path / "broken.toml").write_text('[topology]\nname = "star\n')
+    (tmp_path / "unknown.toml").write_text(SMALL.replace("[scheme]", "[shceme]"))
+    before = sorted(tmp_path.iterdir())
+    done = command("run", *arguments, "-o", "out")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "panicked" not in done.stderr
+    assert done.stdout == ""
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_results_go_nowhere_that_they_should_not(command: Command, small: Path, tmp_path: Path) -> None:
+    assert command("run", small, "-o", small).returncode == 2
+    assert command("run", small, "-o", small / "below").returncode == 2
+    assert command("run", small, "-o", ".").returncode == 2
+    assert [file.name for file in tmp_path.iterdir()] == ["small.toml"]
+    assert command("run", small).returncode == 2
+
+
+def test_a_run_that_breaks_has_status_1(command: Command, tmp_path: Path) -> None:
+    # Two senders at line rate into one port whose switch has room for ten packets and no PAUSE.
+    second = '[[traffic]]\npattern = "flow"\nsrc = "host2"\ndst = "host0"\nsize = "1MB"\n'
+    (tmp_path / "lossless.toml").write_text(
+        SMALL + second + '[flow_control]\nname = "none"\n[switch]\nbuffer = "15KB"\n'
+    )
+    done = command("run", "lossless.toml", "-o", "out")
+    assert done.returncode == 1
+    assert "switch1->host0" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
+    (tmp_path / "endless.toml").write_text(ENDLESS)
+    arguments = [sys.executable, "-m", "xoff", "run", "endless.toml", "-o", "out"]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        time.sleep(2)
+        running.send_signal(signal.SIGINT)
+        _, stderr = running.communicate(timeout=60)
+    assert running.returncode == 130
+    assert "incomplete" in stderr
+    assert "Traceback" not in stderr
+    run = xoff.load(tmp_path / "out")
+    assert run.manifest["complete"] is False
+    assert 0 < run.manifest["sim_time_ps"] < 100 * 10**12
+    assert run.flows["acked_bytes"][0].as_py() > 0
+
+
+def test_check_prints_every_default(command: Command, small: Path) -> None:
+    done = command("check", small, "--json")
+    assert done.returncode == 0
+    resolved = json.loads(done.stdout)
+    assert resolved["topology"] == {"name": "star", "hosts": 3, "rate": "100Gbps", "delay": "1us"}
+    assert resolved["seed"] == 1
+    assert "small.toml" in command("check", small).stdout
+
+
+@pytest.mark.parametrize("plural", ["schemes", "topologies", "workloads"])
+def test_catalogues_list_and_detail_the_same(command: Command, plural: str) -> None:
+    entries = json.loads(command(plural, "--json").stdout)
+    listing = command(plural).stdout
+    assert len(entries) >= 3
+    for entry in entries:
+        assert f"\n{entry['name']} " in listing
+    name = entries[-1]["name"]
+    assert json.loads(command(plural, name, "--json").stdout) == entries[-1]
+    detail = command(plural, name).stdout
+    assert all(parameter in detail for parameter in entries[-1].get("defaults") or {})
+    wrong = command(plural, name + "x")
+    assert wrong.returncode == 2
+    assert f"did you mean `{name}`?" in wrong.stderr
+
+
+def test_the_schema_is_json_and_knows_the_keys(command: Command) -> None:
+    assert {"topology", "scheme", "traffic"} <= set(json.loads(command("schema").stdout)["properties"])
+    assert "traffic[].load" in {key["path"] for key in json.loads(command("schema", "--keys").stdout)}
+
+
+def test_an_unknown_paper_is_a_mistake(command: Command, tmp_path: Path) -> None:
+    done = command("reproduce", "nosuchpaper", "-o", "out")
+    assert done.returncode == 2
+    assert "no paper `nosuchpaper`" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("folder", ["missing", "small.toml", "."])
+def test_report_refuses_what_is_no_run(command: Command, small: Path, tmp_path: Path, folder: str) -> None:
+    done = command("report", folder)
+    assert done.returncode == 2
+    assert "Traceback" not in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["small.toml"]
+
+
+def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
+    script = (
+        "import sys; from xoff.cli import main; main(['check', sys.argv[1]]); "
+        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+    )
+    done = subprocess.run([sys.executable, "-c", script, small], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_bench_measures_one_scenario(command: Command) -> None:
+    done = command("bench", "star_permutation", "--json")
+    assert done.returncode == 0
+    (result,) = json.loads(done.stdout)
+    assert result["packet_hops_per_s"] == pytest.approx(result["packet_hops"] / result["wall_s"])
+    assert result["process_s"] > result["wall_s"]
+    # 16 flows of 16 MB in frames of at most 1518 B, over two hops there, and ACKs back.
+    assert result["packet_hops"] > 16 * (16e6 / 1518) * 4
+    assert 1e6 < result["peak_rss_bytes"] < 1e9
+    assert command("bench", "nosuch").returncode == 2

@@ -1,0 +1,89 @@
+"""`import xoff`: the same as the command line, from Python."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import xoff
+
+
+def test_one_flow_alone_has_slowdown_one(small: Path) -> None:
+    run = xoff.run(small)
+    assert run.flows.num_rows == 1
+    (flow,) = run.flows.to_pylist()
+    assert flow["fct_ps"] == flow["ideal_fct_ps"]
+    assert flow["slowdown"] == 1.0
+    assert (flow["src"], flow["dst"], flow["size_bytes"], flow["acked_bytes"]) == (
+        "host1",
+        "host0",
+        1_000_000,
+        1_000_000,
+    )
+    # 1 MB at 100 Gbps takes 80 us without headers, and 2 us to get there: a little more than that with them.
+    assert 82e6 < flow["fct_ps"] < 95e6
+
+
+def test_the_seed_decides_and_threads_do_not(tmp_path: Path) -> None:
+    scenario = tmp_path / "random.toml"
+    scenario.write_text(
+        """
+        [topology]
+        name = "leaf_spine"
+        [scheme]
+        name = "dcqcn"
+        [[traffic]]
+        pattern = "poisson"
+        workload = "websearch"
+        load = 0.3
+        stop = "100us"
+        """
+    )
+
+    def fingerprint(seed: int, threads: int = 1) -> str:
+        return str(xoff.run(scenario, seed=seed, threads=threads).manifest["fingerprint"])
+
+    assert fingerprint(1) == fingerprint(1) == fingerprint(1, threads=2)
+    assert fingerprint(1) != fingerprint(2)
+
+
+def test_settings_take_python_values(small: Path) -> None:
+    sets = {
+        "topology.hosts": 5,
+        "scheme.name": "hpcc",
+        "scheme.eta": 0.9,
+        "scheme.fast_react": False,
+        "record.queues": ["switch1->host0"],
+    }
+    resolved = xoff.check(small, sets=sets)
+    assert resolved["topology"]["hosts"] == 5
+    assert resolved["scheme"]["eta"] == 0.9
+    assert resolved["scheme"]["fast_react"] is False
+    assert resolved["record"]["queues"] == ["switch1->host0"]
+    with pytest.raises(xoff.UserError, match="cannot be"):
+        xoff.check(small, sets={"seed": object()})
+
+
+def test_mistakes_are_exceptions_of_their_own(small: Path) -> None:
+    with pytest.raises(xoff.ScenarioError, match="scheme"):
+        xoff.run(small, sets={"scheme.nmae": "hpcc"})
+    with pytest.raises(xoff.UserError, match="no such scenario"):
+        xoff.run(small.with_name("nothing.toml"))
+    with pytest.raises(AttributeError, match="nothing"):
+        _ = xoff.nothing
+
+
+def test_tables_convert_to_polars(small: Path) -> None:
+    flows = pl.DataFrame(xoff.run(small).flows)
+    assert flows["size_bytes"].to_list() == [1_000_000]
+
+
+def test_a_run_reports_itself(small: Path, tmp_path: Path) -> None:
+    run = xoff.run(small)
+    with pytest.raises(xoff.UserError, match="no folder"):
+        run.report()
+    run.write(tmp_path / "r")
+    assert run.report() == tmp_path / "r" / "report.html"
+    assert (tmp_path / "r" / "report.html").stat().st_size > 1e6

@@ -1,0 +1,111 @@
+"""The report's page, without a browser: what it says, and that it needs nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from made_up import made_up_run
+from xoff import report
+from xoff.errors import UserError
+from xoff.plots import sections
+from xoff.plots.style import COLOURS, Plot, labelled, log_ticks
+
+
+def plots(*runs: object) -> dict[str, Plot]:
+    shown = labelled(runs, [f"run{number}" for number in range(len(runs))])  # type: ignore[arg-type]
+    return {plot.name: plot for _, several in sections(shown) for plot in several}
+
+
+def test_empty_tables_say_why_there_is_no_plot() -> None:
+    empty = plots(made_up_run([1000], [None]))
+    assert all(plot.figure is None for plot in empty.values())
+    assert empty["pauses"].note == "No PAUSE frame was sent."
+    assert "--set record.queues=switches" in empty["queues"].note
+    assert "No flow completed" in empty["fct-by-size"].note
+
+
+def test_a_run_keeps_its_colour_in_every_figure() -> None:
+    runs = [
+        made_up_run(
+            pauses=[("a", 0, 10)],
+            queues=[(0, "a", 5), (1, "a", 6)],
+            rates=[(0, 0, 1e9), (1, 0, 2e9)],
+        )
+        for _ in range(2)
+    ]
+    for plot in plots(*runs).values():
+        if plot.figure is None:
+            continue
+        for trace in plot.figure.data:
+            run = 0 if "run0" in (trace.hovertemplate or "") else 1
+            colour = trace.marker.color if trace.type == "bar" else trace.line.color
+            assert colour == COLOURS[run], plot.name
+
+
+def test_axes_have_names_with_units() -> None:
+    found = plots(made_up_run(queues=[(0, "a", 5000), (10**6, "a", 6000)], rates=[(0, 0, 5e9)]))
+    queues = found["queues"].figure
+    assert queues is not None
+    assert queues.layout.xaxis.title.text == "time (us)"
+    assert queues.layout.yaxis.title.text == "queue (KB)"
+    # 6,000 B after 1 us.
+    assert (queues.data[0].x[1], queues.data[0].y[1]) == (1.0, 6.0)
+    rates = found["rates"].figure
+    assert rates is not None
+    assert rates.data[0].y[0] == 5.0
+
+
+def test_unfinished_flows_are_mentioned() -> None:
+    note = plots(made_up_run([1000, 2000], [1.0, None]))["fct-by-size"].note
+    assert "did not complete: 1 of run0" in note
+
+
+def test_differences_between_scenarios_are_marked() -> None:
+    page = report.render([made_up_run(scheme="hpcc"), made_up_run(scheme="fncc")])
+    assert re.search(r'<tr class="differs"><td class="key">scheme.name</td>', page)
+    assert "1 setting differs" in page
+
+
+def test_names_are_escaped() -> None:
+    page = report.render([made_up_run(scheme="<script>alert(1)</script>")])
+    assert "<script>alert(1)" not in page
+
+
+def test_the_page_refers_to_nothing_outside_itself() -> None:
+    page = report.render([made_up_run()])
+    assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", page)
+    assert len(page) < 5_000_000
+
+
+def test_flattening_keeps_every_value() -> None:
+    scenario = {"seed": 1, "scheme": {"name": "x"}, "traffic": [{"load": 0.5}], "ports": ["a", "b"], "none": {}}
+    assert report.flatten(scenario) == {
+        "seed": "1",
+        "scheme.name": '"x"',
+        "traffic.0.load": "0.5",
+        "ports": '["a", "b"]',
+        "none": "{}",
+    }
+
+
+def test_a_folder_of_runs_stands_for_its_runs(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        made_up_run().write(tmp_path / name)
+    runs = report.find_runs([tmp_path, tmp_path / "a"])
+    assert [run.folder for run in runs] == [tmp_path / "a", tmp_path / "b"]
+    assert report.default_page(runs) == tmp_path / "report.html"
+    assert report.default_page(runs[:1]) == tmp_path / "a" / "report.html"
+
+
+def test_a_page_cannot_replace_a_folder(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="a folder"):
+        report.write_report([made_up_run()], tmp_path)
+    with pytest.raises(UserError, match="at least one run"):
+        report.render([])
+
+
+def test_log_ticks() -> None:
+    assert [tick for tick in log_ticks(1.0, 10.0) if tick <= 10] == [1, 2, 5, 10]

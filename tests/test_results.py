@@ -1,0 +1,111 @@
+"""Run folders: what is written, what is read back, what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pyarrow.parquet as pq
+import pytest
+
+import xoff
+from made_up import made_up_run
+from xoff.results import TABLES, check_target, labels, unit_of
+
+
+def test_a_run_survives_its_folder(tmp_path: Path) -> None:
+    run = made_up_run(queues=[(0, "a", 5)])
+    run.write(tmp_path / "deep" / "er")
+    back = xoff.load(tmp_path / "deep" / "er")
+    assert back.manifest == run.manifest
+    assert all(back.table(name).equals(run.table(name)) for name in TABLES)
+    # Nothing else is left, hidden files included.
+    names = {file.name for file in (tmp_path / "deep" / "er").iterdir()}
+    assert names == {"manifest.json"} | {f"{name}.parquet" for name in TABLES}
+    assert [file.name for file in (tmp_path / "deep").iterdir()] == ["er"]
+
+
+def test_writing_again_replaces_results_and_spares_other_files(tmp_path: Path) -> None:
+    made_up_run(seed=1).write(tmp_path / "r")
+    (tmp_path / "r" / "notes.txt").write_text("mine")
+    made_up_run(seed=2).write(tmp_path / "r")
+    assert xoff.load(tmp_path / "r").manifest["seed"] == 2
+    assert (tmp_path / "r" / "notes.txt").read_text() == "mine"
+
+
+def test_a_folder_with_other_things_needs_force(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("x")
+    with pytest.raises(xoff.UserError, match="--force"):
+        made_up_run().write(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["thesis.tex"]
+    made_up_run().write(tmp_path, force=True)
+    assert (tmp_path / "thesis.tex").read_text() == "x"
+    assert xoff.load(tmp_path).complete
+
+
+def test_someone_elses_manifest_is_no_run(tmp_path: Path) -> None:
+    (tmp_path / "manifest.json").write_text('{"name": "a web page"}')
+    with pytest.raises(xoff.UserError, match="--force"):
+        check_target(tmp_path)
+    with pytest.raises(xoff.UserError, match="not a run's manifest"):
+        xoff.load(tmp_path)
+
+
+def test_leftovers_of_a_cut_off_write_are_taken_over(tmp_path: Path) -> None:
+    made_up_run().write(tmp_path / "r")
+    (tmp_path / "r" / "manifest.json").unlink()
+    with pytest.raises(xoff.UserError, match="no manifest"):
+        xoff.load(tmp_path / "r")
+    made_up_run().write(tmp_path / "r")
+    assert xoff.load(tmp_path / "r").complete
+
+
+@pytest.mark.parametrize("place", ["file", "file/below", "dangling"])
+def test_a_place_that_cannot_be_a_folder_is_refused(tmp_path: Path, place: str) -> None:
+    (tmp_path / "file").write_text("x")
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    with pytest.raises(xoff.UserError, match=r"file"):
+        check_target(tmp_path / place, force=True)
+
+
+def test_a_damaged_table_is_named(tmp_path: Path) -> None:
+    made_up_run().write(tmp_path / "r")
+    (tmp_path / "r" / "flows.parquet").write_text("no table")
+    with pytest.raises(xoff.UserError, match=r"flows\.parquet"):
+        _ = xoff.load(tmp_path / "r").flows
+
+
+def test_units_follow_names() -> None:
+    assert [unit_of(name) for name in ("fct_ps", "bytes", "max_queue_bytes", "tx_bps", "slowdown")] == [
+        "ps",
+        "B",
+        "B",
+        "bit/s",
+        "",
+    ]
+
+
+def test_a_run_has_no_other_attributes() -> None:
+    with pytest.raises(AttributeError, match="its tables are flows"):
+        _ = made_up_run().flow
+
+
+def test_labels_are_as_short_as_they_can_be(tmp_path: Path) -> None:
+    runs = []
+    for place in ("one/fncc", "two/fncc", "two/hpcc"):
+        run = made_up_run()
+        run.write(tmp_path / place)
+        runs.append(run)
+    assert labels(runs[1:]) == ["fncc", "hpcc"]
+    assert labels(runs) == ["one/fncc", "two/fncc", "two/hpcc"]
+
+
+def test_columns_carry_meaning_and_unit(small: Path, tmp_path: Path) -> None:
+    xoff.run(small).write(tmp_path / "r")
+    documented = json.loads((tmp_path / "r" / "manifest.json").read_text())["table_docs"]
+    for name in TABLES:
+        schema = pq.read_schema(tmp_path / "r" / f"{name}.parquet")
+        assert schema.names == list(documented[name])
+        for field in schema:
+            assert field.metadata[b"doc"].decode() == documented[name][field.name]
+            assert field.metadata.get(b"unit", b"").decode() == unit_of(field.name)
