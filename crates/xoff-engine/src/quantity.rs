@@ -53,7 +53,13 @@ const TIME: Kind = Kind {
     example: "a time such as \"1.5us\" (units: s, ms, us, ns, ps)",
 };
 const RATE: Kind = Kind {
-    units: &[("Tbps", 1_000_000_000_000), ("Gbps", 1_000_000_000), ("Mbps", 1_000_000), ("Kbps", 1_000), ("bps", 1)],
+    units: &[
+        ("Tbps", 1_000_000_000_000),
+        ("Gbps", 1_000_000_000),
+        ("Mbps", 1_000_000),
+        ("Kbps", 1_000),
+        ("bps", 1),
+    ],
     more: &[],
     smallest: "bits a second",
     example: "a rate such as \"100Gbps\" (units: Tbps, Gbps, Mbps, Kbps, bps)",
@@ -88,7 +94,10 @@ impl Kind {
         let too_large = || QuantityError::TooLarge(owned(), self.show(u64::MAX));
         let mut value: u128 = 0;
         for b in whole.bytes().filter(|b| *b != b'_') {
-            value = value.checked_mul(10).and_then(|v| v.checked_add(u128::from(b - b'0'))).ok_or_else(too_large)?;
+            value = value
+                .checked_mul(10)
+                .and_then(|v| v.checked_add(u128::from(b - b'0')))
+                .ok_or_else(too_large)?;
         }
         value = value.checked_mul(u128::from(scale)).ok_or_else(too_large)?;
         let decimals = fraction.replace('_', "");

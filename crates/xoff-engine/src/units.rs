@@ -124,7 +124,11 @@ impl Rate {
     }
     /// Picoseconds a byte where that is a whole number.
     pub const fn ps_per_byte(self) -> Option<u64> {
-        if self.0 != 0 && BIT_PS_PER_BYTE.is_multiple_of(self.0) { Some(BIT_PS_PER_BYTE / self.0) } else { None }
+        if self.0 != 0 && BIT_PS_PER_BYTE.is_multiple_of(self.0) {
+            Some(BIT_PS_PER_BYTE / self.0)
+        } else {
+            None
+        }
     }
 }
 
@@ -155,7 +159,8 @@ mod tests {
     #[test]
     fn a_byte_is_a_whole_number_of_picoseconds_at_every_standard_rate() {
         // 8 bits / 100e9 bit/s = 80 ps; / 1.6e12 = 5 ps; / 25e9 = 320 ps; / 1e9 = 8000 ps.
-        for (gbps, ps) in [(1, 8000), (10, 800), (25, 320), (40, 200), (100, 80), (400, 20), (800, 10), (1600, 5)]
+        for (gbps, ps) in
+            [(1, 8000), (10, 800), (25, 320), (40, 200), (100, 80), (400, 20), (800, 10), (1600, 5)]
         {
             assert_eq!(Rate::from_gbps(gbps).serialization(1), Time(ps));
             assert_eq!(Rate::from_gbps(gbps).ps_per_byte(), Some(ps));

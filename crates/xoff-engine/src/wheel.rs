@@ -236,7 +236,8 @@ impl EventQueue {
                 self.in_wheel -= 1;
             }
         }
-        while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| r.0.time.0 >> SLOT_BITS <= slot) {
+        while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| r.0.time.0 >> SLOT_BITS <= slot)
+        {
             self.far.pop();
             self.due.push(event);
         }

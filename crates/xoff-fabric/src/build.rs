@@ -18,7 +18,9 @@ pub enum BuildError {
     #[error(transparent)]
     Routing(#[from] RoutingError),
     /// INT has no room for a path.
-    #[error("a path passes {hops} switches, and INT has room for {room}: raise `packets.int_hops` (at most 8)")]
+    #[error(
+        "a path passes {hops} switches, and INT has room for {room}: raise `packets.int_hops` (at most 8)"
+    )]
     TooManyHops {
         /// Switches on the longest path.
         hops: usize,
@@ -53,9 +55,8 @@ pub fn network_env(
         router.ack_path(src, dst, 0, &mut ack)?;
         base_rtt = base_rtt.max(unloaded_rtt(topology, &wire, &data, &ack));
     }
-    let host_ports = (0..topology.ports()).filter(|&p| {
-        topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host
-    });
+    let host_ports = (0..topology.ports())
+        .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
     let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }

@@ -1,8 +1,8 @@
 //! What stays the same during a run: topology, settings, wire sizes, flows and their paths.
 
+use xoff_engine::{Domain, stream};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
-use xoff_engine::{Domain, stream};
 
 use crate::settings::{BaseRtt, Settings};
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
@@ -221,7 +221,8 @@ impl LoneFlow<'_> {
             if packets > 1 {
                 slowest = slowest.max(f + gap(p));
                 // Packet n-1 leaves link k at (sum of full times so far) + (n-2) times the slowest so far.
-                before = self.data.iter().take_while(|q| *q != p).fold(f, |s, q| s + full(q)) + slowest * (packets - 2);
+                before = self.data.iter().take_while(|q| *q != p).fold(f, |s, q| s + full(q))
+                    + slowest * (packets - 2);
                 now = now.max(before + gap(p)) + end(p);
             } else {
                 now += end(p);
@@ -237,7 +238,8 @@ impl LoneFlow<'_> {
                 now += t;
             }
         }
-        let propagation = self.data.iter().chain(self.ack).fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
+        let propagation =
+            self.data.iter().chain(self.ack).fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
         now + propagation + self.processing_delay
     }
 }

@@ -6,16 +6,11 @@ use xoff_engine::Time;
 /// Not in the heap.
 pub const ABSENT: u32 = u32::MAX;
 
-/// A heap of (time, flow).
+/// A heap of (time, flow). The owner keeps each flow's place in it in a list by flow, [`ABSENT`] for flows that are
+/// not in a heap, which the heap alone changes.
 #[derive(Default)]
 pub struct PacingHeap {
     heap: Vec<(Time, u32)>,
-}
-
-/// Where the owner keeps each flow's place in the heap.
-pub trait Places {
-    /// The flow's place, to be changed by the heap alone.
-    fn place(&mut self, flow: u32) -> &mut u32;
 }
 
 impl PacingHeap {
@@ -26,32 +21,32 @@ impl PacingHeap {
     }
 
     /// Adds a flow that is not in the heap.
-    pub fn insert(&mut self, time: Time, flow: u32, places: &mut impl Places) {
+    pub fn insert(&mut self, time: Time, flow: u32, places: &mut [u32]) {
         self.heap.push((time, flow));
         self.up(self.heap.len() - 1, places);
     }
 
     /// Moves a flow to another time.
-    pub fn update(&mut self, place: u32, time: Time, places: &mut impl Places) {
-        let i = place as usize;
+    pub fn update(&mut self, time: Time, flow: u32, places: &mut [u32]) {
+        let i = places[flow as usize] as usize;
         let earlier = time < self.heap[i].0;
         self.heap[i].0 = time;
         if earlier { self.up(i, places) } else { self.down(i, places) }
     }
 
     /// Takes a flow out.
-    pub fn remove(&mut self, place: u32, places: &mut impl Places) {
-        let i = place as usize;
-        let (_, flow) = self.heap.swap_remove(i);
-        *places.place(flow) = ABSENT;
+    pub fn remove(&mut self, flow: u32, places: &mut [u32]) {
+        let i = places[flow as usize] as usize;
+        self.heap.swap_remove(i);
+        places[flow as usize] = ABSENT;
         if i < self.heap.len() {
+            let moved = self.heap[i].1;
             self.up(i, places);
-            let moved = *places.place(self.heap[i].1) as usize;
-            self.down(moved, places);
+            self.down(places[moved as usize] as usize, places);
         }
     }
 
-    fn up(&mut self, mut i: usize, places: &mut impl Places) {
+    fn up(&mut self, mut i: usize, places: &mut [u32]) {
         let item = self.heap[i];
         while i > 0 {
             let parent = (i - 1) / 2;
@@ -59,14 +54,14 @@ impl PacingHeap {
                 break;
             }
             self.heap[i] = self.heap[parent];
-            *places.place(self.heap[i].1) = i as u32;
+            places[self.heap[i].1 as usize] = i as u32;
             i = parent;
         }
         self.heap[i] = item;
-        *places.place(item.1) = i as u32;
+        places[item.1 as usize] = i as u32;
     }
 
-    fn down(&mut self, mut i: usize, places: &mut impl Places) {
+    fn down(&mut self, mut i: usize, places: &mut [u32]) {
         let item = self.heap[i];
         loop {
             let mut child = 2 * i + 1;
@@ -80,11 +75,11 @@ impl PacingHeap {
                 break;
             }
             self.heap[i] = self.heap[child];
-            *places.place(self.heap[i].1) = i as u32;
+            places[self.heap[i].1 as usize] = i as u32;
             i = child;
         }
         self.heap[i] = item;
-        *places.place(item.1) = i as u32;
+        places[item.1 as usize] = i as u32;
     }
 }
 
@@ -94,31 +89,24 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    struct Map(Vec<u32>);
-    impl Places for Map {
-        fn place(&mut self, flow: u32) -> &mut u32 {
-            &mut self.0[flow as usize]
-        }
-    }
-
     proptest! {
         /// Random insertions, moves and removals against a sorted set.
         #[test]
         fn the_first_is_the_least(steps in prop::collection::vec((0u32..20, 0u64..50, any::<bool>()), 1..300)) {
-            let (mut heap, mut map, mut model) = (PacingHeap::default(), Map(vec![ABSENT; 20]), BTreeSet::new());
+            let (mut heap, mut places, mut model) = (PacingHeap::default(), [ABSENT; 20], BTreeSet::new());
             let mut times = [0u64; 20];
             for (flow, time, remove) in steps {
-                let place = map.0[flow as usize];
+                let place = places[flow as usize];
                 let key = (Time(times[flow as usize]), flow);
                 if place == ABSENT {
-                    heap.insert(Time(time), flow, &mut map);
+                    heap.insert(Time(time), flow, &mut places);
                 } else if remove {
-                    heap.remove(place, &mut map);
+                    heap.remove(flow, &mut places);
                     model.remove(&key);
                     prop_assert_eq!(heap.first(), model.first().copied());
                     continue;
                 } else {
-                    heap.update(place, Time(time), &mut map);
+                    heap.update(Time(time), flow, &mut places);
                     model.remove(&key);
                 }
                 times[flow as usize] = time;

@@ -14,12 +14,13 @@ use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 use crate::buffer::{IngressQueue, LinkEnds, Memory};
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
+use crate::pacing::ABSENT;
 use crate::packet::{Kind, PacketId, Packets};
 use crate::pause::PauseState;
 use crate::port::{DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
-use crate::sender::{Nic, Senders};
+use crate::sender::{Nic, Sender};
 use crate::topology::{PortId, peer};
 
 /// Why a run cannot go on.
@@ -96,7 +97,11 @@ pub struct Part {
     pub(crate) memories: Vec<Memory>,
     /// By node.
     pub(crate) nics: Vec<Nic>,
-    pub(crate) senders: Senders,
+    /// By flow, from its start to its last ACK.
+    pub(crate) senders: Vec<Option<Box<Sender>>>,
+    /// By flow: its place in its NIC's pacing heap.
+    pub(crate) places: Vec<u32>,
+    /// By flow, from its first data.
     pub(crate) receivers: Vec<Option<Box<Receiver>>>,
     /// By port: the snapshot that FNCC's ACKs read; empty when they read live counters.
     pub(crate) int_table: Vec<PortReading>,
@@ -116,11 +121,7 @@ pub struct Part {
 
 impl Part {
     /// The whole network as one part, with `detector` at each switch's egress queues.
-    pub fn new(
-        net: Arc<Network>,
-        detector: Option<&AnyDetector>,
-        recording: Recording,
-    ) -> Self {
+    pub fn new(net: Arc<Network>, detector: Option<&AnyDetector>, recording: Recording) -> Self {
         let priorities = net.settings.switch.priorities as usize;
         let classes = DATA as usize + priorities;
         let topology = &net.topology;
@@ -148,7 +149,8 @@ impl Part {
             points: Vec::new(),
             memories: Vec::new(),
             nics: Nic::all(topology, priorities),
-            senders: Senders::new(net.flows.len()),
+            senders: (0..net.flows.len()).map(|_| None).collect(),
+            places: vec![ABSENT; net.flows.len()],
             receivers: (0..net.flows.len()).map(|_| None).collect(),
             int_table: Vec::new(),
             records: Records::new(recording, &net),
@@ -198,7 +200,8 @@ impl Part {
             }
         }
         let capacity = net.settings.switch.buffer.map(|b| b.0);
-        self.memories = headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q)).collect();
+        self.memories =
+            headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q)).collect();
     }
 
     fn build_points(&mut self, detector: Option<&AnyDetector>) {

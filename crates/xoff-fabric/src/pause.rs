@@ -110,7 +110,9 @@ impl Part {
         let queue = port * self.priorities as u32 + u32::from(priority);
         // A RESUME takes as long, so that the two never pass each other.
         let response = match &self.net.settings.flow_control {
-            FlowControl::Pfc(pfc) => quanta_time(u64::from(pfc.response_quanta), self.ports[port as usize].rate),
+            FlowControl::Pfc(pfc) => {
+                quanta_time(u64::from(pfc.response_quanta), self.ports[port as usize].rate)
+            }
             FlowControl::None => Time::ZERO,
         };
         if response == Time::ZERO {

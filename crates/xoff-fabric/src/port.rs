@@ -157,7 +157,8 @@ impl Port {
         if left == Time::ZERO {
             return self.tx_bytes;
         }
-        let unsent = if self.ps_per_byte != 0 { left.0.div_ceil(self.ps_per_byte) } else { self.rate.bytes_in(left) };
+        let unsent =
+            if self.ps_per_byte != 0 { left.0.div_ceil(self.ps_per_byte) } else { self.rate.bytes_in(left) };
         self.tx_bytes.saturating_sub(unsent)
     }
 }

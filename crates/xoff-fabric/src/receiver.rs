@@ -45,8 +45,12 @@ impl Part {
             self.open_receiver(flow, node);
         }
         let Some(receiver) = self.receivers[flow as usize].as_deref_mut() else { return };
-        let arrival =
-            Arrival { now: self.now, payload: u64::from(packet.payload), frame: u64::from(packet.size), mark: packet.mark };
+        let arrival = Arrival {
+            now: self.now,
+            payload: u64::from(packet.payload),
+            frame: u64::from(packet.size),
+            mark: packet.mark,
+        };
         let cnp = receiver.notification.on_data(&arrival);
         let timer = receiver.notification.next_timer();
         if timer < receiver.timer_at {
@@ -202,8 +206,11 @@ impl Part {
             return;
         }
         receiver.timer_at = Time::NEVER;
-        let cnp =
-            if receiver.notification.next_timer() <= self.now { receiver.notification.on_timer(self.now) } else { None };
+        let cnp = if receiver.notification.next_timer() <= self.now {
+            receiver.notification.on_timer(self.now)
+        } else {
+            None
+        };
         let next = receiver.notification.next_timer();
         if next < receiver.timer_at {
             receiver.timer_at = next;

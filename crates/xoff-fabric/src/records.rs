@@ -219,7 +219,7 @@ impl Part {
         }
         let (senders, rates, outcomes) = (&mut self.senders, &mut records.rates, &records.flows);
         records.sampled_flows.retain(|&flow| {
-            let Some(sender) = senders.0[flow as usize].as_deref_mut() else {
+            let Some(sender) = senders[flow as usize].as_deref_mut() else {
                 // Completed since the last sample: its last bytes still count.
                 debug_assert!(outcomes[flow as usize].fct.is_some());
                 return false;

@@ -10,8 +10,8 @@ use xoff_schemes::int::IntStack;
 use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, IntPath, Mark, ReactionPoint, Sent};
 
 use crate::event::{key, kind};
+use crate::pacing::PacingHeap;
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
-use crate::pacing::{ABSENT, PacingHeap, Places};
 use crate::part::Part;
 use crate::port::DATA;
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
@@ -41,7 +41,8 @@ pub struct Nic {
 impl Nic {
     /// A NIC for each node of a topology; those of switches stay empty.
     pub(crate) fn all(topology: &Topology, priorities: usize) -> Vec<Nic> {
-        let mut nics: Vec<Nic> = topology.nodes.iter().map(|_| Nic { wake_at: Time::NEVER, ..Nic::default() }).collect();
+        let mut nics: Vec<Nic> =
+            topology.nodes.iter().map(|_| Nic { wake_at: Time::NEVER, ..Nic::default() }).collect();
         for port in 0..topology.ports() {
             let node = topology.node_of(port) as usize;
             if topology.nodes[node].kind == NodeKind::Host {
@@ -76,7 +77,6 @@ pub(crate) struct Sender {
     start: Time,
     src: NodeId,
     position: u32,
-    place: u32,
     priority: u8,
     standing: Standing,
     source_rate: Option<Rate>,
@@ -92,26 +92,6 @@ pub(crate) struct Sender {
     progress_at: Time,
     /// `wire_sent` and `snd_una` at the last sample.
     pub sampled: (u64, u64),
-}
-
-/// All flows' senders; a flow has one from its start to its last ACK.
-pub(crate) struct Senders(pub Vec<Option<Box<Sender>>>);
-
-impl Senders {
-    pub fn new(flows: usize) -> Self {
-        Senders((0..flows).map(|_| None).collect())
-    }
-    #[inline]
-    fn get(&mut self, flow: u32) -> Option<&mut Sender> {
-        self.0[flow as usize].as_deref_mut()
-    }
-}
-
-impl Places for Senders {
-    fn place(&mut self, flow: u32) -> &mut u32 {
-        // Only flows with a sender are ever in a heap.
-        &mut self.0[flow as usize].as_deref_mut().expect("a flow in the pacing heap has a sender").place
-    }
 }
 
 impl Sender {
@@ -145,7 +125,7 @@ impl Part {
             self.events.push(stop, key(kind::FLOW_STOP, flow), 0);
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
-        self.senders.0[flow as usize] = Some(Box::new(Sender {
+        self.senders[flow as usize] = Some(Box::new(Sender {
             snd_nxt: 0,
             snd_una: 0,
             size: f.size.unwrap_or(u64::MAX),
@@ -155,7 +135,6 @@ impl Part {
             start: self.now,
             src: f.src,
             position: net.routes[flow as usize].data,
-            place: ABSENT,
             priority: f.priority,
             standing: Standing::Idle,
             source_rate: f.source_rate,
@@ -180,7 +159,7 @@ impl Part {
     /// An endless flow, or one that is to stop early, ends with its next packet, so that its receiver learns of it.
     pub(crate) fn flow_stop(&mut self, flow: u32) {
         let payload = self.net.wire.payload;
-        let Some(sender) = self.senders.get(flow) else { return };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         sender.size = sender.size.min(sender.snd_nxt + payload);
         self.sync_reaction(flow);
     }
@@ -188,7 +167,7 @@ impl Part {
     /// After anything that may have changed a flow's rate, window, data or timer.
     #[inline]
     fn sync_reaction(&mut self, flow: u32) {
-        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
@@ -201,8 +180,8 @@ impl Part {
                 let due = sender.due();
                 if due != sender.next_at {
                     sender.next_at = due;
-                    let (src, place) = (sender.src, sender.place);
-                    self.nics[src as usize].pacing.update(place, due, &mut self.senders);
+                    let src = sender.src;
+                    self.nics[src as usize].pacing.update(due, flow, &mut self.places);
                     self.nic_arm(src, due);
                 }
             }
@@ -222,7 +201,7 @@ impl Part {
     /// returns.
     #[inline]
     fn stand(&mut self, flow: u32) -> Option<Time> {
-        let sender = self.senders.0[flow as usize].as_deref_mut()?;
+        let sender = self.senders[flow as usize].as_deref_mut()?;
         let nic = &mut self.nics[sender.src as usize];
         sender.next_at = sender.due();
         // A flow whose time comes before the wire is free waits for the wire, not for its time.
@@ -234,7 +213,7 @@ impl Part {
         } else {
             sender.standing = Standing::Pacing;
             let at = sender.next_at;
-            nic.pacing.insert(at, flow, &mut self.senders);
+            nic.pacing.insert(at, flow, &mut self.places);
             Some(at)
         }
     }
@@ -322,11 +301,11 @@ impl Part {
             if at > self.now {
                 break;
             }
-            let Some(sender) = self.senders.get(flow) else { break };
+            let Some(sender) = self.senders[flow as usize].as_deref_mut() else { break };
             sender.standing = Standing::Ready;
-            let (place, priority) = (sender.place, sender.priority);
+            let priority = sender.priority;
             let nic = &mut self.nics[node as usize];
-            nic.pacing.remove(place, &mut self.senders);
+            nic.pacing.remove(flow, &mut self.places);
             nic.ready[priority as usize].push_back(flow);
             nic.ready_classes |= 1 << (DATA + priority);
         }
@@ -348,7 +327,7 @@ impl Part {
     /// Sends a flow's next packet, if it still may. The flow is out of the round robin.
     #[inline]
     fn send_data(&mut self, flow: u32, port_id: PortId, class: u8) -> bool {
-        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return false };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return false };
         sender.standing = Standing::Idle;
         if !sender.may_send(self.net.least_window) {
             return false;
@@ -382,7 +361,7 @@ impl Part {
         sender.reaction.on_send(&Sent { now: self.now, payload, frame });
         let id = self.packets.insert(packet);
         self.put_on_wire(port_id, id);
-        let Some(sender) = self.senders.0[flow as usize].as_deref_mut() else { return true };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return true };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
@@ -398,7 +377,7 @@ impl Part {
     #[inline]
     pub(crate) fn feedback(&mut self, id: PacketId) {
         let packet = self.packets[id];
-        let Some(sender) = self.senders.0[packet.flow as usize].as_deref_mut() else {
+        let Some(sender) = self.senders[packet.flow as usize].as_deref_mut() else {
             return self.packets.remove(id); // the flow has completed
         };
         match packet.kind {
@@ -461,7 +440,7 @@ impl Part {
     }
 
     pub(crate) fn reaction_timer(&mut self, flow: u32) {
-        let Some(sender) = self.senders.get(flow) else { return };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let now = self.now;
         if sender.timer_at != now {
             return;
@@ -477,7 +456,7 @@ impl Part {
     pub(crate) fn retransmit_timer(&mut self, flow: u32) {
         let timeout = self.net.settings.host.retransmit_timeout;
         let now = self.now;
-        let Some(sender) = self.senders.get(flow) else { return };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let mut next = sender.progress_at + timeout;
         if next <= now {
             next = now + timeout;
@@ -494,13 +473,13 @@ impl Part {
 
     /// A flow's last byte is acknowledged, or an endless one has stopped: takes it out of its NIC's lists.
     fn flow_done(&mut self, flow: u32) {
-        let Some(sender) = self.senders.get(flow) else { return };
-        let (src, place, priority, standing) = (sender.src, sender.place, sender.priority, sender.standing);
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
+        let (src, priority, standing) = (sender.src, sender.priority, sender.standing);
         let nic = &mut self.nics[src as usize];
         nic.open_out -= 1;
         match standing {
             Standing::Idle => {}
-            Standing::Pacing => nic.pacing.remove(place, &mut self.senders),
+            Standing::Pacing => nic.pacing.remove(flow, &mut self.places),
             Standing::Ready => {
                 let ready = &mut nic.ready[priority as usize];
                 ready.retain(|&f| f != flow);
@@ -512,12 +491,12 @@ impl Part {
         self.counters.flows_done += 1;
         self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
         self.record_flow(flow, true);
-        self.senders.0[flow as usize] = None;
+        self.senders[flow as usize] = None;
     }
 
     /// Writes a flow's outcome as it stands now.
     pub(crate) fn record_flow(&mut self, flow: u32, completed: bool) {
-        let Some(sender) = self.senders.0[flow as usize].as_deref() else { return };
+        let Some(sender) = self.senders[flow as usize].as_deref() else { return };
         let port = self.nics[sender.src as usize].port;
         let paused = self.paused_time(self.data_queue(port, DATA + sender.priority));
         let outcome = &mut self.records.flows[flow as usize];

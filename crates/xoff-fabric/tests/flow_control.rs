@@ -133,7 +133,8 @@ fn two_line_rate_flows_grow_the_queue_at_line_rate() {
     let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let queue = 5; // link 2 (h2), end b: the switch's port to h2
-    let recording = Recording { interval: Some(Time::from_us(10)), queues: vec![queue], ..Recording::default() };
+    let recording =
+        Recording { interval: Some(Time::from_us(10)), queues: vec![queue], ..Recording::default() };
     let none = scheme("none", json!({}), Time::ZERO);
     let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
     let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(10)));

@@ -24,7 +24,8 @@ struct Case {
 }
 
 fn cases() -> impl Strategy<Value = Case> {
-    let hosts = (1u32..4).prop_flat_map(|switches| (Just(switches), prop::collection::vec(0..switches, 2..7)));
+    let hosts =
+        (1u32..4).prop_flat_map(|switches| (Just(switches), prop::collection::vec(0..switches, 2..7)));
     let flows = prop::collection::vec((0u32..100, 1u32..100, 1u64..200_000, 0u64..50, 0u8..2), 1..12);
     let rates = prop::collection::vec(prop::sample::select(vec![10u64, 25, 40, 100, 400]), 12);
     let settings = (10_000u64..60_000, any::<bool>(), any::<bool>(), 1u32..5, 20u16..2000, any::<bool>());
@@ -127,7 +128,11 @@ fn another_seed_gives_another_run() {
     // Otherwise the property above would hold for a fingerprint that sees nothing.
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time(700_000));
     let flows = vec![flow(0, 2, 2_000_000), flow(1, 2, 2_000_000)];
-    let case = Case { topology, settings: Settings { switch: Switch { priorities: 2, ..Switch::default() }, ..Settings::default() }, flows };
+    let case = Case {
+        topology,
+        settings: Settings { switch: Switch { priorities: 2, ..Switch::default() }, ..Settings::default() },
+        flows,
+    };
     let (a, b) = (run(&case, "dcqcn", 1), run(&case, "dcqcn", 2));
     assert_ne!(a.counters().fingerprint, b.counters().fingerprint);
     assert_ne!(a.records().flows, b.records().flows);

@@ -22,7 +22,8 @@ fn dumbbell(name: &str) -> Simulation {
     let env = network_env(&topology, &router, &settings, &scheme.signals()).expect("connected");
     let recording = Recording { interval: Some(STEP), rates: vec![0], ..Recording::default() };
     let flows = vec![endless(0, 2, 0), endless(1, 2, 300)];
-    let mut sim = simulate(topology, settings, scheme.resolve(&env), flows, recording, Some(Time::from_us(330)));
+    let mut sim =
+        simulate(topology, settings, scheme.resolve(&env), flows, recording, Some(Time::from_us(330)));
     sim.run(&mut |_| true).expect("no loss");
     sim
 }
@@ -31,7 +32,12 @@ fn dumbbell(name: &str) -> Simulation {
 fn first_reaction(sim: &Simulation) -> Time {
     let rates = &sim.records().rates;
     let (from, join) = (Time::from_us(250), Time::from_us(300));
-    let before = rates.iter().filter(|r| r.time > from && r.time <= join).map(|r| r.rate.bps()).min().expect("samples");
+    let before = rates
+        .iter()
+        .filter(|r| r.time > from && r.time <= join)
+        .map(|r| r.rate.bps())
+        .min()
+        .expect("samples");
     rates.iter().find(|r| r.time > join && r.rate.bps() < before / 1000 * 999).expect("it reacts").time
 }
 

@@ -88,7 +88,8 @@ fn run(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
     if threads > 1 {
-        let message = "expected one thread: this version simulates each run on one (results never depend on it)";
+        let message =
+            "expected one thread: this version simulates each run on one (results never depend on it)";
         return Err(ScenarioError::new_err(message));
     }
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));

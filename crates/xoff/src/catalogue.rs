@@ -8,15 +8,13 @@ use xoff_traffic::{pattern, workloads};
 
 /// Everything, as JSON: for each kind a list of entries with name, title, source, parameters' schema and defaults.
 pub fn all() -> Value {
-    let scheme = |s: registry::SchemeInfo| {
-        json!({ "name": s.name, "title": s.title, "source": s.source, "schema": s.schema, "defaults": s.defaults })
-    };
+    let scheme = |s: registry::SchemeInfo| json!({ "name": s.name, "title": s.title, "source": s.source, "schema": s.schema, "defaults": s.defaults });
     let topologies = topology::catalogue().into_iter().map(|t| {
         json!({ "name": t.name, "title": t.title, "source": t.source, "schema": t.schema, "defaults": t.defaults })
     });
-    let patterns = pattern::catalogue().into_iter().map(|p| {
-        json!({ "name": p.name, "title": p.title, "schema": p.schema, "defaults": p.defaults })
-    });
+    let patterns = pattern::catalogue()
+        .into_iter()
+        .map(|p| json!({ "name": p.name, "title": p.title, "schema": p.schema, "defaults": p.defaults }));
     let workloads = workloads::catalogue().into_iter().map(|w| {
         json!({
             "name": w.name, "title": w.title, "source": w.source, "mean_bytes": w.mean,

@@ -3,9 +3,9 @@
 use std::time::Instant;
 
 use serde_json::{Value, json};
-use xoff_engine::{Rate, Time};
+use xoff_engine::Time;
 use xoff_fabric::network::Flow;
-use xoff_fabric::topology::PortId;
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Failure, Network, Progress, Recording, Simulation, Stop};
 
 use crate::scenario::{Queues, Rates, Scenario, Stop as Until};
@@ -132,15 +132,14 @@ fn simulate(
 }
 
 /// What the fabric is to record, by ports and flows.
-fn recording(scenario: &Scenario, topology: &xoff_fabric::topology::Topology) -> Recording {
+fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
-    let switches = |p: &PortId| !topology.nodes[topology.node_of(*p) as usize].name.is_empty()
-        && topology.nodes[topology.node_of(*p) as usize].kind == xoff_fabric::topology::NodeKind::Switch;
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
     let all = 0..topology.ports();
     let ports: Vec<PortId> = match &record.queues {
         Queues::None => Vec::new(),
         Queues::All => all.collect(),
-        Queues::Switches => all.filter(switches).collect(),
+        Queues::Switches => all.filter(of_switch).collect(),
         Queues::Ports(names) => {
             let known = topology.port_names();
             names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
@@ -181,8 +180,6 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
     });
-    let unlimited = Rate::UNLIMITED;
-    debug_assert_ne!(net.line_rate, unlimited);
     json!({
         "format": 1,
         "version": env!("CARGO_PKG_VERSION"),

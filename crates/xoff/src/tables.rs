@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array, UInt32Array, UInt64Array,
+    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
+    UInt64Array,
 };
 use arrow_schema::{Field, Schema};
 use xoff_engine::Time;
@@ -125,7 +126,12 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     let labels = strings(traffic.labels.iter().cloned());
     Columns::new()
         .u32("id", "flow number, by start", rows.iter().map(|&i| i as u32))
-        .names("label", "its traffic pattern", rows.iter().map(|&i| u32::from(traffic.flows[i].label)), &labels)
+        .names(
+            "label",
+            "its traffic pattern",
+            rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
+            &labels,
+        )
         .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
         .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
         .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
@@ -205,11 +211,7 @@ fn ports(sim: &Simulation, names: &Names) -> Table {
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
         .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marked_ce[p as usize]))
-        .u64(
-            "dropped",
-            "packets dropped that came in by this port",
-            all.map(|p| records.drops[p as usize]),
-        )
+        .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]))
         .table("ports")
 }
 
@@ -218,7 +220,11 @@ fn queues(sim: &Simulation, names: &Names) -> Table {
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
-        .u64("bytes", "bytes queued at that moment, without the frame on the wire", rows.iter().map(|r| r.bytes))
+        .u64(
+            "bytes",
+            "bytes queued at that moment, without the frame on the wire",
+            rows.iter().map(|r| r.bytes),
+        )
         .u64("max_bytes", "most bytes queued in the interval", rows.iter().map(|r| r.max_bytes))
         .table("queues")
 }
@@ -232,7 +238,11 @@ fn rates(sim: &Simulation) -> Table {
         .f64("sent_bps", "frame bits that the sender began to send, bit/s", rows.iter().map(|r| r.sent_bps))
         .f64("goodput_bps", "payload acknowledged, bit/s", rows.iter().map(|r| r.goodput_bps))
         .f64("rate_bps", "the scheme's rate, bit/s", rows.iter().map(|r| r.rate.bps() as f64))
-        .u64_or_null("window_bytes", "the scheme's window, B; null: none", rows.iter().map(|r| window(r.window)))
+        .u64_or_null(
+            "window_bytes",
+            "the scheme's window, B; null: none",
+            rows.iter().map(|r| window(r.window)),
+        )
         .table("rates")
 }
 
@@ -265,7 +275,12 @@ fn notifications(sim: &Simulation) -> Table {
     let kind = |k: Kind| u32::from(k == Kind::Cnm);
     Columns::new()
         .u64("time_ps", "arrival at the sender, ps", rows.iter().map(|r| r.time.ps()))
-        .names("kind", "cnp (from a receiver) or cnm (from a switch)", rows.iter().map(|r| kind(r.kind)), &kinds)
+        .names(
+            "kind",
+            "cnp (from a receiver) or cnm (from a switch)",
+            rows.iter().map(|r| kind(r.kind)),
+            &kinds,
+        )
         .u32("flow", "flow id", rows.iter().map(|r| r.flow))
         .u64_or_null("point", "congestion point of a cnm", rows.iter().map(|r| r.point.map(u64::from)))
         .table("notifications")

@@ -85,7 +85,8 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     if forms.is_empty() || !fault.path.is_empty() {
         return None;
     }
-    Some(format!("`{key}` is a key with {tag} = {}", forms.join(", ")))
+    let label = table_label(context.table?);
+    Some(format!("`{key}` is a key of {label} with {tag} = {}", forms.join(", ")))
 }
 
 /// Divides a text into what is wrong and what was expected.
@@ -109,6 +110,12 @@ fn unit_meant(wrong: &str, expected: &str) -> String {
     let unit = wrong.split_once("unknown unit `").and_then(|(_, rest)| rest.split('`').next());
     let units = expected.split_once("units: ").map(|(_, list)| list.trim_end_matches(')').split([',', ' ']));
     let (Some(unit), Some(units)) = (unit, units) else { return String::new() };
+    // A unit of another kind of quantity is no slip of the pen.
+    if ["s", "ms", "us", "ns", "ps", "bps", "Kbps", "Mbps", "Gbps", "Tbps", "B", "KB", "MB", "GB"]
+        .contains(&unit)
+    {
+        return String::new();
+    }
     let units = units.filter(|u| !u.is_empty() && *u != "and");
     nearest(unit, units).map_or(String::new(), |u| format!("; did you mean `{u}`?"))
 }

@@ -220,12 +220,13 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
             }
             Value::Array(items) => {
                 let count = items.len();
-                let found = step.parse::<usize>().ok().and_then(|n| items.get_mut(n));
-                node = found.ok_or_else(|| {
-                    let so_far = so_far();
-                    format!(
-                        "`{so_far}` has {count} entries: expected a number from 0 below that, not `{step}`"
-                    )
+                node = step.parse::<usize>().ok().and_then(|n| items.get_mut(n)).ok_or_else(|| {
+                    let expected = match count {
+                        0 => "an array that is not empty".to_string(),
+                        1 => "`0`, the only one".to_string(),
+                        _ => format!("a number from 0 to {}", count - 1),
+                    };
+                    format!("`{}` has no entry `{step}`: expected {expected}", so_far())
                 })?;
             }
             _ => {
