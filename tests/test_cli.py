@@ -170,7 +170,8 @@ def test_report_refuses_what_is_no_run(command: Command, small: Path, tmp_path: 
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli import main; main(['check', sys.argv[1]]); "
-        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
+        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy'} & set(sys.modules); "
+        "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script, small], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import matplotlib as mpl
 import pytest
 from matplotlib.axes import Axes
@@ -23,8 +21,8 @@ RUN = made_up_run(
 
 
 @pytest.fixture
-def ax() -> Iterator[Axes]:
-    yield Figure().subplots()
+def ax() -> Axes:
+    return Figure().subplots()
 
 
 def test_slowdown_by_size(ax: Axes) -> None:

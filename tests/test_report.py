@@ -10,8 +10,9 @@ import pytest
 from made_up import made_up_run
 from xoff import report
 from xoff.errors import UserError
+from xoff.palette import COLOURS
 from xoff.plots import sections
-from xoff.plots.style import COLOURS, Plot, labelled, log_ticks
+from xoff.plots.style import Plot, labelled, log_ticks
 
 
 def plots(*runs: object) -> dict[str, Plot]:

@@ -60,7 +60,7 @@ def run(
     scenario: ScenarioFile,
     out: OutFolder,
     sets: Settings = None,
-    seed: Annotated[int | None, typer.Option(min=0, help="In place of the scenario's seed.")] = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="In place of the scenario's seed.")] = None,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")] = "1",
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
     force: Force = False,

@@ -7,7 +7,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::Recording;
 use xoff_fabric::settings::{Host, Packets, Settings};
-use xoff_fabric::topology::Topology;
+use xoff_fabric::topology::{AnyTopology, Topology};
 
 const PAYLOAD: u64 = 1456; // 1518 B less 62 B of headers
 
@@ -102,4 +102,43 @@ fn host_processing_adds_once() {
     let settings = Settings { host, ..Settings::default() };
     let (measured, ideal) = fct(&topology, &settings, 0, 1, 1);
     assert_eq!((measured, ideal), (Time(4_720_640), Time(4_720_640)));
+}
+
+#[test]
+fn on_every_topology() {
+    // First to last host of each, against the packet-by-packet reckoning along the path that was taken.
+    let topologies = [
+        json!({ "name": "dumbbell", "switches": 4, "trunk_rate": "40Gbps" }),
+        json!({ "name": "chain", "join": "middle" }),
+        json!({ "name": "star", "hosts": 3, "rate": "1.6Tbps" }),
+        json!({ "name": "fat_tree", "k": 4, "host_rate": "25Gbps", "core_rate": "400Gbps", "delay": "650ns" }),
+        json!({ "name": "leaf_spine", "leaves": 3, "spines": 2, "links_per_pair": 2, "host_rate": "10Gbps" }),
+        json!({
+            "name": "graph", "hosts": ["a", "b"], "switches": ["s", "t", "u"],
+            "links": [
+                { "a": "a", "b": "s", "rate": "1Gbps", "delay": "1us" },
+                { "a": "s", "b": "t", "rate": "100Gbps", "delay": "0ps", "rate_back": "7Gbps" },
+                { "a": "t", "b": "u", "rate": "40Gbps", "delay": "1ps" },
+                { "a": "u", "b": "b", "rate": "3Gbps", "delay": "2us", "delay_back": "5us" },
+            ],
+        }),
+    ];
+    for mut parameters in topologies {
+        let name = parameters["name"].take().as_str().map(String::from).expect("a name");
+        parameters.as_object_mut().expect("an object").remove("name");
+        let topology = AnyTopology::read(&name, parameters).expect("known").expect("valid").build().expect(&name);
+        let hosts = topology.hosts();
+        let (src, dst) = (hosts[0], hosts[hosts.len() - 1]);
+        for size in [1, PAYLOAD, PAYLOAD + 1, 3 * PAYLOAD, 500_000] {
+            let none = scheme("none", json!({}), Time::ZERO);
+            let flows = vec![flow(src, dst, size)];
+            let recording = Recording::default();
+            let mut sim = simulate(topology.clone(), Settings::default(), none, flows, recording, None);
+            sim.run(&mut |_| true).expect("no loss");
+            let path = sim.network().data_path(0).to_vec();
+            let expected = packet_by_packet(&topology, &path, size, 0, 1);
+            assert_eq!(sim.records().flows[0].fct, Some(expected), "{name}, {size} B");
+            assert_eq!(sim.network().ideal_fct(0), Some(expected), "closed form on {name}, {size} B");
+        }
+    }
 }

@@ -66,7 +66,7 @@ fn defaults_are_filled_in_and_shown() {
 fn a_scheme_that_reacts_to_marks_gets_red_unless_told_otherwise() {
     let shown = resolved(&read(SMALL, &[("scheme.name", "dcqcn")]));
     assert_eq!(shown["detector"]["name"], "red");
-    // DCQCN's timer is 55 us in its paper (SIGCOMM 2015, Table 2) and another in the NIC's variant; the resolved form
+    // DCQCN's timer is 55 us in its paper (SIGCOMM 2015) and another in the NIC's variant; the resolved form
     // holds the value, not its absence.
     assert_eq!(shown["scheme"]["increase_timer"], "55us");
 }

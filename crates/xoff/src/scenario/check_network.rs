@@ -3,7 +3,7 @@
 use xoff_engine::{Rate, Time};
 use xoff_fabric::routing::{Router, RoutingError};
 use xoff_fabric::topology::{
-    AnyTopology, MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE, Nearest, NodeKind, Topology, TopologyError,
+    AnyTopology, MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE, NodeKind, Topology, TopologyError,
 };
 use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
@@ -42,11 +42,6 @@ fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {
     c.add(&place.unwrap_or_else(|| "topology.name".into()), message, expected);
 }
 
-/// ", as was probably meant" at the end of what was expected.
-fn meant(nearest: &Nearest) -> String {
-    nearest.to_string()
-}
-
 /// Puts an error of a topology at the key that it is about.
 fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
     use TopologyError as E;
@@ -79,7 +74,7 @@ fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
         E::UnknownNode { link, end, name, nearest } => (
             Some(format!("topology.links.{link}.{end}")),
             format!("`links[{link}].{end}` in [topology] names the unknown node `{name}`"),
-            format!("expected a name from `nodes`, `hosts` or `switches`{}", meant(nearest)),
+            format!("expected a name from `nodes`, `hosts` or `switches`{nearest}"),
         ),
         E::DuplicateNode { name } => (
             named(c, name),
@@ -172,7 +167,7 @@ fn routing_problem(c: &mut Checker<'_>, error: &RoutingError) {
         E::UnknownNode { key, name, nearest } => (
             path(key),
             format!("`{key}` in [routing] names the unknown node `{name}`"),
-            format!("expected a node of the topology{}", meant(nearest)),
+            format!("expected a node of the topology{nearest}"),
         ),
         E::WrongKind { key, name, expected } => (
             path(key),
