@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Entry = dict[str, Any]
 
 QUANTITIES = {"Time": "time", "Rate": "rate", "Bytes": "size"}
-"""Types with a unit, and what to call them."""
+"""Formats of strings with a unit, and what to call them."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,9 @@ class Parameter:
     kind: str
     """What it takes: a size, a number, true or false, one of some words."""
     default: str
-    """As TOML; empty where it must be given or is off."""
+    """As TOML; empty where there is none."""
+    required: bool
+    """Whether it must be given."""
     doc: str
     """What it is."""
 
@@ -67,9 +69,10 @@ def kind_of(about: Any, schema: Any) -> str:
     """What a property takes, in a word or two, from its JSON schema."""
     if not isinstance(about, dict):
         return "anything"
+    if about.get("format") in QUANTITIES:
+        return QUANTITIES[about["format"]]
     if "$ref" in about:
-        name = about["$ref"].rsplit("/", 1)[-1]
-        return QUANTITIES.get(name) or kind_of(schema.get("$defs", {}).get(name, {}), schema)
+        return kind_of(schema.get("$defs", {}).get(about["$ref"].rsplit("/", 1)[-1], {}), schema)
     for choice in ("anyOf", "oneOf"):
         if choice in about:
             kinds = [kind_of(each, schema) for each in about[choice]]
@@ -146,7 +149,8 @@ def detail(plural: str, name: str) -> RenderableType:
         table.add_column(column, no_wrap=column != "takes", max_width=28)
     table.add_column("meaning", ratio=1)
     for row in rows:
-        table.add_row(Text(row.name), Text(row.default), Text(row.kind), Text(row.doc))
+        default = "required" if row.required else row.default
+        table.add_row(Text(row.name), Text(default), Text(row.kind), Text(row.doc))
     return Group(head, Text(), table)
 
 

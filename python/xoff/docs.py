@@ -65,18 +65,13 @@ def _scenario() -> str:
         "impossible value is refused with its line and what was expected. `xoff check FILE --json` prints the "
         "scenario with every default filled in.\n",
     ]
-    for table, several in itertools.groupby(keys, key=lambda key: _table_of(key["path"])):
+    for table, inside in itertools.groupby(keys, key=lambda key: _table_of(key["path"])):
         parts.append(f"## {_heading(table)}\n")
-        rows = [
-            (
-                f"`{key['path']}`" + (f" (`{key['of']}`)" if key.get("of") else ""),
-                key["type"],
-                "**required**" if key.get("required") else _code(toml(key["default"])),
-                one_line(key["doc"]),
-            )
-            for key in several
-        ]
-        parts.append(_table(("key", "takes", "default", "meaning"), rows))
+        for form, several in itertools.groupby(inside, key=lambda key: key["of"]):
+            if form:
+                parts.append(f"### `{form}`\n")
+            rows = [(f"`{key['path']}`", key["type"], _default(key), one_line(key["doc"])) for key in several]
+            parts.append(_table(("key", "takes", "default", "meaning"), rows))
     return "\n".join(parts)
 
 
@@ -90,7 +85,10 @@ def _page(title: str, what: str, command: str, groups: Sequence[tuple[str | None
 
 
 def _entry(item: Entry, level: str) -> str:
-    rows = [(f"`{row.name}`", row.kind, _code(row.default), row.doc) for row in parameters(item)]
+    rows = [
+        (f"`{row.name}`", row.kind, "**required**" if row.required else _code(row.default), row.doc)
+        for row in parameters(item)
+    ]
     table = _table(("parameter", "takes", "default", "meaning"), rows) if rows else "It has no parameters.\n"
     source = f"\n\nSource: {one_line(item['source'])}" if item.get("source") else ""
     return f"{level} {item['name']}\n\n{one_line(item['title'])}{source}\n\n{table}"
@@ -141,6 +139,10 @@ def _heading(table: str) -> str:
     if not table:
         return "Top level"
     return f"`[[{table.removesuffix('[]')}]]`" if table.endswith("[]") else f"`[{table}]`"
+
+
+def _default(key: dict[str, Any]) -> str:
+    return "**required**" if key["required"] else _code(toml(key["default"]))
 
 
 def _code(text: str) -> str:

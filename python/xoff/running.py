@@ -55,7 +55,7 @@ def execute(
     RunError
         The run broke.
     """
-    stop = threading.Event()
+    stop, done = threading.Event(), threading.Event()
     result: list[RunOutput] = []
     failure: list[BaseException] = []
 
@@ -79,13 +79,15 @@ def execute(
             )
         except BaseException as error:  # handed over to the caller's thread
             failure.append(error)
+        finally:
+            done.set()
 
     # Python runs signal handlers in the main thread only, which must not be busy in native code.
     worker = threading.Thread(target=work, name="xoff-run", daemon=True)
     worker.start()
-    while worker.is_alive():
+    while not done.is_set():
         try:
-            worker.join(POLL_S)
+            done.wait(POLL_S)
         except KeyboardInterrupt:
             if stop.is_set():
                 raise

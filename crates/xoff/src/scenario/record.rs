@@ -23,8 +23,6 @@ pub struct Record {
     pub utilization: bool,
     /// Each PAUSE with its port, start and length.
     pub pauses: bool,
-    /// Each change of a ternary detector's state (TCD).
-    pub states: bool,
     /// Each CNP and CNM.
     pub notifications: bool,
 }
@@ -37,7 +35,6 @@ impl Default for Record {
             rates: Rates::None,
             utilization: false,
             pauses: true,
-            states: false,
             notifications: false,
         }
     }
