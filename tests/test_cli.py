@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -32,6 +34,11 @@ def test_a_run_writes_its_folder_and_says_so(command: Command, small: Path, tmp_
     manifest = xoff.load(tmp_path / "out").manifest
     assert (manifest["seed"], manifest["scenario"]["scheme"]["name"]) == (7, "hpcc")
     assert manifest["complete"] is True
+
+
+def test_the_version_is_that_of_the_library(command: Command) -> None:
+    done = command("--version")
+    assert (done.returncode, done.stdout) == (0, f"xoff {xoff.__version__}\n")
 
 
 def test_quiet_is_quiet(command: Command, small: Path) -> None:
@@ -78,6 +85,7 @@ def test_a_mistake_is_explained_and_leaves_nothing(
     done = command("run", *arguments, "-o", "out")
     assert done.returncode == 2
     assert message in done.stderr
+    assert "error: error" not in done.stderr
     assert "Traceback" not in done.stderr
     assert "panicked" not in done.stderr
     assert done.stdout == ""
@@ -122,6 +130,25 @@ def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
     assert run.manifest["complete"] is False
     assert 0 < run.manifest["sim_time_ps"] < 100 * 10**12
     assert run.flows["acked_bytes"][0].as_py() > 0
+
+
+def test_a_terminal_sees_how_far_a_run_has_come(tmp_path: Path) -> None:
+    (tmp_path / "endless.toml").write_text(ENDLESS)
+    arguments = [sys.executable, "-m", "xoff", "run", "endless.toml", "-o", "out", "--set", "run.duration=100ms"]
+    terminal, child = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
+    with subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=child, env=environment) as running:
+        os.close(child)
+        shown = b""
+        # Linux says EIO when the other end of a terminal is closed, others say nothing.
+        with contextlib.suppress(OSError):
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        os.close(terminal)
+        running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert b"endless.toml" in shown
+    assert b"ms simulated, 0/" in shown
 
 
 def test_check_prints_every_default(command: Command, small: Path) -> None:

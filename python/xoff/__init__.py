@@ -84,7 +84,7 @@ def __getattr__(name: str) -> Any:
     if name == "plot":
         return importlib.import_module("xoff.plot")
     if name == "__version__":
-        from importlib.metadata import version
+        from xoff import _xoff
 
-        return version("xoff")
+        return _xoff.__version__
     raise AttributeError(f"module `xoff` has no attribute `{name}`")

@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Protocol
 
+__version__: str
+
 class ScenarioError(ValueError):
     """A mistake in a scenario; the message names file, line, key and what was expected."""
 

@@ -61,7 +61,9 @@ def parameters(item: Entry) -> list[Parameter]:
     rows = []
     for name, about in schema.get("properties", {}).items():
         default = defaults.get(name, about.get("default"))
-        rows.append(Parameter(name, kind_of(about, schema), toml(default), one_line(about.get("description", ""))))
+        required = name in schema.get("required", [])
+        doc = one_line(about.get("description", ""))
+        rows.append(Parameter(name, kind_of(about, schema), toml(default), required, doc))
     return rows
 
 

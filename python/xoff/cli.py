@@ -39,9 +39,9 @@ Force = Annotated[bool, typer.Option("--force", help="Write into a folder that h
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from importlib.metadata import version
+        from xoff import _xoff
 
-        typer.echo(f"xoff {version('xoff')}")
+        typer.echo(f"xoff {_xoff.__version__}")
         raise typer.Exit
 
 

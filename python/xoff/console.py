@@ -16,8 +16,8 @@ _STEPS = 1000
 
 
 def complain(kind: str, message: str) -> None:
-    """One message on stderr."""
-    print(f"{kind}: {message}", file=sys.stderr)
+    """One message on stderr; a message that says what kind it is keeps its own words."""
+    print(message if message.startswith(f"{kind}: ") else f"{kind}: {message}", file=sys.stderr)
 
 
 @contextmanager

@@ -164,15 +164,18 @@ impl Part {
 
     /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
     #[inline]
-    fn int_reading(&self, port_id: PortId) -> PortReading {
-        if !self.int_table.is_empty() {
-            return self.int_table[port_id as usize];
-        }
-        let port = &self.ports[port_id as usize];
+    fn int_reading(&self, port: PortId) -> PortReading {
+        self.int_table.get(port as usize).copied().unwrap_or_else(|| self.live_reading(port))
+    }
+
+    /// A port's counters now.
+    #[inline]
+    fn live_reading(&self, port: PortId) -> PortReading {
+        let port = &self.ports[port as usize];
         PortReading {
             at: self.now,
-            // The frame on the wire counts by the part that is through: whole frames would make the rate
-            // between two ACKs jump by a frame's share.
+            // The frame on the wire counts by the part that is through: whole frames would make the rate between
+            // two readings jump by a frame's share.
             tx_bytes: port.sent_by(self.now),
             queue_bytes: port.queued_bytes,
             rate: port.rate,
@@ -181,8 +184,9 @@ impl Part {
 
     /// Takes the periodic snapshot of all ports' counters (FNCC, section 4.1).
     pub(crate) fn refresh_int_table(&mut self) {
-        self.int_table.clear();
-        let table = (0..self.ports.len() as u32).map(|p| self.int_reading(p)).collect();
+        let mut table = std::mem::take(&mut self.int_table);
+        table.clear();
+        table.extend((0..self.ports.len() as u32).map(|p| self.live_reading(p)));
         self.int_table = table;
         let next = self.now + self.net.settings.packets.int_refresh;
         self.events.push(next, key(kind::INT_REFRESH, 0), 0);

@@ -126,7 +126,8 @@ fn on_every_topology() {
     for mut parameters in topologies {
         let name = parameters["name"].take().as_str().map(String::from).expect("a name");
         parameters.as_object_mut().expect("an object").remove("name");
-        let topology = AnyTopology::read(&name, parameters).expect("known").expect("valid").build().expect(&name);
+        let topology =
+            AnyTopology::read(&name, parameters).expect("known").expect("valid").build().expect(&name);
         let hosts = topology.hosts();
         let (src, dst) = (hosts[0], hosts[hosts.len() - 1]);
         for size in [1, PAYLOAD, PAYLOAD + 1, 3 * PAYLOAD, 500_000] {

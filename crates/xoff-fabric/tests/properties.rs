@@ -10,12 +10,14 @@ use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::settings::{AckClass, FlowControl, Host, Pfc, Scheduling, Settings, Switch};
-use xoff_fabric::topology::Topology;
+use xoff_fabric::topology::{Link, Topology};
 use xoff_fabric::{Flow, Recording, Simulation, network_env, routing::Router, routing::Routing};
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 
-/// A chain of switches with hosts here and there, mixed rates, and flows among them.
+/// Up to three switches in a chain or a triangle, some joined by two links, with hosts here and there, mixed rates,
+/// one to eight priorities, and flows among them. Three switches cannot deadlock: between two of them each path has
+/// one link only.
 #[derive(Clone, Debug)]
 struct Case {
     topology: Topology,
@@ -26,11 +28,20 @@ struct Case {
 fn cases() -> impl Strategy<Value = Case> {
     let hosts =
         (1u32..4).prop_flat_map(|switches| (Just(switches), prop::collection::vec(0..switches, 2..7)));
-    let flows = prop::collection::vec((0u32..100, 1u32..100, 1u64..200_000, 0u64..50, 0u8..2), 1..12);
+    let flows = prop::collection::vec((0u32..100, 1u32..100, 1u64..200_000, 0u64..50, 0u8..8), 1..12);
     let rates = prop::collection::vec(prop::sample::select(vec![10u64, 25, 40, 100, 400]), 12);
     let settings = (10_000u64..60_000, any::<bool>(), any::<bool>(), 1u32..5, 20u16..2000, any::<bool>());
-    (hosts, flows, rates, settings).prop_map(|((switches, hosts), flows, rates, s)| {
+    let more = (1u8..=8, any::<bool>(), any::<bool>());
+    (hosts, flows, rates, settings, more).prop_map(|((switches, hosts), flows, rates, s, more)| {
+        let (priorities, triangle, double) = more;
         let mut topology = chain(switches, &hosts, Rate::from_gbps(100), Time(700_000));
+        let (first, trunk) = (hosts.len() as u32, hosts.len());
+        if double && switches > 1 {
+            topology.links.push(topology.links[trunk]);
+        }
+        if triangle && switches == 3 {
+            topology.links.push(Link { a: first, b: first + 2, ..topology.links[trunk] });
+        }
         for (link, gbps) in topology.links.iter_mut().zip(&rates) {
             (link.rate_ab, link.rate_ba) = (Rate::from_gbps(*gbps), Rate::from_gbps(*gbps));
         }
@@ -43,7 +54,7 @@ fn cases() -> impl Strategy<Value = Case> {
         let settings = Settings {
             flow_control: FlowControl::Pfc(pfc),
             switch: Switch {
-                priorities: 2,
+                priorities,
                 scheduling: if strict { Scheduling::Strict } else { Scheduling::RoundRobin },
                 buffer: dynamic.then_some(Bytes(4_000_000)),
             },
@@ -55,10 +66,10 @@ fn cases() -> impl Strategy<Value = Case> {
             ..Settings::default()
         };
         let n = hosts.len() as u32;
-        let flows = flows.into_iter().map(|(src, hop, size, start, priority)| {
+        let flows = flows.into_iter().map(move |(src, hop, size, start, priority)| {
             let src = src % n;
             let dst = (src + 1 + hop % (n - 1)) % n;
-            Flow { start: Time::from_us(start), priority, ..flow(src, dst, size) }
+            Flow { start: Time::from_us(start), priority: priority % priorities, ..flow(src, dst, size) }
         });
         let mut flows: Vec<Flow> = flows.collect();
         flows.sort_by_key(|f| f.start);

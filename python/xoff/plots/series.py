@@ -31,15 +31,16 @@ def queues_over_time(runs: Sequence[Labelled]) -> Plot:
 
 def rates_over_time(runs: Sequence[Labelled]) -> Plot:
     """Sending rates of flows, or their sum where there are many."""
+    most = _MOST_FLOWS // len(runs)
     return _over_time(
         runs,
         Plot(
             "rates",
             "Sending rate",
-            "Rate at which each recorded flow put frames on the wire; the sum of all where more than "
-            f"{_MOST_FLOWS} were recorded.",
+            "Rate at which each recorded flow put frames on the wire; the sum of all where a run recorded more than "
+            f"{most}.",
         ),
-        lambda each: flow_rates(each.run, "sent_bps", _MOST_FLOWS)[0],
+        lambda each: flow_rates(each.run, "sent_bps", most)[0],
         "sending rate (Gbps)",
         1e9,
         _absent(runs, "rates", "record.rates=all", "No recorded flow sent anything."),
@@ -106,7 +107,9 @@ def _over_time(
     every = [series for several in found for series in several]
     if not every:
         return Plot(plot.name, plot.title, absent)
-    scale, time = time_scale(max(float(series.time_ps[-1]) for series in every))
+    first = min(float(series.time_ps[0]) for series in every)
+    busy = _last_busy(every)
+    scale, time = time_scale(busy)
     one_each = all(len(several) <= 1 for several in found)
     figure = new_figure(height=420, x=f"time ({time})", y=axis, legend="top" if one_each else "right")
     for index, (each, several) in enumerate(zip(runs, found, strict=True)):
@@ -128,9 +131,21 @@ def _over_time(
     figure.update_layout(legend={"groupclick": "toggleitem"})
     if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:
         figure.update_yaxes(dtick=1)
+    latest = max(float(series.time_ps[-1]) for series in every)
+    zoomed = first < busy < 0.8 * latest
+    if zoomed:
+        figure.update_xaxes(range=[first / scale, (busy + 0.03 * (busy - first)) / scale])
     silent = [each.label for each, several in zip(runs, found, strict=True) if not several]
     without = f" Nothing to show of {listed(silent)}." if silent else ""
-    return Plot(plot.name, plot.title, plot.note + without, figure)
+    zoom = " Zoomed to where something happens; a double click on the plot shows the whole run." if zoomed else ""
+    return Plot(plot.name, plot.title, plot.note + without + zoom, figure)
+
+
+def _last_busy(every: Sequence[Series]) -> float:
+    """The last moment at which any series is above a hundredth of the greatest value, in ps."""
+    least = max(float(series.value.max()) for series in every) / 100
+    ends = [series.time_ps[(series.value > least).nonzero()[0]] for series in every]
+    return max((float(times[-1]) for times in ends if len(times)), default=0.0)
 
 
 def _top(runs: Sequence[Labelled]) -> int:

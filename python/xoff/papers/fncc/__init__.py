@@ -1,0 +1,95 @@
+"""FNCC: Fast Notification Congestion Control in Data Center Networks (Xu et al., arXiv 2024).
+
+Scenarios, claims and what is drawn and computed from their runs. Fig. 1a is hardware trend data and no experiment;
+Figs. 2, 4 to 8 and 10 to 12 are drawings.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from xoff.papers import _claims, _page
+from xoff.papers._jobs import run_jobs
+from xoff.papers.fncc import drawings, readings
+from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
+from xoff.papers.fncc.findings import GROUPS, find
+
+TITLE = "FNCC: Fast Notification Congestion Control in Data Center Networks, reproduced"
+LEAD = (
+    "Xu et al., arXiv 2024. Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` "
+    "where the relation holds and the size is within 25 % of the paper's, `direction` where only the relation holds, "
+    "`contradicted` where it does not. Fig. 1a is hardware trend data and no experiment."
+)
+
+
+def reproduce(out: Path, claim: str | None, quick: bool) -> int:
+    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+
+    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv`.
+
+    Raises
+    ------
+    UserError
+        There is no such claim.
+    RunError
+        A run broke.
+    """
+    began = time.monotonic()
+    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    scale = QUICK if quick else FULL
+    groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
+    out.mkdir(parents=True, exist_ok=True)
+    main = [job for group in groups for job in group_jobs(group, scale)]
+    results = run_jobs([*main, *readings.jobs(groups, scale)], "FNCC")
+    keys = {job.key for job in main}
+    own = {key: value for key, value in results.items() if key in keys}
+    further = {key: value for key, value in results.items() if key not in keys}
+
+    findings = [find(each, own, scale, _shortened(each.name, scale) if quick else "") for each in claims]
+    figures = drawings.draw(own, out)
+    _claims.write(findings, out)
+    table = readings.table(claims, own, further, scale)
+    table.write_csv(out / "readings.csv")
+    rows = [[str(cell) for cell in row] for row in table.iter_rows()]
+    _page.write_page(
+        out / "index.html",
+        title=TITLE,
+        lead=LEAD,
+        banner=_banner(scale) if quick else _window(scale),
+        findings=findings,
+        figures=figures,
+        tables=[("Other readings", readings.__doc__ or "", ("reading", "what", "claim", "verdict", "measured"), rows)],
+    )
+    for finding in findings:
+        print(f"{finding.verdict:<13} {finding.claim.id:<22} {_claims.measured_text(finding)}")
+    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 0
+
+
+def _window(scale: Scale) -> str:
+    return (
+        f"Fat-tree: flows arrive for {scale.window_ms:g} ms in each of {scale.seeds} seeds, and the run goes on until the "
+        "last one is complete; the two-flow runs are repeated "
+        f"{scale.repetitions} times with flow1 joining 0.1 us later each time."
+    )
+
+
+def _banner(scale: Scale) -> str:
+    return (
+        f"Shortened by --quick: flows arrive in the fat-tree for {scale.window_ms:g} ms instead of {FULL.window_ms:g} ms, in "
+        f"{scale.seeds} seeds instead of {FULL.seeds}; a flow joins each {scale.interval_ms:g} ms instead of "
+        f"{FULL.interval_ms:g} ms in Fig. 13e; {scale.repetitions} repetitions instead of {FULL.repetitions} elsewhere."
+    )
+
+
+def _shortened(name: str, scale: Scale) -> str:
+    if name in ("websearch", "hadoop"):
+        return (
+            f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms, "
+            f"{scale.seeds} seeds instead of {FULL.seeds}."
+        )
+    if name == "fairness":
+        return f"Shortened by --quick: a change each {scale.interval_ms:g} ms instead of {FULL.interval_ms:g} ms."
+    return f"Shortened by --quick: {scale.repetitions} repetitions instead of {FULL.repetitions}."

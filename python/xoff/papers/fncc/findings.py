@@ -1,0 +1,237 @@
+"""FNCC's claims against what was measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from xoff.papers._claims import Check, Claim, Finding, below, reduced, reduction
+from xoff.papers.fncc.experiments import FCT_SCHEMES, JOIN_US, SCHEMES, Scale, mean, spread
+from xoff.papers.fncc.measures import BEFORE_US, REACTED, STEPPED_US, Fairness, Fct
+
+NAMES = {"fncc": "FNCC", "hpcc": "HPCC", "dcqcn": "DCQCN", "rocc": "RoCC"}
+
+REACTIONS_US = {"hpcc": 30.0, "dcqcn": 46.0, "rocc": 70.0}
+"""The paper's times of reaction, counted from the join, in us; FNCC's is "about" 0."""
+BANDS_US = {"fncc": (0.0, 8.0), "hpcc": (0.0, 35.0), "dcqcn": (20.0, 60.0), "rocc": (20.0, 80.0)}
+"""What they can be by the lengths of the paths and the schemes' own periods."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "response-order": ("100",),
+    "queue-order": ("100", "200", "400"),
+    "pause-frames": ("200", "400"),
+    "utilization": ("200", "400"),
+    "fairness": ("fairness",),
+    "first-hop": ("first",),
+    "middle-hop": ("middle",),
+    "last-hop-no-lhcs": ("last",),
+    "last-hop-lhcs": ("last",),
+    "websearch": ("websearch",),
+    "hadoop": ("hadoop",),
+}
+"""The experiments that each claim needs."""
+
+Results = Mapping[Any, Any]
+
+
+def find(claim: Claim, results: Results, scale: Scale, short: str) -> Finding:
+    """The finding of `claim`; `short` says what was shortened, for its note."""
+    checks, measured, note = _RULES[claim.name](results)
+    groups = GROUPS[claim.name]
+    seeds = sorted({key[2] if groups[0] in ("websearch", "hadoop") else key[2] + 1 for key in results if key[0] in groups})
+    return Finding(claim, checks, measured, seeds, _scenario(groups[0]), " ".join(filter(None, (note, short))))
+
+
+def _scenario(group: str) -> str:
+    if group.isdigit():
+        return "dumbbell.toml"
+    if group == "fairness":
+        return "fairness.toml"
+    return "fat_tree.toml" if group in ("websearch", "hadoop") else f"chain_{group}.toml"
+
+
+Ruled = tuple[list[Check], dict[str, float | None], str]
+
+
+def _response(results: Results) -> Ruled:
+    time = {scheme: mean(results, "100", scheme, "reaction_us") for scheme in SCHEMES}
+    checks = []
+    for earlier, later in zip(SCHEMES, SCHEMES[1:], strict=False):
+        # What never reacts reacts last.
+        ordered = time[earlier] < (np.inf if np.isnan(time[later]) else time[later])
+        checks.append(
+            Check(
+                f"{NAMES[earlier]} before {NAMES[later]}; {NAMES[later]}'s reaction after the join, us",
+                bool(ordered),
+                time[later],
+                REACTIONS_US[later],
+            )
+        )
+    literal = {scheme: mean(results, "100", scheme, "below_line_us") for scheme in SCHEMES}
+    bands = ", ".join(
+        f"{NAMES[scheme]} {'in' if low <= time[scheme] <= high else 'outside'} {low:.0f} to {high:.0f}"
+        for scheme, (low, high) in BANDS_US.items()
+    )
+    ranges = ", ".join(
+        "{} {:.1f} to {:.1f}".format(NAMES[scheme], *spread(results, "100", scheme, "reaction_us")) for scheme in SCHEMES
+    )
+    note = (
+        f"Reaction: flow0's rate below {REACTED:.0%} of its mean over the {BEFORE_US:.0f} us before the join. "
+        f"The literal reading, {REACTED:.0%} of the line rate, is met without congestion by schemes that aim at 95 % "
+        f"utilization ({', '.join(f'{NAMES[s]} {t:.1f} us' for s, t in literal.items())}). "
+        f"Sizes are compared as times after the join at {JOIN_US:.0f} us; FNCC's 0 can only be a rounding: the news needs "
+        f"3 us to travel. Physically plausible bands in us: {bands}. Range over repetitions in us: {ranges}."
+    )
+    return checks, {f"{NAMES[s]} reaction after the join, us": t for s, t in time.items()}, note
+
+
+def _queue(results: Results) -> Ruled:
+    checks, measured = [], dict[str, float | None]()
+    for group in GROUPS["queue-order"]:
+        peak = {scheme: mean(results, group, scheme, "peak_kb") for scheme in SCHEMES}
+        for scheme in SCHEMES:
+            measured[f"{NAMES[scheme]} peak at {group}G, KB"] = peak[scheme]
+            if scheme != "fncc":
+                checks.append(below(f"FNCC's peak at {group}G and {NAMES[scheme]}'s", peak["fncc"], peak[scheme]))
+    return checks, measured, "Most bytes in the egress queue of switch1 to switch2 after the join."
+
+
+def _pauses(results: Results) -> Ruled:
+    checks, measured = [], dict[str, float | None]()
+    for group in GROUPS["pause-frames"]:
+        sent = {scheme: mean(results, group, scheme, "pauses") for scheme in FCT_SCHEMES}
+        for scheme in FCT_SCHEMES:
+            measured[f"{NAMES[scheme]} at {group}G, frames"] = sent[scheme]
+        fncc, hpcc, dcqcn = (sent[scheme] for scheme in FCT_SCHEMES)
+        checks.append(Check(f"FNCC's at {group}G at most HPCC's", fncc <= hpcc, fncc - hpcc))
+        checks.append(Check(f"FNCC's at {group}G below DCQCN's", fncc < dcqcn, fncc - dcqcn))
+    note = (
+        "PAUSE frames that switch1 sent to the two senders in 1 ms. The threshold of 500 KB counts per ingress port, "
+        "as 802.1Qbb switches do, so that the two senders' shared queue reaches 1 MB before both are stopped."
+    )
+    return checks, measured, note
+
+
+def _utilization(results: Results) -> Ruled:
+    checks, measured = [], dict[str, float | None]()
+    for group in GROUPS["utilization"]:
+        use = {scheme: mean(results, group, scheme, "utilization") for scheme in SCHEMES}
+        for scheme in SCHEMES:
+            measured[f"{NAMES[scheme]} at {group}G"] = use[scheme]
+            if scheme != "fncc":
+                what = f"FNCC's at {group}G at least {NAMES[scheme]}'s; the difference"
+                checks.append(Check(what, use["fncc"] >= use[scheme], use["fncc"] - use[scheme]))
+    early = {
+        group: ", ".join(f"{NAMES[s]} {mean(results, group, s, 'utilization300'):.3f}" for s in SCHEMES)
+        for group in GROUPS["utilization"]
+    }
+    note = (
+        "From the join to the end of the run, 700 us. A scheme that keeps a standing queue has a utilization of 1 "
+        "by construction, whereas FNCC aims at 0.95. Over the first 300 us: "
+        + "; ".join(f"{group}G {text}" for group, text in early.items())
+        + "."
+    )
+    return checks, measured, note
+
+
+def _fairness(results: Results) -> Ruled:
+    found: Fairness = results["fairness", "fncc", 0]
+    checks = [
+        Check(f"interval {number} of 2 to 6: at least 0.95", bool(index >= 0.95), float(index))
+        for number, index in enumerate(found.jain, 2)
+    ]
+    samples = found.jain_sampled[np.isfinite(found.jain_sampled)]
+    note = (
+        f"A change every {found.interval_ms:g} ms"
+        f"{' as in the paper' if found.interval_ms == 100 else ' (the paper: 100 ms)'}; goodput of the active flows, "
+        f"averaged over the second half of each interval. Of all samples of {found.interval_ms * 5:g} us, also those "
+        f"right after a change, {np.mean(samples >= 0.95):.1%} reach 0.95."
+    )
+    return checks, {"least Jain index of an interval": float(found.jain.min())}, note
+
+
+def _hop(results: Results, group: str, scheme: str, claimed: float) -> Ruled:
+    peak = {s: mean(results, group, s, "peak_kb") for s in ("hpcc", scheme)}
+    use = {s: mean(results, group, s, "utilization") for s in ("hpcc", scheme)}
+    check = reduced("peak queue, HPCC to FNCC", peak[scheme], peak["hpcc"], claimed)
+    measured: dict[str, float | None] = {
+        "peak queue, reduction": check.measured,
+        "HPCC peak, KB": peak["hpcc"],
+        "FNCC peak, KB": peak[scheme],
+        "HPCC utilization": use["hpcc"],
+        "FNCC utilization": use[scheme],
+    }
+    for name, quantity in (("mean queue over 150 us", "mean150_kb"), ("mean queue to the end", "mean_kb")):
+        measured[f"{name}, reduction"] = reduction(*(mean(results, group, s, quantity) for s in (scheme, "hpcc")))
+    note = (
+        "The paper does not say what its queue depth is. The peak is what its figures show best and what the verdict "
+        f"rests on; the mean is beside it. The paper's reduction is {claimed:.1%}."
+    )
+    return [check], measured, note
+
+
+def _first(results: Results) -> Ruled:
+    checks, measured, note = _hop(results, "first", "fncc", 0.375)
+    fncc, hpcc = measured["FNCC utilization"] or 0.0, measured["HPCC utilization"] or 0.0
+    checks.append(Check("FNCC's utilization at least HPCC's; the difference", fncc >= hpcc, fncc - hpcc))
+    low, high = spread(results, "first", "fncc", "utilization")
+    note += (
+        f" FNCC's utilization ranges from {low:.3f} to {high:.3f} over the repetitions, HPCC's from "
+        "{:.3f} to {:.3f}.".format(*spread(results, "first", "hpcc", "utilization"))
+    )
+    return checks, measured, note
+
+
+def _last_lhcs(results: Results) -> Ruled:
+    checks, measured, note = _hop(results, "last", "fncc", 0.385)
+    for flow in (0, 1):
+        step = mean(results, "last", "fncc", f"step{flow}_gbps")
+        measured[f"flow{flow} after the step, Gbps"] = step
+        checks.append(Check(f"flow{flow} steps below its fair 50 Gbps, to", step < 50, step, 45.0))
+    low, high = STEPPED_US
+    return checks, measured, f"{note} Step: median rate {low:.0f} to {high:.0f} us after the join; 50 x 0.9 = 45 Gbps."
+
+
+def _fct(results: Results, workload: str, quantity: str, claimed: Mapping[str, float]) -> Ruled:
+    runs: dict[str, list[Fct]] = {
+        scheme: [each for key, each in results.items() if key[:2] == (workload, scheme)] for scheme in FCT_SCHEMES
+    }
+    value = {scheme: float(np.mean([getattr(run, quantity) for run in runs[scheme]])) for scheme in FCT_SCHEMES}
+    checks = [
+        reduced(f"slowdown, {NAMES[other]} to FNCC", value["fncc"], value[other], share) for other, share in claimed.items()
+    ]
+    measured: dict[str, float | None] = {f"{NAMES[s]} slowdown": v for s, v in value.items()}
+    measured |= {f"FNCC below {NAMES[o]} by": reduction(value["fncc"], value[o]) for o in claimed}
+    statistic, part = ("p50", slice(-4, None)) if quantity == "large_p50" else ("p95", slice(0, 8))
+    best = {}
+    for other in claimed:
+        bins = [np.mean([run.bins[statistic] for run in runs[s]], axis=0)[part] for s in ("fncc", other)]
+        best[other] = float(np.nanmax(1 - bins[0] / bins[1]))
+    counts = [run.large if quantity == "large_p50" else run.small for run in runs["fncc"]]
+    left = sum(run.incomplete for every in runs.values() for run in every)
+    note = (
+        f"Mean of the seeds' statistics; {int(np.mean(counts)):,} such flows a seed; {left} flows incomplete. "
+        "In the size bin where it is greatest, the reduction is "
+        + " and ".join(f"{share:.1%} against {NAMES[other]}" for other, share in best.items())
+        + " (the paper: by up to "
+        + " and ".join(f"{share:.1%}" for share in claimed.values())
+        + ")."
+    )
+    return checks, measured, note
+
+
+_RULES: dict[str, Callable[[Results], Ruled]] = {
+    "response-order": _response,
+    "queue-order": _queue,
+    "pause-frames": _pauses,
+    "utilization": _utilization,
+    "fairness": _fairness,
+    "first-hop": _first,
+    "middle-hop": lambda results: _hop(results, "middle", "fncc", 0.295),
+    "last-hop-no-lhcs": lambda results: _hop(results, "last", "fncc-no-lhcs", 0.084),
+    "last-hop-lhcs": _last_lhcs,
+    "websearch": lambda results: _fct(results, "websearch", "large_p50", {"hpcc": 0.124, "dcqcn": 0.428}),
+    "hadoop": lambda results: _fct(results, "hadoop", "small_p95", {"hpcc": 0.274, "dcqcn": 0.889}),
+}

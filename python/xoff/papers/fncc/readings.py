@@ -1,0 +1,136 @@
+"""The claims under other readings of the paper: what it leaves open is set otherwise, and everything is run again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import polars as pl
+
+from xoff.papers._claims import Claim, number_text
+from xoff.papers._jobs import Job
+from xoff.papers.fncc.experiments import FCT_SCHEMES, NO_SETS, WORKLOADS, Scale, Sets, fct_jobs, group_jobs
+from xoff.papers.fncc.findings import GROUPS, find
+
+_OWN_ECN = {
+    "detector.name": "red",
+    "detector.k_min": "5KB",
+    "detector.k_max": "200KB",
+    "detector.p_max": 0.01,
+}
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Something that the paper leaves open, read otherwise."""
+
+    name: str
+    """Short."""
+    what: str
+    """What is set."""
+    sets: Sets
+    """By scheme; `*` for all."""
+    fct: bool = False
+    """Whether the fat-tree is run under it too."""
+
+    def touches(self, scheme: str) -> bool:
+        """Whether runs of `scheme` differ under it."""
+        return "*" in self.sets or scheme.removesuffix("-no-lhcs") in self.sets
+
+
+READINGS = (
+    Reading("default", "what the verdicts rest on", NO_SETS, fct=True),
+    Reading("ack-control", "ACKs in a class of their own, ahead of data", {"*": {"host.ack_class": "control"}}, fct=True),
+    Reading("int-exact", "telemetry counters of unlimited width and step", {"*": {"packets.int_format": "exact"}}, fct=True),
+    Reading("int-refresh-1us", "FNCC's table refreshed each 1 us", {"fncc": {"packets.int_refresh": "1us"}}, fct=True),
+    Reading("int-refresh-5us", "FNCC's table refreshed each 5 us", {"fncc": {"packets.int_refresh": "5us"}}, fct=True),
+    Reading(
+        "max-stage-5",
+        "five additive steps between multiplicative ones, as HPCC prints",
+        {scheme: {"scheme.max_stage": 5} for scheme in ("hpcc", "fncc")},
+        fct=True,
+    ),
+    Reading(
+        "w-ai-800",
+        "W_AI of 800 B instead of 80 B",
+        {scheme: {"scheme.w_ai": "800B"} for scheme in ("hpcc", "fncc")},
+    ),
+    Reading(
+        "per-rtt",
+        "no reaction between two round trips",
+        {scheme: {"scheme.fast_react": False} for scheme in ("hpcc", "fncc")},
+    ),
+    Reading("lhcs-literal", "Algorithm 3 as printed: LHCS and Eq. 6 in one ACK", {"fncc": {"scheme.lhcs_bypass": False}}, fct=True),
+    Reading("rtt-per-pair", "T of each pair of hosts instead of the largest", {"*": {"host.base_rtt": "per_pair"}}, fct=True),
+    Reading("ethernet-gap", "20 B of preamble and gap after each frame", {"*": {"packets.gap": "20B"}}),
+    Reading("pfc-250", "PFC at 250 KB per ingress port: 500 KB of the shared queue", {"*": {"flow_control.xoff": "250KB"}}),
+    Reading("dcqcn-own-ecn", "DCQCN with its own paper's ECN: 5 and 200 KB, 1 %", {"dcqcn": _OWN_ECN}, fct=True),
+    Reading("dcqcn-mellanox", "DCQCN as HPCC's authors simulate it", {"dcqcn": {"scheme.variant": "mellanox"}}, fct=True),
+    Reading(
+        "dcqcn-mellanox-own-ecn",
+        "both of these",
+        {"dcqcn": {"scheme.variant": "mellanox", **_OWN_ECN}},
+    ),
+    Reading("dcqcn-periodic", "DCQCN's receiver sends CNPs on a 50 us grid", {"dcqcn": {"scheme.np": "periodic"}}),
+    Reading(
+        "rocc-100g",
+        "RoCC's values for 100 Gbps at all speeds",
+        {"rocc": {"scheme.q_ref": "300KB", "scheme.q_mid": "600KB", "scheme.q_max": "660KB"}},
+    ),
+)
+
+
+def jobs(groups: Sequence[str], scale: Scale) -> list[Job]:
+    """All further runs for the claims on `groups`, by (reading, key)."""
+    made = []
+    for reading in READINGS:
+        for group in groups:
+            if group in WORKLOADS:
+                # Shorter than the main runs, so the default is run again in the same size.
+                if reading.fct and scale.reading_window_ms > 0:
+                    run = [s for s in FCT_SCHEMES if reading.touches(s) or reading.name == "default"]
+                    found = fct_jobs(group, run, scale.reading_window_ms, scale.reading_seeds, reading.sets)
+                    made += [_renamed(job, reading) for job in found]
+            elif group != "fairness":
+                found = group_jobs(group, scale, reading.sets)
+                made += [_renamed(job, reading) for job in found if reading.touches(job.key[1])]
+    return made
+
+
+def _renamed(job: Job, reading: Reading) -> Job:
+    from dataclasses import replace
+
+    return replace(job, key=(reading.name, job.key))
+
+
+def table(
+    claims: Sequence[Claim], main: Mapping[Any, Any], further: Mapping[Any, Any], scale: Scale
+) -> pl.DataFrame:
+    """One row a reading and claim that it can touch: verdict and numbers."""
+    rows = []
+    defaults = {key: value for (name, key), value in further.items() if name == "default"}
+    for reading in READINGS:
+        own = {key: value for (name, key), value in further.items() if name == reading.name}
+        for claim in claims:
+            groups = GROUPS[claim.name]
+            if groups[0] in WORKLOADS:
+                base = defaults
+                touched = any(key[0] in groups for key in own)
+            else:
+                base = main
+                touched = reading.name == "default" or any(key[0] in groups for key in own)
+            if not touched or groups == ("fairness",):
+                continue
+            # Schemes that a reading does not touch behave as they do by default.
+            finding = find(claim, {**{k: v for k, v in base.items() if k[0] in groups}, **{k: v for k, v in own.items() if k[0] in groups}}, scale, "")
+            rows.append(
+                {
+                    "reading": reading.name,
+                    "what": reading.what,
+                    "claim": claim.name,
+                    "verdict": finding.verdict,
+                    "measured": "; ".join(f"{name} {number_text(value)}" for name, value in finding.measured.items()),
+                }
+            )
+    return pl.DataFrame(rows, schema=["reading", "what", "claim", "verdict", "measured"], orient="row")
