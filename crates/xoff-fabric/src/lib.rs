@@ -1,6 +1,7 @@
 //! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
 //!
-//! The files follow a packet's way: [`sender`] (reaction point, NIC arbitration and pacing) puts it on a link,
+//! The files follow a packet's way: [`sender`] (reaction point) makes it, [`nic`] (arbitration and
+//! pacing) puts it on a link,
 //! [`switching`] takes it through a switch, with [`buffer`] and [`pause`] for flow control, and [`receiver`] turns
 //! it into an ACK or a CNP that goes the same way back. [`part`] holds their state and hands out the events,
 //! [`network`] what never changes, [`records`] what is kept of a run.
@@ -9,6 +10,7 @@ pub mod buffer;
 pub mod build;
 pub mod event;
 pub mod network;
+pub mod nic;
 pub mod pacing;
 pub mod packet;
 pub mod part;

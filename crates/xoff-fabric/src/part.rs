@@ -1,6 +1,7 @@
 //! A part of the network: the nodes that one thread simulates, their state and their events.
 //!
-//! The files that follow a packet's way add the handlers: [`crate::sender`], [`crate::switching`],
+//! The files that follow a packet's way add the handlers: [`crate::sender`], [`crate::nic`],
+//! [`crate::switching`],
 //! [`crate::pause`], [`crate::receiver`]. State belongs to nodes, and nodes touch each other only by packets that
 //! take a link's delay, so a network can be cut into parts along its links.
 
@@ -14,13 +15,14 @@ use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 use crate::buffer::{IngressQueue, LinkEnds, Memory};
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
+use crate::nic::Nic;
 use crate::pacing::ABSENT;
 use crate::packet::{Kind, PacketId, Packets};
 use crate::pause::PauseState;
 use crate::port::{DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
-use crate::sender::{Nic, Sender};
+use crate::sender::Sender;
 use crate::topology::{PortId, peer};
 
 /// Why a run cannot go on.

@@ -1,62 +1,21 @@
-//! Host NICs, sending side: flows as QPs, their arbitration, pacing and windows, and what comes back to them.
+//! Flows at their senders: QPs with their reaction points, the packets they make and the feedback they get.
 //!
-//! A QP may send when it has data, fewer bytes in flight than its window, and its pacing time has come. Those of a
-//! priority that may send are served round robin. CNPs, CNMs and ACKs go before data.
-
-use std::collections::VecDeque;
+//! A QP may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then its NIC
+//! ([`crate::nic`]) gives it its turn.
 
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::IntStack;
 use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, IntPath, Mark, ReactionPoint, Sent};
 
 use crate::event::{key, kind};
-use crate::pacing::PacingHeap;
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
-use crate::topology::{NodeId, NodeKind, PortId, Topology};
-
-/// A host's NIC.
-#[derive(Default)]
-pub struct Nic {
-    pub(crate) port: PortId,
-    /// The earliest pending wake-up.
-    wake_at: Time,
-    /// By priority: flows that may send now, in turn.
-    ready: Vec<VecDeque<u32>>,
-    /// Priorities with a flow in `ready`, as classes.
-    ready_classes: u16,
-    /// Flows that wait for their pacing time.
-    pacing: PacingHeap,
-    /// Flows with an incomplete message to this host.
-    pub(crate) open_in: u32,
-    /// Flows that ever delivered data to this host.
-    pub(crate) seen_in: u32,
-    /// When the flows completed lately stop counting into N, earliest first.
-    pub(crate) recent_in: VecDeque<Time>,
-    /// Flows that are sending.
-    pub(crate) open_out: u32,
-}
-
-impl Nic {
-    /// A NIC for each node of a topology; those of switches stay empty.
-    pub(crate) fn all(topology: &Topology, priorities: usize) -> Vec<Nic> {
-        let mut nics: Vec<Nic> =
-            topology.nodes.iter().map(|_| Nic { wake_at: Time::NEVER, ..Nic::default() }).collect();
-        for port in 0..topology.ports() {
-            let node = topology.node_of(port) as usize;
-            if topology.nodes[node].kind == NodeKind::Host {
-                nics[node].port = port;
-                nics[node].ready = vec![VecDeque::new(); priorities];
-            }
-        }
-        nics
-    }
-}
+use crate::topology::{NodeId, PortId};
 
 /// Where a flow stands with its NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Standing {
+pub(crate) enum Standing {
     /// Has no data or no window.
     Idle,
     /// In its priority's round robin.
@@ -71,14 +30,14 @@ pub(crate) struct Sender {
     pub snd_una: u64,
     /// Payload bytes in all; `u64::MAX` while endless.
     size: u64,
-    next_at: Time,
-    last_start: Time,
-    last_frame: u64,
-    start: Time,
-    src: NodeId,
+    pub next_at: Time,
+    pub last_start: Time,
+    pub last_frame: u64,
+    pub start: Time,
+    pub src: NodeId,
     position: u32,
-    priority: u8,
-    standing: Standing,
+    pub priority: u8,
+    pub standing: Standing,
     source_rate: Option<Rate>,
     pub reaction: AnyReaction,
     timer_at: Time,
@@ -98,13 +57,13 @@ impl Sender {
     /// Whether data and window allow another packet. A window of fewer packets than the receiver collects for an ACK
     /// would never be acknowledged, so `least_window` is let through.
     #[inline]
-    fn may_send(&self, least_window: u64) -> bool {
+    pub fn may_send(&self, least_window: u64) -> bool {
         self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window().max(least_window)
     }
 
     /// When pacing and the source let the next packet go.
     #[inline]
-    fn due(&self) -> Time {
+    pub fn due(&self) -> Time {
         let paced = self.last_start + self.reaction.rate().serialization(self.last_frame);
         match self.source_rate {
             None => paced,
@@ -181,8 +140,7 @@ impl Part {
                 if due != sender.next_at {
                     sender.next_at = due;
                     let src = sender.src;
-                    self.nics[src as usize].pacing.update(due, flow, &mut self.places);
-                    self.nic_arm(src, due);
+                    self.nic_repace(src, flow, due);
                 }
             }
             Standing::Idle => {
@@ -197,136 +155,9 @@ impl Part {
         }
     }
 
-    /// Puts an idle flow that may send into the round robin, or among those that wait for their time, which it
-    /// returns.
-    #[inline]
-    fn stand(&mut self, flow: u32) -> Option<Time> {
-        let sender = self.senders[flow as usize].as_deref_mut()?;
-        let nic = &mut self.nics[sender.src as usize];
-        sender.next_at = sender.due();
-        // A flow whose time comes before the wire is free waits for the wire, not for its time.
-        if sender.next_at <= self.now.max(self.ports[nic.port as usize].busy_until) {
-            sender.standing = Standing::Ready;
-            nic.ready[sender.priority as usize].push_back(flow);
-            nic.ready_classes |= 1 << (DATA + sender.priority);
-            None
-        } else {
-            sender.standing = Standing::Pacing;
-            let at = sender.next_at;
-            nic.pacing.insert(at, flow, &mut self.places);
-            Some(at)
-        }
-    }
-
-    /// A NIC has a packet of its own (ACK, CNP, NACK) to send.
-    pub(crate) fn nic_enqueue(&mut self, node: NodeId, id: PacketId) {
-        let port_id = self.nics[node as usize].port;
-        let packet = &self.packets[id];
-        let (class, size) = (packet.class, u64::from(packet.size));
-        let port = &mut self.ports[port_id as usize];
-        port.backlog |= 1 << class;
-        port.queued_bytes += size;
-        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
-        self.queues[port_id as usize * self.classes + class as usize].push(id, size, &mut self.packets);
-        self.nic_kick(node);
-    }
-
-    /// A NIC may have something to send: now, or when its wire is free.
-    #[inline]
-    pub(crate) fn nic_kick(&mut self, node: NodeId) {
-        let busy_until = self.ports[self.nics[node as usize].port as usize].busy_until;
-        if busy_until <= self.now { self.nic_send(node) } else { self.nic_arm(node, busy_until) }
-    }
-
-    /// Sees to it that the NIC wakes at `at` or before.
-    #[inline]
-    fn nic_arm(&mut self, node: NodeId, at: Time) {
-        let nic = &mut self.nics[node as usize];
-        let at = at.max(self.ports[nic.port as usize].busy_until);
-        if at < nic.wake_at {
-            nic.wake_at = at;
-            self.events.push(at, key(kind::NIC_WAKE, node), 0);
-        }
-    }
-
-    #[inline]
-    pub(crate) fn nic_wake(&mut self, node: NodeId) {
-        let nic = &mut self.nics[node as usize];
-        if nic.wake_at != self.now {
-            return; // an earlier wake-up took its place
-        }
-        nic.wake_at = Time::NEVER;
-        self.nic_kick(node);
-    }
-
-    /// Sends the next packet of an idle NIC and arms its next wake-up.
-    #[inline]
-    fn nic_send(&mut self, node: NodeId) {
-        let port_id = self.nics[node as usize].port;
-        self.release_paced(node);
-        loop {
-            let port = &mut self.ports[port_id as usize];
-            let queued = port.sendable();
-            let nic = &mut self.nics[node as usize];
-            let flows = nic.ready_classes & !port.paused;
-            if queued != 0 {
-                let class = port.choose(queued, self.strict);
-                let id = self.take(port_id, class);
-                self.put_on_wire(port_id, id);
-                break;
-            }
-            if flows == 0 {
-                break;
-            }
-            let class = port.choose(flows, self.strict);
-            let ready = &mut nic.ready[(class - DATA) as usize];
-            let Some(flow) = ready.pop_front() else {
-                nic.ready_classes &= !(1 << class);
-                continue;
-            };
-            if ready.is_empty() {
-                nic.ready_classes &= !(1 << class);
-            }
-            if self.send_data(flow, port_id, class) {
-                break;
-            }
-        }
-        self.nic_rearm(node);
-    }
-
-    /// Moves the flows whose pacing time has come into the round robin.
-    #[inline]
-    fn release_paced(&mut self, node: NodeId) {
-        while let Some((at, flow)) = self.nics[node as usize].pacing.first() {
-            if at > self.now {
-                break;
-            }
-            let Some(sender) = self.senders[flow as usize].as_deref_mut() else { break };
-            sender.standing = Standing::Ready;
-            let priority = sender.priority;
-            let nic = &mut self.nics[node as usize];
-            nic.pacing.remove(flow, &mut self.places);
-            nic.ready[priority as usize].push_back(flow);
-            nic.ready_classes |= 1 << (DATA + priority);
-        }
-    }
-
-    /// Arms the wake-up for what is left to send.
-    #[inline]
-    fn nic_rearm(&mut self, node: NodeId) {
-        let nic = &self.nics[node as usize];
-        let port = &self.ports[nic.port as usize];
-        if port.sendable() != 0 || nic.ready_classes & !port.paused != 0 {
-            let at = port.busy_until;
-            self.nic_arm(node, at);
-        } else if let Some((at, _)) = nic.pacing.first() {
-            self.nic_arm(node, at);
-        }
-    }
-
     /// Sends a flow's next packet, if it still may. The flow is out of the round robin.
     #[inline]
-    fn send_data(&mut self, flow: u32, port_id: PortId, class: u8) -> bool {
+    pub(crate) fn send_data(&mut self, flow: u32, port_id: PortId, class: u8) -> bool {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return false };
         sender.standing = Standing::Idle;
         if !sender.may_send(self.net.least_window) {
@@ -475,19 +306,7 @@ impl Part {
     fn flow_done(&mut self, flow: u32) {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let (src, priority, standing) = (sender.src, sender.priority, sender.standing);
-        let nic = &mut self.nics[src as usize];
-        nic.open_out -= 1;
-        match standing {
-            Standing::Idle => {}
-            Standing::Pacing => nic.pacing.remove(flow, &mut self.places),
-            Standing::Ready => {
-                let ready = &mut nic.ready[priority as usize];
-                ready.retain(|&f| f != flow);
-                if ready.is_empty() {
-                    nic.ready_classes &= !(1 << (DATA + priority));
-                }
-            }
-        }
+        self.nic_forget(src, flow, priority, standing);
         self.counters.flows_done += 1;
         self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
         self.record_flow(flow, true);

@@ -6,7 +6,7 @@ import multiprocessing
 import os
 import sys
 import time
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,8 +19,8 @@ from xoff.results import Run
 class Job:
     """A run and what is taken from it; the tables themselves stay in the process that ran it."""
 
-    key: Hashable
-    """What the result is called."""
+    key: Any
+    """What the result is called: hashable, a tuple where there are several parts."""
     scenario: Path
     """The scenario file."""
     measure: Callable[[Run], Any]

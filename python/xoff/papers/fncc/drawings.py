@@ -63,17 +63,17 @@ def _shown(trace: Trace) -> Any:
     return (trace.time_us >= SHOWN_US[0]) & (trace.time_us <= SHOWN_US[1])
 
 
-def _mark_join(axes: Any) -> None:
+def _mark_join(axes: Any, at_top: bool) -> None:
     axes.axvline(JOIN_US, color="#666666", linewidth=0.9, linestyle=(0, (2, 2)))
     axes.annotate(
         "flow1 joins",
-        (JOIN_US, 1.0),
+        (JOIN_US, 1.0 if at_top else 0.0),
         xycoords=("data", "axes fraction"),
-        xytext=(-3, -3),
+        xytext=(-3, -3 if at_top else 3),
         textcoords="offset points",
         rotation=90,
         ha="right",
-        va="top",
+        va="top" if at_top else "bottom",
         fontsize=8,
         color="#555555",
     )
@@ -100,7 +100,7 @@ def _queue(results: Results, group: str, schemes: Sequence[str], name: str, fold
         for scheme, trace in traces.items():
             shown = _shown(trace)
             axes.plot(trace.time_us[shown], trace.queue_kb[shown], **_styled(scheme))
-        _mark_join(axes)
+        _mark_join(axes, at_top=True)
         _title(axes, name, title)
         _time_axis(axes)
         axes.set_ylabel("queue (KB)")
@@ -121,7 +121,7 @@ def _rates(results: Results, group: str, schemes: Sequence[str], name: str, titl
             axes.plot(time, trace.rates_gbps[1][shown], color=SCHEME_COLOURS[scheme], linestyle=(0, (3, 1.5)))
         axes.plot([], [], color="#444444", label="flow0")
         axes.plot([], [], color="#444444", linestyle=(0, (3, 1.5)), label="flow1")
-        _mark_join(axes)
+        _mark_join(axes, at_top=False)
         _title(axes, name, title)
         _time_axis(axes)
         axes.set_ylabel("rate (Gbps)")
@@ -151,12 +151,14 @@ def _utilization(results: Results, group: str, name: str, folder: Path) -> Drawn
     title = f"Utilization of the congested port, {group} Gbps"
     with fig.canvas() as (figure, axes):
         _draw_utilization(axes, traces)
-        _mark_join(axes)
+        _mark_join(axes, at_top=False)
         _title(axes, name, title)
         _time_axis(axes)
         fig.legend_above(axes, 4)
         data = _long(traces, lambda trace: {"utilization": trace.utilization})
-        caption = "Share of each 5 us in which switch1's port to switch2 sent; the data beside the figure has each 0.1 us."
+        caption = (
+            "Share of each 5 us in which switch1's port to switch2 sent; the data beside the figure has each 0.1 us."
+        )
         return fig.save(figure, data, folder, Drawn(name, title, caption))
 
 
@@ -171,7 +173,7 @@ def _hop(results: Results, group: str, name: str, folder: Path) -> Drawn:
         above.set_ylim(bottom=0)
         above.set_xlim(*SHOWN_US)
         above.tick_params(labelbottom=False)
-        _mark_join(above)
+        _mark_join(above, at_top=True)
         _title(above, name, title)
         fig.legend_above(above, 4)
         _draw_utilization(beneath, traces)
@@ -218,8 +220,17 @@ def _fairness(found: Fairness, folder: Path) -> Drawn:
         fig.legend_above(above, 4)
         beneath.plot(found.time_ms, found.jain_sampled, color="#444444")
         beneath.axhline(0.95, color=fig.COLOURS[1], linewidth=1.0, linestyle=(0, (4, 2)))
-        beneath.annotate("0.95", (0.995, 0.95), xycoords=("axes fraction", "data"), xytext=(0, -3),
-                         textcoords="offset points", ha="right", va="top", fontsize=9, color=fig.COLOURS[1])
+        beneath.annotate(
+            "0.95",
+            (0.995, 0.95),
+            xycoords=("axes fraction", "data"),
+            xytext=(0, -3),
+            textcoords="offset points",
+            ha="right",
+            va="top",
+            fontsize=9,
+            color=fig.COLOURS[1],
+        )
         beneath.set_ylim(0.5, 1.02)
         beneath.set_ylabel("Jain's index")
         beneath.set_xlabel("time (ms)")
@@ -244,7 +255,9 @@ def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Draw
     rows = []
     with fig.canvas(2, 2, width=10.6, height=7.2) as (figure, panels):
         for panel, statistic, text in zip(
-            panels.flat, ("mean", "p50", "p95", "p99"), ("average", "median", "95th percentile", "99th percentile"),
+            panels.flat,
+            ("mean", "p50", "p95", "p99"),
+            ("average", "median", "95th percentile", "99th percentile"),
             strict=True,
         ):
             for scheme in reversed(FCT_SCHEMES):
@@ -252,8 +265,14 @@ def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Draw
                 values = seeds.mean(axis=0)
                 panel.plot(range(len(edges)), values, marker=MARKERS[scheme], markersize=4.5, **_styled(scheme))
                 rows += [
-                    {"statistic": statistic, "scheme": scheme, "up_to_kb": edge, "slowdown": value, "least_seed": least,
-                     "greatest_seed": greatest}
+                    {
+                        "statistic": statistic,
+                        "scheme": scheme,
+                        "up_to_kb": edge,
+                        "slowdown": value,
+                        "least_seed": least,
+                        "greatest_seed": greatest,
+                    }
                     for edge, value, least, greatest in zip(
                         edges, values, seeds.min(axis=0), seeds.max(axis=0), strict=True
                     )
@@ -263,6 +282,7 @@ def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Draw
             panel.set_xlabel("flow size, up to")
             panel.set_ylabel("slowdown")
             panel.set_yscale("log")
+            panel.grid(which="minor", axis="y", linewidth=0.3)
             panel.yaxis.set_major_formatter("{x:g}")
             panel.yaxis.set_minor_formatter(_minor)
         handles, names = panels.flat[0].get_legend_handles_labels()
@@ -293,5 +313,7 @@ def _long(traces: Mapping[str, Trace], columns: Any) -> pl.DataFrame:
     for scheme, trace in traces.items():
         shown = _shown(trace)
         values = {name: column[shown] for name, column in columns(trace).items()}
-        parts.append(pl.DataFrame({"time_us": trace.time_us[shown].round(3), **values}).with_columns(scheme=pl.lit(scheme)))
+        parts.append(
+            pl.DataFrame({"time_us": trace.time_us[shown].round(3), **values}).with_columns(scheme=pl.lit(scheme))
+        )
     return pl.concat(parts)

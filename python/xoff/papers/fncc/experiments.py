@@ -6,20 +6,16 @@ flow1 joining a little later each time and another seed, and numbers are average
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from xoff.analysis import slowdown_statistics
 from xoff.papers._jobs import Job
 from xoff.papers.fncc.measures import Joined, measure_fairness, measure_fct, measure_joined
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 HERE = Path(__file__).parent
 
@@ -66,9 +62,7 @@ class Scale:
     """Their seeds."""
 
 
-FULL = Scale(
-    repetitions=10, interval_ms=100, window_ms=30, seeds=5, reading_window_ms=10, reading_seeds=2
-)
+FULL = Scale(repetitions=10, interval_ms=100, window_ms=20, seeds=5, reading_window_ms=6, reading_seeds=2)
 QUICK = Scale(repetitions=5, interval_ms=20, window_ms=4, seeds=2, reading_window_ms=0, reading_seeds=0)
 
 Sets = Mapping[str, Mapping[str, object]]

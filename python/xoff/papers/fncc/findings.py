@@ -40,7 +40,9 @@ def find(claim: Claim, results: Results, scale: Scale, short: str) -> Finding:
     """The finding of `claim`; `short` says what was shortened, for its note."""
     checks, measured, note = _RULES[claim.name](results)
     groups = GROUPS[claim.name]
-    seeds = sorted({key[2] if groups[0] in ("websearch", "hadoop") else key[2] + 1 for key in results if key[0] in groups})
+    seeds = sorted(
+        {key[2] if groups[0] in ("websearch", "hadoop") else key[2] + 1 for key in results if key[0] in groups}
+    )
     return Finding(claim, checks, measured, seeds, _scenario(groups[0]), " ".join(filter(None, (note, short))))
 
 
@@ -75,7 +77,8 @@ def _response(results: Results) -> Ruled:
         for scheme, (low, high) in BANDS_US.items()
     )
     ranges = ", ".join(
-        "{} {:.1f} to {:.1f}".format(NAMES[scheme], *spread(results, "100", scheme, "reaction_us")) for scheme in SCHEMES
+        "{} {:.1f} to {:.1f}".format(NAMES[scheme], *spread(results, "100", scheme, "reaction_us"))
+        for scheme in SCHEMES
     )
     note = (
         f"Reaction: flow0's rate below {REACTED:.0%} of its mean over the {BEFORE_US:.0f} us before the join. "
@@ -200,7 +203,8 @@ def _fct(results: Results, workload: str, quantity: str, claimed: Mapping[str, f
     }
     value = {scheme: float(np.mean([getattr(run, quantity) for run in runs[scheme]])) for scheme in FCT_SCHEMES}
     checks = [
-        reduced(f"slowdown, {NAMES[other]} to FNCC", value["fncc"], value[other], share) for other, share in claimed.items()
+        reduced(f"slowdown, {NAMES[other]} to FNCC", value["fncc"], value[other], share)
+        for other, share in claimed.items()
     ]
     measured: dict[str, float | None] = {f"{NAMES[s]} slowdown": v for s, v in value.items()}
     measured |= {f"FNCC below {NAMES[o]} by": reduction(value["fncc"], value[o]) for o in claimed}

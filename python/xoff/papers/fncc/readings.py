@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
-from xoff.papers._claims import Claim, number_text
+from xoff.papers._claims import Claim, measured_text
 from xoff.papers._jobs import Job
 from xoff.papers.fncc.experiments import FCT_SCHEMES, NO_SETS, WORKLOADS, Scale, Sets, fct_jobs, group_jobs
 from xoff.papers.fncc.findings import GROUPS, find
@@ -19,6 +19,7 @@ _OWN_ECN = {
     "detector.k_max": "200KB",
     "detector.p_max": 0.01,
 }
+_ROCC_100G = {"scheme.q_ref": "300KB", "scheme.q_mid": "600KB", "scheme.q_max": "660KB"}
 
 
 @dataclass(frozen=True)
@@ -41,8 +42,12 @@ class Reading:
 
 READINGS = (
     Reading("default", "what the verdicts rest on", NO_SETS, fct=True),
-    Reading("ack-control", "ACKs in a class of their own, ahead of data", {"*": {"host.ack_class": "control"}}, fct=True),
-    Reading("int-exact", "telemetry counters of unlimited width and step", {"*": {"packets.int_format": "exact"}}, fct=True),
+    Reading(
+        "ack-control", "ACKs in a class of their own, ahead of data", {"*": {"host.ack_class": "control"}}, fct=True
+    ),
+    Reading(
+        "int-exact", "telemetry counters of unlimited width and step", {"*": {"packets.int_format": "exact"}}, fct=True
+    ),
     Reading("int-refresh-1us", "FNCC's table refreshed each 1 us", {"fncc": {"packets.int_refresh": "1us"}}, fct=True),
     Reading("int-refresh-5us", "FNCC's table refreshed each 5 us", {"fncc": {"packets.int_refresh": "5us"}}, fct=True),
     Reading(
@@ -61,22 +66,34 @@ READINGS = (
         "no reaction between two round trips",
         {scheme: {"scheme.fast_react": False} for scheme in ("hpcc", "fncc")},
     ),
-    Reading("lhcs-literal", "Algorithm 3 as printed: LHCS and Eq. 6 in one ACK", {"fncc": {"scheme.lhcs_bypass": False}}, fct=True),
-    Reading("rtt-per-pair", "T of each pair of hosts instead of the largest", {"*": {"host.base_rtt": "per_pair"}}, fct=True),
-    Reading("ethernet-gap", "20 B of preamble and gap after each frame", {"*": {"packets.gap": "20B"}}),
-    Reading("pfc-250", "PFC at 250 KB per ingress port: 500 KB of the shared queue", {"*": {"flow_control.xoff": "250KB"}}),
+    Reading(
+        "lhcs-literal",
+        "Algorithm 3 as printed: LHCS and Eq. 6 in one ACK",
+        {"fncc": {"scheme.lhcs_bypass": False}},
+        fct=True,
+    ),
+    Reading(
+        "rtt-per-pair", "T of each pair of hosts instead of the largest", {"*": {"host.base_rtt": "per_pair"}}, fct=True
+    ),
+    Reading(
+        "pfc-250", "PFC at 250 KB per ingress port: 500 KB of the shared queue", {"*": {"flow_control.xoff": "250KB"}}
+    ),
     Reading("dcqcn-own-ecn", "DCQCN with its own paper's ECN: 5 and 200 KB, 1 %", {"dcqcn": _OWN_ECN}, fct=True),
-    Reading("dcqcn-mellanox", "DCQCN as HPCC's authors simulate it", {"dcqcn": {"scheme.variant": "mellanox"}}, fct=True),
+    Reading(
+        "dcqcn-mellanox", "DCQCN as HPCC's authors simulate it", {"dcqcn": {"scheme.variant": "mellanox"}}, fct=True
+    ),
     Reading(
         "dcqcn-mellanox-own-ecn",
         "both of these",
         {"dcqcn": {"scheme.variant": "mellanox", **_OWN_ECN}},
     ),
     Reading("dcqcn-periodic", "DCQCN's receiver sends CNPs on a 50 us grid", {"dcqcn": {"scheme.np": "periodic"}}),
+    Reading("rocc-100g", "RoCC's values for 100 Gbps at all speeds", {"rocc": _ROCC_100G}),
     Reading(
-        "rocc-100g",
-        "RoCC's values for 100 Gbps at all speeds",
-        {"rocc": {"scheme.q_ref": "300KB", "scheme.q_mid": "600KB", "scheme.q_max": "660KB"}},
+        "printed-values",
+        "DCQCN and RoCC with the numbers that their papers print, FNCC's table refreshed each 1 us",
+        {"dcqcn": _OWN_ECN, "rocc": _ROCC_100G, "fncc": {"packets.int_refresh": "1us"}},
+        fct=True,
     ),
 )
 
@@ -99,38 +116,28 @@ def jobs(groups: Sequence[str], scale: Scale) -> list[Job]:
 
 
 def _renamed(job: Job, reading: Reading) -> Job:
-    from dataclasses import replace
-
     return replace(job, key=(reading.name, job.key))
 
 
-def table(
-    claims: Sequence[Claim], main: Mapping[Any, Any], further: Mapping[Any, Any], scale: Scale
-) -> pl.DataFrame:
+def table(claims: Sequence[Claim], main: Mapping[Any, Any], further: Mapping[Any, Any], scale: Scale) -> pl.DataFrame:
     """One row a reading and claim that it can touch: verdict and numbers."""
     rows = []
-    defaults = {key: value for (name, key), value in further.items() if name == "default"}
     for reading in READINGS:
-        own = {key: value for (name, key), value in further.items() if name == reading.name}
         for claim in claims:
             groups = GROUPS[claim.name]
+            own = _of(further, reading.name, groups)
             if groups[0] in WORKLOADS:
-                base = defaults
-                touched = any(key[0] in groups for key in own)
+                base = _of(further, "default", groups)
             else:
-                base = main
-                touched = reading.name == "default" or any(key[0] in groups for key in own)
-            if not touched or groups == ("fairness",):
+                base = {key: value for key, value in main.items() if key[0] in groups}
+                own = own or (base if reading.name == "default" else {})
+            if not own or groups == ("fairness",):
                 continue
             # Schemes that a reading does not touch behave as they do by default.
-            finding = find(claim, {**{k: v for k, v in base.items() if k[0] in groups}, **{k: v for k, v in own.items() if k[0] in groups}}, scale, "")
-            rows.append(
-                {
-                    "reading": reading.name,
-                    "what": reading.what,
-                    "claim": claim.name,
-                    "verdict": finding.verdict,
-                    "measured": "; ".join(f"{name} {number_text(value)}" for name, value in finding.measured.items()),
-                }
-            )
+            finding = find(claim, {**base, **own}, scale, "")
+            rows.append((reading.name, reading.what, claim.name, finding.verdict, measured_text(finding)))
     return pl.DataFrame(rows, schema=["reading", "what", "claim", "verdict", "measured"], orient="row")
+
+
+def _of(further: Mapping[Any, Any], reading: str, groups: Sequence[str]) -> dict[Any, Any]:
+    return {key: value for (name, key), value in further.items() if name == reading and key[0] in groups}
