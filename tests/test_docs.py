@@ -1,7 +1,12 @@
-"""The committed reference is what the program says of itself, and the ready scenarios are valid."""
+"""The documents: the reference is what the program says of itself, and every command, block and link holds."""
 
 from __future__ import annotations
 
+import os
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -28,3 +33,117 @@ def test_benchmarks_are_valid(name: str, text: str) -> None:
     resolved, warnings = Scenario(text, f"{name}.toml", ".").check()
     assert resolved["seed"] == 1
     assert warnings == []
+
+
+DOCUMENTS = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+LANGUAGES = ("sh", "python", "toml", "text")
+"""What a block may be: a shell's commands and Python, which are run; a scenario; anything that is not to be run."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block of a document."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks(document: Path) -> list[Block]:
+    found, language, start, lines = [], "", 0, list[str]()
+    for number, line in enumerate(document.read_text("utf-8").splitlines(), 1):
+        fence = re.fullmatch(r" *```(.*)", line)
+        if fence and start:
+            found.append(Block(language, "\n".join(lines) + "\n", start))
+            start, lines = 0, []
+        elif fence:
+            language, start = fence[1], number
+        elif start:
+            lines.append(line)
+    assert not start, f"{document.name}:{start}: the block has no end"
+    return found
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
+def test_every_block_says_what_it_is(document: Path) -> None:
+    for block in blocks(document):
+        assert block.language in LANGUAGES, f"{document.name}:{block.line}: expected one of {LANGUAGES}"
+        if block.language == "sh":
+            for command in block.text.splitlines():
+                assert command.startswith("xoff "), (
+                    f"{document.name}:{block.line}: `{command}` belongs into a text block"
+                )
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
+def test_every_block_runs(document: Path, tmp_path: Path) -> None:
+    """In order, in a folder where `scenarios` is as in the repository's."""
+    (tmp_path / "scenarios").symlink_to(ROOT / "scenarios")
+    programs = tmp_path / "bin"
+    programs.mkdir()
+    (programs / "xoff").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m xoff "$@"\n')
+    (programs / "xoff").chmod(0o755)
+    environment = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}", "MPLBACKEND": "Agg"}
+    for block in blocks(document):
+        if block.language == "toml":
+            name = re.match(r"# (\S+\.toml)\n", block.text)
+            assert name, (
+                f"{document.name}:{block.line}: expected the file's name in the first line, as in `# first.toml`"
+            )
+            (tmp_path / name[1]).write_text(block.text)
+            continue
+        if block.language == "text":
+            continue
+        command = ["bash", "-euo", "pipefail", "-c"] if block.language == "sh" else [sys.executable, "-c"]
+        done = subprocess.run(
+            [*command, block.text],
+            cwd=tmp_path,
+            env=environment,
+            capture_output=True,
+            text=True,
+            timeout=300,
+            check=False,
+        )
+        assert done.returncode == 0, f"{document.name}:{block.line}: {done.stderr}"
+
+
+@pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
+def test_every_link_leads_somewhere(document: Path) -> None:
+    text = document.read_text("utf-8")
+    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
+    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        if target.startswith("#"):
+            assert target[1:] in anchors, f"{document.name}: {target}"
+        elif not target.startswith("https://"):
+            assert (document.parent / target).exists(), f"{document.name}: {target}"
+
+
+def test_every_make_target_exists() -> None:
+    targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
+    for document in DOCUMENTS:
+        commands = "\n".join(re.findall(r"`[^`\n]+`", document.read_text("utf-8")))
+        commands += "".join(block.text for block in blocks(document) if block.language == "text")
+        for named in re.findall(r"\bmake ([a-z-]+)", commands):
+            assert named in targets, f"{document.name}: make {named}"
+
+
+def test_every_command_is_documented() -> None:
+    from xoff.cli import app
+
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for command in app.registered_commands:
+        assert command.callback
+        assert f"`xoff {command.name or command.callback.__name__}" in readme
+
+
+def test_every_scheme_and_scenario_is_documented() -> None:
+    from xoff.catalogue import catalogue
+
+    readme = (ROOT / "README.md").read_text("utf-8")
+    guide = (ROOT / "docs" / "guide.md").read_text("utf-8")
+    for scheme in catalogue()["schemes"]:
+        assert f"| `{scheme['name']}` |" in readme
+    for file in (ROOT / "scenarios").glob("*.toml"):
+        assert f"(../scenarios/{file.name})" in guide

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+__all__ = ["COLOURS", "MARKERS", "SCHEME_COLOURS", "SCHEME_NAMES", "Drawn", "canvas", "legend_above", "save"]
+
 SCHEME_COLOURS = {
     "fncc": COLOURS[0],
     "hpcc": COLOURS[1],
@@ -35,7 +37,7 @@ SCHEME_NAMES = {
 MARKERS = {"fncc": "o", "hpcc": "s", "dcqcn": "^", "rocc": "D", "fncc-no-lhcs": "v"}
 """Markers, so that colour is not the only difference."""
 
-_STYLE = {
+_STYLE: dict[Any, Any] = {
     "figure.dpi": 100,
     "savefig.dpi": 160,
     "font.family": "DejaVu Sans",

@@ -14,6 +14,9 @@ from typing import Any
 
 from xoff.results import Run
 
+POLL_S = 0.2
+"""How often the waiting thread looks for Ctrl-C, in seconds: a signal may reach another thread and not wake it."""
+
 
 @dataclass(frozen=True)
 class Job:
@@ -44,19 +47,23 @@ def run_jobs(jobs: Sequence[Job], title: str) -> dict[Any, Any]:
     context = multiprocessing.get_context("spawn")
     workers = min(os.cpu_count() or 1, len(jobs))
     results: dict[Any, Any] = {}
+    others = set(multiprocessing.active_children())
     with ProcessPoolExecutor(workers, mp_context=context) as pool, _Bar(title, jobs, workers) as bar:
         ordered = sorted(jobs, key=lambda job: -job.cost)
         futures: dict[Future[Any], Job] = {pool.submit(_run, job): job for job in ordered}
         try:
             pending = set(futures)
             while pending:
-                done, pending = wait(pending, return_when=FIRST_COMPLETED)
+                done, pending = wait(pending, POLL_S, return_when=FIRST_COMPLETED)
                 for future in done:
                     job = futures[future]
                     results[job.key] = future.result()
                     bar.advance(job)
         except BaseException:
+            # Without its processes the pool has nothing to wait for.
             pool.shutdown(wait=False, cancel_futures=True)
+            for child in set(multiprocessing.active_children()) - others:
+                child.terminate()
             raise
     return {job.key: results[job.key] for job in jobs}
 
@@ -91,9 +98,9 @@ class _Bar:
                 TextColumn("{task.percentage:>3.0f} %  {task.fields[runs]}"),
                 TimeElapsedColumn(),
                 TextColumn("left"),
-                TimeRemainingColumn(speed_estimate_period=300),
+                TimeRemainingColumn(),
             )
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+            self._bar = Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=300)
             self._bar.start()
             self._task = self._bar.add_task(self._title, total=self._total, runs=f"0/{self._count} runs")
         else:

@@ -76,7 +76,8 @@ def _claims(findings: Sequence[Finding]) -> str:
         rows.append(
             f"<tr><td><b>{escape(claim.name)}</b><br>{escape(claim.where)}</td>"
             f"<td>{escape(claim.metric)}: {escape(claim.relation)}{figures}</td><td>{measured}</td>"
-            f'<td class="verdict {finding.verdict}">{finding.verdict}</td><td class="note">{escape(finding.note)}</td></tr>'
+            f'<td class="verdict {finding.verdict}">{finding.verdict}</td>'
+            f'<td class="note">{escape(finding.note)}</td></tr>'
         )
     head = "".join(f"<th>{name}</th>" for name in ("claim", "the paper", "measured", "verdict", "note"))
     return f'<div class="scroll"><table><tr>{head}</tr>{"".join(rows)}</table></div>'

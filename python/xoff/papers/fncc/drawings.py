@@ -34,7 +34,7 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
             drawn.append(_queue(results, group, ("dcqcn", "hpcc", "fncc"), f"fig01{letter}", folder))
     if {"200", "400"} <= groups:
         drawn.append(_pauses(results, folder))
-    for (queue, rate), group in zip(("ab", "cd", "ef"), ("100", "200", "400"), strict=True):
+    for queue, rate, group in (("a", "b", "100"), ("c", "d", "200"), ("e", "f", "400")):
         if group in groups:
             drawn.append(_queue(results, group, SCHEMES, f"fig09{queue}", folder))
             drawn.append(_rates(results, group, SCHEMES, f"fig09{rate}", f"Rates at {group} Gbps", folder))
@@ -187,7 +187,7 @@ def _hop(results: Results, group: str, name: str, folder: Path) -> Drawn:
 def _pauses(results: Results, folder: Path) -> Drawn:
     title = "PAUSE frames sent at the congestion point"
     speeds = ("200", "400")
-    rows = []
+    rows: list[dict[str, Any]] = []
     with fig.canvas() as (figure, axes):
         for index, scheme in enumerate(FCT_SCHEMES):
             counts = [mean(results, group, scheme, "pauses") for group in speeds]

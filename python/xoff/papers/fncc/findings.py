@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -60,7 +61,7 @@ Ruled = tuple[list[Check], dict[str, float | None], str]
 def _response(results: Results) -> Ruled:
     time = {scheme: mean(results, "100", scheme, "reaction_us") for scheme in SCHEMES}
     checks = []
-    for earlier, later in zip(SCHEMES, SCHEMES[1:], strict=False):
+    for earlier, later in pairwise(SCHEMES):
         # What never reacts reacts last.
         ordered = time[earlier] < (np.inf if np.isnan(time[later]) else time[later])
         checks.append(
@@ -84,8 +85,8 @@ def _response(results: Results) -> Ruled:
         f"Reaction: flow0's rate below {REACTED:.0%} of its mean over the {BEFORE_US:.0f} us before the join. "
         f"The literal reading, {REACTED:.0%} of the line rate, is met without congestion by schemes that aim at 95 % "
         f"utilization ({', '.join(f'{NAMES[s]} {t:.1f} us' for s, t in literal.items())}). "
-        f"Sizes are compared as times after the join at {JOIN_US:.0f} us; FNCC's 0 can only be a rounding: the news needs "
-        f"3 us to travel. Physically plausible bands in us: {bands}. Range over repetitions in us: {ranges}."
+        f"Sizes are compared as times after the join at {JOIN_US:.0f} us; FNCC's 0 can only be a rounding: the news "
+        f"needs 3 us to travel. Physically plausible bands in us: {bands}. Range over repetitions in us: {ranges}."
     )
     return checks, {f"{NAMES[s]} reaction after the join, us": t for s, t in time.items()}, note
 

@@ -146,7 +146,7 @@ def measure_fairness(run: Run, interval_ms: float) -> Fairness:
         if len(active) < 2:
             continue
         settled = (time_ms > (low + high) / 2) & (time_ms <= high)
-        indices.append(jain(goodput[np.ix_(settled, active)].mean(axis=0)))
+        indices.append(jain(goodput[settled][:, active].mean(axis=0)))
         for row in np.flatnonzero((time_ms > low) & (time_ms <= high)):
             sampled[row] = jain(goodput[row, active])
     return Fairness(interval_ms, time_ms, goodput, np.array(indices), sampled)

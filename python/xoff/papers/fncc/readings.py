@@ -141,3 +141,15 @@ def table(claims: Sequence[Claim], main: Mapping[Any, Any], further: Mapping[Any
 
 def _of(further: Mapping[Any, Any], reading: str, groups: Sequence[str]) -> dict[Any, Any]:
     return {key: value for (name, key), value in further.items() if name == reading and key[0] in groups}
+
+
+def overview(found: pl.DataFrame) -> tuple[list[str], list[list[str]]]:
+    """Column names and rows of a table with a reading in each row and a claim's verdict in each column."""
+    claims = found["claim"].unique(maintain_order=True).to_list()
+    verdicts = {(reading, claim): verdict for reading, _, claim, verdict, _ in found.iter_rows()}
+    rows = [
+        [each.name, each.what, *(verdicts.get((each.name, claim), "not touched") for claim in claims)]
+        for each in READINGS
+        if any((each.name, claim) in verdicts for claim in claims)
+    ]
+    return ["reading", "what is set", *claims], rows
