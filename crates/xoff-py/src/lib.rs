@@ -2,11 +2,12 @@
 
 use std::path::Path;
 
+use arrow_array::ffi_stream::FFI_ArrowArrayStream;
+use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pyo3_arrow::PyRecordBatch;
+use pyo3::types::{PyCapsule, PyDict};
 use xoff::run::{Glance, Output, RunError, run as run_scenario};
 use xoff::scenario::{self, Scenario};
 
@@ -51,6 +52,27 @@ fn catalogue() -> PyResult<String> {
     to_json(&xoff::catalogue::all())
 }
 
+/// A table that pyarrow and polars take without a copy.
+#[pyclass(frozen)]
+struct ArrowTable(RecordBatch);
+
+#[pymethods]
+impl ArrowTable {
+    /// The table as a stream by the Arrow PyCapsule interface; it comes in its own types, whatever is asked for.
+    #[pyo3(signature = (requested_schema=None))]
+    fn __arrow_c_stream__<'py>(
+        &self,
+        py: Python<'py>,
+        requested_schema: Option<Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyCapsule>> {
+        let _ = requested_schema;
+        let batches = RecordBatchIterator::new([Ok(self.0.clone())], self.0.schema());
+        // Dropping a stream that nobody took releases it.
+        let stream = FFI_ArrowArrayStream::new(Box::new(batches));
+        PyCapsule::new_with_value(py, stream, c"arrow_array_stream")
+    }
+}
+
 /// What a run left: its manifest and its tables.
 #[pyclass(frozen)]
 struct RunOutput(Output);
@@ -67,7 +89,7 @@ impl RunOutput {
     fn tables<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let tables = PyDict::new(py);
         for table in &self.0.tables {
-            tables.set_item(table.name, Bound::new(py, PyRecordBatch::new(table.batch.clone()))?)?;
+            tables.set_item(table.name, Bound::new(py, ArrowTable(table.batch.clone()))?)?;
         }
         Ok(tables)
     }

@@ -38,8 +38,10 @@ impl Columns {
     fn new() -> Self {
         Columns(Vec::new())
     }
-    fn add(mut self, name: &str, doc: &str, array: ArrayRef) -> Self {
-        let nullable = array.logical_null_count() > 0;
+    fn add(self, name: &str, doc: &str, array: ArrayRef) -> Self {
+        self.column(name, doc, array, false)
+    }
+    fn column(mut self, name: &str, doc: &str, array: ArrayRef, nullable: bool) -> Self {
         let field = Field::new(name, array.data_type().clone(), nullable);
         let metadata = HashMap::from([("doc".to_string(), doc.to_string())]);
         self.0.push((field.with_metadata(metadata), array));
@@ -49,7 +51,7 @@ impl Columns {
         self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
     }
     fn u64_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<u64>>) -> Self {
-        self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
+        self.column(name, doc, Arc::new(values.collect::<UInt64Array>()), true)
     }
     fn u32(self, name: &str, doc: &str, values: impl Iterator<Item = u32>) -> Self {
         self.add(name, doc, Arc::new(values.collect::<UInt32Array>()))
@@ -61,7 +63,7 @@ impl Columns {
         self.add(name, doc, Arc::new(Float64Array::from_iter_values(values)))
     }
     fn f64_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<f64>>) -> Self {
-        self.add(name, doc, Arc::new(values.collect::<Float64Array>()))
+        self.column(name, doc, Arc::new(values.collect::<Float64Array>()), true)
     }
     /// Names as a dictionary: each row an index into `names`.
     fn names(self, name: &str, doc: &str, rows: impl Iterator<Item = u32>, names: &Arc<StringArray>) -> Self {

@@ -3,9 +3,9 @@
 
 use std::path::{Path, PathBuf};
 
+use arrow_array::RecordBatch;
 use arrow_array::cast::AsArray;
 use arrow_array::types::{ArrowPrimitiveType, Float64Type, Int32Type, UInt64Type};
-use arrow_array::RecordBatch;
 use xoff::{Output, Scenario};
 
 /// The folder of the ready scenarios.
