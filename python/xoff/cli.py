@@ -175,7 +175,7 @@ def topologies(name: Name = None, as_json: AsJson = False) -> None:
 def workloads(name: Name = None, as_json: AsJson = False) -> None:
     """List flow-size distributions, or show one with its points and source.
 
-    Example: xoff workloads web_search
+    Example: xoff workloads websearch
     """
     _show("workloads", name, as_json)
 

@@ -8,6 +8,7 @@
 
 pub mod buffer;
 pub mod build;
+pub mod deadlock;
 pub mod event;
 pub mod network;
 pub mod nic;

@@ -74,6 +74,8 @@ pub struct Counters {
     pub fingerprint: u64,
     /// Flows completed.
     pub flows_done: u64,
+    /// Payload bytes delivered in order.
+    pub delivered_bytes: u64,
     /// Packets dropped.
     pub drops: u64,
 }

@@ -49,6 +49,12 @@ impl Queue {
         id
     }
 
+    /// The packets queued, first to last.
+    pub fn packets<'a>(&self, packets: &'a Packets) -> impl Iterator<Item = PacketId> + 'a {
+        let some = |id: PacketId| (id != NO_PACKET).then_some(id);
+        std::iter::successors(some(self.head), move |&id| some(packets[id].next))
+    }
+
     /// Whether no packet is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {

@@ -65,6 +65,7 @@ impl Part {
         if in_order {
             receiver.expected += u64::from(packet.payload);
             receiver.unacked += 1;
+            self.counters.delivered_bytes += u64::from(packet.payload);
             receiver.mark = receiver.mark.max(packet.mark);
             let last = packet.flags & LAST != 0;
             ack = last || receiver.unacked >= self.net.settings.host.ack_every;

@@ -35,6 +35,10 @@ pub enum Stop {
     Asked,
     /// Nothing can happen any more, and flows are left.
     Stalled,
+    /// Ports wait on each other for ever, see [`Simulation::deadlock`]; only runs without a duration end by this.
+    Deadlock,
+    /// It has handled as many events as it may.
+    Events,
 }
 
 /// Events between two looks at the progress: a few hundredths of a second.
@@ -45,6 +49,7 @@ pub struct Simulation {
     net: Arc<Network>,
     part: Part,
     duration: Option<Time>,
+    max_events: u64,
 }
 
 impl Simulation {
@@ -58,14 +63,16 @@ impl Simulation {
     ) -> Self {
         let net = Arc::new(net);
         let part = Part::new(net.clone(), detector, recording);
-        Simulation { net, part, duration }
+        Simulation { net, part, duration, max_events: u64::MAX }
     }
 
     /// Runs to the end. `look` sees the progress now and then; when it says no, the run ends there with what it has.
     pub fn run(&mut self, look: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
         let limit = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
+        let mut delivered = 0;
         let stop = loop {
-            let left = self.part.run_until(limit, EVENTS_BETWEEN_LOOKS)?;
+            let budget = self.max_events - self.part.counters().events;
+            let left = self.part.run_until(limit, EVENTS_BETWEEN_LOOKS.min(budget))?;
             let counters = self.part.counters();
             let flows = self.net.flows.len() as u64;
             if counters.flows_done == flows && self.duration_is_open() {
@@ -79,6 +86,13 @@ impl Simulation {
                     }
                     None => Stop::Stalled,
                 };
+            }
+            if counters.events >= self.max_events {
+                break Stop::Events;
+            }
+            let stands_still = std::mem::replace(&mut delivered, counters.delivered_bytes) == delivered;
+            if stands_still && self.duration.is_none() && !self.part.deadlock().is_empty() {
+                break Stop::Deadlock;
             }
             let progress = Progress {
                 now: self.part.now(),
@@ -102,6 +116,16 @@ impl Simulation {
     /// Lets the run go on to its duration after its last flow has completed.
     pub fn run_to_duration(&mut self) {
         self.part.stop_with_flows(false);
+    }
+
+    /// Ends the run after this many events.
+    pub fn limit_events(&mut self, count: u64) {
+        self.max_events = count;
+    }
+
+    /// The egress ports that wait on each other for ever; empty where there is no deadlock.
+    pub fn deadlock(&self) -> Vec<PortId> {
+        self.part.deadlock()
     }
 
     /// The network.

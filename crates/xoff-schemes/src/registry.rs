@@ -1,4 +1,4 @@
-//! The list of schemes. A new scheme adds one line here and nothing elsewhere.
+//! The list of schemes. A new scheme adds one line here and its `mod` line in the crate's root, nothing elsewhere.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

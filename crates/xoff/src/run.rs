@@ -22,24 +22,36 @@ pub enum RunError {
     Failure(#[from] Failure),
     /// Nothing can happen any more, and flows are left.
     #[error(
-        "the run stalled at {at}: {left} of {flows} flows are incomplete and nothing is left to happen; without \
+        "the run stalled at {at_us:.3} us: {left} of {flows} flows are incomplete and nothing is left to happen; without \
          flow control or retransmission, give `lossy = true`"
     )]
     Stalled {
-        /// The last event.
-        at: Time,
+        /// Time of the last event, in us.
+        at_us: f64,
         /// Incomplete flows.
         left: u64,
         /// All flows.
         flows: u64,
     },
     /// More events than the scenario allows.
-    #[error("the run was broken off at {at} after {events} events: `run.max_events` allows no more")]
+    #[error("the run was broken off at {at_us:.3} us after {events} events: `run.max_events` allows no more")]
     TooManyEvents {
-        /// The last event.
-        at: Time,
+        /// Time of the last event, in us.
+        at_us: f64,
         /// Events handled.
         events: u64,
+    },
+    /// PFC has brought a part of the network to a stop for ever.
+    #[error(
+        "deadlock at {at_us:.3} us: these ports wait on each other: {}; a scheme that keeps queues short, or routes \
+         without a cycle, avoid it; give `run.duration` to see the results up to a time",
+        ports.join(", ")
+    )]
+    Deadlock {
+        /// When it was found, in us.
+        at_us: f64,
+        /// The ports, each as `node->neighbour`.
+        ports: Vec<String>,
     },
 }
 
@@ -94,9 +106,15 @@ pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result
         sim.run_to_duration();
     }
     let stop = simulate(scenario, &mut sim, look)?;
-    if stop == Stop::Stalled {
-        let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
-        return Err(RunError::Stalled { at: sim.now(), left: flows - done, flows });
+    let at_us = sim.now().secs() * 1e6;
+    match stop {
+        Stop::Stalled => {
+            let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
+            return Err(RunError::Stalled { at_us, left: flows - done, flows });
+        }
+        Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
+        Stop::Events => return Err(RunError::TooManyEvents { at_us, events: sim.counters().events }),
+        Stop::FlowsDone | Stop::Duration | Stop::Asked => {}
     }
     let tables = tables::all(&sim, traffic);
     Ok(Output { manifest: manifest(scenario, &sim, stop, began, &tables), tables })
@@ -108,14 +126,9 @@ fn simulate(
     look: &mut dyn FnMut(&Glance) -> bool,
 ) -> Result<Stop, RunError> {
     let duration = scenario.run.duration;
-    let limit = scenario.run.max_events.unwrap_or(u64::MAX);
-    let mut over = None;
+    sim.limit_events(scenario.run.max_events.unwrap_or(u64::MAX));
     let mut looked = Instant::now();
-    let stop = sim.run(&mut |p: &Progress| {
-        if p.events > limit {
-            over = Some((p.now, p.events));
-            return false;
-        }
+    Ok(sim.run(&mut |p: &Progress| {
         if looked.elapsed().as_millis() < 100 {
             return true;
         }
@@ -124,11 +137,12 @@ fn simulate(
         let by_flows = if p.flows == 0 { 0.0 } else { p.flows_done as f64 / p.flows as f64 };
         let share = by_time.max(by_flows).min(1.0);
         look(&Glance { share, now: p.now, flows_done: p.flows_done, flows: p.flows })
-    })?;
-    match over {
-        Some((at, events)) => Err(RunError::TooManyEvents { at, events }),
-        None => Ok(stop),
-    }
+    })?)
+}
+
+/// The names of the ports that wait on each other for ever.
+fn deadlock(sim: &Simulation) -> Vec<String> {
+    sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
 }
 
 /// What the fabric is to record, by ports and flows.
@@ -188,7 +202,8 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
             Stop::FlowsDone => "every flow is complete",
             Stop::Duration => "the duration has passed",
             Stop::Asked => "interrupted",
-            Stop::Stalled => "nothing is left to happen",
+            Stop::Stalled | Stop::Deadlock => "nothing can happen any more",
+            Stop::Events => "as many events as allowed",
         },
         "seed": scenario.seed,
         "sim_time_ps": sim.now().ps(),
@@ -206,6 +221,7 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
             "ack_growth_bytes": net.wire.ack_growth,
         },
         "loads": loads.collect::<Vec<_>>(),
+        "deadlock": deadlock(sim),
         "warnings": scenario.warnings(),
         "table_docs": Value::Object(docs.collect()),
         "scenario": scenario,

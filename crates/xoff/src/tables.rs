@@ -119,7 +119,10 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     let flow = |f: fn(&xoff_fabric::Flow) -> u64| rows.iter().map(move |&i| f(&net.flows[i]));
     let outcome =
         |f: fn(&xoff_fabric::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
-    let ideal: Vec<Option<Time>> = rows.iter().map(|&i| net.ideal_fct(i as u32)).collect();
+    // A flow that was stopped early has no ideal to compare with.
+    let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
+    let ideal = rows.iter().map(|&i| net.ideal_fct(i as u32).filter(|_| whole(i)));
+    let ideal: Vec<Option<Time>> = ideal.collect();
     let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
         let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
         Some(fct.ps() as f64 / ideal.ps() as f64)
@@ -146,7 +149,7 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
         )
         .u64_or_null(
             "ideal_fct_ps",
-            "completion time alone in the network at line rate without telemetry, ps",
+            "completion time alone in the network at line rate without telemetry, ps; null: endless or stopped early",
             ideal.iter().map(|t| t.map(Time::ps)),
         )
         .f64_or_null("slowdown", "fct_ps over ideal_fct_ps", slowdown)

@@ -95,6 +95,9 @@ pub(super) fn scenario(
     if let Err(error) = s.scheme.validate() {
         c.param("scheme", &error);
     }
+    if !s.sweep.is_empty() {
+        c.warnings.push("a single run takes the scenario as it stands, without its [sweep]".into());
+    }
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     check_settings::all(&mut c, &mut s, &signals);

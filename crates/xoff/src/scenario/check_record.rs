@@ -26,7 +26,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     let flows = traffic.map_or(0, |traffic| flows(c, &record.rates, traffic)) as u128;
     // Without a duration the run's length is not known, and what is written is bounded by the disk alone.
     let Some(duration) = s.run.duration else { return };
-    let series = ports * u128::from(s.switch.priorities) + flows;
+    let series = ports + flows;
     let rows = u128::from(duration.0 / record.interval.0) * series;
     if rows > MOST_ROWS {
         let message = format!(

@@ -218,7 +218,8 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     if !c.problems.is_empty() {
         return; // Sizes may be beyond what can be computed with.
     }
-    let frame = WireSizes::new(&s.settings(), signals).frame();
+    let wire = WireSizes::new(&s.settings(), signals);
+    let frame = wire.frame() + wire.gap;
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);

@@ -99,7 +99,8 @@ pub struct Scenario {
     /// What a run records beside its flows.
     #[schemars(default)]
     pub record: Record,
-    /// Keys with lists of values, the grid of which `xoff sweep` runs: `"scheme.name" = ["hpcc", "fncc"]`.
+    /// Keys with lists of values, whose grid the scenario stands for: `"scheme.name" = ["hpcc", "fncc"]`. A single
+    /// run takes the scenario as it stands without them.
     #[schemars(default)]
     #[serde(skip_serializing_if = "Sweep::is_empty")]
     pub sweep: Sweep,

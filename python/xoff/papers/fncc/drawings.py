@@ -128,7 +128,10 @@ def _rates(results: Results, group: str, schemes: Sequence[str], name: str, titl
         axes.set_ylim(bottom=0)
         fig.legend_above(axes, 6)
         data = _long(traces, lambda t: {"flow0_gbps": t.rates_gbps[0], "flow1_gbps": t.rates_gbps[1]})
-        caption = "The rate that each sender's scheme allows, solid flow0, dashed flow1."
+        caption = (
+            "The rate that each sender's scheme allows, solid flow0, dashed flow1; where lines coincide, one hides "
+            "the other."
+        )
         return fig.save(figure, data, folder, Drawn(name, title, caption))
 
 
@@ -157,7 +160,8 @@ def _utilization(results: Results, group: str, name: str, folder: Path) -> Drawn
         fig.legend_above(axes, 4)
         data = _long(traces, lambda trace: {"utilization": trace.utilization})
         caption = (
-            "Share of each 5 us in which switch1's port to switch2 sent; the data beside the figure has each 0.1 us."
+            "Share of each 5 us in which switch1's port to switch2 sent; the data beside the figure has each 0.1 us. "
+            "Where lines coincide, one hides the other."
         )
         return fig.save(figure, data, folder, Drawn(name, title, caption))
 
