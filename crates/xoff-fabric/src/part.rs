@@ -136,7 +136,7 @@ impl Part {
             let arrival = if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL };
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            Port::new(node, rate, delay, key(arrival, peer(port)), code)
+            Port::new(node, rate, delay, net.wire.gap, key(arrival, peer(port)), code)
         };
         let mut part = Part {
             now: Time::ZERO,
@@ -330,10 +330,7 @@ impl Part {
         debug_assert!(port.busy_until <= self.now, "one frame at a time");
         debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
         let sent = self.now + port.serialization(size);
-        port.busy_until = sent;
-        if self.net.wire.gap != 0 {
-            port.busy_until += port.serialization(self.net.wire.gap);
-        }
+        port.busy_until = sent + port.gap;
         port.tx_bytes += size;
         port.tx_packets += 1;
         self.events.push(sent + port.delay, port.arrival_key, id);

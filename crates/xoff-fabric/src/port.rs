@@ -73,6 +73,8 @@ pub struct Port {
     pub queued_bytes: u64,
     /// Propagation delay of the link.
     pub delay: Time,
+    /// Time that the wire stays taken after each frame (preamble and least gap, where they count).
+    pub gap: Time,
     /// Picoseconds a byte, or 0 where that is no whole number.
     ps_per_byte: u64,
     /// Key of a packet's arrival at the peer.
@@ -101,12 +103,13 @@ pub struct Port {
 
 impl Port {
     /// An idle port.
-    pub fn new(node: u32, rate: Rate, delay: Time, arrival_key: u32, speed_code: u8) -> Self {
+    pub fn new(node: u32, rate: Rate, delay: Time, gap_bytes: u64, arrival_key: u32, speed_code: u8) -> Self {
         Port {
             busy_until: Time::ZERO,
             tx_bytes: 0,
             queued_bytes: 0,
             delay,
+            gap: rate.serialization(gap_bytes),
             ps_per_byte: rate.ps_per_byte().unwrap_or(0),
             arrival_key,
             node,
@@ -159,7 +162,7 @@ impl Port {
     /// Bytes whose last bit has left by `now`: frames that are on the wire count by the part that is through.
     #[inline]
     pub fn sent_by(&self, now: Time) -> u64 {
-        let left = self.busy_until.saturating_sub(now);
+        let left = self.busy_until.saturating_sub(now + self.gap);
         if left == Time::ZERO {
             return self.tx_bytes;
         }
@@ -174,7 +177,7 @@ mod tests {
     use super::*;
 
     fn port() -> Port {
-        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 8)
+        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 0, 8)
     }
 
     #[test]
@@ -202,5 +205,11 @@ mod tests {
         p.busy_until = Time(80_000);
         assert_eq!(p.sent_by(Time(60_000)), 750);
         assert_eq!(p.sent_by(Time(90_000)), 1000);
+        // With a gap of 20 B the wire is taken until 81.6 ns, and the frame is through at 80 ns all the same.
+        let mut p = Port::new(0, Rate::from_gbps(100), Time::from_us(1), 20, 0, 8);
+        p.tx_bytes = 1000;
+        p.busy_until = Time(81_600);
+        assert_eq!(p.sent_by(Time(60_000)), 750);
+        assert_eq!(p.sent_by(Time(80_000)), 1000);
     }
 }

@@ -33,7 +33,8 @@ fn clockwise(flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
     let pfc = Pfc { xoff: Some(Bytes(100_000)), ..Pfc::default() };
     let settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
     let none = scheme("none", json!({}), Time::ZERO);
-    let net = Network::build(ring(), &Routing::StaticRoutes(routes), settings, none, flows, 1).expect("a network");
+    let net =
+        Network::build(ring(), &Routing::StaticRoutes(routes), settings, none, flows, 1).expect("a network");
     Simulation::new(net, None, Recording::default(), duration)
 }
 

@@ -62,19 +62,32 @@ class Scale:
     """Their seeds."""
 
 
-FULL = Scale(repetitions=10, interval_ms=100, window_ms=20, seeds=5, reading_window_ms=6, reading_seeds=2)
+FULL = Scale(repetitions=10, interval_ms=100, window_ms=10, seeds=5, reading_window_ms=2, reading_seeds=1)
 QUICK = Scale(repetitions=5, interval_ms=20, window_ms=4, seeds=2, reading_window_ms=0, reading_seeds=0)
 
 Sets = Mapping[str, Mapping[str, object]]
-"""Settings by scheme, on top of the scenarios; `*` stands for all."""
+"""Settings by scheme, on top of the scenarios; `*` stands for all, and None takes a setting out."""
 
 NO_SETS: Sets = {}
+
+PRINTED: Sets = {
+    "dcqcn": {
+        "detector.name": "red",
+        "detector.k_min": "5KB",
+        "detector.k_max": "200KB",
+        "detector.p_max": 0.01,
+    },
+    "rocc": {"scheme.q_ref": "300KB", "scheme.q_mid": "600KB", "scheme.q_max": "660KB"},
+}
+"""The numbers that DCQCN's and RoCC's papers print, which FNCC (section 5.1) says it takes. They hold at all speeds:
+neither paper says how to scale them, and scaled ones lie above FNCC's PFC threshold."""
 
 
 def settings(name: str, sets: Sets) -> dict[str, object]:
     """The settings that make a scheme of the figures out of a scenario."""
     scheme = name.removesuffix("-no-lhcs")
-    made: dict[str, object] = {"scheme.name": scheme, **sets.get("*", {}), **sets.get(scheme, {})}
+    own = {**PRINTED.get(scheme, {}), **sets.get("*", {}), **sets.get(scheme, {})}
+    made: dict[str, object] = {"scheme.name": scheme, **{key: value for key, value in own.items() if value is not None}}
     if scheme != name:
         made["scheme.lhcs"] = False
     return made

@@ -10,16 +10,20 @@ import polars as pl
 
 from xoff.papers._claims import Claim, measured_text
 from xoff.papers._jobs import Job
-from xoff.papers.fncc.experiments import FCT_SCHEMES, NO_SETS, WORKLOADS, Scale, Sets, fct_jobs, group_jobs
+from xoff.papers.fncc.experiments import (
+    FCT_SCHEMES,
+    NO_SETS,
+    PRINTED,
+    WORKLOADS,
+    Scale,
+    Sets,
+    fct_jobs,
+    group_jobs,
+)
 from xoff.papers.fncc.findings import GROUPS, find
 
-_OWN_ECN = {
-    "detector.name": "red",
-    "detector.k_min": "5KB",
-    "detector.k_max": "200KB",
-    "detector.p_max": 0.01,
-}
-_ROCC_100G = {"scheme.q_ref": "300KB", "scheme.q_mid": "600KB", "scheme.q_max": "660KB"}
+_SCALED_ECN = dict.fromkeys(PRINTED["dcqcn"])
+_SCALED_ROCC = dict.fromkeys(PRINTED["rocc"])
 
 
 @dataclass(frozen=True)
@@ -48,7 +52,11 @@ READINGS = (
     Reading(
         "int-exact", "telemetry counters of unlimited width and step", {"*": {"packets.int_format": "exact"}}, fct=True
     ),
-    Reading("int-refresh-1us", "FNCC's table refreshed each 1 us", {"fncc": {"packets.int_refresh": "1us"}}, fct=True),
+    Reading("int-live", "FNCC's ACKs read live counters", {"fncc": {"packets.int_refresh": "0ps"}}, fct=True),
+    Reading(
+        "int-refresh-0.5us", "FNCC's table refreshed each 0.5 us", {"fncc": {"packets.int_refresh": "0.5us"}}
+    ),
+    Reading("int-refresh-2us", "FNCC's table refreshed each 2 us", {"fncc": {"packets.int_refresh": "2us"}}),
     Reading("int-refresh-5us", "FNCC's table refreshed each 5 us", {"fncc": {"packets.int_refresh": "5us"}}, fct=True),
     Reading(
         "max-stage-5",
@@ -78,22 +86,27 @@ READINGS = (
     Reading(
         "pfc-250", "PFC at 250 KB per ingress port: 500 KB of the shared queue", {"*": {"flow_control.xoff": "250KB"}}
     ),
-    Reading("dcqcn-own-ecn", "DCQCN with its own paper's ECN: 5 and 200 KB, 1 %", {"dcqcn": _OWN_ECN}, fct=True),
+    Reading(
+        "dcqcn-hpcc-ecn",
+        "DCQCN with the ECN of HPCC's authors: 100 and 400 KB times speed over 25 Gbps, 20 %",
+        {"dcqcn": _SCALED_ECN},
+        fct=True,
+    ),
     Reading(
         "dcqcn-mellanox", "DCQCN as HPCC's authors simulate it", {"dcqcn": {"scheme.variant": "mellanox"}}, fct=True
     ),
     Reading(
-        "dcqcn-mellanox-own-ecn",
+        "dcqcn-mellanox-hpcc-ecn",
         "both of these",
-        {"dcqcn": {"scheme.variant": "mellanox", **_OWN_ECN}},
+        {"dcqcn": {"scheme.variant": "mellanox", **_SCALED_ECN}},
+        fct=True,
     ),
     Reading("dcqcn-periodic", "DCQCN's receiver sends CNPs on a 50 us grid", {"dcqcn": {"scheme.np": "periodic"}}),
-    Reading("rocc-100g", "RoCC's values for 100 Gbps at all speeds", {"rocc": _ROCC_100G}),
+    Reading("rocc-scaled", "RoCC's queue thresholds scaled with the speed", {"rocc": _SCALED_ROCC}),
     Reading(
-        "printed-values",
-        "DCQCN and RoCC with the numbers that their papers print, FNCC's table refreshed each 1 us",
-        {"dcqcn": _OWN_ECN, "rocc": _ROCC_100G, "fncc": {"packets.int_refresh": "1us"}},
-        fct=True,
+        "pfc-250-mellanox",
+        "PFC at 250 KB per ingress port, and DCQCN as HPCC's authors simulate it",
+        {"*": {"flow_control.xoff": "250KB"}, "dcqcn": {"scheme.variant": "mellanox"}},
     ),
 )
 
