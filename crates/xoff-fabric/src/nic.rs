@@ -95,11 +95,11 @@ impl Part {
         if busy_until <= self.now { self.nic_send(node) } else { self.nic_arm(node, busy_until) }
     }
 
-    /// Sees to it that the NIC wakes at `at` or before.
+    /// Sees to it that the NIC wakes at `at`, or when its wire is free, or now, whichever is last; or before that.
     #[inline]
     pub(crate) fn nic_arm(&mut self, node: NodeId, at: Time) {
         let nic = &mut self.nics[node as usize];
-        let at = at.max(self.ports[nic.port as usize].busy_until);
+        let at = at.max(self.ports[nic.port as usize].busy_until).max(self.now);
         if at < nic.wake_at {
             nic.wake_at = at;
             self.events.push(at, key(kind::NIC_WAKE, node), 0);

@@ -281,6 +281,7 @@ impl Part {
         let last = self.counters.events + count;
         while self.counters.events < last {
             let Some(event) = self.events.pop_before(limit) else { return Ok(false) };
+            debug_assert!(event.time >= self.now, "time goes forward");
             self.now = event.time;
             self.counters.events += 1;
             // A folded multiplication mixes time and key; the sum does not depend on the order of nodes.

@@ -11,8 +11,8 @@ use pyo3::types::{PyCapsule, PyDict};
 use xoff::run::{Glance, Output, RunError, run as run_scenario};
 use xoff::scenario::{self, Scenario};
 
-create_exception!(_xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
-create_exception!(_xoff, RunFailure, PyRuntimeError, "A run that broke.");
+create_exception!(xoff._xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
+create_exception!(xoff._xoff, RunFailure, PyRuntimeError, "A run that broke.");
 
 type Overrides = Vec<(String, String)>;
 
