@@ -239,7 +239,11 @@ mod tests {
             assert_eq!(memory.compare(&stack(&old), |_, _| panic!("nothing to compare with")), 0);
             let mut seen = vec![];
             assert_eq!(memory.compare(&stack(&new), |hop, c| seen.push((hop, c.tx_bytes))), 3);
-            let expected = if last_hop_first { [(0, 3000), (1, 2000), (2, 1000)] } else { [(0, 1000), (1, 2000), (2, 3000)] };
+            let expected = if last_hop_first {
+                [(0, 3000), (1, 2000), (2, 1000)]
+            } else {
+                [(0, 1000), (1, 2000), (2, 3000)]
+            };
             assert_eq!(seen, expected);
         }
     }

@@ -5,8 +5,8 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing, PortEnv,
-    QueueView, ReactionPoint, Scheme, Sent,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent,
 };
 use crate::signals::Signals;
 
