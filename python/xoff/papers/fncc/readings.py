@@ -53,9 +53,7 @@ READINGS = (
         "int-exact", "telemetry counters of unlimited width and step", {"*": {"packets.int_format": "exact"}}, fct=True
     ),
     Reading("int-live", "FNCC's ACKs read live counters", {"fncc": {"packets.int_refresh": "0ps"}}, fct=True),
-    Reading(
-        "int-refresh-0.5us", "FNCC's table refreshed each 0.5 us", {"fncc": {"packets.int_refresh": "0.5us"}}
-    ),
+    Reading("int-refresh-0.5us", "FNCC's table refreshed each 0.5 us", {"fncc": {"packets.int_refresh": "0.5us"}}),
     Reading("int-refresh-2us", "FNCC's table refreshed each 2 us", {"fncc": {"packets.int_refresh": "2us"}}),
     Reading("int-refresh-5us", "FNCC's table refreshed each 5 us", {"fncc": {"packets.int_refresh": "5us"}}, fct=True),
     Reading(
