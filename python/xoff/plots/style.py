@@ -96,7 +96,8 @@ def finish(figure: go.Figure, *, height: int, legend: str = "top") -> None:
         template="none",
         height=height,
         autosize=True,
-        margin={"l": 64, "r": 16, "t": 16, "b": 52},
+        # A legend beside the plot begins below the bar of buttons.
+        margin={"l": 64, "r": 16, "t": 16 if legend == "top" else 40, "b": 52},
         paper_bgcolor="rgba(0,0,0,0)",
         plot_bgcolor="rgba(0,0,0,0)",
         font={"family": "system-ui, sans-serif", "size": 12.5},
