@@ -33,8 +33,6 @@ pub struct Nic {
     pub(crate) seen_in: u32,
     /// When the flows completed lately stop counting into N, earliest first.
     pub(crate) recent_in: VecDeque<Time>,
-    /// Flows that are sending.
-    pub(crate) open_out: u32,
 }
 
 impl Nic {
@@ -184,7 +182,6 @@ impl Part {
     /// Takes a flow that has ended out of its NIC's lists.
     pub(crate) fn nic_forget(&mut self, node: NodeId, flow: u32, priority: u8, standing: Standing) {
         let nic = &mut self.nics[node as usize];
-        nic.open_out -= 1;
         match standing {
             Standing::Idle => {}
             Standing::Pacing => nic.pacing.remove(flow, &mut self.places),

@@ -106,7 +106,6 @@ impl Part {
             progress_at: self.now,
             sampled: (0, 0),
         }));
-        self.nics[f.src as usize].open_out += 1;
         self.records.flow_started(flow);
         if net.settings.lossy {
             let timeout = net.settings.host.retransmit_timeout;

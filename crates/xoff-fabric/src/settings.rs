@@ -82,7 +82,7 @@ pub enum FlowCount {
     /// Flows with an incomplete message here, and those that delivered their last data within one base RTT.
     #[default]
     Recent,
-    /// Every flow that has delivered data here and is not torn down: all that ever started, less none.
+    /// Every flow that ever delivered data here: their QPs stay open.
     AllOpenQps,
 }
 
