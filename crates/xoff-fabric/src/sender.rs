@@ -183,6 +183,10 @@ impl Part {
             flags: if payload == left { LAST } else { 0 },
             hops: 0,
         };
+        if sender.snd_nxt == sender.snd_una {
+            // Nothing was in flight: the silence that the retransmission timer waits for begins now.
+            sender.progress_at = self.now;
+        }
         sender.snd_nxt += payload;
         sender.wire_sent += frame;
         sender.packets_sent += 1;
@@ -245,6 +249,12 @@ impl Part {
                 if packet.seq > sender.snd_una {
                     sender.snd_una = packet.seq;
                     sender.progress_at = self.now;
+                    // The timer may have gone further back than the receiver was.
+                    sender.snd_nxt = sender.snd_nxt.max(packet.seq);
+                }
+                if sender.snd_una >= sender.size {
+                    self.packets.remove(id);
+                    return self.flow_done(packet.flow);
                 }
                 if packet.seq < sender.snd_nxt && packet.seq >= sender.snd_una {
                     self.records.go_back(packet.flow, sender.snd_nxt - packet.seq);

@@ -164,3 +164,40 @@ fn a_lossy_network_recovers_by_going_back() {
     }
     assert!(sim.records().flows.iter().any(|f| f.retransmitted_bytes > 0));
 }
+
+/// A lossy network of 16-fold ACKs with an impatient timer: NACKs come when the timer has already gone further back.
+#[test]
+fn windows_and_timers_together_never_hang() {
+    use xoff_fabric::settings::Host;
+    let topology = chain(1, &[0; 5], Rate::from_gbps(100), Time(1_500_000));
+    for (timeout_us, buffer) in [(7, 20_000), (10, 40_000), (20, 40_000), (20, 80_000)] {
+        let settings = Settings {
+            flow_control: FlowControl::None,
+            switch: Switch { buffer: Some(Bytes(buffer)), ..Switch::default() },
+            host: Host { ack_every: 16, retransmit_timeout: Time::from_us(timeout_us), ..Host::default() },
+            lossy: true,
+            ..Settings::default()
+        };
+        let hpcc = scheme("hpcc", json!({}), Time(6_300_000));
+        let flows = (0..4).map(|h| flow(h, 4, 200_000)).collect();
+        let limit = Some(Time::from_ms(100));
+        let mut sim = simulate(topology.clone(), settings, hpcc, flows, Recording::default(), limit);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone), "{timeout_us} us, {buffer} B");
+    }
+}
+
+/// Nothing is lost, so nothing is sent twice. A source of 1 Mbps makes a packet each 11.6 ms; its ACK is back after
+/// 2 x 1.2 ms of serialization and 0.5 ms of the rest, before 4 ms of silence: but only if the silence is counted from
+/// the packet on, not from the ACK before it.
+#[test]
+fn without_loss_nothing_is_sent_again() {
+    let topology = chain(1, &[0, 0], Rate::from_mbps(10), Time::from_us(100));
+    let mut settings = Settings { flow_control: FlowControl::None, lossy: true, ..Settings::default() };
+    settings.host.retransmit_timeout = Time::from_ms(4);
+    let mut slow = flow(0, 1, 250_432);
+    slow.source_rate = Some(Rate::from_mbps(1));
+    let none = scheme("none", json!({}), Time::ZERO);
+    let mut sim = simulate(topology, settings, none, vec![slow], Recording::default(), None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    assert_eq!(sim.records().flows[0].retransmitted_bytes, 0);
+}
