@@ -187,13 +187,13 @@ fn windows_and_timers_together_never_hang() {
 }
 
 /// Nothing is lost, so nothing is sent twice. A source of 1 Mbps makes a packet each 11.6 ms; its ACK is back after
-/// 2 x 1.2 ms of serialization and 0.5 ms of the rest, before 4 ms of silence: but only if the silence is counted from
-/// the packet on, not from the ACK before it.
+/// 2.9 ms (2 x 1.2 ms of serialization, the ACK's, and propagation), before 3.2 ms of silence. Counted from the ACK on, the
+/// third period would end 9.6 ms later, with the next packet (sent after 8.7 ms) still on its way.
 #[test]
 fn without_loss_nothing_is_sent_again() {
     let topology = chain(1, &[0, 0], Rate::from_mbps(10), Time::from_us(100));
     let mut settings = Settings { flow_control: FlowControl::None, lossy: true, ..Settings::default() };
-    settings.host.retransmit_timeout = Time::from_ms(4);
+    settings.host.retransmit_timeout = Time::from_us(3_200);
     let mut slow = flow(0, 1, 250_432);
     slow.source_rate = Some(Rate::from_mbps(1));
     let none = scheme("none", json!({}), Time::ZERO);
