@@ -12,12 +12,14 @@ mod ecmp;
 mod error;
 mod metrics;
 mod params;
+mod slowest;
 mod static_routes;
 mod switches;
 mod trees;
 
 pub use error::RoutingError;
 pub use params::{Ecmp, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
 use choice::Mixing;
