@@ -28,6 +28,8 @@ pub(crate) enum Standing {
 pub(crate) struct Sender {
     pub snd_nxt: u64,
     pub snd_una: u64,
+    /// Where `snd_nxt` was when the flow last went back, if that was further (lossy networks only).
+    gone_back_from: u64,
     /// Payload bytes in all; `u64::MAX` while endless.
     size: u64,
     pub next_at: Time,
@@ -61,6 +63,12 @@ impl Sender {
         self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window().max(least_window)
     }
 
+    /// Sends everything from `seq` on again.
+    fn go_back(&mut self, seq: u64) {
+        self.gone_back_from = self.gone_back_from.max(self.snd_nxt);
+        self.snd_nxt = seq;
+    }
+
     /// When pacing and the source let the next packet go.
     #[inline]
     pub fn due(&self) -> Time {
@@ -87,6 +95,7 @@ impl Part {
         self.senders[flow as usize] = Some(Box::new(Sender {
             snd_nxt: 0,
             snd_una: 0,
+            gone_back_from: 0,
             size: f.size.unwrap_or(u64::MAX),
             next_at: self.now,
             last_start: self.now,
@@ -118,7 +127,8 @@ impl Part {
     pub(crate) fn flow_stop(&mut self, flow: u32) {
         let payload = self.net.wire.payload;
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
-        sender.size = sender.size.min(sender.snd_nxt + payload);
+        // Beyond all that was ever sent, or its receiver might have passed that point already.
+        sender.size = sender.size.min(sender.snd_nxt.max(sender.gone_back_from) + payload);
         self.sync_reaction(flow);
     }
 
@@ -258,7 +268,7 @@ impl Part {
                 }
                 if packet.seq < sender.snd_nxt && packet.seq >= sender.snd_una {
                     self.records.go_back(packet.flow, sender.snd_nxt - packet.seq);
-                    sender.snd_nxt = packet.seq;
+                    sender.go_back(packet.seq);
                     sender.reaction.on_loss(self.now);
                 }
             }
@@ -302,7 +312,7 @@ impl Part {
             next = now + timeout;
             if sender.snd_nxt > sender.snd_una {
                 let lost = sender.snd_nxt - sender.snd_una;
-                sender.snd_nxt = sender.snd_una;
+                sender.go_back(sender.snd_una);
                 sender.reaction.on_loss(now);
                 self.records.go_back(flow, lost);
             }

@@ -163,6 +163,11 @@ impl Simulation {
         self.part.buffered_bytes()
     }
 
+    /// Messages that receivers count as incomplete, of all hosts.
+    pub fn open_messages(&self) -> u32 {
+        self.part.nics.iter().map(|nic| nic.open_in).sum()
+    }
+
     /// Packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
         self.part.packets_in_flight()

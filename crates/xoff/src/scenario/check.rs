@@ -103,6 +103,7 @@ pub(super) fn scenario(
     check_settings::all(&mut c, &mut s, &signals);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
+        check_settings::quanta(&mut c, &s, &signals, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());
         if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)

@@ -1,7 +1,7 @@
 //! Checks of packets, hosts, switches and flow control.
 
 use xoff_engine::{Bytes, Time};
-use xoff_fabric::buffer::{LinkEnds, headroom};
+use xoff_fabric::buffer::{LinkEnds, headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{FlowControl, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
@@ -212,6 +212,33 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
     }
 }
 
+/// Refuses pauses so short that they end before the frame that repeats them, sent at half their time, is there: it may
+/// have to wait for a frame on the wire and the PFC frames of all priorities.
+pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    let FlowControl::Pfc(pfc) = &s.flow_control else { return };
+    if !c.problems.is_empty() || !pfc.refresh {
+        return; // Sizes may be beyond what can be computed with.
+    }
+    let wire = WireSizes::new(&s.settings(), signals);
+    let waiting = wire.largest() + wire.pfc_frames(s.switch.priorities);
+    // Quanta count by the rate of the port that is paused, the wait by that of the one that pauses.
+    let least = |port: u32| {
+        let wait = 2 * topology.rate(port).serialization(waiting).0;
+        u64::from(u16::MAX).min(wait.div_ceil(quanta_time(1, topology.rate(peer(port))).0))
+    };
+    let ports = (0..topology.ports()).map(|port| (least(port), port));
+    if let Some((least, port)) = ports.max()
+        && u64::from(pfc.quanta) < least
+    {
+        let message = format!(
+            "`quanta` in [flow_control] is {}, a pause that would end on `{}` before the frame that repeats it is there",
+            pfc.quanta,
+            topology.port_name(peer(port))
+        );
+        c.add("flow_control.quanta", message, format!("expected at least {least}, or `refresh = false`"));
+    }
+}
+
 /// Refuses a switch memory smaller than what its ports need for themselves.
 pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let (Some(buffer), FlowControl::Pfc(pfc)) = (s.switch.buffer, &s.flow_control) else { return };
@@ -219,7 +246,7 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
         return; // Sizes may be beyond what can be computed with.
     }
     let wire = WireSizes::new(&s.settings(), signals);
-    let frame = wire.frame() + wire.gap;
+    let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
@@ -233,7 +260,7 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
                 rate_out: topology.rate(port),
                 delay_out: topology.delay(port),
             };
-            let computed = || headroom(&ends, frame, s.packets.pfc.0, pfc.response_quanta);
+            let computed = || headroom(&ends, frame, pfc_frames, pfc.response_quanta);
             u128::from(pfc.headroom.map_or_else(computed, |h| h.0))
         };
         let headrooms = ports.iter().map(room).sum::<u128>() * priorities;
