@@ -51,6 +51,7 @@ use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::{Pattern, Traffic};
 
+pub(crate) use check_record::MOST_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use record::{Queues, Rates, Record};
 pub use schema::{KeyDoc, keys, schema};
