@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod check_effect;
 mod check_network;
 mod check_record;
 mod check_settings;
