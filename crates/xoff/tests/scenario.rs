@@ -168,14 +168,15 @@ fn what_is_allowed_but_odd_is_said() {
 fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
     // The key, its value, what makes it idle, and what gives it an effect.
     type Set = (&'static str, &'static str);
-    let lossy: &[Set] = &[("lossy", "true"), ("flow_control.name", "none"), ("switch.buffer", "1MB")];
-    let none: Set = ("scheme.name", "none");
-    let cases: &[(&str, &str, &[Set], &[Set], &str)] = &[
+    type Case = (&'static str, &'static str, &'static [Set], &'static [Set], &'static str);
+    let lossy: &'static [Set] = &[("lossy", "true"), ("flow_control.name", "none"), ("switch.buffer", "1MB")];
+    let none: &'static [Set] = &[("scheme.name", "none")];
+    let cases: &[Case] = &[
         ("host.retransmit_timeout", "2ms", &[], lossy, "`lossy = true`"),
         ("host.nack_interval", "1us", &[], lossy, "`lossy = true`"),
         ("switch.scheduling", "strict", &[], &[("switch.priorities", "2")], "`priorities` is 1"),
-        ("packets.int_hops", "6", &[none], &[], "`none` has no INT"),
-        ("packets.int_format", "exact", &[none], &[], "`none` has no INT"),
+        ("packets.int_hops", "6", none, &[], "`none` has no INT"),
+        ("packets.int_format", "exact", none, &[], "`none` has no INT"),
         ("packets.int_refresh", "2us", &[], &[("scheme.name", "fncc")], "`hpcc` has no INT on ACKs"),
         ("packets.pfc", "80B", &[("flow_control.name", "none")], &[], "\"none\""),
         ("host.flow_count", "all_open_qps", &[], &[("scheme.name", "fncc")], "number of flows"),
