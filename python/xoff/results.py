@@ -200,7 +200,9 @@ def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> 
     for column, holds in expected.items():
         if table.column_names.count(column) != 1:
             has = ", ".join(table.column_names) or "none"
-            raise UserError(f"{file}: no column `{column}` for {holds}s, as xoff writes one; it has {has}")
+            raise UserError(
+                f"{file}: no column `{column}`, so not a table that this version of xoff wrote; its columns are {has}"
+            )
         found = table.schema.field(column).type
         plain = found.value_type if kinds.is_dictionary(found) else found
         numeric = kinds.is_integer(found) or kinds.is_floating(found)
