@@ -11,6 +11,7 @@ use crate::event::{key, kind};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
+use crate::records::Sampled;
 use crate::topology::{NodeId, PortId};
 
 /// Where a flow stands with its NIC.
@@ -51,8 +52,8 @@ pub(crate) struct Sender {
     paused_before: Time,
     /// When `snd_una` last moved, for the retransmission timer.
     progress_at: Time,
-    /// `wire_sent` and `snd_una` at the last sample.
-    pub sampled: (u64, u64),
+    /// Where it stood at the last sample.
+    pub sampled: Sampled,
 }
 
 impl Sender {
@@ -113,7 +114,7 @@ impl Part {
             cnps: 0,
             paused_before: self.paused_time(queue),
             progress_at: self.now,
-            sampled: (0, 0),
+            sampled: Sampled::new(self.now),
         }));
         self.records.flow_started(flow);
         if net.settings.lossy {
@@ -328,6 +329,7 @@ impl Part {
         self.nic_forget(src, flow, priority, standing);
         self.counters.flows_done += 1;
         self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
+        self.close_rates(flow);
         self.record_flow(flow, true);
         self.senders[flow as usize] = None;
     }

@@ -91,7 +91,18 @@ fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     if !sound {
         return;
     }
-    let overhead = WireSizes::new(&s.settings(), signals).data_overhead;
+    let wire = WireSizes::new(&s.settings(), signals);
+    let grown = wire.ack + wire.ack_growth * u64::from(p.int_hops);
+    if grown > LARGEST {
+        let added = grown - p.ack.0;
+        let message = format!(
+            "`ack` in [packets] makes ACKs of {grown}B with the signals of scheme `{}`, {added}B for {} switches",
+            s.scheme.name(),
+            p.int_hops
+        );
+        c.add("packets.ack", message, format!("expected at most {}B", LARGEST - added));
+    }
+    let overhead = wire.data_overhead;
     let (header, signal_bytes, scheme) = (p.header.0, overhead - p.header.0, s.scheme.name());
     let parts = format!("the header, {header}B, and the signals of scheme `{scheme}`, {signal_bytes}B");
     match p.payload {
@@ -248,22 +259,21 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     let wire = WireSizes::new(&s.settings(), signals);
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
+    let room = |port: u32| {
+        let ends = LinkEnds {
+            rate_in: topology.rate(peer(port)),
+            delay_in: topology.delay(peer(port)),
+            rate_out: topology.rate(port),
+            delay_out: topology.delay(port),
+        };
+        pfc.headroom.map_or_else(|| headroom(&ends, frame, pfc_frames, pfc.response_quanta), |h| h.0)
+    };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
     let switches = (0u32..).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
     let needed = switches.map(|(node, n)| {
         let ports = adjacency.ports_of(node);
-        let room = |&port: &u32| {
-            let ends = LinkEnds {
-                rate_in: topology.rate(peer(port)),
-                delay_in: topology.delay(peer(port)),
-                rate_out: topology.rate(port),
-                delay_out: topology.delay(port),
-            };
-            let computed = || headroom(&ends, frame, pfc_frames, pfc.response_quanta);
-            u128::from(pfc.headroom.map_or_else(computed, |h| h.0))
-        };
-        let headrooms = ports.iter().map(room).sum::<u128>() * priorities;
+        let headrooms = ports.iter().map(|&p| u128::from(room(p))).sum::<u128>() * priorities;
         (headrooms, u128::from(reserve) * ports.len() as u128 * priorities, ports.len(), &n.name)
     });
     if let Some((headrooms, reserves, ports, name)) = needed.max_by_key(|(h, r, ..)| h + r)
@@ -278,5 +288,20 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
         let aside = format!("what the {ports} ports of `{name}` set aside for {count}: {parts} in all");
         let message = format!("`buffer` in [switch] is {buffer}, less than {aside}");
         c.add("switch.buffer", message, format!("expected at least {}", size(headrooms + reserves)));
+        return;
+    }
+    // Dynamic thresholds are shares of the memory, and always within it.
+    let Some(xoff) = pfc.xoff else { return };
+    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let largest = (0..topology.ports()).filter(of_switch).max_by_key(|&p| room(p));
+    if let Some(port) = largest
+        && xoff.0.saturating_add(room(port)) > buffer.0
+    {
+        let (name, above) = (topology.port_name(peer(port)), Bytes(room(port)));
+        let sum = Bytes(xoff.0.saturating_add(above.0));
+        c.warnings.push(format!(
+            "`buffer` in [switch] is {buffer}, and PFC lets what comes in by `{name}` grow to {sum}, `xoff` {xoff} and a \
+             headroom of {above}: the memory can be full before PFC has stopped a single port"
+        ));
     }
 }
