@@ -11,4 +11,4 @@ pub mod wheel;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
 pub use units::{Bytes, Rate, Time};
-pub use wheel::{Event, EventQueue};
+pub use wheel::{Event, EventQueue, MOST_SCHEDULED};

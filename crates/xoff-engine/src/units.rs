@@ -110,6 +110,14 @@ impl Rate {
     pub const fn serialization(self, bytes: u64) -> Time {
         Time((bytes * BIT_PS_PER_BYTE).div_ceil(self.0))
     }
+    /// The time that `bytes` take at this rate as ns-3 reckons it: seconds as a double, taken into a fixed-point number
+    /// with 64 binary places and cut to whole nanoseconds. 1000 B at 100 Gbps, 80 ns, become 79.
+    pub fn ns3_time(self, bytes: u64) -> Time {
+        let seconds = (bytes as f64 * 8.0) / self.0 as f64;
+        let fraction = (seconds.fract() * 2f64.powi(64)) as u128;
+        let ns = seconds.trunc() as u64 * 1_000_000_000 + ((fraction * 1_000_000_000) >> 64) as u64;
+        Time::from_ns(ns)
+    }
     /// The time that any number of bytes takes at this rate, rounded up; [`Time::NEVER`] where it does not fit.
     pub const fn time_for(self, bytes: u64) -> Time {
         if self.0 == 0 {
@@ -173,6 +181,25 @@ mod tests {
         assert_eq!(Rate::from_gbps(3).serialization(1), Time(2667));
         assert_eq!(Rate::from_gbps(3).serialization(3), Time(8000));
         assert_eq!(Rate::from_gbps(3).time_for(3_000_000_000), Time(8_000_000_000_000));
+    }
+
+    #[test]
+    fn ns3_cuts_times_to_nanoseconds() {
+        // 1090 B at 100 Gbps are 87.2 ns, 1048 B 83.84, 60 B 4.8, 43 B 3.44; at 400 Gbps 21.8, and 43 B 0.86. 1000 B
+        // are 80 ns, but 8e-8 is no binary fraction: the double below it makes 79.
+        let (slow, fast) = (Rate::from_gbps(100), Rate::from_gbps(400));
+        for (rate, bytes, ns) in [
+            (slow, 1090, 87),
+            (slow, 1048, 83),
+            (slow, 60, 4),
+            (slow, 43, 3),
+            (fast, 1090, 21),
+            (fast, 43, 0),
+        ] {
+            assert_eq!(rate.ns3_time(bytes), Time::from_ns(ns), "{bytes} B at {rate}");
+        }
+        assert_eq!(slow.ns3_time(1000), Time::from_ns(79));
+        assert_eq!(Rate(1).ns3_time(1), Time::from_ns(8_000_000_000));
     }
 
     #[test]

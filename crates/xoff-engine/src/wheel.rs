@@ -3,7 +3,8 @@
 //! Nearly all events of a network lie within a few microseconds, so a push is a list insertion and a pop sorts the
 //! handful of events of one slot. Events are ordered by time, then by key, then by argument, and never by who
 //! pushed first: with keys that name the entity (for an arrival, its ingress port) the order of simultaneous
-//! events is a property of the network, the same however it is cut into parts.
+//! events is a property of the network, the same however it is cut into parts. A queue can be made to keep the order in
+//! which events were pushed instead, for comparison with simulators that do ([`EventQueue::in_order_of_scheduling`]).
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -69,6 +70,33 @@ pub struct EventQueue {
     /// Events beyond the horizon at the time they were pushed.
     far: BinaryHeap<Reverse<Event>>,
     in_wheel: usize,
+    scheduled: Option<Scheduled>,
+}
+
+/// For the order of scheduling: events in the queue carry their number as key, and here is what they are.
+#[derive(Default)]
+struct Scheduled {
+    pushed: u32,
+    /// Key and argument of the pending events, by the argument in the queue.
+    events: Vec<(u32, u32)>,
+    free: Vec<u32>,
+}
+
+impl Scheduled {
+    fn put(&mut self, key: u32, arg: u32) -> (u32, u32) {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.events.push((0, 0));
+            self.events.len() as u32 - 1
+        });
+        self.events[place as usize] = (key, arg);
+        self.pushed += 1;
+        (self.pushed, place)
+    }
+    fn take(&mut self, event: Event) -> Event {
+        let (key, arg) = self.events[event.arg as usize];
+        self.free.push(event.arg);
+        Event { key, arg, ..event }
+    }
 }
 
 impl Default for EventQueue {
@@ -83,14 +111,24 @@ impl Default for EventQueue {
             free: NONE,
             far: BinaryHeap::new(),
             in_wheel: 0,
+            scheduled: None,
         }
     }
 }
+
+/// Most events that a queue in the order of scheduling takes in all.
+pub const MOST_SCHEDULED: u64 = u32::MAX as u64;
 
 impl EventQueue {
     /// An empty queue at time zero.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty queue that hands out simultaneous events in the order in which they were pushed, of which it takes at
+    /// most [`MOST_SCHEDULED`].
+    pub fn in_order_of_scheduling() -> Self {
+        EventQueue { scheduled: Some(Scheduled::default()), ..Self::default() }
     }
 
     /// Number of pending events.
@@ -106,6 +144,10 @@ impl EventQueue {
     /// Adds an event. A time before the last popped event's is handled next.
     #[inline]
     pub fn push(&mut self, time: Time, key: u32, arg: u32) {
+        let (key, arg) = match &mut self.scheduled {
+            None => (key, arg),
+            Some(scheduled) => scheduled.put(key, arg),
+        };
         let event = Event { time, key, arg };
         let slot = time.0 >> SLOT_BITS;
         let ahead = slot.wrapping_sub(self.current);
@@ -147,7 +189,7 @@ impl EventQueue {
                 if event.time >= limit {
                     return None;
                 }
-                return self.due.pop();
+                return self.pop_due();
             }
             let slot = self.next_slot()?;
             if slot << SLOT_BITS >= limit.0 {
@@ -160,12 +202,21 @@ impl EventQueue {
     /// The next event.
     pub fn pop(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.due.pop() {
+            if let Some(event) = self.pop_due() {
                 return Some(event);
             }
             let slot = self.next_slot()?;
             self.open(slot);
         }
+    }
+
+    #[inline]
+    fn pop_due(&mut self) -> Option<Event> {
+        let event = self.due.pop()?;
+        Some(match &mut self.scheduled {
+            None => event,
+            Some(scheduled) => scheduled.take(event),
+        })
     }
 
     /// The time of the next event.
@@ -273,6 +324,20 @@ mod tests {
         }
         let keys: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|e| e.key).collect();
         assert_eq!(keys, [1, 2, 3]);
+    }
+
+    #[test]
+    fn or_in_the_order_of_scheduling() {
+        let mut queue = EventQueue::in_order_of_scheduling();
+        for (time, key) in [(6_000, 9), (5_000, 3), (5_000, 1), (5_000, 2), (100_000_000, 0)] {
+            queue.push(Time(time), key, key + 10);
+        }
+        let mut popped = || queue.pop().map(|e| (e.time.0, e.key, e.arg));
+        assert_eq!(popped(), Some((5_000, 3, 13)));
+        assert_eq!(popped(), Some((5_000, 1, 11)));
+        assert_eq!(popped(), Some((5_000, 2, 12)));
+        assert_eq!(popped(), Some((6_000, 9, 19)));
+        assert_eq!(popped(), Some((100_000_000, 0, 10)));
     }
 
     #[test]

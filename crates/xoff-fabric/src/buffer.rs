@@ -22,6 +22,8 @@ pub struct IngressQueue {
     xon: u64,
     /// Memory above the threshold.
     headroom: u64,
+    /// Dynamic threshold: share of the free memory, in units of 2^-32.
+    alpha: u64,
 }
 
 impl IngressQueue {
@@ -71,8 +73,6 @@ impl std::fmt::Display for Full {
 /// Dynamic thresholds of a switch.
 #[derive(Clone, Copy, Debug)]
 struct Dynamic {
-    /// Share of the free memory, in units of 2^-32.
-    alpha: u64,
     /// Memory without all reserves and headrooms.
     shareable: u64,
     shared_used: u64,
@@ -81,9 +81,10 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    fn threshold(&self) -> u64 {
+    /// What one queue may hold of the shared memory.
+    fn threshold(&self, queue: &IngressQueue) -> u64 {
         let free = self.shareable.saturating_sub(self.shared_used);
-        ((u128::from(free) * u128::from(self.alpha)) >> 32) as u64
+        ((u128::from(free) * u128::from(queue.alpha)) >> 32) as u64
     }
 }
 
@@ -122,14 +123,38 @@ pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32
     mtu + ends.rate_in.bytes_in(until_stopped) + 1
 }
 
+/// The headroom that `pfc` gives to a port and priority: given, as a multiple of rate times delay, or computed.
+pub fn pfc_headroom(pfc: &Pfc, ends: &LinkEnds, mtu: u64, pfc_frames: u64) -> u64 {
+    match (pfc.headroom, pfc.headroom_bdp) {
+        (Some(bytes), _) => bytes.0,
+        (None, Some(times)) => ends.rate_out.bytes_in(ends.delay_out) * u64::from(times),
+        (None, None) => headroom(ends, mtu, pfc_frames, pfc.response_quanta),
+    }
+}
+
+/// Twice `alpha` for each doubling of the hosts' `line_rate` up to `rate` that has begun, at most 1.
+fn scaled_alpha(mut alpha: f64, rate: Rate, line_rate: Rate) -> f64 {
+    let mut rate = rate.0;
+    while rate > line_rate.0 && alpha < 1.0 {
+        (alpha, rate) = ((2.0 * alpha).min(1.0), rate / 2);
+    }
+    alpha
+}
+
 /// The time of pause quanta: 512 bit times each, at the port's rate.
 pub fn quanta_time(quanta: u64, rate: Rate) -> Time {
     rate.time_for(quanta * 64)
 }
 
 impl IngressQueue {
-    /// The thresholds of one ingress port and priority under `flow_control`.
-    pub fn new(flow_control: &FlowControl, ends: &LinkEnds, mtu: u64, pfc_frames: u64) -> Self {
+    /// The thresholds of one ingress port and priority under `flow_control`, in a network whose hosts have `line_rate`.
+    pub fn new(
+        flow_control: &FlowControl,
+        ends: &LinkEnds,
+        line_rate: Rate,
+        mtu: u64,
+        pfc_frames: u64,
+    ) -> Self {
         let unlimited = IngressQueue {
             bytes: 0,
             headroom_used: 0,
@@ -137,16 +162,18 @@ impl IngressQueue {
             xoff: u64::MAX,
             xon: u64::MAX,
             headroom: 0,
+            alpha: 0,
         };
         match flow_control {
             FlowControl::None => unlimited,
             FlowControl::Pfc(pfc) => {
-                let headroom = pfc
-                    .headroom
-                    .map_or_else(|| headroom(ends, mtu, pfc_frames, pfc.response_quanta), |h| h.0);
+                let headroom = pfc_headroom(pfc, ends, mtu, pfc_frames);
                 let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);
                 let xon = pfc.xon.map_or(xoff.saturating_sub(2 * mtu), |x| x.0);
-                IngressQueue { xoff, xon, headroom, ..unlimited }
+                let alpha = pfc.alpha.map_or(0.0, |a| {
+                    if pfc.alpha_by_rate { scaled_alpha(a, ends.rate_out, line_rate) } else { a }
+                });
+                IngressQueue { xoff, xon, headroom, alpha: (alpha * (1u64 << 32) as f64) as u64, ..unlimited }
             }
         }
     }
@@ -162,8 +189,7 @@ impl Memory {
     /// port and priority. Without `capacity` it is unlimited.
     pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
         let dynamic = match flow_control {
-            FlowControl::Pfc(Pfc { alpha: Some(alpha), reserve, resume_offset, .. }) => Some(Dynamic {
-                alpha: (alpha * (1u64 << 32) as f64) as u64,
+            FlowControl::Pfc(Pfc { alpha: Some(_), reserve, resume_offset, .. }) => Some(Dynamic {
                 shareable: capacity.unwrap_or(u64::MAX).saturating_sub(headrooms + queues * reserve.0),
                 shared_used: 0,
                 reserve: reserve.0,
@@ -228,7 +254,7 @@ impl Memory {
     fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
         let overflow = self.overflow(queue, size);
         let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
-        let threshold = dynamic.threshold();
+        let threshold = dynamic.threshold(queue);
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
         let bytes = queue.bytes + size;
         let fits = bytes <= dynamic.reserve || size + shared <= threshold;
@@ -245,7 +271,7 @@ impl Memory {
         }
         self.used += size;
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold()))
+        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold(queue)))
     }
 
     fn release_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
@@ -259,7 +285,7 @@ impl Memory {
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
         queue.pausing
             && queue.headroom_used == 0
-            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold())
+            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold(queue))
     }
 }
 
@@ -291,7 +317,7 @@ mod tests {
     #[test]
     fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
         let flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(10_000)), ..Pfc::default() });
-        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, None, 0, 1);
         for _ in 0..10 {
             assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // up to 10,000 B: at Xoff, not above
@@ -310,7 +336,7 @@ mod tests {
     fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
         let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(1_500)), ..Pfc::default() };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, None, 0, 1);
         for _ in 0..3 {
             assert!(memory.charge(&mut queue, 1_000).is_ok());
@@ -326,6 +352,19 @@ mod tests {
     }
 
     #[test]
+    fn headroom_and_share_may_follow_the_rate() {
+        // 3 x 100 Gbps x 1.5 us = 56,250 B. At 400 Gbps two doublings of 100 Gbps: 1/8 becomes 1/2; 101 Gbps is one
+        // doubling begun; 1/2 becomes all, not more.
+        let pfc = Pfc { headroom_bdp: Some(3), ..Pfc::default() };
+        assert_eq!(pfc_headroom(&pfc, &ends(), 1_000, 64), 56_250);
+        let base = Rate::from_gbps(100);
+        assert_eq!(scaled_alpha(0.125, Rate::from_gbps(400), base), 0.5);
+        assert_eq!(scaled_alpha(0.125, Rate::from_gbps(101), base), 0.25);
+        assert_eq!(scaled_alpha(0.125, Rate::from_gbps(40), base), 0.125);
+        assert_eq!(scaled_alpha(0.5, Rate::from_gbps(400), base), 1.0);
+    }
+
+    #[test]
     fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
         // 10,000 B with a reserve of 2,000 B and headroom of 500 B for each of two queues: 5,000 B to share. The first
         // queue takes its reserve and, with alpha 8, up to 8/9 of those: four packets. What is left times 8 is
@@ -333,7 +372,7 @@ mod tests {
         let pfc =
             Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut first = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut first = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut second = first;
         let mut memory = Memory::new(&flow_control, Some(10_000), 1_000, 2);
         for size in [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] {
@@ -355,7 +394,7 @@ mod tests {
             ..Pfc::default()
         };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut queue = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, Some(100_000), 9_000, 1);
         for _ in 0..30 {
             assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));

@@ -49,8 +49,8 @@ pub fn network_env(
 ) -> Result<NetworkEnv, BuildError> {
     let wire = WireSizes::new(settings, signals);
     let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
-        data: data_time(topology, &wire, port),
-        ack: ack_time(topology, &wire, peer(port), links),
+        data: data_time(topology, &wire, &settings.quirks, port),
+        ack: ack_time(topology, &wire, &settings.quirks, peer(port), links),
     })?;
     let host_ports = (0..topology.ports())
         .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);

@@ -15,7 +15,7 @@ impl Part {
     pub fn deadlock(&self) -> Vec<PortId> {
         // A pause that is not repeated ends by itself.
         let FlowControl::Pfc(pfc) = &self.net.settings.flow_control else { return Vec::new() };
-        if !pfc.refresh {
+        if pfc.expires && !pfc.refresh {
             return Vec::new();
         }
         let mut stuck: Vec<bool> = (0..self.pauses.len()).map(|q| self.is_held(q)).collect();

@@ -12,6 +12,7 @@ pub mod deadlock;
 pub mod event;
 pub mod network;
 pub mod nic;
+mod nic_ns3;
 pub mod pacing;
 pub mod packet;
 pub mod part;

@@ -5,7 +5,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::int::MAX_INT_HOPS;
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
-use crate::settings::{BaseRtt, Settings};
+use crate::settings::{BaseRtt, Quirks, RttOf, Settings};
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// A flow as it is asked for.
@@ -157,7 +157,8 @@ impl Network {
             base_rtt: match self.settings.host.base_rtt {
                 BaseRtt::Max => self.base_rtt,
                 BaseRtt::PerPair => {
-                    unloaded_rtt(&self.topology, &self.wire, path, self.ack_path(flow))
+                    let quirks = &self.settings.quirks;
+                    unloaded_rtt(&self.topology, &self.wire, quirks, path, self.ack_path(flow))
                         + self.settings.host.processing_delay
                 }
             },
@@ -191,20 +192,33 @@ impl Network {
 }
 
 /// Time of a full data packet on the link that leaves by `port`, store and forward.
-pub fn data_time(topology: &Topology, wire: &WireSizes, port: PortId) -> Time {
-    topology.rate(port).serialization(wire.frame()) + topology.delay(port)
+pub fn data_time(topology: &Topology, wire: &WireSizes, quirks: &Quirks, port: PortId) -> Time {
+    let bytes = match quirks.base_rtt {
+        RttOf::FrameAndAck => wire.frame(),
+        RttOf::Payload => wire.payload,
+    };
+    topology.rate(port).serialization(bytes) + topology.delay(port)
 }
 
 /// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
-pub fn ack_time(topology: &Topology, wire: &WireSizes, port: PortId, hop: usize) -> Time {
-    let size = wire.ack + wire.ack_growth * hop as u64;
+pub fn ack_time(topology: &Topology, wire: &WireSizes, quirks: &Quirks, port: PortId, hop: usize) -> Time {
+    let size = match quirks.base_rtt {
+        RttOf::FrameAndAck => wire.ack + wire.ack_growth * hop as u64,
+        RttOf::Payload => 0,
+    };
     topology.rate(port).serialization(size) + topology.delay(port)
 }
 
 /// Round-trip time of a full packet and its ACK through empty queues.
-fn unloaded_rtt(topology: &Topology, wire: &WireSizes, data: &[PortId], ack: &[PortId]) -> Time {
-    let there = data.iter().map(|&p| data_time(topology, wire, p));
-    let back = ack.iter().enumerate().map(|(hop, &p)| ack_time(topology, wire, p, hop));
+fn unloaded_rtt(
+    topology: &Topology,
+    wire: &WireSizes,
+    quirks: &Quirks,
+    data: &[PortId],
+    ack: &[PortId],
+) -> Time {
+    let there = data.iter().map(|&p| data_time(topology, wire, quirks, p));
+    let back = ack.iter().enumerate().map(|(hop, &p)| ack_time(topology, wire, quirks, p, hop));
     there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
 }
 

@@ -8,11 +8,13 @@ use std::collections::VecDeque;
 use xoff_engine::Time;
 
 use crate::event::{key, kind};
+use crate::nic_ns3::Ns3Nic;
 use crate::pacing::PacingHeap;
-use crate::packet::PacketId;
+use crate::packet::{Kind, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
 use crate::sender::Standing;
+use crate::settings::AckClass;
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// A host's NIC.
@@ -27,6 +29,8 @@ pub struct Nic {
     ready_classes: u16,
     /// Flows that wait for their pacing time.
     pacing: PacingHeap,
+    /// What it keeps where it works as in another simulator.
+    pub(crate) ns3: Ns3Nic,
     /// Flows with an incomplete message to this host.
     pub(crate) open_in: u32,
     /// Flows that ever delivered data to this host.
@@ -58,7 +62,7 @@ impl Part {
     pub(crate) fn stand(&mut self, flow: u32) -> Option<Time> {
         let sender = self.senders[flow as usize].as_deref_mut()?;
         let nic = &mut self.nics[sender.src as usize];
-        sender.next_at = sender.due();
+        sender.next_at = sender.due(&self.net.settings.quirks);
         // A flow whose time comes before the wire is free waits for the wire, not for its time.
         if sender.next_at <= self.now.max(self.ports[nic.port as usize].busy_until) {
             sender.standing = Standing::Ready;
@@ -89,8 +93,16 @@ impl Part {
     /// A NIC may have something to send: now, or when its wire is free.
     #[inline]
     pub(crate) fn nic_kick(&mut self, node: NodeId) {
-        let busy_until = self.ports[self.nics[node as usize].port as usize].busy_until;
-        if busy_until <= self.now { self.nic_send(node) } else { self.nic_arm(node, busy_until) }
+        if self.ns3_nic {
+            return self.ns3_kick(node);
+        }
+        let port = &self.ports[self.nics[node as usize].port as usize];
+        if port.is_idle(self.now) {
+            self.nic_send(node);
+        } else {
+            let busy_until = port.busy_until;
+            self.nic_arm(node, busy_until);
+        }
     }
 
     /// Sees to it that the NIC wakes at `at`, or when its wire is free, or now, whichever is last; or before that.
@@ -105,7 +117,10 @@ impl Part {
     }
 
     #[inline]
-    pub(crate) fn nic_wake(&mut self, node: NodeId) {
+    pub(crate) fn nic_wake(&mut self, node: NodeId, number: u32) {
+        if self.ns3_nic {
+            return self.ns3_wake(node, number);
+        }
         let nic = &mut self.nics[node as usize];
         if nic.wake_at != self.now {
             return; // an earlier wake-up took its place
@@ -126,8 +141,7 @@ impl Part {
             let flows = nic.ready_classes & !port.paused;
             if queued != 0 {
                 let class = port.choose(queued, self.strict);
-                let id = self.take(port_id, class);
-                self.put_on_wire(port_id, id);
+                self.send_queued(port_id, class);
                 break;
             }
             if flows == 0 {
@@ -147,6 +161,17 @@ impl Part {
             }
         }
         self.nic_rearm(node);
+    }
+
+    /// Sends the first packet of a class's queue at a host.
+    #[inline]
+    pub(crate) fn send_queued(&mut self, port_id: PortId, class: u8) {
+        let id = self.take(port_id, class);
+        self.put_on_wire(port_id, id);
+        let packet = &mut self.packets[id];
+        if packet.kind == Kind::Ack && self.net.settings.host.ack_class == AckClass::ControlAtHost {
+            packet.class = DATA + self.net.flows[packet.flow as usize].priority;
+        }
     }
 
     /// Moves the flows whose pacing time has come into the round robin.

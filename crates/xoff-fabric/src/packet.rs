@@ -84,6 +84,8 @@ enum IntSlab {
 pub struct Packets {
     slots: Vec<Packet>,
     int: IntSlab,
+    /// INT's units are 2^this times as large.
+    int_shift: u8,
     free: PacketId,
     live: u32,
 }
@@ -91,13 +93,19 @@ pub struct Packets {
 impl Packets {
     /// An empty slab without telemetry.
     pub fn new() -> Self {
-        Packets { slots: Vec::new(), int: IntSlab::Off, free: NO_PACKET, live: 0 }
+        Packets { slots: Vec::new(), int: IntSlab::Off, int_shift: 0, free: NO_PACKET, live: 0 }
     }
 
-    /// An empty slab whose packets carry telemetry, in full precision if `exact`.
-    pub fn with_int(exact: bool) -> Self {
+    /// An empty slab whose packets carry telemetry, in full precision if `exact`, else in units 2^`shift` times as
+    /// large.
+    pub fn with_int(exact: bool, shift: u8) -> Self {
         let int = if exact { IntSlab::Exact(Vec::new()) } else { IntSlab::Packed(Vec::new()) };
-        Packets { int, ..Packets::new() }
+        Packets { int, int_shift: shift, ..Packets::new() }
+    }
+
+    /// See [`xoff_schemes::int::IntStack::unit_shift`].
+    pub fn int_shift(&self) -> u8 {
+        self.int_shift
     }
 
     /// Packets in use.
@@ -152,7 +160,7 @@ impl Packets {
         packet.hops += 1;
         match &mut self.int {
             IntSlab::Off => {}
-            IntSlab::Packed(v) => v[id as usize][hop] = PackedRecord::stamp(code, reading),
+            IntSlab::Packed(v) => v[id as usize][hop] = PackedRecord::stamp(code, self.int_shift, reading),
             IntSlab::Exact(v) => v[id as usize][hop] = ExactRecord::stamp(reading),
         }
     }

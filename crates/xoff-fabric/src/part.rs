@@ -23,6 +23,7 @@ use crate::port::{DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::sender::Sender;
+use crate::settings::{NicTimer, Order};
 use crate::topology::{PortId, peer};
 
 /// Why a run cannot go on.
@@ -119,6 +120,10 @@ pub struct Part {
     /// Data packets pass a detector or a congestion point.
     pub(crate) watched: bool,
     pub(crate) int: IntPath,
+    /// Ports have an event at the end of each transmission, whether something waits or not.
+    pub(crate) tells_when_ready: bool,
+    /// NICs work as in another simulator, see [`crate::settings::NicTimer::Ns3`].
+    pub(crate) ns3_nic: bool,
 }
 
 impl Part {
@@ -134,14 +139,23 @@ impl Part {
             let arrival = if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL };
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            Port::new(node, rate, delay, net.wire.gap, key(arrival, peer(port)), code)
+            let port = Port::new(node, rate, delay, key(arrival, peer(port)), code);
+            port.with_wire(net.wire.gap, net.settings.quirks.clock)
         };
+        let quirks = &net.settings.quirks;
         let mut part = Part {
             now: Time::ZERO,
-            events: EventQueue::new(),
+            events: match quirks.order {
+                Order::ByPort => EventQueue::new(),
+                Order::Scheduled => EventQueue::in_order_of_scheduling(),
+            },
             packets: match net.signals.int {
                 IntPath::Off => Packets::new(),
-                _ => Packets::with_int(net.settings.packets.int_format == IntFormat::Exact),
+                _ => {
+                    let packets = &net.settings.packets;
+                    let shift = packets.int_multi.max(1).ilog2() as u8;
+                    Packets::with_int(packets.int_format == IntFormat::Exact, shift)
+                }
             },
             ports: (0..ports).map(of).collect(),
             queues: vec![Queue::EMPTY; ports as usize * classes],
@@ -165,6 +179,8 @@ impl Part {
             strict: net.settings.switch.scheduling == crate::settings::Scheduling::Strict,
             watched: detector.is_some() || net.signals.congestion_point,
             int: net.signals.int,
+            tells_when_ready: quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3,
+            ns3_nic: quirks.nic == NicTimer::Ns3,
             net: net.clone(),
         };
         part.build_memories();
@@ -195,7 +211,7 @@ impl Part {
             };
             let node = topology.node_of(port) as usize;
             for _ in 0..self.priorities {
-                let queue = IngressQueue::new(fc, &ends, frame, pfc_frames);
+                let queue = IngressQueue::new(fc, &ends, net.line_rate, frame, pfc_frames);
                 headrooms[node] += queue.headroom();
                 queues[node] += 1;
                 self.ingress.push(queue);
@@ -291,7 +307,7 @@ impl Part {
                 kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
                 kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
                 kind::PORT_READY => self.port_ready(index),
-                kind::NIC_WAKE => self.nic_wake(index),
+                kind::NIC_WAKE => self.nic_wake(index, event.arg),
                 _ => self.rare_event(kind_of(event.key), index, event.arg),
             }
             if self.halt {
@@ -332,7 +348,12 @@ impl Part {
         port.busy_until = sent + port.gap;
         port.tx_bytes += size;
         port.tx_packets += 1;
-        self.events.push(sent + port.delay, port.arrival_key, id);
+        let (arrival, key_there, ready) = (sent + port.delay, port.arrival_key, port.busy_until);
+        if self.tells_when_ready {
+            port.armed = true;
+            self.events.push(ready, key(kind::PORT_READY, port_id), 0);
+        }
+        self.events.push(arrival, key_there, id);
     }
 
     /// Ends the run for lack of room, or counts the loss where loss is allowed.

@@ -50,13 +50,15 @@ impl Part {
     #[cold]
     pub(crate) fn send_pause(&mut self, queue: u32) {
         let FlowControl::Pfc(pfc) = &self.net.settings.flow_control else { return };
-        let (quanta, refresh) = (pfc.quanta, pfc.refresh);
+        let (quanta, refresh, expires) = (pfc.quanta, pfc.refresh, pfc.expires);
         self.ingress[queue as usize].pausing = true;
         // The peer counts quanta by the rate at which it sends.
         let pause = quanta_time(u64::from(quanta), self.ports[peer(self.port_of(queue)) as usize].rate);
-        let next = self.now + if refresh { pause / 2 } else { pause }.max(Time(1));
-        self.pauses[queue as usize].refresh_at = next;
-        self.events.push(next, key(kind::PAUSE_REFRESH, queue), 0);
+        if expires {
+            let next = self.now + if refresh { pause / 2 } else { pause }.max(Time(1));
+            self.pauses[queue as usize].refresh_at = next;
+            self.events.push(next, key(kind::PAUSE_REFRESH, queue), 0);
+        }
         self.send_pfc(queue, quanta);
     }
 
@@ -151,7 +153,9 @@ impl Part {
         let until = self.now + quanta_time(u64::from(quanta), self.ports[port_id as usize].rate);
         let state = &mut self.pauses[queue as usize];
         state.until = until;
-        self.events.push(until, key(kind::PAUSE_EXPIRY, queue), 0);
+        if self.net.settings.flow_control.expires() {
+            self.events.push(until, key(kind::PAUSE_EXPIRY, queue), 0);
+        }
         state.frames += 1;
         if state.since.is_none() {
             state.since = Some(self.now);

@@ -3,6 +3,7 @@
 use xoff_engine::{Rate, Time};
 
 use crate::packet::{NO_PACKET, PacketId, Packets};
+use crate::settings::Clock;
 
 /// Class of PFC frames: goes before anything, is never paused.
 pub const MAC_CONTROL: u8 = 0;
@@ -91,6 +92,8 @@ pub struct Port {
     pub turn: u8,
     /// INT's code of the rate.
     pub speed_code: u8,
+    /// How times on the wire are reckoned where a byte's is no whole number of picoseconds.
+    clock: Clock,
     /// Line rate.
     pub rate: Rate,
     /// Packets sent.
@@ -103,13 +106,13 @@ pub struct Port {
 
 impl Port {
     /// An idle port.
-    pub fn new(node: u32, rate: Rate, delay: Time, gap_bytes: u64, arrival_key: u32, speed_code: u8) -> Self {
+    pub fn new(node: u32, rate: Rate, delay: Time, arrival_key: u32, speed_code: u8) -> Self {
         Port {
             busy_until: Time::ZERO,
             tx_bytes: 0,
             queued_bytes: 0,
             delay,
-            gap: rate.serialization(gap_bytes),
+            gap: Time::ZERO,
             ps_per_byte: rate.ps_per_byte().unwrap_or(0),
             arrival_key,
             node,
@@ -118,6 +121,7 @@ impl Port {
             armed: false,
             turn: 0,
             speed_code,
+            clock: Clock::Exact,
             rate,
             tx_packets: 0,
             max_queued_bytes: 0,
@@ -125,10 +129,26 @@ impl Port {
         }
     }
 
+    /// With `bytes` of gap after each frame, and times reckoned by `clock`.
+    pub fn with_wire(self, bytes: u64, clock: Clock) -> Self {
+        let ps_per_byte = if clock == Clock::Exact { self.ps_per_byte } else { 0 };
+        Port { gap: clock.serialization(self.rate, bytes), clock, ps_per_byte, ..self }
+    }
+
+    /// Whether a frame may be put on the wire.
+    #[inline]
+    pub fn is_idle(&self, now: Time) -> bool {
+        self.busy_until <= now && !self.armed
+    }
+
     /// Time on the wire.
     #[inline]
     pub fn serialization(&self, bytes: u64) -> Time {
-        if self.ps_per_byte != 0 { Time(bytes * self.ps_per_byte) } else { self.rate.serialization(bytes) }
+        if self.ps_per_byte != 0 {
+            Time(bytes * self.ps_per_byte)
+        } else {
+            self.clock.serialization(self.rate, bytes)
+        }
     }
 
     /// Starts a new interval for `recent_max_bytes`, which counts into the maximum of the run.
@@ -177,7 +197,7 @@ mod tests {
     use super::*;
 
     fn port() -> Port {
-        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 0, 8)
+        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 8)
     }
 
     #[test]
@@ -206,7 +226,7 @@ mod tests {
         assert_eq!(p.sent_by(Time(60_000)), 750);
         assert_eq!(p.sent_by(Time(90_000)), 1000);
         // With a gap of 20 B the wire is taken until 81.6 ns, and the frame is through at 80 ns all the same.
-        let mut p = Port::new(0, Rate::from_gbps(100), Time::from_us(1), 20, 0, 8);
+        let mut p = port().with_wire(20, Clock::Exact);
         p.tx_bytes = 1000;
         p.busy_until = Time(81_600);
         assert_eq!(p.sent_by(Time(60_000)), 750);

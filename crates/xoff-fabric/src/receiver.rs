@@ -143,7 +143,7 @@ impl Part {
         packet.size = self.net.wire.ack as u16;
         packet.payload = 0;
         packet.position = self.net.routes[flow as usize].ack + 1;
-        if self.net.settings.host.ack_class == AckClass::Control {
+        if self.net.settings.host.ack_class != AckClass::Data {
             packet.class = CONTROL;
         }
         if self.int == IntPath::Ack {

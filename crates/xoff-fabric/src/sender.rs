@@ -12,6 +12,7 @@ use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
 use crate::records::Sampled;
+use crate::settings::{PacingGap, Quirks};
 use crate::topology::{NodeId, PortId};
 
 /// Where a flow stands with its NIC.
@@ -32,8 +33,9 @@ pub(crate) struct Sender {
     /// Where `snd_nxt` was when the flow last went back, if that was further (lossy networks only).
     gone_back_from: u64,
     /// Payload bytes in all; `u64::MAX` while endless.
-    size: u64,
+    pub size: u64,
     pub next_at: Time,
+    rate_when_sent: Rate,
     pub last_start: Time,
     pub last_frame: u64,
     pub start: Time,
@@ -72,8 +74,12 @@ impl Sender {
 
     /// When pacing and the source let the next packet go.
     #[inline]
-    pub fn due(&self) -> Time {
-        let paced = self.last_start + self.reaction.rate().serialization(self.last_frame);
+    pub fn due(&self, quirks: &Quirks) -> Time {
+        let rate = match quirks.gap {
+            PacingGap::RateInForce => self.reaction.rate(),
+            PacingGap::RateWhenSent => self.rate_when_sent,
+        };
+        let paced = self.last_start + quirks.clock.serialization(rate, self.last_frame);
         match self.source_rate {
             None => paced,
             Some(rate) => paced.max(self.start.saturating_add(rate.time_for(self.snd_nxt))),
@@ -93,6 +99,7 @@ impl Part {
             self.events.push(stop, key(kind::FLOW_STOP, flow), 0);
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
+        let reaction = net.scheme.reaction(&net.flow_env(flow));
         self.senders[flow as usize] = Some(Box::new(Sender {
             snd_nxt: 0,
             snd_una: 0,
@@ -107,7 +114,8 @@ impl Part {
             priority: f.priority,
             standing: Standing::Idle,
             source_rate: f.source_rate,
-            reaction: net.scheme.reaction(&net.flow_env(flow)),
+            rate_when_sent: reaction.rate(),
+            reaction,
             timer_at: Time::NEVER,
             wire_sent: 0,
             packets_sent: 0,
@@ -122,6 +130,10 @@ impl Part {
             self.events.push(self.now + timeout, key(kind::RETRANSMIT_TIMER, flow), 0);
         }
         self.sync_reaction(flow);
+        if self.ns3_nic {
+            self.ns3_add(f.src, flow);
+            self.ns3_kick(f.src);
+        }
     }
 
     /// An endless flow, or one that is to stop early, ends with its next packet, so that its receiver learns of it.
@@ -142,11 +154,14 @@ impl Part {
             sender.timer_at = timer;
             self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
         }
+        if self.ns3_nic {
+            return; // Only what that NIC looks at moves it.
+        }
         match sender.standing {
             Standing::Ready => {}
             Standing::Pacing => {
                 // The gap after the last packet follows the rate.
-                let due = sender.due();
+                let due = sender.due(&self.net.settings.quirks);
                 if due != sender.next_at {
                     sender.next_at = due;
                     let src = sender.src;
@@ -173,6 +188,17 @@ impl Part {
         if !sender.may_send(self.net.least_window) {
             return false;
         }
+        self.emit(flow, port_id, class);
+        if self.senders[flow as usize].as_deref().is_some_and(|s| s.may_send(self.net.least_window)) {
+            self.stand(flow);
+        }
+        true
+    }
+
+    /// Puts a flow's next packet on the wire.
+    #[inline]
+    pub(crate) fn emit(&mut self, flow: u32, port_id: PortId, class: u8) {
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let wire = &self.net.wire;
         let left = sender.size - sender.snd_nxt;
         let payload = left.min(wire.payload);
@@ -203,19 +229,16 @@ impl Part {
         sender.packets_sent += 1;
         sender.last_start = self.now;
         sender.last_frame = frame;
+        sender.rate_when_sent = sender.reaction.rate();
         sender.reaction.on_send(&Sent { now: self.now, payload, frame });
         let id = self.packets.insert(packet);
         self.put_on_wire(port_id, id);
-        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return true };
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
             self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
         }
-        if sender.may_send(self.net.least_window) {
-            self.stand(flow);
-        }
-        true
     }
 
     /// An ACK, NACK, CNP or CNM has arrived at the flow's source.
@@ -234,7 +257,8 @@ impl Part {
                     // After going back, what was sent twice may be acknowledged once.
                     sender.snd_nxt = sender.snd_nxt.max(packet.seq);
                 }
-                if sender.snd_una >= sender.size {
+                let done = sender.snd_una >= sender.size;
+                if done && !self.ns3_nic {
                     self.packets.remove(id);
                     return self.flow_done(packet.flow);
                 }
@@ -251,9 +275,14 @@ impl Part {
                         int: IntStack {
                             records: self.packets.int_records(id, packet.hops),
                             last_hop_first: self.int == IntPath::Ack,
+                            unit_shift: self.packets.int_shift(),
                         },
                     };
                     sender.reaction.on_ack(&ack);
+                }
+                if self.ns3_nic {
+                    self.packets.remove(id);
+                    return self.ns3_acked(packet.flow, newly_acked == packet.seq, done);
                 }
             }
             Kind::Nack => {
@@ -286,8 +315,28 @@ impl Part {
             }
             Kind::Data | Kind::Pfc => {}
         }
+        let src = sender.src;
         self.packets.remove(id);
         self.sync_reaction(packet.flow);
+        if self.ns3_nic {
+            self.ns3_kick(src);
+        }
+    }
+
+    /// Where NICs work as in another simulator, what follows an ACK: the flow's first brings no rate yet, the last one
+    /// still sets its rate, and each lets the NIC look for something to send.
+    fn ns3_acked(&mut self, flow: u32, first: bool, done: bool) {
+        let Some(sender) = self.senders[flow as usize].as_deref() else { return };
+        let src = sender.src;
+        if !first && self.net.settings.quirks.gap == PacingGap::RateInForce {
+            self.ns3_repace(flow);
+        }
+        if done {
+            self.flow_done(flow)
+        } else {
+            self.sync_reaction(flow)
+        }
+        self.ns3_kick(src);
     }
 
     pub(crate) fn reaction_timer(&mut self, flow: u32) {
@@ -318,8 +367,12 @@ impl Part {
                 self.records.go_back(flow, lost);
             }
         }
+        let src = sender.src;
         self.events.push(next, key(kind::RETRANSMIT_TIMER, flow), 0);
         self.sync_reaction(flow);
+        if self.ns3_nic {
+            self.ns3_kick(src);
+        }
     }
 
     /// A flow's last byte is acknowledged, or an endless one has stopped: takes it out of its NIC's lists.

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::IntFormat;
 
 /// Sizes on the wire.
@@ -27,6 +27,9 @@ pub struct Packets {
     pub gap: Bytes,
     /// Width of INT's counters.
     pub int_format: IntFormat,
+    /// INT counts bytes in units so many times as large: 128 B times this sent, 80 B times this queued. A power of two,
+    /// at most 128.
+    pub int_multi: u8,
     /// Hops that INT has room for.
     pub int_hops: u8,
     /// Period at which a switch refreshes the table that FNCC's ACKs read (FNCC, section 4.1, which gives no value);
@@ -47,6 +50,7 @@ impl Default for Packets {
             pfc: Bytes(64),
             gap: Bytes(0),
             int_format: IntFormat::Hardware,
+            int_multi: 1,
             int_hops: 5,
             int_refresh: Time::from_us(1),
         }
@@ -62,6 +66,9 @@ pub enum AckClass {
     Control,
     /// In their flow's priority, behind its data in switches, and paused with it.
     Data,
+    /// Ahead of all data and never paused at the host that sends them, in their flow's priority in switches. Hosts then
+    /// do not stop when they should: a switch may run out of headroom.
+    ControlAtHost,
 }
 
 /// The base RTT that schemes are given.
@@ -162,6 +169,9 @@ pub struct Pfc {
     /// Dynamic threshold: PAUSE when ingress bytes reach this share of the free shared memory. Needs
     /// `switch.buffer`; excludes `xoff`. Powers of two are what hardware offers (0.125 is common).
     pub alpha: Option<f64>,
+    /// Dynamic threshold: a port faster than the hosts' has twice the share for each doubling of the rate begun, up to
+    /// all that is free.
+    pub alpha_by_rate: bool,
     /// Dynamic threshold: RESUME this far below the threshold.
     pub resume_offset: Bytes,
     /// Dynamic threshold: memory that each port and priority has to itself.
@@ -169,6 +179,8 @@ pub struct Pfc {
     /// Memory of each port and priority above its threshold, for what arrives until the peer stops; without it,
     /// computed from the link: 2 t_p C + 3 MTU + a PAUSE frame of each priority + response time.
     pub headroom: Option<Bytes>,
+    /// Headroom as so many times rate times propagation delay of the link, rounded down, in place of `headroom`.
+    pub headroom_bdp: Option<u32>,
     /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
     /// delays the stop.
     pub response_quanta: u32,
@@ -178,6 +190,8 @@ pub struct Pfc {
     /// time is over, and the next packet above the threshold makes another PAUSE: what comes until that works may be
     /// more than the headroom has left, and then ends the run.
     pub refresh: bool,
+    /// A pause ends by itself after its quanta; otherwise only by a RESUME.
+    pub expires: bool,
 }
 
 impl Default for Pfc {
@@ -186,12 +200,15 @@ impl Default for Pfc {
             xoff: None,
             xon: None,
             alpha: None,
+            alpha_by_rate: false,
             resume_offset: Bytes(3 * 1024),
             reserve: Bytes(4 * 1024),
             headroom: None,
+            headroom_bdp: None,
             response_quanta: 0,
             quanta: u16::MAX,
             refresh: true,
+            expires: true,
         }
     }
 }
@@ -206,10 +223,101 @@ pub enum FlowControl {
     Pfc(Pfc),
 }
 
+impl FlowControl {
+    /// Whether a pause ends by itself.
+    pub fn expires(&self) -> bool {
+        !matches!(self, FlowControl::Pfc(Pfc { expires: false, .. }))
+    }
+}
+
 impl Default for FlowControl {
     fn default() -> Self {
         FlowControl::Pfc(Pfc { xoff: Some(Bytes(500_000)), ..Pfc::default() })
     }
+}
+
+/// How times of transmission are reckoned.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Clock {
+    /// In picoseconds, exact.
+    #[default]
+    Exact,
+    /// Cut to whole nanoseconds as ns-3 does: 1090 B at 100 Gbps take 87 ns in place of 87.2.
+    Ns3,
+}
+
+impl Clock {
+    /// The time that `bytes`, a frame's, take at `rate`.
+    #[inline]
+    pub fn serialization(self, rate: Rate, bytes: u64) -> Time {
+        match self {
+            Clock::Exact => rate.serialization(bytes),
+            Clock::Ns3 => rate.ns3_time(bytes),
+        }
+    }
+}
+
+/// The order of simultaneous events.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Order {
+    /// By what they are and whom they concern, arrivals by ingress port.
+    #[default]
+    ByPort,
+    /// As they were scheduled, the end of a transmission before its arrival.
+    Scheduled,
+}
+
+/// When a NIC with nothing to send looks again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum NicTimer {
+    /// When the next of its flows may send.
+    #[default]
+    NextToSend,
+    /// As the simulator of HPCC's authors: at the least pacing time of all flows with data left, whether their window
+    /// lets them send or not, and if that is past, only when something else happens; once set, the timer is moved by a
+    /// change of rate alone.
+    Ns3,
+}
+
+/// What the gap after a packet follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PacingGap {
+    /// The rate in force: a change of rate moves the next packet.
+    #[default]
+    RateInForce,
+    /// The rate when the packet was sent.
+    RateWhenSent,
+}
+
+/// What the base RTT is made of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum RttOf {
+    /// A full frame there and its ACK back.
+    #[default]
+    FrameAndAck,
+    /// A full packet's payload there, without headers, and propagation alone back.
+    Payload,
+}
+
+/// What other simulators do differently, to compare with them; xoff's own ways are the defaults.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Quirks {
+    /// How times of transmission are reckoned.
+    pub clock: Clock,
+    /// The order of simultaneous events.
+    pub order: Order,
+    /// When a NIC with nothing to send looks again.
+    pub nic: NicTimer,
+    /// What the gap after a packet follows.
+    pub gap: PacingGap,
+    /// What the base RTT is made of.
+    pub base_rtt: RttOf,
 }
 
 /// Everything about the network that is not topology, routing, scheme or traffic.
@@ -225,4 +333,6 @@ pub struct Settings {
     pub flow_control: FlowControl,
     /// Packets may be dropped for lack of buffer, and are then sent again; otherwise a drop ends the run.
     pub lossy: bool,
+    /// What is as in another simulator.
+    pub quirks: Quirks,
 }

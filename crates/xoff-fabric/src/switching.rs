@@ -43,7 +43,7 @@ impl Part {
     #[inline]
     pub(crate) fn enqueue(&mut self, egress: PortId, id: PacketId, class: u8, size: u64) {
         let port = &mut self.ports[egress as usize];
-        let idle = port.busy_until <= self.now;
+        let idle = port.is_idle(self.now);
         let may_send = port.paused & (1 << class) == 0;
         if idle && may_send && port.sendable() == 0 && port.backlog & (1 << class) == 0 {
             if self.watched && self.packets[id].kind == Kind::Data {
@@ -76,6 +76,10 @@ impl Part {
         if port.busy_until > self.now {
             // A resumed class went ahead in the meantime.
             return self.arm(egress);
+        }
+        let node = port.node;
+        if self.tells_when_ready && self.net.is_host(node) {
+            return self.nic_kick(node);
         }
         self.send_next(egress);
     }
@@ -119,7 +123,7 @@ impl Part {
 
     /// A switch's port may send again, or has something new to send.
     pub(crate) fn kick(&mut self, egress: PortId) {
-        if self.ports[egress as usize].busy_until <= self.now {
+        if self.ports[egress as usize].is_idle(self.now) {
             self.send_next(egress);
         } else {
             self.arm(egress);

@@ -52,7 +52,7 @@ pub struct Fncc {
 
 impl Default for Fncc {
     fn default() -> Self {
-        let Hpcc { eta, max_stage, w_ai, min_rate, fast_react } = Hpcc::default();
+        let Hpcc { eta, max_stage, w_ai, min_rate, fast_react, .. } = Hpcc::default();
         Fncc {
             eta,
             max_stage,
@@ -76,6 +76,7 @@ impl Fncc {
             w_ai: self.w_ai,
             min_rate: self.min_rate,
             fast_react: self.fast_react,
+            ..Hpcc::default()
         }
     }
 }

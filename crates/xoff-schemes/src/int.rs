@@ -71,24 +71,25 @@ impl PackedRecord {
         CODED_GBPS.iter().position(|&g| Rate::from_gbps(g) == rate).map(|i| i as u8 + 1)
     }
 
-    /// The record of a port whose speed code is `code`.
+    /// The record of a port whose speed code is `code`, in units 2^`shift` times as large.
     #[inline]
-    pub fn stamp(code: u8, reading: &PortReading) -> Self {
+    pub fn stamp(code: u8, shift: u8, reading: &PortReading) -> Self {
         let ts = (reading.at.0 / 1_000) & TS_MASK;
-        let tx = (reading.tx_bytes >> TX_UNIT_SHIFT) & TX_MASK;
-        let queue = (reading.queue_bytes / QUEUE_UNIT).min(QUEUE_MAX);
+        let tx = (reading.tx_bytes >> (TX_UNIT_SHIFT + u32::from(shift))) & TX_MASK;
+        let queue = ((reading.queue_bytes / QUEUE_UNIT) >> shift).min(QUEUE_MAX);
         PackedRecord(u64::from(code) << 60 | ts << 36 | tx << 16 | queue)
     }
 
-    /// What happened since `before`, counters wrapping around at most once: 16.8 ms and 134 MB.
+    /// What happened since `before` in units 2^`shift` times as large, counters wrapping around at most once: 16.8 ms
+    /// and 134 MB times that.
     #[inline]
-    pub fn since(self, before: PackedRecord) -> HopChange {
+    pub fn since(self, before: PackedRecord, shift: u8) -> HopChange {
         let ns = (self.0 >> 36).wrapping_sub(before.0 >> 36) & TS_MASK;
         let tx = (self.0 >> 16).wrapping_sub(before.0 >> 16) & TX_MASK;
         HopChange {
-            tx_bytes: tx << TX_UNIT_SHIFT,
+            tx_bytes: tx << (TX_UNIT_SHIFT + u32::from(shift)),
             elapsed: Time(ns * 1_000),
-            queue_bytes: (self.0 & QUEUE_MAX).min(before.0 & QUEUE_MAX) * QUEUE_UNIT,
+            queue_bytes: ((self.0 & QUEUE_MAX).min(before.0 & QUEUE_MAX) * QUEUE_UNIT) << shift,
             bytes_per_ps: CODED_BYTES_PER_PS[(self.0 >> 60) as usize],
         }
     }
@@ -119,6 +120,8 @@ pub struct IntStack<'a> {
     pub records: Records<'a>,
     /// Stamped on the return path, so that the first record is the data path's last hop (FNCC).
     pub last_hop_first: bool,
+    /// Packed records count bytes in units 2^this times as large.
+    pub unit_shift: u8,
 }
 
 /// Records in one of the two formats.
@@ -161,7 +164,7 @@ impl IntMemory {
                     IntMemory::Packed(old, count) if *count as usize == n => {
                         for i in 0..n {
                             let k = if stack.last_hop_first { n - 1 - i } else { i };
-                            hop(i, new[k].since(old[k]));
+                            hop(i, new[k].since(old[k], stack.unit_shift));
                         }
                         old[..n].copy_from_slice(&new[..n]);
                         return n;
@@ -203,9 +206,9 @@ mod tests {
     #[test]
     fn fields_round_down_to_their_units() {
         let code = PackedRecord::speed_code(Rate::from_gbps(100)).unwrap();
-        let a = PackedRecord::stamp(code, &reading(1000, 0, 160));
-        let b = PackedRecord::stamp(code, &reading(1121, 1518, 239));
-        let change = b.since(a);
+        let a = PackedRecord::stamp(code, 0, &reading(1000, 0, 160));
+        let b = PackedRecord::stamp(code, 0, &reading(1121, 1518, 239));
+        let change = b.since(a, 0);
         // 1518 B are 11 whole units of 128 B = 1408 B; 239 B of queue are 2 units of 80 B = 160 B.
         assert_eq!(change.tx_bytes, 1408);
         assert_eq!(change.elapsed, Time::from_ns(121));
@@ -214,19 +217,27 @@ mod tests {
     }
 
     #[test]
+    fn larger_units_round_further_down() {
+        // Units times 4: 1518 B are 2 of 512 B, 1000 B of queue 3 of 320 B.
+        let a = PackedRecord::stamp(8, 2, &reading(0, 0, 1000));
+        let b = PackedRecord::stamp(8, 2, &reading(100, 1518, 1000));
+        assert_eq!((b.since(a, 2).tx_bytes, b.since(a, 2).queue_bytes), (1024, 960));
+    }
+
+    #[test]
     fn counters_wrap_around() {
         // 24 bit of ns wrap at 16,777,216 ns; 20 bit of 128 B wrap at 134,217,728 B.
-        let a = PackedRecord::stamp(8, &reading(16_777_200, 134_217_600, 0));
-        let b = PackedRecord::stamp(8, &reading(16_777_300, 134_218_880, 0));
-        assert_eq!(b.since(a).elapsed, Time::from_ns(100));
-        assert_eq!(b.since(a).tx_bytes, 1_280);
+        let a = PackedRecord::stamp(8, 0, &reading(16_777_200, 134_217_600, 0));
+        let b = PackedRecord::stamp(8, 0, &reading(16_777_300, 134_218_880, 0));
+        assert_eq!(b.since(a, 0).elapsed, Time::from_ns(100));
+        assert_eq!(b.since(a, 0).tx_bytes, 1_280);
     }
 
     #[test]
     fn the_queue_saturates() {
         // 16 bit of 80 B hold 5,242,800 B.
-        let a = PackedRecord::stamp(8, &reading(0, 0, 10_000_000));
-        assert_eq!(a.since(a).queue_bytes, 5_242_800);
+        let a = PackedRecord::stamp(8, 0, &reading(0, 0, 10_000_000));
+        assert_eq!(a.since(a, 0).queue_bytes, 5_242_800);
     }
 
     #[test]
@@ -235,7 +246,7 @@ mod tests {
         for last_hop_first in [false, true] {
             let (old, new) = (records(1_000), records(2_000));
             let mut memory = IntMemory::default();
-            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first };
+            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first, unit_shift: 0 };
             assert_eq!(memory.compare(&stack(&old), |_, _| panic!("nothing to compare with")), 0);
             let mut seen = vec![];
             assert_eq!(memory.compare(&stack(&new), |hop, c| seen.push((hop, c.tx_bytes))), 3);

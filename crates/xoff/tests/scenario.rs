@@ -321,7 +321,7 @@ fn the_schema_describes_every_key() {
     assert_eq!(find("topology.k", Some("fat_tree")).default, Some(json!(8)));
     assert_eq!(find("packets.mtu", None).r#type, "size");
     assert_eq!(find("flow_control.alpha", Some("pfc")).r#type, "number");
-    assert_eq!(find("host.ack_class", None).r#type, "`\"control\"`, `\"data\"`");
+    assert_eq!(find("host.ack_class", None).r#type, "`\"control\"`, `\"data\"`, `\"control_at_host\"`");
     assert_eq!(find("traffic[].size", Some("flow")).of.as_deref(), Some("flow"));
     assert!(find("traffic[].load", Some("poisson")).required);
     assert_eq!(find("topology.links[].rate", Some("graph")).r#type, "rate");

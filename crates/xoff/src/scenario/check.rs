@@ -100,6 +100,7 @@ pub(super) fn scenario(
     if !s.sweep.is_empty() {
         c.warnings.push("a single run takes the scenario as it stands, without its [sweep]".into());
     }
+    check_traffic::count_events(&mut s);
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     check_settings::all(&mut c, &mut s, &signals);

@@ -1,7 +1,7 @@
 //! Checks of packets, hosts, switches and flow control.
 
 use xoff_engine::{Bytes, Time};
-use xoff_fabric::buffer::{LinkEnds, headroom, quanta_time};
+use xoff_fabric::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{FlowControl, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
@@ -88,6 +88,11 @@ fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
         sound &= sizes(c, "packets.payload", payload, 1, LARGEST);
     }
     sound &= times(c, "packets.int_refresh", p.int_refresh, Time::ZERO);
+    if !p.int_multi.is_power_of_two() {
+        let message = format!("`int_multi` in [packets] is {}", p.int_multi);
+        c.add("packets.int_multi", message, "expected a power of two from 1 to 128");
+        sound = false;
+    }
     if !sound {
         return;
     }
@@ -164,6 +169,10 @@ fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
 fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
     bounds(c, "flow_control.quanta", pfc.quanta.into(), 1, u16::MAX.into());
     bounds(c, "flow_control.response_quanta", pfc.response_quanta.into(), 0, u16::MAX.into());
+    if pfc.headroom.is_some() && pfc.headroom_bdp.is_some() {
+        let message = "[flow_control] has both `headroom` and `headroom_bdp`";
+        c.add("flow_control.headroom_bdp", message, "expected one of them");
+    }
     match (pfc.xoff, pfc.alpha) {
         (None, None) => {
             let expected = "expected `xoff = \"500KB\"`, or `alpha = 0.125` with `buffer` in [switch]";
@@ -191,6 +200,7 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
             for (key, differs) in [
                 ("resume_offset", pfc.resume_offset != defaults.resume_offset),
                 ("reserve", pfc.reserve != defaults.reserve),
+                ("alpha_by_rate", pfc.alpha_by_rate),
             ] {
                 if differs {
                     let message = format!("`{key}` in [flow_control] has no meaning with `xoff`");
@@ -227,7 +237,7 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
 /// have to wait for a frame on the wire and the PFC frames of all priorities.
 pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let FlowControl::Pfc(pfc) = &s.flow_control else { return };
-    if !c.problems.is_empty() || !pfc.refresh {
+    if !c.problems.is_empty() || !pfc.refresh || !pfc.expires {
         return; // Sizes may be beyond what can be computed with.
     }
     let wire = WireSizes::new(&s.settings(), signals);
@@ -266,7 +276,7 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
             rate_out: topology.rate(port),
             delay_out: topology.delay(port),
         };
-        pfc.headroom.map_or_else(|| headroom(&ends, frame, pfc_frames, pfc.response_quanta), |h| h.0)
+        pfc_headroom(pfc, &ends, frame, pfc_frames)
     };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);

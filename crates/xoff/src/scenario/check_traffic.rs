@@ -1,6 +1,7 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
-use xoff_engine::Time;
+use xoff_engine::{MOST_SCHEDULED, Time};
+use xoff_fabric::settings::Order;
 use xoff_fabric::topology::Topology;
 use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
@@ -12,6 +13,10 @@ use super::{Files, Scenario, Stop};
 /// The longest run, and the latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
 /// sum of times to overflow.
 const LONGEST: Time = Time(1_000_000_000_000_000_000);
+
+/// Most events that `order = "scheduled"` counts, less what may be pending.
+const MOST_IN_ORDER: u64 = 4_000_000_000;
+const _: () = assert!(MOST_IN_ORDER < MOST_SCHEDULED);
 
 /// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
 pub(super) fn all(
@@ -42,6 +47,13 @@ pub(super) fn all(
     }
 }
 
+/// Where events are numbered, a run ends before the numbers do.
+pub(super) fn count_events(s: &mut Scenario) {
+    if s.quirks.order == Order::Scheduled && s.run.max_events.is_none() {
+        s.run.max_events = Some(MOST_IN_ORDER);
+    }
+}
+
 fn run(c: &mut Checker<'_>, s: &Scenario) {
     match s.run.duration {
         Some(Time::ZERO) => {
@@ -56,6 +68,10 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
             c.add("run.stop", "`stop = \"time\"` in [run] lacks the time", expected);
         }
         _ => {}
+    }
+    if s.quirks.order == Order::Scheduled && s.run.max_events.is_some_and(|n| n > MOST_IN_ORDER) {
+        let message = "`max_events` in [run] is more than `order = \"scheduled\"` in [quirks] can count";
+        c.add("run.max_events", message, format!("expected at most {MOST_IN_ORDER}"));
     }
     if s.run.max_events == Some(0) {
         c.add("run.max_events", "`max_events` in [run] is zero", "expected a number from 1, or no such key");

@@ -46,7 +46,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 use xoff_fabric::routing::Routing;
-use xoff_fabric::settings::{FlowControl, Host, Packets, Settings, Switch};
+use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
@@ -96,6 +96,9 @@ pub struct Scenario {
     /// Flow control between neighbours.
     #[schemars(default)]
     pub flow_control: FlowControl,
+    /// What is as in another simulator, for comparison with it.
+    #[schemars(default)]
+    pub quirks: Quirks,
     /// What hosts send: any number of patterns, which add up.
     pub traffic: Vec<Pattern>,
     /// What a run records beside its flows.
@@ -190,6 +193,7 @@ impl Scenario {
             switch: self.switch.clone(),
             flow_control: self.flow_control.clone(),
             lossy: self.lossy,
+            quirks: self.quirks.clone(),
         }
     }
 

@@ -29,6 +29,7 @@ pub(super) const TOP: &[&str] = &[
     "host",
     "switch",
     "flow_control",
+    "quirks",
     "traffic",
     "record",
     "sweep",
@@ -87,6 +88,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
     let host = reader.table("host");
     let switch = reader.table("switch");
     let flow_control = reader.tagged("flow_control", FLOW_CONTROLS, flow_control);
+    let quirks = reader.table("quirks");
     let traffic = reader.traffic();
     let record = reader.table("record");
     let sweep = reader.sweep();
@@ -105,6 +107,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
             host: host.unwrap_or_default(),
             switch: switch.unwrap_or_default(),
             flow_control: flow_control.unwrap_or_default(),
+            quirks: quirks.unwrap_or_default(),
             traffic,
             record: record.unwrap_or_default(),
             sweep,

@@ -6,12 +6,16 @@
 //!
 //! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents it into the loop, which
 //! would weigh each new maximum on the way again. As in the authors' simulator the window stays between
-//! `min_rate * T` and the NIC's bandwidth-delay product, and a flow starts with the latter.
+//! `min_rate * T` and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the
+//! rate instead, rounded as that simulator does.
+
+pub mod rate_form;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
+use self::rate_form::RateSender;
 use crate::check;
 use crate::int::{IntMemory, IntStack, MAX_INT_HOPS};
 use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
@@ -26,6 +30,10 @@ pub struct Hpcc {
     /// Additive steps, one a round trip, before the next multiplicative one: maxStage, without unit. Default 0,
     /// which the authors' simulations used; the paper prints 5.
     pub max_stage: u32,
+    /// What is steered. Default `window`, as in the paper.
+    pub form: Form,
+    /// Additive increase as a rate, in bits a second, in place of `w_ai`, which is this times T. Default: none.
+    pub r_ai: Option<Rate>,
     /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
     /// 12.8 us.
     pub w_ai: Bytes,
@@ -39,8 +47,28 @@ pub struct Hpcc {
 
 impl Default for Hpcc {
     fn default() -> Self {
-        Hpcc { eta: 0.95, max_stage: 0, w_ai: Bytes(80), min_rate: Rate::from_mbps(100), fast_react: true }
+        Hpcc {
+            eta: 0.95,
+            max_stage: 0,
+            form: Form::Window,
+            r_ai: None,
+            w_ai: Bytes(80),
+            min_rate: Rate::from_mbps(100),
+            fast_react: true,
+        }
     }
+}
+
+/// What HPCC's sender steers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Form {
+    /// The window; the rate is W / T (HPCC, Algorithm 1).
+    #[default]
+    Window,
+    /// The rate in whole bits a second; the window is its share of the bandwidth-delay product, rounded down (the
+    /// authors' simulator).
+    Rate,
 }
 
 /// The most loaded hop of a path.
@@ -158,7 +186,7 @@ impl Window {
         let bytes = |rate: Rate| (rate.bytes_per_ps() * base_rtt.0 as f64).max(1.0);
         let mut window = Window {
             eta: params.eta,
-            w_ai: params.w_ai.0 as f64,
+            w_ai: params.r_ai.map_or(params.w_ai.0 as f64, |r| r.bytes_per_ps() * base_rtt.0 as f64),
             max_stage: params.max_stage,
             stage: 0,
             reference: bytes(env.line_rate),
@@ -237,13 +265,46 @@ impl Window {
 
 /// HPCC's sender.
 #[derive(Clone, Debug)]
-pub struct HpccSender {
+pub enum HpccSender {
+    /// As in the paper.
+    Window(WindowSender),
+    /// As in the authors' simulator.
+    Rate(RateSender),
+}
+
+impl ReactionPoint for HpccSender {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        match self {
+            HpccSender::Window(sender) => sender.on_ack(ack),
+            HpccSender::Rate(sender) => sender.on_ack(ack),
+        }
+    }
+    #[inline]
+    fn rate(&self) -> Rate {
+        match self {
+            HpccSender::Window(sender) => sender.window.rate(),
+            HpccSender::Rate(sender) => sender.rate(),
+        }
+    }
+    #[inline]
+    fn window(&self) -> u64 {
+        match self {
+            HpccSender::Window(sender) => sender.window.bytes(),
+            HpccSender::Rate(sender) => sender.window(),
+        }
+    }
+}
+
+/// HPCC's sender as in the paper.
+#[derive(Clone, Debug)]
+pub struct WindowSender {
     in_flight: InFlight,
     window: Window,
     fast_react: bool,
 }
 
-impl ReactionPoint for HpccSender {
+impl WindowSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
         let due = self.window.is_due(ack.seq);
@@ -257,14 +318,6 @@ impl ReactionPoint for HpccSender {
             self.window.begin_round(ack.snd_nxt);
         }
     }
-    #[inline]
-    fn rate(&self) -> Rate {
-        self.window.rate()
-    }
-    #[inline]
-    fn window(&self) -> u64 {
-        self.window.bytes()
-    }
 }
 
 impl Scheme for Hpcc {
@@ -277,16 +330,25 @@ impl Scheme for Hpcc {
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("eta", self.eta, 0.0, 1.0)?;
+        if let Some(r_ai) = self.r_ai {
+            check::rate("r_ai", r_ai)?;
+            if self.w_ai != Hpcc::default().w_ai {
+                return Err(ParamError::new("w_ai", "`w_ai` beside `r_ai`: expected one of them"));
+            }
+        }
         check::rate("min_rate", self.min_rate)
     }
     fn signals(&self) -> Signals {
         Signals { int: IntPath::Data, acks: true, ..Signals::default() }
     }
     fn reaction(&self, env: &FlowEnv) -> HpccSender {
-        HpccSender {
-            in_flight: InFlight::new(env.base_rtt),
-            window: Window::new(self, env),
-            fast_react: self.fast_react,
+        match self.form {
+            Form::Window => HpccSender::Window(WindowSender {
+                in_flight: InFlight::new(env.base_rtt),
+                window: Window::new(self, env),
+                fast_react: self.fast_react,
+            }),
+            Form::Rate => HpccSender::Rate(RateSender::new(self, env)),
         }
     }
     fn notification(&self, _: &FlowEnv) -> Silent {

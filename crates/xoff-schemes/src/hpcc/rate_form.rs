@@ -1,0 +1,120 @@
+//! HPCC's sender as its authors' simulator reckons it (its `cc_mode` 3): the rate in whole bits a second is what is
+//! steered, and the window follows from it as W R / C, rounded down.
+//!
+//! The control law is Algorithm 1's. Its numbers differ from those of the window by roundings alone: rates cut to
+//! bit/s, T to nanoseconds, the window to bytes, and the order of floating-point operations.
+
+use xoff_engine::{Rate, Time};
+
+use super::Hpcc;
+use crate::int::IntMemory;
+use crate::seams::{Ack, FlowEnv};
+
+/// State of a flow's sender.
+#[derive(Clone, Debug)]
+pub struct RateSender {
+    memory: IntMemory,
+    eta: f64,
+    max_stage: u32,
+    fast_react: bool,
+    /// Additive increase, bit/s.
+    r_ai: u64,
+    least: u64,
+    most: u64,
+    base_rtt_ns: u64,
+    /// Window at line rate, in bytes.
+    full_window: u64,
+    /// U.
+    utilization: f64,
+    stage: u32,
+    /// The reference rate, bit/s.
+    reference: u64,
+    rate: u64,
+    last_update_seq: u64,
+}
+
+impl RateSender {
+    pub(super) fn new(params: &Hpcc, env: &FlowEnv) -> Self {
+        let line = env.line_rate.0;
+        RateSender {
+            memory: IntMemory::default(),
+            eta: params.eta,
+            max_stage: params.max_stage,
+            fast_react: params.fast_react,
+            r_ai: params.additive_rate(env.base_rtt),
+            least: params.min_rate.0.min(line),
+            most: line,
+            base_rtt_ns: (env.base_rtt.0 / 1_000).max(1),
+            full_window: env.line_rate.bytes_in(env.base_rtt).max(1),
+            utilization: 1.0,
+            stage: 0,
+            reference: line,
+            rate: line,
+            last_update_seq: 0,
+        }
+    }
+
+    #[inline]
+    pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
+        let due = ack.seq > self.last_update_seq;
+        if !due && !self.fast_react {
+            return;
+        }
+        let (most, window) = (self.most, self.full_window);
+        let (mut peak, mut tau) = (0.0, 0);
+        let compared = self.memory.compare(&ack.int, |_, change| {
+            let ns = change.elapsed.0 / 1_000;
+            let line = (change.bytes_per_ps * 8e12).round();
+            if ns == 0 || line == 0.0 {
+                return;
+            }
+            let sent = (change.tx_bytes * 8) as f64 / (ns as f64 * 1e-9);
+            let queue = change.queue_bytes as f64 * most as f64 / line / window as f64;
+            let load = sent / line + queue;
+            if load > peak {
+                (peak, tau) = (load, ns);
+            }
+        });
+        if compared > 0 {
+            self.steer(peak, tau, due);
+        }
+        if due {
+            self.last_update_seq = ack.snd_nxt;
+        }
+    }
+
+    /// Takes in a load of `peak`, measured over `tau` nanoseconds; `update` makes the rate the new reference.
+    fn steer(&mut self, peak: f64, tau: u64, update: bool) {
+        let rtt = self.base_rtt_ns;
+        let tau = tau.min(rtt);
+        self.utilization = (self.utilization * (rtt - tau) as f64 + peak * tau as f64) / rtt as f64;
+        let excess = self.utilization / self.eta;
+        let (rate, stage) = if excess >= 1.0 || self.stage >= self.max_stage {
+            ((self.reference as f64 / excess) as u64, 0)
+        } else {
+            (self.reference, self.stage + 1)
+        };
+        self.rate = rate.saturating_add(self.r_ai).clamp(self.least, self.most);
+        if update {
+            (self.reference, self.stage) = (self.rate, stage);
+        }
+    }
+
+    #[inline]
+    pub(super) fn rate(&self) -> Rate {
+        Rate(self.rate)
+    }
+
+    #[inline]
+    pub(super) fn window(&self) -> u64 {
+        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most);
+        (window as u64).max(1)
+    }
+}
+
+impl Hpcc {
+    /// The additive increase as a rate: `r_ai`, or `w_ai` a base RTT. In bit/s.
+    fn additive_rate(&self, base_rtt: Time) -> u64 {
+        self.r_ai.map_or_else(|| (self.w_ai.0 as f64 * 8e12 / base_rtt.0.max(1) as f64) as u64, |r| r.0)
+    }
+}
