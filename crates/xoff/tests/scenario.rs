@@ -55,7 +55,7 @@ fn defaults_are_filled_in_and_shown() {
     assert!(!scenario.record.samples());
     let shown = resolved(&scenario);
     assert_eq!(shown["topology"]["rate"], "100Gbps");
-    assert_eq!(shown["routing"], json!({ "name": "ecmp", "symmetric": true }));
+    assert_eq!(shown["routing"], json!({ "name": "ecmp", "hash": "own", "symmetric": true }));
     assert_eq!(shown["flow_control"]["xoff"], "500KB");
     assert_eq!(shown["run"]["stop"], "flows");
     // No marks, no detector.
