@@ -29,7 +29,7 @@ class Key:
     """Why the key may have nothing to say to a scenario."""
 
 
-_LOSS = "only matters where packets are lost"
+_LOSS = "that matters only where packets are lost"
 _TABLES = "`xoff run` names its own tables; `xoff export ns3-hpcc` writes them in that simulator's formats"
 _TRACE = "there is no trace of packets here; `record.queues` samples queues"
 _QUEUES = "for samples of queues set `record.queues`"

@@ -59,6 +59,11 @@ def moment_text(ns: int) -> str:
     return _largest(ns, (("s", 10**9), ("ns", 1)), 9)
 
 
+def size_text(size: int) -> str:
+    """A size as a scenario writes it."""
+    return _largest(size, (("GB", 10**9), ("MB", 10**6), ("KB", 10**3), ("B", 1)), 3)
+
+
 def _largest(value: int, units: tuple[tuple[str, int], ...], decimals: int) -> str:
     """The value in the largest unit that needs no more than so many decimals."""
     for unit, scale in units:

@@ -12,7 +12,7 @@ from xoff.errors import UserError
 from xoff.ns3_hpcc.config import Config, listed
 from xoff.ns3_hpcc.flows import Flow, read_flows
 from xoff.ns3_hpcc.lines import read_lines
-from xoff.ns3_hpcc.quantity import moment_text, rate_text, time_text
+from xoff.ns3_hpcc.quantity import moment_text, rate_text, size_text, time_text
 from xoff.ns3_hpcc.scheme import HPCC, mode_of, write_scheme
 from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology, read_topology
@@ -117,7 +117,7 @@ def _texts(config: Config, out: Path, inputs: list[Path], clean: bool, warn: War
     if defaulted := config.defaulted():
         warn(f"{config.file}: without {listed(defaulted)}, whose defaults there are taken")
     for reason, names in config.unused().items():
-        warn(f"{config.file}: {listed(names)}: not used, {reason}")
+        warn(f"{config.file}: {listed(names)}: not used here: {reason}")
     return _Texts(files, topology, len(flows))
 
 
@@ -266,7 +266,7 @@ def _traffic(text: Lines, flows: list[Flow], topology: Topology, out: Path, file
         text.put("label", "flows")
         text.put("src", topology.name(flow.src))
         text.put("dst", topology.name(flow.dst))
-        text.put("size", f"{flow.size}B")
+        text.put("size", size_text(flow.size))
         text.put("start", moment_text(flow.start))
         text.put("priority", priority[flow.group])
 
