@@ -9,6 +9,8 @@ import pyarrow as pa
 
 from xoff.results import Run
 
+RATES = ("sent_bps", "goodput_bps", "rate_bps")
+
 
 def made_up_run(
     sizes: Sequence[int | None] = (1000, 2000),
@@ -17,12 +19,14 @@ def made_up_run(
     scheme: str = "made_up",
     pauses: Sequence[tuple[str, int, int]] = (),
     queues: Sequence[tuple[int, str, int]] = (),
-    rates: Sequence[tuple[int, int, float]] = (),
+    rates: Sequence[tuple[int, int, int, float]] = (),
+    fcts: Sequence[int | None] | None = None,
     **manifest: Any,
 ) -> Run:
     """A run whose tables say just this.
 
-    `pauses` are (port, start_ps, length_ps), `queues` (time_ps, port, bytes), `rates` (time_ps, flow, sent_bps).
+    `pauses` are (port, start_ps, length_ps), `queues` (time_ps, port, bytes), `rates` (time_ps, interval_ps, flow, rate
+    in bit/s). `fcts` are in ps; without them, flows with a slowdown took 1 us.
     """
     count = len(sizes)
     names = pa.array([f"host{number}" for number in range(count)], pa.string()).dictionary_encode()
@@ -33,6 +37,9 @@ def made_up_run(
             "src": names,
             "dst": names,
             "size_bytes": pa.array(sizes, pa.uint64()),
+            "fct_ps": pa.array(
+                [None if s is None else 10**6 for s in slowdowns] if fcts is None else fcts, pa.uint64()
+            ),
             "slowdown": pa.array(slowdowns, pa.float64()),
         },
         "queues": {
@@ -43,8 +50,9 @@ def made_up_run(
         },
         "rates": {
             "time_ps": pa.array([row[0] for row in rates], pa.uint64()),
-            "flow": pa.array([row[1] for row in rates], pa.uint32()),
-            "sent_bps": pa.array([row[2] for row in rates], pa.float64()),
+            "interval_ps": pa.array([row[1] for row in rates], pa.uint64()),
+            "flow": pa.array([row[2] for row in rates], pa.uint32()),
+            **{name: pa.array([row[3] for row in rates], pa.float64()) for name in RATES},
         },
         "utilization": {
             "time_ps": pa.array([], pa.uint64()),

@@ -32,6 +32,32 @@ def test_summary_counts_only_what_completed() -> None:
     assert summary.hops_per_s == 2.5e6
 
 
+def test_a_flow_that_stopped_when_told_to_has_completed() -> None:
+    # Of 2,000 B and of no size, both stopped after 5 and 6 ps: done, without a slowdown. The third completed its size,
+    # the fourth of 4,000 B and the fifth, without a size, were under way at the end.
+    run = made_up_run([2000, None, 3000, 4000, None], [None, None, 2.0, None, None], fcts=[5, 6, 7, None, None])
+    summary = analysis.summarize(run)
+    assert (summary.flows, summary.completed) == (4, 3)
+    assert analysis.endings(run) == analysis.Endings(completed=3, stopped=1, incomplete=1)
+
+
+def test_rates_over_time_are_means_over_whole_intervals() -> None:
+    # Samples every 100 ps, and a run that ends at 250 ps. Flow 0 lives from 90 to 230 ps: rows of 10, 100 and 30 ps.
+    # Its first, at 40 Gbps, is 4 Gbps over the whole interval; its last, at 10 Gbps, is 6 Gbps over the 50 ps that are
+    # left. Flow 1 lives from 120 to 130 ps at 30 Gbps: 3 Gbps.
+    rates = [(100, 10, 0, 40e9), (130, 10, 1, 30e9), (200, 100, 0, 8e9), (230, 30, 0, 10e9)]
+    run = made_up_run(rates=rates, sample_interval_ps=100, sim_time_ps=250)
+    one_each, _ = analysis.flow_rates(run)
+    assert [series.time_ps.tolist() for series in one_each] == [[100, 200, 250], [200]]
+    assert [series.value.tolist() for series in one_each] == [pytest.approx([4e9, 8e9, 6e9]), pytest.approx([3e9])]
+    (total,), _ = analysis.flow_rates(run, most=1)
+    assert total.time_ps.tolist() == [100, 200, 250]
+    assert total.value.tolist() == pytest.approx([4e9, 11e9, 6e9])
+    # What the scheme allowed is no mean.
+    allowed, _ = analysis.flow_rates(run, "rate_bps")
+    assert allowed[0].value.tolist() == [40e9, 8e9, 10e9]
+
+
 def test_summary_of_a_run_without_flows() -> None:
     summary = analysis.summarize(made_up_run([], []))
     assert (summary.flows, summary.completed, summary.slowdown) == (0, 0, None)
@@ -108,7 +134,7 @@ def test_the_busiest_ports_come_first_and_idle_ones_not_at_all() -> None:
 
 
 def test_many_flows_are_shown_as_their_sum() -> None:
-    rates = [(time, flow, 1e9) for time in (0, 100) for flow in range(3)]
+    rates = [(time, 100, flow, 1e9) for time in (100, 200) for flow in range(3)]
     run = made_up_run([1000] * 3, [1.0] * 3, rates=rates)
     one_each, count = analysis.flow_rates(run, most=3)
     assert ([series.name for series in one_each], count) == (

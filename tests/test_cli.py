@@ -10,11 +10,16 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from xoff import cli, running
+
+if TYPE_CHECKING:
+    from xoff._xoff import RunOutput
 
 COMMANDS = ("run", "check", "report", "reproduce", "schemes", "topologies", "workloads", "schema", "bench")
 
@@ -24,6 +29,14 @@ def test_help_has_an_example(command: Command, name: str) -> None:
     done = command(name, "--help")
     assert done.returncode == 0
     assert f"Example: xoff {name}" in done.stdout
+
+
+@pytest.mark.parametrize("group", ["import", "export"])
+def test_help_of_an_exchange_has_an_example(command: Command, group: str) -> None:
+    assert "ns3-hpcc" in command(group, "--help").stdout
+    done = command(group, "ns3-hpcc", "-h")
+    assert done.returncode == 0
+    assert f"Example: xoff {group} ns3-hpcc" in done.stdout
 
 
 def test_a_run_writes_its_folder_and_says_so(command: Command, small: Path, tmp_path: Path) -> None:
@@ -194,6 +207,53 @@ def test_report_refuses_what_is_no_run(command: Command, small: Path, tmp_path: 
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["small.toml"]
+
+
+def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command, small: Path, tmp_path: Path) -> None:
+    command("run", small, "-o", "out")
+    before = (tmp_path / "out" / "manifest.json").read_bytes()
+    done = command("report", "out", "-o", "out/manifest.json")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "no page that xoff report wrote" in done.stderr
+    assert (tmp_path / "out" / "manifest.json").read_bytes() == before
+    assert [command("report", "out").returncode for _ in range(2)] == [0, 0]
+    (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")
+    done = command("report", "out")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "flows.parquet: no column `id`" in done.stderr
+
+
+class FullOutput:
+    """What the native module returns when the record is full."""
+
+    def __init__(self, output: RunOutput) -> None:
+        self.tables = output.tables
+        about = {**json.loads(output.manifest), "complete": False, "stop_reason": "the record is full: 4000 rows"}
+        self.manifest = json.dumps(about)
+
+
+def test_a_full_record_is_kept_and_is_an_error(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = running.execute
+
+    def full(*arguments: Any, **options: Any) -> running.Outcome:
+        return running.Outcome(FullOutput(ran(*arguments, **options).output), interrupted=False)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(running, "execute", full)
+    assert cli.main(["run", str(small), "-o", str(tmp_path / "out")]) == 1
+    assert "error: the record is full: 4000 rows; what was recorded until then is in" in capsys.readouterr().err
+    assert xoff.load(tmp_path / "out").complete is False
+    with pytest.warns(RuntimeWarning, match="the record is full"):
+        assert xoff.run(small).complete is False
+
+
+def test_keys_without_effect_are_said_and_kept_in_the_manifest(command: Command, small: Path, tmp_path: Path) -> None:
+    done = command("run", small, "-o", "out", "--set", "host.nack_interval=1us")
+    assert (done.returncode, done.stderr.count("warning: ")) == (0, 1)
+    (warning,) = xoff.load(tmp_path / "out").manifest["warnings"]
+    assert "`nack_interval`" in warning
+    assert warning in done.stderr
 
 
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:

@@ -33,7 +33,7 @@ def test_a_run_keeps_its_colour_in_every_figure() -> None:
         made_up_run(
             pauses=[("a", 0, 10)],
             queues=[(0, "a", 5), (1, "a", 6)],
-            rates=[(0, 0, 1e9), (1, 0, 2e9)],
+            rates=[(1, 1, 0, 1e9), (2, 1, 0, 2e9)],
         )
         for _ in range(2)
     ]
@@ -47,7 +47,7 @@ def test_a_run_keeps_its_colour_in_every_figure() -> None:
 
 
 def test_axes_have_names_with_units() -> None:
-    found = plots(made_up_run(queues=[(0, "a", 5000), (10**6, "a", 6000)], rates=[(0, 0, 5e9)]))
+    found = plots(made_up_run(queues=[(0, "a", 5000), (10**6, "a", 6000)], rates=[(1, 1, 0, 5e9)]))
     queues = found["queues"].figure
     assert queues is not None
     assert queues.layout.xaxis.title.text == "time (us)"
@@ -62,6 +62,33 @@ def test_axes_have_names_with_units() -> None:
 def test_unfinished_flows_are_mentioned() -> None:
     note = plots(made_up_run([1000, 2000], [1.0, None]))["fct-by-size"].note
     assert "did not complete: 1 of run0" in note
+    # A flow that was told to stop has completed, but has no ideal to compare with.
+    note = plots(made_up_run([1000, 2000], [1.0, None], fcts=[10, 20]))["fct-by-size"].note
+    assert "did not complete" not in note
+    assert "stopped before they had sent their size: 1 of run0" in note
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "flows.parquet", "thesis.html"])
+def test_only_a_page_of_its_own_is_replaced(tmp_path: Path, name: str) -> None:
+    run = made_up_run()
+    run.write(tmp_path / "r")
+    (tmp_path / "r" / "thesis.html").write_text("<!doctype html><title>mine</title>")
+    before = (tmp_path / "r" / name).read_bytes()
+    with pytest.raises(UserError, match="name another file"):
+        report.write_report([run], tmp_path / "r" / name)
+    assert (tmp_path / "r" / name).read_bytes() == before
+    page = report.write_report([run], tmp_path / "r" / "page.html")
+    page.write_text(page.read_text("utf-8") + "<!-- old -->", "utf-8")
+    assert "old" not in report.write_report([run], page).read_text("utf-8")[-20:]
+
+
+def test_a_link_or_device_is_no_page(tmp_path: Path) -> None:
+    (tmp_path / "dangling").symlink_to(tmp_path / "nowhere")
+    (tmp_path / "null").symlink_to("/dev/null")
+    for name in ("dangling", "null"):
+        with pytest.raises(UserError, match="name another file"):
+            report.write_report([made_up_run()], tmp_path / name)
+        assert (tmp_path / name).is_symlink()
 
 
 def test_differences_between_scenarios_are_marked() -> None:

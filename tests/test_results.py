@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -72,6 +73,22 @@ def test_a_damaged_table_is_named(tmp_path: Path) -> None:
     made_up_run().write(tmp_path / "r")
     (tmp_path / "r" / "flows.parquet").write_text("no table")
     with pytest.raises(xoff.UserError, match=r"flows\.parquet"):
+        _ = xoff.load(tmp_path / "r").flows
+
+
+def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
+    made_up_run(queues=[(0, "a", 5)]).write(tmp_path / "r")
+    # Another table, a missing column, a column of another kind.
+    shutil.copy(tmp_path / "r" / "pauses.parquet", tmp_path / "r" / "queues.parquet")
+    with pytest.raises(xoff.UserError, match=r"queues\.parquet: no column `time_ps`.*columns are port"):
+        _ = xoff.load(tmp_path / "r").queues
+    flows = pq.read_table(tmp_path / "r" / "flows.parquet")
+    pq.write_table(flows.drop_columns("slowdown"), tmp_path / "r" / "flows.parquet")
+    with pytest.raises(xoff.UserError, match="no column `slowdown`"):
+        _ = xoff.load(tmp_path / "r").flows
+    text = flows.set_column(flows.column_names.index("slowdown"), "slowdown", flows["id"].cast("string"))
+    pq.write_table(text, tmp_path / "r" / "flows.parquet")
+    with pytest.raises(xoff.UserError, match="`slowdown` is of type string, where numbers"):
         _ = xoff.load(tmp_path / "r").flows
 
 

@@ -58,7 +58,14 @@ def run(
         The file cannot be read, or the scenario is wrong.
     RunError
         The run broke: a lossless network lost a packet.
+
+    Warns
+    -----
+    RuntimeWarning
+        The record is full, and the results end there: `complete` of the run is false.
     """
+    import warnings
+
     from xoff.results import Run
     from xoff.running import execute
     from xoff.scenario import overrides_from, read
@@ -66,7 +73,10 @@ def run(
     outcome = execute(read(scenario, overrides_from(sets)), seed=seed, threads=threads)
     if outcome.interrupted:
         raise KeyboardInterrupt
-    return Run.from_output(outcome.output)
+    result = Run.from_output(outcome.output)
+    if not result.complete:
+        warnings.warn(result.manifest["stop_reason"], RuntimeWarning, stacklevel=2)
+    return result
 
 
 def check(scenario: str | os.PathLike[str], *, sets: Mapping[str, object] | None = None) -> dict[str, Any]:

@@ -31,11 +31,11 @@ class Summary:
     """A run in numbers."""
 
     flows: int
-    """Flows with an end; endless ones are not counted."""
+    """Flows that started and have an end: a size, or a moment at which they stopped."""
     completed: int
-    """Flows that completed."""
+    """Flows that completed, or stopped when they were told to: `flows_done` of the manifest."""
     slowdown: dict[str, float] | None
-    """Statistics of slowdown by name; none where no flow completed."""
+    """Statistics of slowdown by name; none where no flow sent all of its size."""
     pause_frames: int
     """PAUSE frames sent by all ports."""
     paused_ps: int
@@ -100,8 +100,8 @@ def slowdown_statistics(slowdown: Floats) -> dict[str, float]:
 def summarize(run: Run) -> Summary:
     """The run in numbers; reads only the tables of flows and ports."""
     slowdown = slowdowns(run)
-    flows, ports = run.table("flows"), run.table("ports")
-    endless = flows["size_bytes"].null_count if "size_bytes" in flows.column_names else 0
+    ports = run.table("ports")
+    ended = endings(run)
     wall_s = float(run.manifest.get("wall_s", 0.0))
     hops = int(run.manifest.get("packet_hops", 0))
 
@@ -111,8 +111,8 @@ def summarize(run: Run) -> Summary:
         return ports[column].to_numpy()
 
     return Summary(
-        flows=flows.num_rows - endless,
-        completed=len(slowdown),
+        flows=ended.completed + ended.incomplete,
+        completed=ended.completed,
         slowdown=slowdown_statistics(slowdown) if len(slowdown) else None,
         pause_frames=int(numbers("pause_frames_sent").sum()),
         paused_ps=int(numbers("paused_ps").sum()),
@@ -124,8 +124,32 @@ def summarize(run: Run) -> Summary:
     )
 
 
+@dataclass(frozen=True)
+class Endings:
+    """How the flows of a run ended."""
+
+    completed: int
+    """Completed, or stopped when they were told to."""
+    stopped: int
+    """Of these, those stopped before they had sent their size: they have no slowdown."""
+    incomplete: int
+    """Of a size that they had not sent when the run ended."""
+
+
+def endings(run: Run) -> Endings:
+    """How the flows of `run` ended; one without a size that went on to the end of the run counts nowhere."""
+    flows = run.table("flows")
+    if flows.num_rows == 0:
+        return Endings(0, 0, 0)
+    done = flows["fct_ps"].is_valid().to_numpy()
+    sized = flows["size_bytes"].is_valid().to_numpy()
+    whole = flows["slowdown"].is_valid().to_numpy()
+    count = np.count_nonzero
+    return Endings(int(count(done)), int(count(done & sized & ~whole)), int(count(sized & ~done)))
+
+
 def slowdowns(run: Run) -> Floats:
-    """Slowdown of every completed flow, in the order of the table."""
+    """Slowdown of every flow that sent all of its size, in the order of the table."""
     flows = run.table("flows")
     if "slowdown" not in flows.column_names:
         return np.zeros(0)
@@ -228,14 +252,33 @@ def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
     return sorted(found, key=lambda each: (-each.value.max(), -each.value.mean(), each.name))[:top]
 
 
+def sampled_rates(run: Run) -> pl.DataFrame:
+    """The table of rates with its rows at the moments of sampling.
+
+    A flow's first and last interval is shorter than the others, and a single packet in a very short one is a rate
+    beyond any link's. Here `sent_bps` and `goodput_bps` are means over the whole interval between two samples in which
+    the row lies, with zero for the rest of it, and `time_ps` is its end or that of the run. A flow has one row in each.
+    """
+    import polars as pl
+
+    data, interval = frame(run, "rates"), run.manifest.get("sample_interval_ps")
+    if data.is_empty() or interval is None:
+        return data
+    begin = (pl.col("time_ps") - 1) // interval * interval
+    end = pl.min_horizontal(begin + interval, pl.lit(run.manifest["sim_time_ps"], pl.UInt64))
+    share = pl.col("interval_ps") / (end - begin)
+    means = (pl.col(name) * share for name in ("sent_bps", "goodput_bps"))
+    return data.with_columns(end.alias("time_ps"), *means)
+
+
 def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list[Series], int]:
-    """The rate of each recorded flow over time, and how many flows were recorded.
+    """The rate of each recorded flow over time (see `sampled_rates`), and how many flows were recorded.
 
     One series a flow, or, where there are more than `most`, one series of their sum.
     """
     import polars as pl
 
-    data = frame(run, "rates")
+    data = sampled_rates(run)
     if data.is_empty():
         return [], 0
     flows = data["flow"].unique().sort().to_list()

@@ -95,9 +95,13 @@ def run(
 
         typer.echo(summary_text(result, summarize(result)))
         typer.echo(f"{'results':<9} {folder}")
-    if outcome.interrupted and not result.complete:
-        complain("interrupted", f"what was recorded until then is in {folder}, marked incomplete")
-        raise typer.Exit(INTERRUPTED)
+    if not result.complete:
+        kept = f"what was recorded until then is in {folder}, marked incomplete"
+        if outcome.interrupted:
+            complain("interrupted", kept)
+            raise typer.Exit(INTERRUPTED)
+        complain("error", f"{result.manifest['stop_reason']}; {kept}")
+        raise typer.Exit(BROKEN)
 
 
 @app.command()

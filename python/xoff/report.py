@@ -22,6 +22,9 @@ from xoff.plots import Labelled, Plot, sections
 from xoff.plots.style import labelled, listed
 from xoff.results import MANIFEST, Run, labels, load, unit_of
 
+_MARK = '<meta name="generator" content="xoff report">'
+"""In the head of every page, by which a page that may be replaced is known."""
+
 
 def find_runs(folders: Sequence[Path]) -> list[Run]:
     """The runs in `folders`: each a run's folder, or one that holds such folders. The same one twice counts once."""
@@ -44,10 +47,15 @@ def default_page(runs: Sequence[Run]) -> Path:
 
 
 def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
-    """Write the page of `runs` to `path`, and return it."""
+    """Write the page of `runs` to `path`, and return it; of existing files only such a page is replaced."""
     target = Path(path)
     if target.is_dir():
         raise UserError(f"{target}: a folder, where a file name for the page was expected")
+    if (target.exists() or target.is_symlink()) and not _is_page(target):
+        raise UserError(
+            f"{target}: there already, and no page that xoff report wrote; name another file for the page, or move "
+            "this one away"
+        )
     page = render(runs)
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,6 +94,7 @@ def render(runs: Sequence[Run]) -> str:
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
+            _MARK,
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
             f"<title>{title}</title>",
             # No icon: a browser would ask the network for one.
@@ -100,6 +109,16 @@ def render(runs: Sequence[Run]) -> str:
             "</body></html>",
         ]
     )
+
+
+def _is_page(file: Path) -> bool:
+    if not file.is_file():
+        return False  # A device or a pipe might never begin, or end.
+    try:
+        with file.open("rb") as page:
+            return _MARK.encode() in page.read(1024)
+    except OSError:
+        return False
 
 
 def flatten(value: Any, key: str = "") -> dict[str, str]:

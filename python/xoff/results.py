@@ -26,6 +26,40 @@ TABLES = ("flows", "queues", "rates", "utilization", "pauses", "notifications", 
 
 MANIFEST = "manifest.json"
 
+_NUMBER, _NAME = "number", "name"
+
+_COLUMNS: dict[str, dict[str, str]] = {
+    "flows": {
+        "id": _NUMBER,
+        "src": _NAME,
+        "dst": _NAME,
+        "size_bytes": _NUMBER,
+        "fct_ps": _NUMBER,
+        "slowdown": _NUMBER,
+    },
+    "queues": {"time_ps": _NUMBER, "port": _NAME, "bytes": _NUMBER},
+    "rates": {
+        "time_ps": _NUMBER,
+        "interval_ps": _NUMBER,
+        "flow": _NUMBER,
+        "sent_bps": _NUMBER,
+        "goodput_bps": _NUMBER,
+        "rate_bps": _NUMBER,
+    },
+    "utilization": {"time_ps": _NUMBER, "port": _NAME, "utilization": _NUMBER},
+    "pauses": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
+    "notifications": {"time_ps": _NUMBER},
+    "ports": {
+        "port": _NAME,
+        "utilization": _NUMBER,
+        "max_queue_bytes": _NUMBER,
+        "pause_frames_sent": _NUMBER,
+        "paused_ps": _NUMBER,
+        "dropped": _NUMBER,
+    },
+}
+"""The columns that the report and the figures read of a stored table, and what they hold."""
+
 _UNITS = {"_ps": "ps", "_bytes": "B", "_bps": "bit/s"}
 
 
@@ -102,7 +136,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its own end."""
+        """Whether the run came to its own end, not to Ctrl-C or to a full record."""
         return bool(self.manifest.get("complete", True))
 
     @property
@@ -150,11 +184,32 @@ class Run:
             return pa.table({})
         file = self.folder / f"{name}.parquet"
         try:
-            return pq.read_table(file)
+            table = pq.read_table(file)
         except FileNotFoundError:
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
+        _check_columns(file, table, _COLUMNS[name])
+        return table
+
+
+def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> None:
+    """Refuse a table without one of these columns, or with another kind of value in it."""
+    import pyarrow.types as kinds
+
+    for column, holds in expected.items():
+        if table.column_names.count(column) != 1:
+            has = ", ".join(table.column_names) or "none"
+            raise UserError(
+                f"{file}: no column `{column}`, so not a table that this version of xoff wrote; its columns are {has}"
+            )
+        found = table.schema.field(column).type
+        plain = found.value_type if kinds.is_dictionary(found) else found
+        numeric = kinds.is_integer(found) or kinds.is_floating(found)
+        text = kinds.is_string(plain) or kinds.is_large_string(plain) or kinds.is_string_view(plain)
+        fits = numeric if holds == _NUMBER else text
+        if not fits:
+            raise UserError(f"{file}: the column `{column}` is of type {found}, where {holds}s were expected")
 
 
 def load(folder: str | os.PathLike[str]) -> Run:

@@ -36,10 +36,36 @@ impl IngressQueue {
 pub struct Overflow {
     /// Bytes that this ingress port and priority already has.
     pub occupancy: u64,
-    /// Headroom that it has.
-    pub headroom: u64,
-    /// Headroom that it would have taken.
-    pub needed: u64,
+    /// What is full.
+    pub full: Full,
+}
+
+/// What has no room for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The headroom of the ingress port and priority.
+    Headroom {
+        /// Bytes that it has.
+        size: u64,
+        /// Bytes that the packet would have taken, with what is in it.
+        needed: u64,
+    },
+    /// The switch's memory, before the headroom.
+    Memory {
+        /// Bytes that it has.
+        size: u64,
+    },
+}
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Full::Headroom { size, needed } => {
+                write!(f, "it would have taken {needed} B of headroom, and {size} B are there")
+            }
+            Full::Memory { size } => write!(f, "the switch's memory of {size} B (`switch.buffer`) is full"),
+        }
+    }
 }
 
 /// Dynamic thresholds of a switch.
@@ -83,11 +109,12 @@ pub struct LinkEnds {
 }
 
 /// Bytes that can arrive above Xoff: the frame that crosses it, then what the peer sends until it stops. That is
-/// our frame on the wire, the PAUSE frame, both propagation delays, the peer's response time and its frame on the
-/// wire: 2 MTU/C + 2 t_p for equal ends, after the terms of IEEE 802.1Qbb's delay budget.
-pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frame: u64, response_quanta: u32) -> u64 {
+/// our frame on the wire, the PAUSE frame with those of other priorities before it (`pfc_frames` bytes in all), both
+/// propagation delays, the peer's response time and its frame on the wire: 2 MTU/C + 2 t_p for equal ends, after the
+/// terms of IEEE 802.1Qbb's delay budget.
+pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32) -> u64 {
     let until_stopped = ends.rate_out.serialization(mtu)
-        + ends.rate_out.serialization(pfc_frame)
+        + ends.rate_out.serialization(pfc_frames)
         + ends.delay_out
         + ends.rate_in.serialization(mtu)
         + ends.delay_in
@@ -102,7 +129,7 @@ pub fn quanta_time(quanta: u64, rate: Rate) -> Time {
 
 impl IngressQueue {
     /// The thresholds of one ingress port and priority under `flow_control`.
-    pub fn new(flow_control: &FlowControl, ends: &LinkEnds, mtu: u64, pfc_frame: u64) -> Self {
+    pub fn new(flow_control: &FlowControl, ends: &LinkEnds, mtu: u64, pfc_frames: u64) -> Self {
         let unlimited = IngressQueue {
             bytes: 0,
             headroom_used: 0,
@@ -114,8 +141,9 @@ impl IngressQueue {
         match flow_control {
             FlowControl::None => unlimited,
             FlowControl::Pfc(pfc) => {
-                let headroom =
-                    pfc.headroom.map_or_else(|| headroom(ends, mtu, pfc_frame, pfc.response_quanta), |h| h.0);
+                let headroom = pfc
+                    .headroom
+                    .map_or_else(|| headroom(ends, mtu, pfc_frames, pfc.response_quanta), |h| h.0);
                 let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);
                 let xon = pfc.xon.map_or(xoff.saturating_sub(2 * mtu), |x| x.0);
                 IngressQueue { xoff, xon, headroom, ..unlimited }
@@ -155,7 +183,10 @@ impl Memory {
     #[inline]
     pub fn charge(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
         if self.used + size > self.capacity {
-            return Err(self.overflow(queue, size));
+            return Err(Overflow {
+                occupancy: queue.occupancy(),
+                full: Full::Memory { size: self.capacity },
+            });
         }
         if self.dynamic.is_some() {
             return self.charge_dynamic(queue, size);
@@ -191,7 +222,7 @@ impl Memory {
             None => (occupancy + size).saturating_sub(queue.xoff.min(occupancy)),
             Some(_) => queue.headroom_used + size,
         };
-        Overflow { occupancy, headroom: queue.headroom, needed: above }
+        Overflow { occupancy, full: Full::Headroom { size: queue.headroom, needed: above } }
     }
 
     fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
@@ -199,10 +230,11 @@ impl Memory {
         let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
         let threshold = dynamic.threshold();
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        if size + queue.headroom_used > queue.headroom && size + shared > threshold {
+        let bytes = queue.bytes + size;
+        let fits = bytes <= dynamic.reserve || size + shared <= threshold;
+        if !fits && size + queue.headroom_used > queue.headroom {
             return Err(overflow);
         }
-        let bytes = queue.bytes + size;
         if bytes <= dynamic.reserve {
             queue.bytes = bytes;
         } else if bytes - dynamic.reserve > threshold {
@@ -284,9 +316,31 @@ mod tests {
             assert!(memory.charge(&mut queue, 1_000).is_ok());
         }
         // 3,000 B are there; a fourth packet makes 4,000 B, 2,000 B above Xoff with 1,500 B of headroom.
-        let overflow = Overflow { occupancy: 3_000, headroom: 1_500, needed: 2_000 };
-        assert_eq!(memory.charge(&mut queue, 1_000), Err(overflow));
+        let full = Full::Headroom { size: 1_500, needed: 2_000 };
+        assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
         assert_eq!(queue.bytes, 3_000);
+        // A memory of 3,500 B is full before that.
+        let mut memory = Memory { used: 3_000, ..Memory::new(&flow_control, Some(3_500), 0, 1) };
+        let full = Full::Memory { size: 3_500 };
+        assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
+    }
+
+    #[test]
+    fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
+        // 10,000 B with a reserve of 2,000 B and headroom of 500 B for each of two queues: 5,000 B to share. The first
+        // queue takes its reserve and, with alpha 8, up to 8/9 of those: four packets. What is left times 8 is
+        // below 1,000 B only when shared memory is nearly full; let all of it be used.
+        let pfc =
+            Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
+        let flow_control = FlowControl::Pfc(pfc);
+        let mut first = IngressQueue::new(&flow_control, &ends(), 1_000, 64);
+        let mut second = first;
+        let mut memory = Memory::new(&flow_control, Some(10_000), 1_000, 2);
+        for size in [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] {
+            assert!(memory.charge(&mut first, size).is_ok(), "2,000 B of reserve and 5,000 B shared");
+        }
+        assert!(memory.charge(&mut first, 1_000).is_err(), "nothing is left to share");
+        assert!(memory.charge(&mut second, 1_000).is_ok(), "a reserve is its queue's own");
     }
 
     #[test]

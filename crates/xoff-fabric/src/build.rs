@@ -2,12 +2,12 @@
 
 use std::collections::HashMap;
 
-use xoff_engine::{Rate, Time};
+use xoff_engine::Rate;
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use crate::event::MAX_INDEX;
-use crate::network::{Flow, Network, Route, WireSizes, unloaded_rtt};
-use crate::routing::{Router, Routing, RoutingError};
+use crate::network::{Flow, Network, Route, WireSizes, ack_time, data_time};
+use crate::routing::{LinkTime, Router, Routing, RoutingError};
 use crate::settings::Settings;
 use crate::topology::{NodeKind, PortId, Topology, peer};
 
@@ -40,7 +40,7 @@ pub enum BuildError {
 }
 
 /// What is known of the network before its scheme's defaults are filled in: host line rate and the largest base
-/// RTT over all pairs of hosts, with the sizes on the wire that `signals` make.
+/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` make.
 pub fn network_env(
     topology: &Topology,
     router: &Router,
@@ -48,13 +48,10 @@ pub fn network_env(
     signals: &Signals,
 ) -> Result<NetworkEnv, BuildError> {
     let wire = WireSizes::new(settings, signals);
-    let mut base_rtt = Time::ZERO;
-    for (src, dst) in router.representative_pairs() {
-        let (mut data, mut ack) = (Vec::new(), Vec::new());
-        router.path(src, dst, 0, &mut data)?;
-        router.ack_path(src, dst, 0, &mut ack)?;
-        base_rtt = base_rtt.max(unloaded_rtt(topology, &wire, &data, &ack));
-    }
+    let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
+        data: data_time(topology, &wire, port),
+        ack: ack_time(topology, &wire, peer(port), links),
+    })?;
     let host_ports = (0..topology.ports())
         .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
     let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));

@@ -2,6 +2,7 @@
 
 use xoff_engine::{Domain, stream};
 use xoff_engine::{Rate, Time};
+use xoff_schemes::int::MAX_INT_HOPS;
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
 use crate::settings::{BaseRtt, Settings};
@@ -65,6 +66,17 @@ impl WireSizes {
     /// A full data packet on the wire.
     pub fn frame(&self) -> u64 {
         self.payload + self.data_overhead
+    }
+
+    /// The most that the wire is taken for by one frame of data, ACK or notification, in bytes.
+    pub fn largest(&self) -> u64 {
+        let ack = self.ack + self.ack_growth * MAX_INT_HOPS as u64;
+        self.frame().max(ack).max(self.cnp) + self.gap
+    }
+
+    /// What the wire is taken for by one PFC frame of each of `priorities`, in bytes.
+    pub fn pfc_frames(&self, priorities: u8) -> u64 {
+        (self.pfc + self.gap) * u64::from(priorities)
     }
 }
 
@@ -178,14 +190,21 @@ impl Network {
     }
 }
 
-/// Round-trip time of a full packet and its ACK through empty queues, store and forward.
-pub fn unloaded_rtt(topology: &Topology, wire: &WireSizes, data: &[PortId], ack: &[PortId]) -> Time {
-    let there = data.iter().map(|&p| topology.rate(p).serialization(wire.frame()) + topology.delay(p));
-    let back = ack.iter().enumerate().map(|(hop, &p)| {
-        // An ACK grows at each switch's egress, so not on its first link.
-        let size = wire.ack + wire.ack_growth * hop as u64;
-        topology.rate(p).serialization(size) + topology.delay(p)
-    });
+/// Time of a full data packet on the link that leaves by `port`, store and forward.
+pub fn data_time(topology: &Topology, wire: &WireSizes, port: PortId) -> Time {
+    topology.rate(port).serialization(wire.frame()) + topology.delay(port)
+}
+
+/// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
+pub fn ack_time(topology: &Topology, wire: &WireSizes, port: PortId, hop: usize) -> Time {
+    let size = wire.ack + wire.ack_growth * hop as u64;
+    topology.rate(port).serialization(size) + topology.delay(port)
+}
+
+/// Round-trip time of a full packet and its ACK through empty queues.
+fn unloaded_rtt(topology: &Topology, wire: &WireSizes, data: &[PortId], ack: &[PortId]) -> Time {
+    let there = data.iter().map(|&p| data_time(topology, wire, p));
+    let back = ack.iter().enumerate().map(|(hop, &p)| ack_time(topology, wire, p, hop));
     there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
 }
 
@@ -206,38 +225,36 @@ impl LoneFlow<'_> {
         let payload = self.wire.payload;
         let packets = size.div_ceil(payload).max(1);
         let last = size - (packets - 1) * payload + self.wire.data_overhead;
-        let full = |p: &PortId| self.topology.rate(*p).serialization(self.wire.frame());
-        let end = |p: &PortId| self.topology.rate(*p).serialization(last);
+        let times = |ports: &[PortId], bytes: u64| -> Vec<Time> {
+            ports.iter().map(|&p| self.topology.rate(p).serialization(bytes)).collect()
+        };
         // The wire's gap holds back only what follows on the same link.
-        let gap = |p: &PortId| self.topology.rate(*p).serialization(self.wire.gap);
-        let ack_time = |p: &PortId| self.topology.rate(*p).serialization(self.wire.ack);
+        let (full, end, gap) =
+            (times(self.data, self.wire.frame()), times(self.data, last), times(self.data, self.wire.gap));
 
-        // When the packet before the last one and the last one have left each link, without propagation, which
-        // adds the same to both.
-        let (mut before, mut now) = (Time::ZERO, Time::ZERO);
-        let mut slowest = Time::ZERO;
-        for p in self.data {
-            let f = full(p);
+        // When the last packet has left each link, without propagation, which adds the same to all. Packet i of the
+        // full ones leaves a link at the sum of full times so far + (i - 1) times the slowest so far.
+        let (mut through, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        for ((&full, &end), &gap) in full.iter().zip(&end).zip(&gap) {
+            (through, slowest) = (through + full, slowest.max(full + gap));
             if packets > 1 {
-                slowest = slowest.max(f + gap(p));
-                // Packet n-1 leaves link k at (sum of full times so far) + (n-2) times the slowest so far.
-                before = self.data.iter().take_while(|q| *q != p).fold(f, |s, q| s + full(q))
-                    + slowest * (packets - 2);
-                now = now.max(before + gap(p)) + end(p);
-            } else {
-                now += end(p);
+                now = now.max(through + slowest * (packets - 2) + gap);
             }
+            now += end;
         }
-        let acked_before = packets > 1 && (packets - 1).is_multiple_of(self.ack_every);
-        for p in self.ack {
-            let t = ack_time(p);
-            if acked_before {
-                before += t;
-                now = now.max(before + gap(p)) + t;
-            } else {
-                now += t;
-            }
+        // ACKs are alike, so the last one leaves the last link when it has passed all of them behind the one that
+        // held it up most: itself, the first of the train, or the one before it, with the slowest link's time for
+        // each ACK in between. Those in the train come evenly.
+        let ack = times(self.ack, self.wire.ack);
+        let ack_gap = times(self.ack, self.wire.gap);
+        let slowest_ack = ack.iter().zip(&ack_gap).map(|(&t, &g)| t + g).max().unwrap_or(Time::ZERO);
+        let earlier = (packets - 1) / self.ack_every;
+        if earlier > 0 {
+            let first = through + slowest * (self.ack_every - 1);
+            let before = through + slowest * (earlier * self.ack_every - 1);
+            now = now.max(first + slowest_ack * earlier).max(before + slowest_ack);
         }
+        now = ack.iter().fold(now, |at, &t| at + t);
         let propagation =
             self.data.iter().chain(self.ack).fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
         now + propagation + self.processing_delay

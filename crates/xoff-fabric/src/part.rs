@@ -12,7 +12,7 @@ use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
-use crate::buffer::{IngressQueue, LinkEnds, Memory};
+use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
 use crate::nic::Nic;
@@ -32,7 +32,7 @@ pub enum Failure {
     #[error(
         "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
          (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
-         in all; it would have taken {needed} B of headroom, and {headroom} B are there"
+         in all; {full}"
     )]
     Drop {
         /// When.
@@ -49,10 +49,8 @@ pub enum Failure {
         occupancy: u64,
         /// Bytes of all ports in the switch.
         used: u64,
-        /// Headroom of the port and priority.
-        headroom: u64,
-        /// Headroom that the packet would have taken.
-        needed: u64,
+        /// What is full.
+        full: Full,
     },
 }
 
@@ -185,7 +183,7 @@ impl Part {
         let net = self.net.clone();
         let topology = &net.topology;
         let fc = &net.settings.flow_control;
-        let frame = net.wire.frame() + net.wire.gap;
+        let (frame, pfc_frames) = (net.wire.largest(), net.wire.pfc_frames(net.settings.switch.priorities));
         let mut headrooms = vec![0u64; topology.nodes.len()];
         let mut queues = vec![0u64; topology.nodes.len()];
         for port in 0..topology.ports() {
@@ -197,7 +195,7 @@ impl Part {
             };
             let node = topology.node_of(port) as usize;
             for _ in 0..self.priorities {
-                let queue = IngressQueue::new(fc, &ends, frame, net.wire.pfc);
+                let queue = IngressQueue::new(fc, &ends, frame, pfc_frames);
                 headrooms[node] += queue.headroom();
                 queues[node] += 1;
                 self.ingress.push(queue);
@@ -358,8 +356,7 @@ impl Part {
             size: u64::from(packet.size),
             occupancy: overflow.occupancy,
             used: self.memories[node as usize].used(),
-            headroom: overflow.headroom,
-            needed: overflow.needed,
+            full: overflow.full,
         });
     }
 }

@@ -2,7 +2,8 @@
 //!
 //! A PAUSE waits for the frame on the wire, goes before anything else, travels the link, and stops the peer after
 //! the frame that it is sending. It ends by a RESUME (quanta 0) or when its quanta have passed; its sender repeats
-//! it at half that time while the threshold is still exceeded.
+//! it at half that time while the threshold is still exceeded. While a frame of a priority waits for the wire, what
+//! is to be said of that priority changes the frame: never do two of them wait.
 
 use xoff_engine::Time;
 use xoff_schemes::{Detector, Mark, QueueView};
@@ -26,8 +27,10 @@ pub struct PauseState {
     frames: u32,
     /// Time stopped in all, without the current pause.
     total: Time,
-    /// When the ingress side repeats its PAUSE.
+    /// When the ingress side repeats its PAUSE or, where it does not repeat, takes it as expired.
     refresh_at: Time,
+    /// The ingress side's frame that waits for the wire.
+    waiting: Option<PacketId>,
 }
 
 impl PauseState {
@@ -49,14 +52,11 @@ impl Part {
         let FlowControl::Pfc(pfc) = &self.net.settings.flow_control else { return };
         let (quanta, refresh) = (pfc.quanta, pfc.refresh);
         self.ingress[queue as usize].pausing = true;
-        if refresh {
-            let rate = self.ports[self.port_of(queue) as usize].rate;
-            let next = self.now + (quanta_time(u64::from(quanta), rate) / 2).max(Time(1));
-            self.pauses[queue as usize].refresh_at = next;
-            self.events.push(next, key(kind::PAUSE_REFRESH, queue), 0);
-        }
-        let port = self.port_of(queue) as usize;
-        self.records.pause_frames[port] += 1;
+        // The peer counts quanta by the rate at which it sends.
+        let pause = quanta_time(u64::from(quanta), self.ports[peer(self.port_of(queue)) as usize].rate);
+        let next = self.now + if refresh { pause / 2 } else { pause }.max(Time(1));
+        self.pauses[queue as usize].refresh_at = next;
+        self.events.push(next, key(kind::PAUSE_REFRESH, queue), 0);
         self.send_pfc(queue, quanta);
     }
 
@@ -68,10 +68,15 @@ impl Part {
         self.send_pfc(queue, 0);
     }
 
-    /// Repeats a PAUSE that still stands.
+    /// Repeats a PAUSE that still stands, or forgets it where it is not repeated: the peer goes on, and the next
+    /// packet above the threshold makes another one.
     pub(crate) fn pause_refresh(&mut self, queue: u32) {
-        if self.ingress[queue as usize].pausing && self.pauses[queue as usize].refresh_at == self.now {
-            self.send_pause(queue);
+        if !self.ingress[queue as usize].pausing || self.pauses[queue as usize].refresh_at != self.now {
+            return;
+        }
+        match &self.net.settings.flow_control {
+            FlowControl::Pfc(pfc) if !pfc.refresh => self.ingress[queue as usize].pausing = false,
+            _ => self.send_pause(queue),
         }
     }
 
@@ -80,6 +85,10 @@ impl Part {
     }
 
     fn send_pfc(&mut self, queue: u32, quanta: u16) {
+        if let Some(waiting) = self.pauses[queue as usize].waiting {
+            self.packets[waiting].seq = u64::from(quanta);
+            return;
+        }
         let port = self.port_of(queue);
         let size = self.net.wire.pfc;
         let id = self.packets.insert(Packet {
@@ -99,7 +108,17 @@ impl Part {
             flags: 0,
             hops: (queue % self.priorities as u32) as u8,
         });
+        self.pauses[queue as usize].waiting = Some(id);
         self.enqueue(port, id, MAC_CONTROL, size);
+    }
+
+    /// A PFC frame goes onto the wire.
+    #[cold]
+    pub(crate) fn pfc_departure(&mut self, port: PortId, id: PacketId) {
+        let packet = &self.packets[id];
+        let queue = port as usize * self.priorities + usize::from(packet.hops);
+        self.records.pause_frames[port as usize] += u64::from(packet.seq > 0);
+        self.pauses[queue].waiting = None;
     }
 
     /// A PFC frame has arrived by `port`, whose egress it stops or frees.

@@ -10,6 +10,7 @@ use crate::event::{key, kind};
 use crate::network::Network;
 use crate::packet::Kind;
 use crate::part::Part;
+use crate::sender::Sender;
 use crate::topology::PortId;
 
 /// What to record beyond flows and ports.
@@ -64,10 +65,15 @@ pub struct QueueSample {
 }
 
 /// A flow's rates over the interval that ends at a moment.
+///
+/// A flow's first interval begins with the flow, and its last ends with it or with the run, so that its rows cover
+/// all of its life: their rates times their intervals add up to what it sent and what was acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
     /// When.
     pub time: Time,
+    /// Length of the interval.
+    pub interval: Time,
     /// The flow.
     pub flow: u32,
     /// Bits on its sender's wire, a second.
@@ -119,9 +125,25 @@ pub struct NotificationRecord {
     pub point: Option<u32>,
 }
 
+/// A flow at its last sample, or at its start before the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampled {
+    at: Time,
+    wire_sent: u64,
+    snd_una: u64,
+}
+
+impl Sampled {
+    /// A flow that starts at `at`.
+    pub fn new(at: Time) -> Self {
+        Sampled { at, wire_sent: 0, snd_una: 0 }
+    }
+}
+
 /// All that a part recorded.
 pub struct Records {
     recording: Recording,
+    most_rows: usize,
     /// By flow.
     pub flows: Vec<FlowOutcome>,
     /// By port: PAUSE frames sent.
@@ -165,12 +187,57 @@ impl Records {
             notifications: Vec::new(),
             sampled_flows: Vec::new(),
             sampled_tx: vec![0; recording.utilization.len()],
+            most_rows: usize::MAX,
             recording,
         }
     }
 
+    /// Rows of all samples.
+    pub fn sampled_rows(&self) -> usize {
+        self.queues.len() + self.rates.len() + self.utilization.len()
+    }
+
+    /// Rows of everything whose number grows with time: samples, pauses and notifications.
+    pub fn rows(&self) -> usize {
+        self.sampled_rows() + self.pauses.len() + self.notifications.len()
+    }
+
+    /// Whether there are as many rows as there may be.
+    pub(crate) fn are_full(&self) -> bool {
+        self.rows() >= self.most_rows
+    }
+
+    /// Ends the run once there are this many rows.
+    pub(crate) fn limit_rows(&mut self, count: usize) {
+        self.most_rows = count;
+    }
+
+    fn samples_rates_of(&self, flow: u32) -> bool {
+        self.recording.interval.is_some() && self.recording.rates.binary_search(&flow).is_ok()
+    }
+
+    /// Adds a row of the flow's rates since its last one, unless no time has passed.
+    fn sample_rates(&mut self, now: Time, flow: u32, sender: &mut Sender) {
+        let last = sender.sampled;
+        let interval = now - last.at;
+        if interval == Time::ZERO {
+            return;
+        }
+        let bps = |bytes: u64| bytes as f64 * 8.0 / interval.secs();
+        self.rates.push(RateSample {
+            time: now,
+            interval,
+            flow,
+            sent_bps: bps(sender.wire_sent - last.wire_sent),
+            goodput_bps: bps(sender.snd_una - last.snd_una),
+            rate: sender.reaction.rate(),
+            window: sender.reaction.window(),
+        });
+        sender.sampled = Sampled { at: now, wire_sent: sender.wire_sent, snd_una: sender.snd_una };
+    }
+
     pub(crate) fn flow_started(&mut self, flow: u32) {
-        if self.recording.rates.binary_search(&flow).is_ok() {
+        if self.samples_rates_of(flow) {
             self.sampled_flows.push(flow);
         }
     }
@@ -217,30 +284,31 @@ impl Part {
             *last = sent;
             records.utilization.push(UtilizationSample { time: now, port: port_id, tx_bps });
         }
-        let (senders, rates, outcomes) = (&mut self.senders, &mut records.rates, &records.flows);
-        records.sampled_flows.retain(|&flow| {
-            let Some(sender) = senders[flow as usize].as_deref_mut() else {
-                // Completed since the last sample: its last bytes still count.
-                debug_assert!(outcomes[flow as usize].fct.is_some());
-                return false;
-            };
-            let (sent, acked) = std::mem::replace(&mut sender.sampled, (sender.wire_sent, sender.snd_una));
-            rates.push(RateSample {
-                time: now,
-                flow,
-                sent_bps: (sender.wire_sent - sent) as f64 * 8.0 / seconds,
-                goodput_bps: (sender.snd_una - acked) as f64 * 8.0 / seconds,
-                rate: sender.reaction.rate(),
-                window: sender.reaction.window(),
-            });
+        let mut flows = std::mem::take(&mut records.sampled_flows);
+        flows.retain(|&flow| {
+            // One that has completed had its last row then.
+            let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return false };
+            records.sample_rates(now, flow, sender);
             true
         });
+        records.sampled_flows = flows;
+        // A sample writes a row a series: too many to wait for the next look at the progress.
+        self.halt |= records.are_full();
         self.schedule_sample(now);
+    }
+
+    /// Adds the last row of a flow's rates, when it completes or the run ends.
+    pub(crate) fn close_rates(&mut self, flow: u32) {
+        let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
+        if self.records.samples_rates_of(flow) {
+            self.records.sample_rates(self.now, flow, sender);
+        }
     }
 
     /// Writes what is still open at the end of a run: flows under way and pauses that stand.
     pub(crate) fn close_records(&mut self) {
         for flow in 0..self.net.flows.len() as u32 {
+            self.close_rates(flow);
             self.record_flow(flow, false);
         }
         self.close_pauses();

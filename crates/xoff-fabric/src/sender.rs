@@ -11,6 +11,7 @@ use crate::event::{key, kind};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
+use crate::records::Sampled;
 use crate::topology::{NodeId, PortId};
 
 /// Where a flow stands with its NIC.
@@ -28,6 +29,8 @@ pub(crate) enum Standing {
 pub(crate) struct Sender {
     pub snd_nxt: u64,
     pub snd_una: u64,
+    /// Where `snd_nxt` was when the flow last went back, if that was further (lossy networks only).
+    gone_back_from: u64,
     /// Payload bytes in all; `u64::MAX` while endless.
     size: u64,
     pub next_at: Time,
@@ -49,8 +52,8 @@ pub(crate) struct Sender {
     paused_before: Time,
     /// When `snd_una` last moved, for the retransmission timer.
     progress_at: Time,
-    /// `wire_sent` and `snd_una` at the last sample.
-    pub sampled: (u64, u64),
+    /// Where it stood at the last sample.
+    pub sampled: Sampled,
 }
 
 impl Sender {
@@ -59,6 +62,12 @@ impl Sender {
     #[inline]
     pub fn may_send(&self, least_window: u64) -> bool {
         self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window().max(least_window)
+    }
+
+    /// Sends everything from `seq` on again.
+    fn go_back(&mut self, seq: u64) {
+        self.gone_back_from = self.gone_back_from.max(self.snd_nxt);
+        self.snd_nxt = seq;
     }
 
     /// When pacing and the source let the next packet go.
@@ -87,6 +96,7 @@ impl Part {
         self.senders[flow as usize] = Some(Box::new(Sender {
             snd_nxt: 0,
             snd_una: 0,
+            gone_back_from: 0,
             size: f.size.unwrap_or(u64::MAX),
             next_at: self.now,
             last_start: self.now,
@@ -104,7 +114,7 @@ impl Part {
             cnps: 0,
             paused_before: self.paused_time(queue),
             progress_at: self.now,
-            sampled: (0, 0),
+            sampled: Sampled::new(self.now),
         }));
         self.records.flow_started(flow);
         if net.settings.lossy {
@@ -118,7 +128,8 @@ impl Part {
     pub(crate) fn flow_stop(&mut self, flow: u32) {
         let payload = self.net.wire.payload;
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
-        sender.size = sender.size.min(sender.snd_nxt + payload);
+        // Beyond all that was ever sent, or its receiver might have passed that point already.
+        sender.size = sender.size.min(sender.snd_nxt.max(sender.gone_back_from) + payload);
         self.sync_reaction(flow);
     }
 
@@ -258,7 +269,7 @@ impl Part {
                 }
                 if packet.seq < sender.snd_nxt && packet.seq >= sender.snd_una {
                     self.records.go_back(packet.flow, sender.snd_nxt - packet.seq);
-                    sender.snd_nxt = packet.seq;
+                    sender.go_back(packet.seq);
                     sender.reaction.on_loss(self.now);
                 }
             }
@@ -302,7 +313,7 @@ impl Part {
             next = now + timeout;
             if sender.snd_nxt > sender.snd_una {
                 let lost = sender.snd_nxt - sender.snd_una;
-                sender.snd_nxt = sender.snd_una;
+                sender.go_back(sender.snd_una);
                 sender.reaction.on_loss(now);
                 self.records.go_back(flow, lost);
             }
@@ -318,6 +329,7 @@ impl Part {
         self.nic_forget(src, flow, priority, standing);
         self.counters.flows_done += 1;
         self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
+        self.close_rates(flow);
         self.record_flow(flow, true);
         self.senders[flow as usize] = None;
     }

@@ -68,7 +68,8 @@ pub enum AckClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseRtt {
-    /// The largest over all pairs of hosts, for every flow (HPCC's and FNCC's T).
+    /// The largest over all pairs of hosts and the paths that routing may choose, for every flow (HPCC's and FNCC's
+    /// T).
     #[default]
     Max,
     /// Each flow its own.
@@ -166,15 +167,16 @@ pub struct Pfc {
     /// Dynamic threshold: memory that each port and priority has to itself.
     pub reserve: Bytes,
     /// Memory of each port and priority above its threshold, for what arrives until the peer stops; without it,
-    /// computed from the link: 2 t_p C + 2 MTU + a PAUSE frame + response time.
+    /// computed from the link: 2 t_p C + 3 MTU + a PAUSE frame of each priority + response time.
     pub headroom: Option<Bytes>,
     /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
     /// delays the stop.
     pub response_quanta: u32,
     /// Pause time of a PAUSE frame in quanta of 512 bit times at the port's rate.
     pub quanta: u16,
-    /// Send PAUSE again at half its time while the threshold is still exceeded; without it, and when the peer's
-    /// timer runs out, the peer resumes.
+    /// Send PAUSE again at half its time while the threshold is still exceeded. Without it the peer goes on when the
+    /// time is over, and the next packet above the threshold makes another PAUSE: what comes until that works may be
+    /// more than the headroom has left, and then ends the run.
     pub refresh: bool,
 }
 

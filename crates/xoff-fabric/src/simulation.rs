@@ -39,6 +39,8 @@ pub enum Stop {
     Deadlock,
     /// It has handled as many events as it may.
     Events,
+    /// It has recorded as many rows as it may.
+    Rows,
 }
 
 /// Events between two looks at the progress: a few hundredths of a second.
@@ -87,6 +89,9 @@ impl Simulation {
                     None => Stop::Stalled,
                 };
             }
+            if self.part.records().are_full() {
+                break Stop::Rows;
+            }
             if counters.events >= self.max_events {
                 break Stop::Events;
             }
@@ -121,6 +126,12 @@ impl Simulation {
     /// Ends the run after this many events.
     pub fn limit_events(&mut self, count: u64) {
         self.max_events = count;
+    }
+
+    /// Ends the run once it has recorded this many rows (see [`Records::rows`]). It ends with the sample that reaches
+    /// the number, or for pauses and notifications with the next look at the progress.
+    pub fn limit_rows(&mut self, count: usize) {
+        self.part.records.limit_rows(count);
     }
 
     /// The egress ports that wait on each other for ever; empty where there is no deadlock.
@@ -161,6 +172,11 @@ impl Simulation {
     /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.
     pub fn buffered_bytes(&self) -> (u64, u64) {
         self.part.buffered_bytes()
+    }
+
+    /// Messages that receivers count as incomplete, of all hosts.
+    pub fn open_messages(&self) -> u32 {
+        self.part.nics.iter().map(|nic| nic.open_in).sum()
     }
 
     /// Packets in the network.

@@ -157,6 +157,7 @@ impl Part {
                 self.packets.stamp(id, code, &reading);
                 self.packets[id].size += self.net.wire.ack_growth as u16;
             }
+            Kind::Pfc => self.pfc_departure(egress, id),
             _ => {}
         }
         self.put_on_wire(egress, id);

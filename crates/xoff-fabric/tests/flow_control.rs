@@ -5,7 +5,8 @@ mod common;
 use common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::settings::{FlowControl, Pfc, Settings, Switch};
+use xoff_fabric::buffer::Full;
+use xoff_fabric::settings::{FlowControl, Host, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
 
 const FRAME: u64 = 1518;
@@ -52,10 +53,11 @@ fn the_computed_headroom_is_enough_and_hardly_more_than_needed() {
         sim.run(&mut |_| true)
     };
     assert_eq!(run(None), Ok(Stop::Duration));
-    let Err(Failure::Drop { node, port, at, needed, headroom, .. }) = run(Some(Bytes(7_000))) else {
+    let Err(Failure::Drop { node, port, at, full, .. }) = run(Some(Bytes(7_000))) else {
         panic!("a quarter of the headroom must overflow");
     };
-    assert_eq!((node.as_str(), headroom), ("s0", 7_000));
+    let Full::Headroom { size, needed } = full else { panic!("it is the headroom that is full") };
+    assert_eq!((node.as_str(), size), ("s0", 7_000));
     assert!(port == "s0->h1" || port == "s0->h0", "{port}");
     assert!(at > Time(3_550_240) && needed > 7_000);
 }
@@ -66,7 +68,7 @@ fn without_a_resume_a_pause_ends_with_its_quanta() {
     // comes for it. 100 quanta are 512 ns at 100 Gbps: without refresh h1 goes on after exactly that.
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let settings = Settings {
-        switch: Switch { priorities: 2, scheduling: xoff_fabric::settings::Scheduling::Strict, buffer: None },
+        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
         ..pfc(Pfc {
             xoff: Some(Bytes(10 * FRAME)),
             quanta: 100,
@@ -87,11 +89,85 @@ fn without_a_resume_a_pause_ends_with_its_quanta() {
 }
 
 #[test]
+fn an_expired_pause_is_followed_by_another() {
+    // As above: each time h1 goes on, its next frame is above Xoff still and makes another PAUSE. A PAUSE is taken as
+    // expired 512 ns after it was sent; frames come at most 121.44 ns apart while h1 sends, and while it is stopped
+    // those on the 1 us link still come: one PAUSE follows the other within 512 + 2 x 121.44 ns or, when the link ran
+    // empty, within 512 ns + 121.44 ns + 2 us of round trip. In the 15 us from the first on these are at least 5.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
+        ..pfc(Pfc {
+            xoff: Some(Bytes(10 * FRAME)),
+            quanta: 100,
+            refresh: false,
+            headroom: Some(Bytes(10_000_000)),
+            ..Pfc::default()
+        })
+    };
+    let mut first = endless(0, 2, 0);
+    first.priority = 1;
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![first, endless(1, 2, 0)];
+    let mut sim = simulate(topology, settings, none, flows, Recording::default(), Some(Time::from_us(20)));
+    sim.run(&mut |_| true).expect("no loss");
+    let to_h1 = 3; // link 1, end b
+    assert!(sim.records().pause_frames[to_h1] >= 5, "{}", sim.records().pause_frames[to_h1]);
+}
+
+#[test]
+fn only_one_frame_of_each_priority_waits_for_the_wire() {
+    // Pauses of 4 quanta (20.48 ns) in all 8 priorities ask for 8 frames each 10.24 ns, four times what the wire can
+    // take. The port back to a host carries nothing else but some ACKs: with one for 1,000 packets none in this time.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 8, ..Switch::default() },
+        host: Host { ack_every: 1000, ..Host::default() },
+        ..pfc(Pfc {
+            xoff: Some(Bytes(2 * FRAME)),
+            quanta: 4,
+            headroom: Some(Bytes(10_000_000)),
+            ..Pfc::default()
+        })
+    };
+    let flows = (0..16u8).map(|i| xoff_fabric::Flow { priority: i / 2, ..endless(u32::from(i % 2), 2, 0) });
+    let none = scheme("none", json!({}), Time::ZERO);
+    let duration = Some(Time::from_us(100));
+    let mut sim = simulate(topology, settings, none, flows.collect(), Recording::default(), duration);
+    sim.run(&mut |_| true).expect("no loss");
+    for to_host in [1, 3] {
+        assert!(sim.records().pause_frames[to_host] > 1_000);
+        assert!(
+            sim.port(to_host as u32).max_queued_bytes <= 8 * 64,
+            "{}",
+            sim.port(to_host as u32).max_queued_bytes
+        );
+    }
+}
+
+#[test]
+fn eight_priorities_fit_their_headroom() {
+    // The PAUSE of one priority may wait for those of seven others: 7 x 64 B at the wire, as many bytes of the peer's.
+    // Two hosts in eight priorities, thresholds that all of them cross at once, the shortest quanta that a scenario may
+    // have here: half of 64 quanta is 163.84 ns, a frame and eight PFC frames take 162.4 ns.
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 8, ..Switch::default() },
+        ..pfc(Pfc { xoff: Some(Bytes(FRAME)), quanta: 64, ..Pfc::default() })
+    };
+    let flows = (0..16u8).map(|i| xoff_fabric::Flow { priority: i / 2, ..endless(u32::from(i % 2), 2, 0) });
+    let none = scheme("none", json!({}), Time::ZERO);
+    let duration = Some(Time::from_ms(2));
+    let mut sim = simulate(topology, settings, none, flows.collect(), Recording::default(), duration);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+}
+
+#[test]
 fn refreshed_pauses_last_until_the_resume() {
     // The same with refresh: every 256 ns another PAUSE, so h1 stays stopped to the end of the run.
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let settings = Settings {
-        switch: Switch { priorities: 2, scheduling: xoff_fabric::settings::Scheduling::Strict, buffer: None },
+        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
         ..pfc(Pfc { xoff: Some(Bytes(10 * FRAME)), quanta: 100, ..Pfc::default() })
     };
     let mut first = endless(0, 2, 0);
@@ -165,10 +241,35 @@ fn a_lossy_network_recovers_by_going_back() {
     assert!(sim.records().flows.iter().any(|f| f.retransmitted_bytes > 0));
 }
 
+/// An endless flow that is told to stop just after it has gone back: its last packet must lie beyond all that its
+/// receiver may have, or the receiver counts the flow as open for ever.
+#[test]
+fn a_flow_that_stops_after_going_back_is_complete_at_its_receiver_too() {
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    for stop_us in 20..60 {
+        let settings = Settings {
+            flow_control: FlowControl::None,
+            switch: Switch { buffer: Some(Bytes(20_000)), ..Switch::default() },
+            // Longer than a round trip for ACKs of every packet, shorter than for one ACK of 40.
+            host: Host { ack_every: 40, retransmit_timeout: Time::from_us(5), ..Host::default() },
+            lossy: true,
+            ..Settings::default()
+        };
+        let mut stopped = endless(0, 2, 0);
+        stopped.stop = Some(Time::from_us(stop_us));
+        let none = scheme("none", json!({}), Time::ZERO);
+        let flows = vec![stopped, flow(1, 2, 300_000)];
+        let limit = Some(Time::from_ms(50));
+        let mut sim = simulate(topology.clone(), settings, none, flows, Recording::default(), limit);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone), "stopped at {stop_us} us");
+        assert!(sim.records().flows[0].retransmitted_bytes > 0);
+        assert_eq!(sim.open_messages(), 0, "stopped at {stop_us} us");
+    }
+}
+
 /// A lossy network of 16-fold ACKs with an impatient timer: NACKs come when the timer has already gone further back.
 #[test]
 fn windows_and_timers_together_never_hang() {
-    use xoff_fabric::settings::Host;
     let topology = chain(1, &[0; 5], Rate::from_gbps(100), Time(1_500_000));
     for (timeout_us, buffer) in [(7, 20_000), (10, 40_000), (20, 40_000), (20, 80_000)] {
         let settings = Settings {

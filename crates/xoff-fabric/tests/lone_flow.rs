@@ -81,6 +81,49 @@ fn sizes_around_packet_boundaries_on_mixed_rates() {
 }
 
 #[test]
+fn a_train_of_acks_on_a_slow_way_back() {
+    // Data at 100 Gbps, ACKs over a link of 1 Gbps: an ACK of 66 B takes 528 ns there and a data packet 121.44 ns, so
+    // ACKs queue. By hand for ten packets: the first ACK reaches that link at 2 x 121,440 + 5,280 + 3 us, ten leave it
+    // one behind the other in 5,280,000 ps, and the last link adds 1 us: 9,528,160 ps in all.
+    let mut topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    topology.links[0].rate_ba = Rate::from_gbps(1);
+    let (measured, ideal) = fct(&topology, &Settings::default(), 0, 1, 10 * PAYLOAD);
+    assert_eq!((measured, ideal), (Time(9_528_160), Time(9_528_160)));
+    for (slow, ack_every, gap) in [(1, 1, 0), (1, 3, 20), (7, 2, 0), (40, 5, 20)] {
+        for size in [1, PAYLOAD, 5 * PAYLOAD + 1, 6 * PAYLOAD, 7 * PAYLOAD - 1, 200_000] {
+            let mut topology = chain(3, &[0, 2], Rate::from_gbps(100), Time(1_500_000));
+            topology.links[2].rate_ba = Rate::from_gbps(slow);
+            let packets = Packets { gap: Bytes(gap), ..Packets::default() };
+            let host = Host { ack_every: ack_every as u32, ..Host::default() };
+            let settings = Settings { packets, host, ..Settings::default() };
+            let expected = packet_by_packet(&topology, &[0, 4, 6, 3], size, gap, ack_every);
+            let (measured, ideal) = fct(&topology, &settings, 0, 1, size);
+            assert_eq!(
+                measured, expected,
+                "{slow} Gbps back, size {size}, gap {gap}, an ACK every {ack_every}"
+            );
+            assert_eq!(
+                ideal, expected,
+                "closed form: {slow} Gbps back, size {size}, an ACK every {ack_every}"
+            );
+        }
+    }
+}
+
+#[test]
+fn acks_larger_than_their_data() {
+    // Frames of 128 B and ACKs of 500 B at the same rate: the ACKs are the train that queues.
+    let packets = Packets { mtu: Bytes(128), ack: Bytes(500), ..Packets::default() };
+    let settings = Settings { packets, ..Settings::default() };
+    let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+    // 66 B of payload a packet, 10 packets: the first ACK starts back at 2 x 128 x 80 + 2 us = 2,020,480 ps; ten ACKs
+    // of 40,000 ps each follow each other on the first link, the last takes another 40,000 on the second, and 2 us:
+    // 2,020,480 + 400,000 + 40,000 + 2,000,000.
+    let (measured, ideal) = fct(&topology, &settings, 0, 1, 660);
+    assert_eq!((measured, ideal), (Time(4_460_480), Time(4_460_480)));
+}
+
+#[test]
 fn a_gigabyte() {
     // 686,814 packets: 686,813 full ones and one of 272 B payload (334 B). At 80 ps/B over two links:
     // 686,813 x 121,440 ps on the first link, the last full one again on the second, which holds the short one up;

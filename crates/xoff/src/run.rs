@@ -8,7 +8,7 @@ use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Failure, Network, Progress, Recording, Simulation, Stop};
 
-use crate::scenario::{Queues, Rates, Scenario, Stop as Until};
+use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, Stop as Until};
 use crate::tables::{self, Table};
 
 /// Why a run gave no results, or broke.
@@ -77,7 +77,17 @@ pub struct Glance {
 }
 
 /// Runs `scenario` to its end, or until `look` says no; it is asked some ten times a second.
+///
+/// A run that has recorded [`MOST_ROWS`] rows ends there, with what it has and an incomplete manifest.
 pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result<Output, RunError> {
+    run_up_to(scenario, MOST_ROWS, look)
+}
+
+fn run_up_to(
+    scenario: &Scenario,
+    most_rows: usize,
+    look: &mut dyn FnMut(&Glance) -> bool,
+) -> Result<Output, RunError> {
     let began = Instant::now();
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
@@ -105,6 +115,7 @@ pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
     }
+    sim.limit_rows(most_rows);
     let stop = simulate(scenario, &mut sim, look)?;
     let at_us = sim.now().secs() * 1e6;
     match stop {
@@ -114,7 +125,7 @@ pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result
         }
         Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
         Stop::Events => return Err(RunError::TooManyEvents { at_us, events: sim.counters().events }),
-        Stop::FlowsDone | Stop::Duration | Stop::Asked => {}
+        Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
     Ok(Output { manifest: manifest(scenario, &sim, stop, began, &tables), tables })
@@ -179,6 +190,40 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     }
 }
 
+/// Why a run whose record is full ended, and what would let it go on.
+fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
+    let (records, now, interval) = (sim.records(), sim.now(), scenario.record.interval);
+    let (samples, pauses, notifications) =
+        (records.sampled_rows(), records.pauses.len(), records.notifications.len());
+    let remedy = if samples >= pauses.max(notifications) {
+        // As many samples as now over the whole duration or, where the end is open, ten times as long.
+        let longer = match scenario.run.duration {
+            Some(duration) => {
+                (u128::from(interval.ps()) * u128::from(duration.ps())).div_ceil(u128::from(now.ps().max(1)))
+            }
+            None => u128::from(interval.ps()) * 10,
+        };
+        // Rounded up to two digits.
+        let unit = 10u128.pow(longer.checked_ilog10().unwrap_or(0).saturating_sub(1));
+        let longer = u64::try_from(longer.div_ceil(unit) * unit).unwrap_or(u64::MAX);
+        let reaches = match scenario.run.duration {
+            Some(duration) => format!("which would reach the duration, {duration}"),
+            None => "which would reach ten times as far".into(),
+        };
+        format!("give a longer `record.interval`, such as \"{}\", {reaches}, or sample less", Time(longer))
+    } else if pauses >= notifications {
+        "give `record.pauses = false`, or a shorter run".into()
+    } else {
+        "give `record.notifications = false`, or a shorter run".into()
+    };
+    format!(
+        "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}, {pauses} of pauses, \
+         {notifications} of notifications); {remedy}",
+        records.rows(),
+        now.secs() * 1e6
+    )
+}
+
 fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, tables: &[Table]) -> Value {
     let (net, counters) = (sim.network(), sim.counters());
     let traffic = scenario.flows();
@@ -197,16 +242,18 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
     json!({
         "format": 1,
         "version": env!("CARGO_PKG_VERSION"),
-        "complete": stop != Stop::Asked,
+        "complete": !matches!(stop, Stop::Asked | Stop::Rows),
         "stop_reason": match stop {
-            Stop::FlowsDone => "every flow is complete",
-            Stop::Duration => "the duration has passed",
-            Stop::Asked => "interrupted",
-            Stop::Stalled | Stop::Deadlock => "nothing can happen any more",
-            Stop::Events => "as many events as allowed",
+            Stop::FlowsDone => "every flow is complete".into(),
+            Stop::Duration => "the duration has passed".into(),
+            Stop::Asked => "interrupted".into(),
+            Stop::Stalled | Stop::Deadlock => "nothing can happen any more".into(),
+            Stop::Events => "as many events as allowed".into(),
+            Stop::Rows => full_record(scenario, sim),
         },
         "seed": scenario.seed,
         "sim_time_ps": sim.now().ps(),
+        "sample_interval_ps": scenario.record.samples().then(|| scenario.record.interval.ps()),
         "wall_s": began.elapsed().as_secs_f64(),
         "events": counters.events,
         "packet_hops": counters.packet_hops,
@@ -226,4 +273,41 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
         "table_docs": Value::Object(docs.collect()),
         "scenario": scenario,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+        topology = { name = "star", hosts = 2 }
+        scheme = { name = "none" }
+        traffic = [{ pattern = "flow", src = "host0", dst = "host1", size = "1MB" }]
+        record = { interval = "1ns", queues = "all" }
+    "#;
+
+    fn full(set: &[(&str, &str)]) -> Output {
+        let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
+        run_up_to(&scenario, 4_000, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn a_full_record_keeps_its_rows_and_says_what_interval_to_take() {
+        // Two hosts have two links: four ports, so that 4,000 rows are there after 1,000 samples, at 1 us.
+        let output = full(&[]);
+        assert_eq!(output.manifest["complete"], false);
+        let reason = output.manifest["stop_reason"].as_str().expect("a text");
+        assert!(reason.contains("4000 rows by 1.000 us") && reason.contains("\"10ns\""), "{reason}");
+        let queues = output.tables.iter().find(|t| t.name == "queues").expect("a table");
+        assert_eq!(queues.batch.num_rows(), 4_000);
+    }
+
+    #[test]
+    fn a_full_record_names_the_interval_that_reaches_the_duration() {
+        // 1 us of the 37.5 us is through: 37.5 times the interval, and 38 times in two digits.
+        let output = full(&[("run.duration", "37.5us")]);
+        let reason = output.manifest["stop_reason"].as_str().expect("a text");
+        assert!(reason.contains("\"38ns\"") && reason.contains("37.5us"), "{reason}");
+    }
 }

@@ -239,6 +239,11 @@ fn rates(sim: &Simulation) -> Table {
     let window = |w: u64| (w != u64::MAX).then_some(w);
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
+        .u64(
+            "interval_ps",
+            "length of the interval, ps: shorter than `record.interval` where the flow or the run began or ended in it",
+            rows.iter().map(|r| r.interval.ps()),
+        )
         .u32("flow", "flow id", rows.iter().map(|r| r.flow))
         .f64("sent_bps", "frame bits that the sender began to send, bit/s", rows.iter().map(|r| r.sent_bps))
         .f64("goodput_bps", "payload acknowledged, bit/s", rows.iter().map(|r| r.goodput_bps))

@@ -81,8 +81,23 @@ fn the_resolved_form_is_a_scenario_with_the_same_resolved_form() {
         ("topology.switches", r#"["s"]"#),
         ("topology.links", graph),
     ];
+    let links = r#"[{ a = "sender0", b = "s2", rate = "100Gbps", delay = "1us" },
+        { a = "receiver1", b = "s2", rate = "100Gbps", delay = "1us" }]"#;
+    let numbered = [
+        ("topology.name", "graph"),
+        ("topology.hosts", r#"["sender0", "receiver1"]"#),
+        ("topology.switches", r#"["s2"]"#),
+        ("topology.links", links),
+        ("traffic.0.dst", "receiver1"),
+        ("routing", r#"{ name = "ecmp", hash = "ns3_hpcc" }"#),
+        ("scheme.name", "dcqcn"),
+        ("detector", r#"{ name = "red", rates = [{ rate = "100Gbps", k_min = "1KB", k_max = "2KB" }] }"#),
+    ];
+    let routing = &resolved(&read(SMALL, &numbered))["routing"];
+    assert_eq!(routing, &json!({ "name": "ecmp", "hash": "ns3_hpcc", "dst_port": 100 }));
     let variants: &[&[(&str, &str)]] = &[
         &[],
+        &numbered,
         &[("scheme.name", "none")],
         &[("scheme.name", "dcqcn"), ("title", "a title"), ("seed", "18446744073709551615")],
         &[
@@ -161,6 +176,83 @@ fn what_is_allowed_but_odd_is_said() {
     assert!(warnings[0].contains("`fncc`") && warnings[0].contains("[routing]"), "{warnings:?}");
     assert!(read(SMALL, &[("scheme.name", "fncc")]).warnings().is_empty());
     assert_eq!(read(SMALL, &[("lossy", "true"), ("flow_control.name", "none")]).warnings().len(), 1);
+    assert_eq!(read(SMALL, &[]).warnings(), [""; 0]);
+}
+
+#[test]
+fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
+    // The key, its value, what makes it idle, and what gives it an effect.
+    type Set = (&'static str, &'static str);
+    type Case = (&'static str, &'static str, &'static [Set], &'static [Set], &'static str);
+    let lossy: &'static [Set] = &[("lossy", "true"), ("flow_control.name", "none"), ("switch.buffer", "1MB")];
+    let none: &'static [Set] = &[("scheme.name", "none")];
+    let cases: &[Case] = &[
+        ("host.retransmit_timeout", "2ms", &[], lossy, "`lossy = true`"),
+        ("host.nack_interval", "1us", &[], lossy, "`lossy = true`"),
+        ("switch.scheduling", "strict", &[], &[("switch.priorities", "2")], "`priorities` is 1"),
+        ("packets.int_hops", "6", none, &[], "`none` has no INT"),
+        ("packets.int_format", "exact", none, &[], "`none` has no INT"),
+        ("packets.int_refresh", "2us", &[], &[("scheme.name", "fncc")], "`hpcc` has no INT on ACKs"),
+        ("packets.pfc", "80B", &[("flow_control.name", "none")], &[], "\"none\""),
+        ("host.flow_count", "all_open_qps", &[], &[("scheme.name", "fncc")], "number of flows"),
+        ("record.interval", "5us", &[], &[("record.rates", "true")], "neither"),
+    ];
+    for (key, value, idle, used, reason) in cases {
+        let set = (*key, *value);
+        let warned = read(SMALL, &[*idle, &[set]].concat());
+        let name = key.split_once('.').unwrap().1;
+        let [warning] = warned.warnings() else { panic!("{key}: {:?}", warned.warnings()) };
+        assert!(warning.contains(&format!("`{name}`")) && warning.contains(reason), "{warning}");
+        assert_eq!(read(SMALL, &[*used, &[set]].concat()).warnings(), [""; 0], "{key}");
+    }
+}
+
+#[test]
+fn a_resolved_scenario_warns_of_nothing_that_its_source_did_not() {
+    // It has every key: those at their defaults are no sign that anyone meant them.
+    for scheme in ["none", "dcqcn", "hpcc"] {
+        let scenario = read(SMALL, &[("scheme.name", scheme)]);
+        let again = read(&toml::to_string(&scenario).unwrap(), &[]);
+        assert_eq!(again.warnings(), [""; 0]);
+    }
+    let odd = read(SMALL, &[("host.nack_interval", "1us")]);
+    assert_eq!(read(&toml::to_string(&odd).unwrap(), &[]).warnings(), odd.warnings());
+}
+
+#[test]
+fn a_memory_that_is_full_before_pfc_acts_is_said() {
+    // The dumbbell's links have 100 Gbps (80 ps/B) and 1.5 us. Until a peer stops, 2 x 1,518 B, a PAUSE of 64 B and
+    // 2 x 1.5 us = 37,500 B arrive, after the frame of 1,518 B that crosses Xoff, and one more byte: 42,119 B. With
+    // Xoff at 500,000 B a port may hold 542,119 B.
+    let set = |buffer| [("scheme.name", "none"), ("switch.buffer", buffer)];
+    let small = read(SMALL, &set("542118B"));
+    let [warning] = small.warnings() else { panic!("{:?}", small.warnings()) };
+    for part in ["542.118KB", "542.119KB", "500KB", "42.119KB"] {
+        assert!(warning.contains(part), "{warning}");
+    }
+    assert_eq!(read(SMALL, &set("542119B")).warnings(), [""; 0]);
+}
+
+#[test]
+fn what_may_outgrow_the_record_is_refused_only_where_it_is_sure_to() {
+    // The dumbbell's two senders, receiver and three switches have five links, ten ports: every 1 ns for 10 ms they
+    // have 100 million samples of queues, and as many of utilization, where 50 million rows fit: 2 ns and 4 ns. A
+    // finite flow may end the run before; `stop = "time"` and endless flows do not.
+    let long = [("record.queues", "all"), ("record.interval", "1ns"), ("run.duration", "10ms")];
+    let warned = read(SMALL, &long);
+    let [warning] = warned.warnings() else { panic!("{:?}", warned.warnings()) };
+    assert!(warning.contains("100000000 rows") && warning.contains("2ns"), "{warning}");
+    let timed = refused(SMALL, &[&long[..], &[("run.stop", "time")]].concat());
+    assert!(timed.contains("100000000 rows") && timed.contains("from 2ns"), "{timed}");
+    let used = refused(SMALL, &[&long[..], &[("run.stop", "time"), ("record.utilization", "true")]].concat());
+    assert!(used.contains("200000000 rows") && used.contains("from 4ns"), "{used}");
+    // An endless flow that starts at 4 ms has 6 million rows of rates more.
+    let endless = SMALL.replace("size = \"1MB\"", "start = \"4ms\"");
+    let endless = refused(&endless, &[&long[..], &[("record.rates", "true")]].concat());
+    assert!(endless.contains("106000000 rows"), "{endless}");
+    // A finite flow has rows only while it lasts, which may be short.
+    let short = [("record.rates", "true"), ("record.interval", "1ps"), ("run.duration", "10ms")];
+    assert_eq!(read(SMALL, &short).warnings(), [""; 0]);
 }
 
 #[test]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff.console import count_text
 from xoff.errors import UserError
 from xoff.ns3_hpcc.quantity import rate_bps, size_bytes, time_ns
 from xoff.results import Run, load
@@ -78,7 +79,7 @@ def export_run(
             raise UserError(f"{file}: cannot be written: {reason}") from None
     flows = len(files[Path(fct)])
     left = int(result.manifest.get("flows", flows)) - flows
-    warnings = [f"{left} flows were not complete, and are left out as there"] if left else []
+    warnings = [f"left out, as there, since not complete: {count_text(left, 'flow')}"] if left else []
     return Exported(flows, len(files[Path(pfc)]) if pfc is not None else 0, warnings)
 
 

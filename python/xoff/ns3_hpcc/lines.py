@@ -12,9 +12,14 @@ from xoff.errors import UserError, nearest
 _REAL = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?|[0-9]+\.")
 
 
+def printable(text: str) -> str:
+    """A text without line breaks and the like, for messages and comments."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def shown(word: str) -> str:
     """A word for a message: printable, in backticks, not too long."""
-    text = "".join(character if character.isprintable() else "?" for character in word)
+    text = printable(word)
     return f"`{text[:40]}...`" if len(text) > 43 else f"`{text}`"
 
 

@@ -8,10 +8,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from xoff.console import count_text
 from xoff.errors import UserError
 from xoff.ns3_hpcc.config import Config, listed
 from xoff.ns3_hpcc.flows import Flow, read_flows
-from xoff.ns3_hpcc.lines import read_lines
+from xoff.ns3_hpcc.lines import printable, read_lines
 from xoff.ns3_hpcc.quantity import moment_text, rate_text, size_text, time_text
 from xoff.ns3_hpcc.scheme import HPCC, mode_of, write_scheme
 from xoff.ns3_hpcc.toml import Lines, inline
@@ -22,6 +23,9 @@ MARK = "# Imported by xoff from "
 
 LONG = 50
 """So many lines of links or flows go to files of their own."""
+
+LONGEST = 10**6
+"""The most seconds that a run may last."""
 
 Warn = Callable[[str], None]
 
@@ -90,7 +94,10 @@ def _texts(config: Config, out: Path, inputs: list[Path], clean: bool, warn: War
     _refuse_losses(config)
     topology = read_topology(_beside(config, "TOPOLOGY_FILE", inputs), warn)
     flows = read_flows(_beside(config, "FLOW_FILE", inputs), topology, warn)
-    stop = round(float(config.get("SIMULATOR_STOP_TIME")) * 10**9)
+    seconds = float(config.get("SIMULATOR_STOP_TIME"))
+    if seconds > LONGEST:
+        raise config.refuse("SIMULATOR_STOP_TIME", "is too long", f"at most {LONGEST} s")
+    stop = round(seconds * 10**9)
     late = sum(flow.start >= stop for flow in flows)
     if late == len(flows):
         raise config.refuse(
@@ -147,7 +154,7 @@ def _beside(config: Config, name: str, inputs: list[Path]) -> Path:
 
 def _head(config: Config, mode: int, topology: Topology) -> Lines:
     text = Lines()
-    text.raw(f"{MARK}{config.file.name} of the ns-3 HPCC simulator, with {topology.file.name}.")
+    text.raw(f"{MARK}{printable(config.file.name)} of the ns-3 HPCC simulator, with {printable(topology.file.name)}.")
     text.note("Behind each value stands the key that it comes from; what has none is fixed in that simulator.")
     folder = config.file.absolute().parent.name
     text.raw()
@@ -158,13 +165,14 @@ def _head(config: Config, mode: int, topology: Topology) -> Lines:
 def _network(text: Lines, topology: Topology, out: Path, files: dict[Path, str]) -> None:
     graph = text
     text.table(
-        "[topology]", f"From {topology.file.name}: node 3 is h3 where it is a host, and s3 where it is a switch."
+        "[topology]",
+        f"From {printable(topology.file.name)}: node 3 is h3 where it is a host, and s3 where it is a switch.",
     )
     text.put("name", "graph")
     if len(topology.links) >= LONG:
         graph, file = Lines(), out.with_name(f"{out.stem}.topology.toml")
         text.put("file", file.name)
-        graph.raw(f"{MARK}{topology.file.name} of the ns-3 HPCC simulator.")
+        graph.raw(f"{MARK}{printable(topology.file.name)} of the ns-3 HPCC simulator.")
     graph.names("hosts", map(topology.name, topology.hosts))
     graph.names("switches", map(topology.name, topology.switches))
     graph.raw("links = [")
@@ -181,7 +189,8 @@ def _routing(text: Lines, flows: list[Flow], warn: Warn) -> None:
     port = max(ports, key=lambda port: (ports[port], -port))
     if len(ports) > 1:
         taken = f"{len(ports)} destination ports, of which [routing] takes one, {port}"
-        warn(f"flows have {taken}: the paths of {len(flows) - ports[port]} flows may differ from those there")
+        others = count_text(len(flows) - ports[port], "flow")
+        warn(f"flows have {taken}: {others} may take other paths than there")
     text.table("[routing]")
     text.put("name", "ecmp")
     text.put("hash", "ns3_hpcc")
@@ -289,7 +298,7 @@ def _trace(config: Config, topology: Topology, inputs: list[Path], warn: Warn) -
         link = next(link for link in topology.links if traced & {link.src, link.dst})
         a, b = (link.src, link.dst) if link.src in traced else (link.dst, link.src)
         port = f"{topology.name(a)}->{topology.name(b)}"
-        instead = f'set `record.queues` to sample queues of the {len(traced)} nodes, as in ["{port}"]'
+        instead = f'set `record.queues` to sample queues of the {len(traced)} nodes of TRACE_FILE, as in ["{port}"]'
         warn(f"{config.at('ENABLE_TRACE')}: there is no trace of packets here; {instead}")
 
 

@@ -51,8 +51,10 @@ def literal(value: bool | float | str) -> str:
     """A value as TOML."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    # A JSON string without surrogate escapes is a TOML basic string.
-    return json.dumps(value, ensure_ascii=False) if isinstance(value, str) else repr(value)
+    if isinstance(value, str):
+        # A JSON string without surrogate escapes is a TOML basic string, but for DEL.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    return repr(value)
 
 
 def inline(pairs: dict[str, str]) -> str:

@@ -8,10 +8,10 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xoff.analysis import STATISTICS, cdf, size_edges, slowdown_by_size, slowdowns
+from xoff.analysis import STATISTICS, cdf, endings, size_edges, slowdown_by_size, slowdowns
 from xoff.plots.style import Labelled, Plot, finish, listed, log_ticks, new_figure
 
-_NO_FLOWS = "No flow completed, so there is no slowdown to show."
+_NO_FLOWS = "No flow completed its size, so there is no slowdown to show."
 
 
 def fct_by_size(runs: Sequence[Labelled]) -> Plot:
@@ -83,15 +83,17 @@ def slowdown_distribution(runs: Sequence[Labelled]) -> Plot:
     ticks = log_ticks(float(every.min()), float(every.max()))
     figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
     figure.update_yaxes(range=[0, 101])
-    return Plot(name, title, "Share of completed flows whose slowdown is at most x.", figure)
+    return Plot(name, title, "Share of flows with a slowdown of at most x, of those that completed their size.", figure)
 
 
 def _unfinished(runs: Sequence[Labelled]) -> str:
-    """A sentence on the flows that are not in the figure."""
-    parts = []
-    for each in runs:
-        flows = each.run.flows
-        missing = flows.num_rows - flows["size_bytes"].null_count - len(slowdowns(each.run))
-        if missing:
-            parts.append(f"{missing:,} of {each.label}")
-    return f" Not in it, for they did not complete: {listed(parts)}." if parts else ""
+    """What to say of the flows that are not in the figure."""
+    text = ""
+    ended = [(each.label, endings(each.run)) for each in runs]
+    for why, counts in (
+        ("did not complete", [(label, each.incomplete) for label, each in ended]),
+        ("were stopped before they had sent their size", [(label, each.stopped) for label, each in ended]),
+    ):
+        parts = [f"{count:,} of {label}" for label, count in counts if count]
+        text += f" Not in it, for they {why}: {listed(parts)}." if parts else ""
+    return text

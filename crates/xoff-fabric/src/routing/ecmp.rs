@@ -18,7 +18,7 @@ use super::{End, reverse};
 use crate::topology::PortId;
 
 /// Not reachable within the 65,534 links that 16 bits count.
-const FAR: u16 = u16::MAX;
+pub(super) const FAR: u16 = u16::MAX;
 
 #[derive(Clone, Debug)]
 pub(super) struct EcmpTable<C> {

@@ -49,8 +49,6 @@ impl Router {
     /// Ordered pairs of hosts among which every length of path occurs: for each two switches with hosts, and within
     /// each, one pair for every combination of differing host links. With more than 256 such switches, only pairs of
     /// which one is at one of 256 evenly chosen switches. Pairs with a listed route come beside them.
-    ///
-    /// Where equal-cost paths differ in rate or delay, a pair's RTT is that of the flow key it is asked with.
     pub fn representative_pairs(&self) -> Vec<(NodeId, NodeId)> {
         let hosted = self.hosted();
         let count = hosted.len();

@@ -13,12 +13,14 @@ mod error;
 mod metrics;
 mod ns3_hpcc;
 mod params;
+mod slowest;
 mod static_routes;
 mod switches;
 mod trees;
 
 pub use error::RoutingError;
 pub use params::{Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
 use choice::Mixing;

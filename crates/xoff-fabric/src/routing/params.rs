@@ -70,7 +70,8 @@ pub enum EcmpHash {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Ecmp {
-    /// The hash by which a switch picks.
+    /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
+    /// simulator, for the same paths as there; then each node's name ends in a number of its own, its id there.
     pub hash: EcmpHash,
     /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
     /// addresses. Default true.

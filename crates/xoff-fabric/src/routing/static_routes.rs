@@ -59,6 +59,23 @@ impl StaticTable {
             && self.routes.keys().all(|&(from, to)| !self.routes.contains_key(&(to, from)))
     }
 
+    /// Whether the ACKs of pairs without a route take their data's path back.
+    pub(super) fn fallback_is_symmetric(&self) -> bool {
+        self.fallback.symmetric()
+    }
+
+    /// The switches on the listed route from one host to another, or on the way back listed alone.
+    pub(super) fn listed(&self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+        let back = || self.routes.get(&(to, from)).map(|via| via.iter().rev().copied().collect());
+        self.routes.get(&(from, to)).cloned().or_else(back)
+    }
+
+    /// The switches on the route of the pair's ACKs, in the data's order, where that is listed beside the data's.
+    pub(super) fn listed_back(&self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+        let back = self.routes.get(&(from, to)).and(self.routes.get(&(to, from)))?;
+        Some(back.iter().rev().copied().collect())
+    }
+
     /// The pairs of hosts that have a route of their own, in one direction at least.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
         self.routes.keys().copied()

@@ -67,9 +67,28 @@ impl Trees {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let hash = self.choice.flow(from.host.min(to.host), from.host.max(to.host), key);
-        let tree = self.trees.get(self.choice.at(hash, NodeId::MAX, self.trees.len().max(1)))?;
+        let tree = self.choice.at(hash, NodeId::MAX, self.trees.len().max(1));
+        self.path_in(tree, topology, graph, from.switch, to.switch, out)
+    }
+
+    /// Number of trees.
+    pub(super) fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Appends the ports between two switches in one of the trees; none where there is no way.
+    pub(super) fn path_in(
+        &self,
+        tree: usize,
+        topology: &Topology,
+        graph: &SwitchGraph,
+        from: u32,
+        to: u32,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        let tree = self.trees.get(tree)?;
         let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
-        tree.path(above, from.switch, to.switch, out)
+        tree.path(above, from, to, out)
     }
 
     /// The most links between any two of `switches` in any of the trees.

@@ -12,7 +12,9 @@ use xoff_schemes::{ParamError, Signals};
 use super::error::{Problem, ScenarioError, Source};
 use super::explain::split;
 use super::tree::{Node, Value};
-use super::{Built, Files, Scenario, check_network, check_record, check_settings, check_traffic};
+use super::{
+    Built, Files, Scenario, check_effect, check_network, check_record, check_settings, check_traffic,
+};
 
 /// Collects problems at their keys.
 pub(super) struct Checker<'a> {
@@ -103,8 +105,10 @@ pub(super) fn scenario(
     detector(&mut c, &mut s, &signals);
     s.routing.resolve();
     check_settings::all(&mut c, &mut s, &signals);
+    check_effect::all(&mut c, &s, &signals);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
+        check_settings::quanta(&mut c, &s, &signals, &topology);
         detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());

@@ -1,7 +1,7 @@
 //! Checks of packets, hosts, switches and flow control.
 
 use xoff_engine::{Bytes, Time};
-use xoff_fabric::buffer::{LinkEnds, headroom};
+use xoff_fabric::buffer::{LinkEnds, headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{FlowControl, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
@@ -91,7 +91,18 @@ fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     if !sound {
         return;
     }
-    let overhead = WireSizes::new(&s.settings(), signals).data_overhead;
+    let wire = WireSizes::new(&s.settings(), signals);
+    let grown = wire.ack + wire.ack_growth * u64::from(p.int_hops);
+    if grown > LARGEST {
+        let added = grown - p.ack.0;
+        let message = format!(
+            "`ack` in [packets] makes ACKs of {grown}B with the signals of scheme `{}`, {added}B for {} switches",
+            s.scheme.name(),
+            p.int_hops
+        );
+        c.add("packets.ack", message, format!("expected at most {}B", LARGEST - added));
+    }
+    let overhead = wire.data_overhead;
     let (header, signal_bytes, scheme) = (p.header.0, overhead - p.header.0, s.scheme.name());
     let parts = format!("the header, {header}B, and the signals of scheme `{scheme}`, {signal_bytes}B");
     match p.payload {
@@ -212,6 +223,33 @@ fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
     }
 }
 
+/// Refuses pauses so short that they end before the frame that repeats them, sent at half their time, is there: it may
+/// have to wait for a frame on the wire and the PFC frames of all priorities.
+pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    let FlowControl::Pfc(pfc) = &s.flow_control else { return };
+    if !c.problems.is_empty() || !pfc.refresh {
+        return; // Sizes may be beyond what can be computed with.
+    }
+    let wire = WireSizes::new(&s.settings(), signals);
+    let waiting = wire.largest() + wire.pfc_frames(s.switch.priorities);
+    // Quanta count by the rate of the port that is paused, the wait by that of the one that pauses.
+    let least = |port: u32| {
+        let wait = 2 * topology.rate(port).serialization(waiting).0;
+        u64::from(u16::MAX).min(wait.div_ceil(quanta_time(1, topology.rate(peer(port))).0))
+    };
+    let ports = (0..topology.ports()).map(|port| (least(port), port));
+    if let Some((least, port)) = ports.max()
+        && u64::from(pfc.quanta) < least
+    {
+        let message = format!(
+            "`quanta` in [flow_control] is {}, a pause that would end on `{}` before the frame that repeats it is there",
+            pfc.quanta,
+            topology.port_name(peer(port))
+        );
+        c.add("flow_control.quanta", message, format!("expected at least {least}, or `refresh = false`"));
+    }
+}
+
 /// Refuses a switch memory smaller than what its ports need for themselves.
 pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let (Some(buffer), FlowControl::Pfc(pfc)) = (s.switch.buffer, &s.flow_control) else { return };
@@ -219,24 +257,23 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
         return; // Sizes may be beyond what can be computed with.
     }
     let wire = WireSizes::new(&s.settings(), signals);
-    let frame = wire.frame() + wire.gap;
+    let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
+    let room = |port: u32| {
+        let ends = LinkEnds {
+            rate_in: topology.rate(peer(port)),
+            delay_in: topology.delay(peer(port)),
+            rate_out: topology.rate(port),
+            delay_out: topology.delay(port),
+        };
+        pfc.headroom.map_or_else(|| headroom(&ends, frame, pfc_frames, pfc.response_quanta), |h| h.0)
+    };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
     let switches = (0u32..).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
     let needed = switches.map(|(node, n)| {
         let ports = adjacency.ports_of(node);
-        let room = |&port: &u32| {
-            let ends = LinkEnds {
-                rate_in: topology.rate(peer(port)),
-                delay_in: topology.delay(peer(port)),
-                rate_out: topology.rate(port),
-                delay_out: topology.delay(port),
-            };
-            let computed = || headroom(&ends, frame, s.packets.pfc.0, pfc.response_quanta);
-            u128::from(pfc.headroom.map_or_else(computed, |h| h.0))
-        };
-        let headrooms = ports.iter().map(room).sum::<u128>() * priorities;
+        let headrooms = ports.iter().map(|&p| u128::from(room(p))).sum::<u128>() * priorities;
         (headrooms, u128::from(reserve) * ports.len() as u128 * priorities, ports.len(), &n.name)
     });
     if let Some((headrooms, reserves, ports, name)) = needed.max_by_key(|(h, r, ..)| h + r)
@@ -251,5 +288,20 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
         let aside = format!("what the {ports} ports of `{name}` set aside for {count}: {parts} in all");
         let message = format!("`buffer` in [switch] is {buffer}, less than {aside}");
         c.add("switch.buffer", message, format!("expected at least {}", size(headrooms + reserves)));
+        return;
+    }
+    // Dynamic thresholds are shares of the memory, and always within it.
+    let Some(xoff) = pfc.xoff else { return };
+    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let largest = (0..topology.ports()).filter(of_switch).max_by_key(|&p| room(p));
+    if let Some(port) = largest
+        && xoff.0.saturating_add(room(port)) > buffer.0
+    {
+        let (name, above) = (topology.port_name(peer(port)), Bytes(room(port)));
+        let sum = Bytes(xoff.0.saturating_add(above.0));
+        c.warnings.push(format!(
+            "`buffer` in [switch] is {buffer}, and PFC lets what comes in by `{name}` grow to {sum}, `xoff` {xoff} and a \
+             headroom of {above}: the memory can be full before PFC has stopped a single port"
+        ));
     }
 }

@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod check_effect;
 mod check_network;
 mod check_record;
 mod check_settings;
@@ -51,6 +52,7 @@ use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::{Pattern, Traffic};
 
+pub(crate) use check_record::MOST_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use record::{Queues, Rates, Record};
 pub use schema::{KeyDoc, keys, schema};

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, slowdown_statistics
+from xoff.analysis import frame, sampled_rates, slowdown_statistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -73,7 +73,8 @@ class Joined:
 
 def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
     """Measure a two-flow run whose second flow starts at `join_us`; with its samples if `keep`."""
-    queues, rates, use, ports = (frame(run, name) for name in ("queues", "rates", "utilization", "ports"))
+    queues, use, ports = (frame(run, name) for name in ("queues", "utilization", "ports"))
+    rates = sampled_rates(run)
     time = queues["time_ps"].to_numpy() / PS_PER_US
     peak = queues["max_bytes"].to_numpy() / 1e3
     length = queues["bytes"].to_numpy() / 1e3
@@ -107,7 +108,7 @@ def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
 
 
 def _rate_gbps(rates: pl.DataFrame, flow: int, time_us: Floats) -> Floats:
-    mine = rates.filter(pl.col("flow") == flow)
+    mine = rates.filter((pl.col("flow") == flow) & (pl.col("time_ps") <= round(time_us[-1] * PS_PER_US)))
     # The last entry is as old as the flow: what it was before, it was not.
     place = np.searchsorted(time_us, mine["time_ps"].to_numpy() / PS_PER_US - 1e-6)
     found = np.full(len(time_us), np.nan)
@@ -133,7 +134,7 @@ class Fairness:
 
 def measure_fairness(run: Run, interval_ms: float) -> Fairness:
     """Jain's index in each interval between two changes, from its middle on."""
-    rates = frame(run, "rates")
+    rates = sampled_rates(run)
     time_ps = np.unique(rates["time_ps"].to_numpy())
     goodput = np.zeros((len(time_ps), 4))
     place = np.searchsorted(time_ps, rates["time_ps"].to_numpy())

@@ -1,0 +1,54 @@
+//! Warnings of keys that change nothing with the rest of the scenario.
+//!
+//! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
+//! same warnings as the scenario that it came from.
+
+use xoff_fabric::settings::{FlowControl, Host, Packets, Switch};
+use xoff_schemes::{IntPath, Signals};
+
+use super::check::Checker;
+use super::{Record, Scenario};
+
+/// Warns of each key that is set and has no effect.
+pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
+    let scheme = s.scheme.name();
+    let mut warn = |set: bool, key: &str, table: &str, reason: &str| {
+        if set {
+            c.warnings.push(format!("`{key}` in [{table}] has no effect: {reason}"));
+        }
+    };
+
+    let (p, default) = (&s.packets, Packets::default());
+    let no_int = format!("scheme `{scheme}` has no INT");
+    if signals.int == IntPath::Off {
+        warn(p.int_format != default.int_format, "int_format", "packets", &no_int);
+        warn(p.int_hops != default.int_hops, "int_hops", "packets", &no_int);
+    }
+    if signals.int != IntPath::Ack {
+        let reason = format!("scheme `{scheme}` has no INT on ACKs");
+        warn(p.int_refresh != default.int_refresh, "int_refresh", "packets", &reason);
+    }
+    if s.flow_control == FlowControl::None {
+        warn(p.pfc != default.pfc, "pfc", "packets", "[flow_control] is \"none\"");
+    }
+
+    let (h, default) = (&s.host, Host::default());
+    if !s.lossy {
+        let reason = "only a network with `lossy = true` sends again";
+        warn(h.retransmit_timeout != default.retransmit_timeout, "retransmit_timeout", "host", reason);
+        warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
+    }
+    if !signals.flow_count {
+        let reason = format!("scheme `{scheme}` does not use the number of flows");
+        warn(h.flow_count != default.flow_count, "flow_count", "host", &reason);
+    }
+
+    if s.switch.priorities == 1 {
+        let set = s.switch.scheduling != Switch::default().scheduling;
+        warn(set, "scheduling", "switch", "`priorities` is 1");
+    }
+    if !s.record.samples() {
+        let set = s.record.interval != Record::default().interval;
+        warn(set, "interval", "record", "neither `queues` nor `rates` is sampled");
+    }
+}
