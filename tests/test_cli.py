@@ -31,6 +31,14 @@ def test_help_has_an_example(command: Command, name: str) -> None:
     assert f"Example: xoff {name}" in done.stdout
 
 
+@pytest.mark.parametrize("group", ["import", "export"])
+def test_help_of_an_exchange_has_an_example(command: Command, group: str) -> None:
+    assert "ns3-hpcc" in command(group, "--help").stdout
+    done = command(group, "ns3-hpcc", "-h")
+    assert done.returncode == 0
+    assert f"Example: xoff {group} ns3-hpcc" in done.stdout
+
+
 def test_a_run_writes_its_folder_and_says_so(command: Command, small: Path, tmp_path: Path) -> None:
     done = command("run", small, "-o", "out", "--seed", "7", "--set", "scheme.name=hpcc")
     assert (done.returncode, done.stderr) == (0, "")

@@ -136,6 +136,10 @@ def test_every_command_is_documented() -> None:
     for command in app.registered_commands:
         assert command.callback
         assert f"`xoff {command.name or command.callback.__name__}" in readme
+    for group in app.registered_groups:
+        assert group.typer_instance
+        for command in group.typer_instance.registered_commands:
+            assert f"`xoff {group.typer_instance.info.name} {command.name}" in readme
 
 
 def test_every_scheme_and_scenario_is_documented() -> None:

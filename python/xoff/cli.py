@@ -15,6 +15,7 @@ import typer
 
 from xoff.console import complain, progress_bar, summary_text
 from xoff.errors import RunError, ScenarioError, UserError
+from xoff.exchange import exporter, importer
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
 """Exit statuses."""
@@ -26,6 +27,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+app.add_typer(importer)
+app.add_typer(exporter)
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
 OutFolder = Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the results.")]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Domain, Rate, Time, stream};
-use xoff_schemes::detector::red::{Red, RedMarker};
+use xoff_schemes::detector::red::{Red, RedAtRate, RedMarker};
 use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, PortEnv, QueueView, detector};
 
 fn port_env(gbps: u64) -> PortEnv {
@@ -20,7 +20,7 @@ fn mark(marker: &mut RedMarker, bytes: u64) -> Mark {
 }
 
 fn red(k_min: u64, k_max: u64, p_max: f64) -> Red {
-    Red { k_min: Some(Bytes(k_min)), k_max: Some(Bytes(k_max)), p_max }
+    Red { k_min: Some(Bytes(k_min)), k_max: Some(Bytes(k_max)), p_max, ..Red::default() }
 }
 
 #[test]
@@ -82,6 +82,50 @@ fn parameters_out_of_range_are_refused_by_key() {
     assert_eq!(key(Red { k_max: Some(Bytes(1)), ..Red::default() }), "k_max");
     assert_eq!(red(1, 1, 1.0).validate(), Ok(()));
     assert_eq!(Red::default().validate(), Ok(()));
+}
+
+fn at_rate(gbps: u64, k_min: u64, k_max: u64, p_max: Option<f64>) -> RedAtRate {
+    RedAtRate { rate: Rate::from_gbps(gbps), k_min: Bytes(k_min), k_max: Bytes(k_max), p_max }
+}
+
+#[test]
+fn each_rate_has_its_own_thresholds() {
+    // 400 KB and 1,600 KB at 100 Gb/s with a probability of its own, 1 at the end; 1,600 KB and 6,400 KB at 400 Gb/s
+    // with the detector's, 0.
+    let rates = vec![at_rate(100, 400_000, 1_600_000, Some(1.0)), at_rate(400, 1_600_000, 6_400_000, None)];
+    let red = Red { p_max: 0.0, rates, ..Red::default() };
+    assert_eq!(red.validate(), Ok(()));
+    for (gbps, k_min, k_max, at_k_max) in
+        [(100, 400_000, 1_600_000, Mark::Ce), (400, 1_600_000, 6_400_000, Mark::None)]
+    {
+        let mut marker = red.detector(&port_env(gbps));
+        assert_eq!(mark(&mut marker, k_min), Mark::None);
+        assert_eq!(mark(&mut marker, k_max), at_k_max);
+        assert_eq!(mark(&mut marker, k_max + 1), Mark::Ce);
+        assert_eq!(red.accepts(Rate::from_gbps(gbps)), Ok(()));
+    }
+    let refused = red.accepts(Rate::from_gbps(40)).unwrap_err();
+    assert_eq!(
+        (refused.key, refused.message.as_str()),
+        ("rates", "`rates` has no entry for 40Gbps: expected one beside 100Gbps, 400Gbps")
+    );
+    assert_eq!(Red::default().accepts(Rate::from_gbps(40)), Ok(()));
+}
+
+#[test]
+fn thresholds_by_rate_that_make_no_sense_are_refused() {
+    let message = |red: Red| red.validate().unwrap_err().message;
+    let rates = |rates: Vec<RedAtRate>| Red { rates, ..Red::default() };
+    let one = || at_rate(100, 1, 2, Some(0.5));
+    assert!(message(rates(vec![one(), one()])).starts_with("`rates` has 100Gbps twice"));
+    assert!(message(rates(vec![at_rate(100, 2, 1, None)])).contains("`k_min` 2B at 100Gbps"));
+    assert!(message(rates(vec![at_rate(100, 1, 2, Some(1.5))])).contains("`p_max` 1.5 at 100Gbps"));
+    assert!(message(Red { rates: vec![one()], ..red(1, 2, 0.2) }).contains("`k_min` beside `rates`"));
+    // One that no rate would use.
+    assert!(
+        message(Red { rates: vec![one()], p_max: 0.3, ..Red::default() }).contains("`p_max` has no effect")
+    );
+    assert_eq!(rates(vec![one(), at_rate(400, 1, 1, None)]).validate(), Ok(()));
 }
 
 #[test]

@@ -55,7 +55,7 @@ fn defaults_are_filled_in_and_shown() {
     assert!(!scenario.record.samples());
     let shown = resolved(&scenario);
     assert_eq!(shown["topology"]["rate"], "100Gbps");
-    assert_eq!(shown["routing"], json!({ "name": "ecmp", "symmetric": true }));
+    assert_eq!(shown["routing"], json!({ "name": "ecmp", "hash": "own", "symmetric": true }));
     assert_eq!(shown["flow_control"]["xoff"], "500KB");
     assert_eq!(shown["run"]["stop"], "flows");
     // No marks, no detector.
@@ -81,8 +81,23 @@ fn the_resolved_form_is_a_scenario_with_the_same_resolved_form() {
         ("topology.switches", r#"["s"]"#),
         ("topology.links", graph),
     ];
+    let links = r#"[{ a = "sender0", b = "s2", rate = "100Gbps", delay = "1us" },
+        { a = "receiver1", b = "s2", rate = "100Gbps", delay = "1us" }]"#;
+    let numbered = [
+        ("topology.name", "graph"),
+        ("topology.hosts", r#"["sender0", "receiver1"]"#),
+        ("topology.switches", r#"["s2"]"#),
+        ("topology.links", links),
+        ("traffic.0.dst", "receiver1"),
+        ("routing", r#"{ name = "ecmp", hash = "ns3_hpcc" }"#),
+        ("scheme.name", "dcqcn"),
+        ("detector", r#"{ name = "red", rates = [{ rate = "100Gbps", k_min = "1KB", k_max = "2KB" }] }"#),
+    ];
+    let routing = &resolved(&read(SMALL, &numbered))["routing"];
+    assert_eq!(routing, &json!({ "name": "ecmp", "hash": "ns3_hpcc", "dst_port": 100 }));
     let variants: &[&[(&str, &str)]] = &[
         &[],
+        &numbered,
         &[("scheme.name", "none")],
         &[("scheme.name", "dcqcn"), ("title", "a title"), ("seed", "18446744073709551615")],
         &[

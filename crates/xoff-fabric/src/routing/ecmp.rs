@@ -31,7 +31,7 @@ pub(super) struct EcmpTable<C> {
 impl<C: Choice> EcmpTable<C> {
     pub(super) fn new(graph: &SwitchGraph, params: &Ecmp, choice: C) -> Self {
         let distances = (0..graph.len()).map(|_| OnceLock::new()).collect();
-        EcmpTable { choice, symmetric: params.symmetric, distances }
+        EcmpTable { choice, symmetric: params.is_symmetric(), distances }
     }
 
     pub(super) fn symmetric(&self) -> bool {

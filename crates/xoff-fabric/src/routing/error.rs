@@ -109,4 +109,39 @@ pub enum RoutingError {
         /// Receiver.
         to: String,
     },
+    /// A parameter that has no effect beside another.
+    #[error("`{key}` has no meaning {why}")]
+    Unneeded {
+        /// The parameter.
+        key: &'static str,
+        /// Beside what, and why.
+        why: &'static str,
+    },
+    /// A hash that the pairs without a listed route cannot have.
+    #[error("pairs without a route of their own have no other hash than `own`")]
+    FallbackHash,
+    /// A node whose name gives no id.
+    #[error("the name of node `{node}` does not end in a number from 0 to 65535, its id in that simulator")]
+    NoNumber {
+        /// The node.
+        node: String,
+    },
+    /// Two nodes whose names give the same id.
+    #[error("the nodes `{a}` and `{b}` both have the number {number}, which is their id in that simulator")]
+    SameNumber {
+        /// One node.
+        a: String,
+        /// The other.
+        b: String,
+        /// The number.
+        number: u16,
+    },
+    /// Two links between the same switches, of which that simulator's tables know one.
+    #[error("two links connect `{a}` and `{b}`: that simulator's routing knows one between two nodes")]
+    ParallelLinks {
+        /// One switch.
+        a: String,
+        /// The other.
+        b: String,
+    },
 }

@@ -11,6 +11,7 @@ mod choice;
 mod ecmp;
 mod error;
 mod metrics;
+mod ns3_hpcc;
 mod params;
 mod slowest;
 mod static_routes;
@@ -18,12 +19,13 @@ mod switches;
 mod trees;
 
 pub use error::RoutingError;
-pub use params::{Ecmp, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use params::{Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
 pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
 use choice::Mixing;
 use ecmp::EcmpTable;
+use ns3_hpcc::Ns3Table;
 use static_routes::StaticTable;
 use switches::{SwitchGraph, UNREACHED};
 use trees::Trees;
@@ -42,6 +44,7 @@ pub struct Router {
 #[derive(Clone, Debug)]
 enum Ways {
     Ecmp(EcmpTable<Mixing>),
+    Ns3Hpcc(Ns3Table),
     Trees(Trees),
     Static(StaticTable),
 }
@@ -61,7 +64,13 @@ impl Router {
         let graph = SwitchGraph::new(topology);
         let choice = Mixing::new(seed);
         let ways = match routing {
-            Routing::Ecmp(params) => Ways::Ecmp(EcmpTable::new(&graph, params, choice)),
+            Routing::Ecmp(params) => {
+                params.check()?;
+                match params.hash {
+                    EcmpHash::Own => Ways::Ecmp(EcmpTable::new(&graph, params, choice)),
+                    EcmpHash::Ns3Hpcc => Ways::Ns3Hpcc(Ns3Table::new(topology, &graph, params)?),
+                }
+            }
             Routing::SpanningTrees(params) => Ways::Trees(Trees::new(topology, &graph, params, choice)?),
             Routing::StaticRoutes(params) => {
                 Ways::Static(StaticTable::new(topology, &graph, params, choice)?)
@@ -80,6 +89,18 @@ impl Router {
         flow_key: u64,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
+        self.way(src, dst, flow_key, false, out)
+    }
+
+    /// As [`Router::path`], for data or for the ACKs that answer data the other way.
+    fn way(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        ack: bool,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
         let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
         if src == dst {
             return Err(RoutingError::SameHost { host: self.name(src) });
@@ -94,6 +115,7 @@ impl Router {
             };
             let found = match &self.ways {
                 Ways::Ecmp(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::Ns3Hpcc(table) => table.path(&self.graph, from, to, flow_key, ack, out),
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
             };
@@ -116,13 +138,14 @@ impl Router {
         flow_key: u64,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
-        self.path(dst, src, flow_key, out)
+        self.way(dst, src, flow_key, true, out)
     }
 
     /// Whether every ACK is certain to take its data's path backwards, whatever the topology.
     pub fn is_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
+            Ways::Ns3Hpcc(_) => false,
             Ways::Trees(_) => true,
             Ways::Static(table) => table.symmetric(),
         }

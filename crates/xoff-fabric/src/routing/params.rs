@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use super::RoutingError;
+
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case")]
@@ -34,6 +36,14 @@ impl Routing {
             _ => None,
         }
     }
+    /// Fills in the defaults that depend on other keys.
+    pub fn resolve(&mut self) {
+        match self {
+            Routing::Ecmp(ecmp) => ecmp.resolve(),
+            Routing::SpanningTrees(_) => {}
+            Routing::StaticRoutes(routes) => routes.fallback.resolve(),
+        }
+    }
     /// Its name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
@@ -44,17 +54,68 @@ impl Routing {
     }
 }
 
-/// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct Ecmp {
-    /// ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped addresses.
-    pub symmetric: bool,
+/// The hash by which ECMP picks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EcmpHash {
+    /// xoff's own, from the scenario's seed; any names of nodes.
+    #[default]
+    Own,
+    /// That of the ns-3 HPCC simulator, to take the same paths as there: MurmurHash3 of addresses and ports. Each
+    /// node's name ends in a number of its own, its id there.
+    Ns3Hpcc,
 }
 
-impl Default for Ecmp {
-    fn default() -> Self {
-        Ecmp { symmetric: true }
+/// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ecmp {
+    /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
+    /// simulator, for the same paths as there; then each node's name ends in a number of its own, its id there.
+    pub hash: EcmpHash,
+    /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
+    /// addresses. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symmetric: Option<bool>,
+    /// `ns3_hpcc` only: UDP destination port of every flow. Source ports count up from 10000 for each pair of
+    /// hosts, in the order of flows. Default 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dst_port: Option<u16>,
+}
+
+/// The destination port that the examples of the ns-3 HPCC simulator use.
+const DST_PORT: u16 = 100;
+
+impl Ecmp {
+    /// Whether ACKs are sure to take their data's path backwards.
+    pub fn is_symmetric(&self) -> bool {
+        self.hash == EcmpHash::Own && self.symmetric.unwrap_or(true)
+    }
+
+    /// Refuses keys that belong to the other hash.
+    pub(super) fn check(&self) -> Result<(), RoutingError> {
+        let (key, why) = match self.hash {
+            EcmpHash::Own if self.dst_port.is_some() => {
+                ("dst_port", "without `hash = \"ns3_hpcc\"`: the own hash knows no ports")
+            }
+            EcmpHash::Ns3Hpcc if self.symmetric.is_some() => {
+                ("symmetric", "with `hash = \"ns3_hpcc\"`, whose ACKs hash swapped addresses and ports")
+            }
+            _ => return Ok(()),
+        };
+        Err(RoutingError::Unneeded { key, why })
+    }
+
+    /// The destination port in use.
+    pub(super) fn port(&self) -> u16 {
+        self.dst_port.unwrap_or(DST_PORT)
+    }
+
+    fn resolve(&mut self) {
+        match self.hash {
+            EcmpHash::Own => self.symmetric = self.symmetric.or(Some(true)),
+            EcmpHash::Ns3Hpcc => self.dst_port = Some(self.port()),
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::choice::{Choice, Mixing};
 use super::ecmp::EcmpTable;
-use super::params::{StaticRoute, StaticRoutes};
+use super::params::{EcmpHash, StaticRoute, StaticRoutes};
 use super::switches::SwitchGraph;
 use super::{End, RoutingError, reverse};
 use crate::topology::{NameIndex, NodeId, NodeKind, PortId, Topology};
@@ -28,6 +28,10 @@ impl StaticTable {
         params: &StaticRoutes,
         choice: Mixing,
     ) -> Result<StaticTable, RoutingError> {
+        params.fallback.check()?;
+        if params.fallback.hash != EcmpHash::Own {
+            return Err(RoutingError::FallbackHash);
+        }
         let reader = Reader { topology, graph, names: topology.names() };
         let mut routes = BTreeMap::new();
         for (i, route) in params.routes.iter().enumerate() {

@@ -8,6 +8,7 @@ pub mod red;
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use xoff_engine::Rate;
 
 use crate::registry::SchemeInfo;
 use crate::seams::{Detector, ParamError, PortEnv, QueueView};
@@ -29,7 +30,12 @@ pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     fn validate(&self) -> Result<(), ParamError> {
         Ok(())
     }
-    /// The detector of an egress queue. Defaults that depend on the port are filled in here.
+    /// Refuses a switch port's rate for which there are no parameters.
+    fn accepts(&self, _rate: Rate) -> Result<(), ParamError> {
+        Ok(())
+    }
+    /// The detector of an egress queue, at a rate that is accepted. Defaults that depend on the port are filled in
+    /// here.
     fn detector(&self, env: &PortEnv) -> Self::Detector;
 }
 
@@ -74,6 +80,10 @@ macro_rules! detectors {
             /// See [`DetectorParams::validate`].
             pub fn validate(&self) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }
+            }
+            /// See [`DetectorParams::accepts`].
+            pub fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+                match self { $(AnyDetector::$variant(d) => d.accepts(rate)),* }
             }
             /// See [`DetectorParams::detector`].
             pub fn detector(&self, env: &PortEnv) -> AnyMarker {

@@ -24,12 +24,33 @@ pub struct Red {
     /// Probability of a mark at `k_max`, towards which it rises linearly from `k_min`; without unit, from 0 to 1.
     /// Default 0.2 (production value, after HPCC's authors).
     pub p_max: f64,
+    /// Thresholds by the port's rate, in place of `k_min` and `k_max`; every rate that a switch's port has must be
+    /// listed.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub rates: Vec<RedAtRate>,
 }
 
 impl Default for Red {
     fn default() -> Self {
-        Red { k_min: None, k_max: None, p_max: 0.2 }
+        Red { k_min: None, k_max: None, p_max: P_MAX, rates: Vec::new() }
     }
+}
+
+const P_MAX: f64 = 0.2;
+
+/// RED's thresholds at ports of one rate.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RedAtRate {
+    /// The port's rate, in bits a second.
+    pub rate: Rate,
+    /// Queue length up to which nothing is marked, in bytes.
+    pub k_min: Bytes,
+    /// Queue length above which everything is marked, in bytes.
+    pub k_max: Bytes,
+    /// Probability of a mark at `k_max`; without it, the detector's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_max: Option<f64>,
 }
 
 /// RED at an egress queue.
@@ -80,16 +101,61 @@ impl DetectorParams for Red {
             }
             _ => {}
         }
-        check::within("p_max", self.p_max, 0.0, 1.0)
+        check::within("p_max", self.p_max, 0.0, 1.0)?;
+        self.validate_rates()
+    }
+
+    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+        if self.rates.is_empty() || self.rates.iter().any(|r| r.rate == rate) {
+            return Ok(());
+        }
+        let listed: Vec<String> = self.rates.iter().map(|r| r.rate.to_string()).collect();
+        let message = format!("`rates` has no entry for {rate}: expected one beside {}", listed.join(", "));
+        Err(ParamError::new("rates", message))
     }
 
     fn detector(&self, env: &PortEnv) -> RedMarker {
         let scaled = |bytes_at_25g: u128| {
             (bytes_at_25g * u128::from(env.rate.0) / u128::from(Rate::from_gbps(25).0)) as u64
         };
-        let k_min = self.k_min.map_or_else(|| scaled(100_000), |k| k.0);
-        let k_max = self.k_max.map_or_else(|| scaled(400_000), |k| k.0).max(k_min);
-        let slope = self.p_max / (k_max - k_min).max(1) as f64;
+        let listed = self.rates.iter().find(|r| r.rate == env.rate);
+        let k_min = listed.map(|r| r.k_min).or(self.k_min).map_or_else(|| scaled(100_000), |k| k.0);
+        let k_max =
+            listed.map(|r| r.k_max).or(self.k_max).map_or_else(|| scaled(400_000), |k| k.0).max(k_min);
+        let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
+        let slope = p_max / (k_max - k_min).max(1) as f64;
         RedMarker { k_min, k_max, slope, stream: env.stream.clone() }
+    }
+}
+
+impl Red {
+    fn validate_rates(&self) -> Result<(), ParamError> {
+        let wrong = |message: String| Err(ParamError::new("rates", message));
+        if !self.rates.is_empty() && self.k_min.is_some() {
+            let message = "`k_min` beside `rates`: expected one of the two";
+            return Err(ParamError::new("k_min", message));
+        }
+        for (i, at) in self.rates.iter().enumerate() {
+            let (rate, k_min, k_max) = (at.rate, at.k_min, at.k_max);
+            if self.rates[..i].iter().any(|r| r.rate == rate) {
+                return wrong(format!("`rates` has {rate} twice: expected each rate once"));
+            }
+            if k_min > k_max {
+                let message =
+                    format!("`rates` has `k_min` {k_min} at {rate}: expected at most `k_max`, {k_max}");
+                return wrong(message);
+            }
+            if let Some(p_max) = at.p_max.filter(|p| !(0.0..=1.0).contains(p)) {
+                return wrong(format!(
+                    "`rates` has `p_max` {p_max} at {rate}: expected a number from 0 to 1"
+                ));
+            }
+        }
+        let unused = !self.rates.is_empty() && self.rates.iter().all(|r| r.p_max.is_some());
+        if unused && self.p_max != P_MAX {
+            let message = "`p_max` has no effect: expected none, since each of `rates` has its own";
+            return Err(ParamError::new("p_max", message));
+        }
+        Ok(())
     }
 }

@@ -5,6 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use xoff_fabric::network_env;
+use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{ParamError, Signals};
 
@@ -103,11 +104,13 @@ pub(super) fn scenario(
     check_traffic::count_events(&mut s);
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
+    s.routing.resolve();
     check_settings::all(&mut c, &mut s, &signals);
     check_effect::all(&mut c, &s, &signals);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
+        detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());
         if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
@@ -146,6 +149,20 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
         }
         None if signals.ecn => s.detector = Some(AnyDetector::Red(Default::default())),
         None => {}
+    }
+}
+
+/// Refuses a switch port of a rate for which the detector has no parameters.
+fn detector_at_ports(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
+    let Some(detector) = &s.detector else { return };
+    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let refused = (0..topology.ports())
+        .filter(of_switch)
+        .find_map(|p| detector.accepts(topology.rate(p)).err().map(|error| (p, error)));
+    if let Some((port, mut error)) = refused {
+        let at = format!(", the rate of `{}`: expected", topology.port_name(port));
+        error.message = error.message.replacen(": expected", &at, 1);
+        c.param("detector", &error);
     }
 }
 

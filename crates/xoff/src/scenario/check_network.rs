@@ -129,7 +129,7 @@ pub(super) fn router(
     topology: &Topology,
 ) -> Option<Router> {
     let router =
-        Router::new(topology, &s.routing, s.seed).map_err(|error| routing_problem(c, &error)).ok()?;
+        Router::new(topology, &s.routing, s.seed).map_err(|error| routing_problem(c, s, &error)).ok()?;
     let links = router.max_hops();
     if links > LONGEST_PATH {
         let message = format!("[topology] has a path of {links} links");
@@ -149,7 +149,7 @@ pub(super) fn router(
 }
 
 /// Puts an error of routing at the key that it is about.
-fn routing_problem(c: &mut Checker<'_>, error: &RoutingError) {
+fn routing_problem(c: &mut Checker<'_>, s: &Scenario, error: &RoutingError) {
     use RoutingError as E;
     // Keys come as `roots[0]`.
     let path = |key: &str| key.replace('[', ".").replace(']', "");
@@ -188,6 +188,35 @@ fn routing_problem(c: &mut Checker<'_>, error: &RoutingError) {
             format!("routes.{route}"),
             format!("`routes[{route}]` in [routing] is a second route from `{from}` to `{to}`"),
             "expected one".into(),
+        ),
+        E::Unneeded { key, why } => {
+            let table = if s.routing.name() == "ecmp" { "" } else { "fallback." };
+            let message = format!("`{table}{key}` in [routing] has no meaning {why}");
+            (format!("{table}{key}"), message, "expected no such key".into())
+        }
+        E::FallbackHash => (
+            "fallback.hash".into(),
+            "`fallback.hash` in [routing] is not `own`".into(),
+            "expected `hash` under `name = \"ecmp\"` alone".into(),
+        ),
+        E::NoNumber { node } => (
+            "hash".into(),
+            format!(
+                "`hash = \"ns3_hpcc\"` in [routing] needs a number at the end of each node's name, and `{node}` has none"
+            ),
+            "expected names such as \"h0\", with a number from 0 to 65535".into(),
+        ),
+        E::SameNumber { a, b, number } => (
+            "hash".into(),
+            format!("`hash = \"ns3_hpcc\"` in [routing] takes {number} for the id of both `{a}` and `{b}`"),
+            "expected a number of its own at the end of each node's name".into(),
+        ),
+        E::ParallelLinks { a, b } => (
+            "hash".into(),
+            format!(
+                "`hash = \"ns3_hpcc\"` in [routing] knows one link between two switches, and `{a}` and `{b}` have two"
+            ),
+            "expected one, or `hash = \"own\"`".into(),
         ),
         other => ("name".into(), format!("[routing] {other}"), String::new()),
     };
