@@ -85,7 +85,7 @@ def test_each_key_becomes_what_it_means(inputs: Path) -> None:
         "alpha_by_rate": True,
         "reserve": "4KiB",
         "resume_offset": "3KiB",
-        "headroom_bdp": 3.0,
+        "headroom_bdp": 3,
         "expires": False,
     }
     assert scenario["quirks"] == {"clock": "ns3", "order": "scheduled", "nic": "ns3", "base_rtt": "payload"}

@@ -325,7 +325,7 @@ impl Part {
             kind::PAUSE_APPLY => self.apply_pause(index, arg),
             kind::PAUSE_EXPIRY => self.pause_expiry(index),
             kind::PAUSE_REFRESH => self.pause_refresh(index),
-            kind::FLOW_START => self.flow_start(index),
+            kind::FLOW_START => self.flow_start(index, arg),
             kind::FLOW_STOP => self.flow_stop(index),
             kind::ACK_READY => self.nic_enqueue(index, arg),
             kind::REACTION_TIMER => self.reaction_timer(index),

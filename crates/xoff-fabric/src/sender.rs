@@ -12,7 +12,7 @@ use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
 use crate::records::Sampled;
-use crate::settings::{PacingGap, Quirks};
+use crate::settings::{Order, PacingGap, Quirks};
 use crate::topology::{NodeId, PortId};
 
 /// Where a flow stands with its NIC.
@@ -88,11 +88,17 @@ impl Sender {
 }
 
 impl Part {
-    /// A flow starts, and with it the wait for the next one.
-    pub(crate) fn flow_start(&mut self, flow: u32) {
+    /// A flow starts, and with it the wait for the next one. Where events come in the order of scheduling, the flow
+    /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
+    pub(crate) fn flow_start(&mut self, flow: u32, step: u32) {
         let net = self.net.clone();
-        if let Some(next) = net.flows.get(flow as usize + 1) {
+        if step == 0
+            && let Some(next) = net.flows.get(flow as usize + 1)
+        {
             self.events.push(next.start, key(kind::FLOW_START, flow + 1), 0);
+        }
+        if step < 2 && net.settings.quirks.order == Order::Scheduled {
+            return self.events.push(self.now, key(kind::FLOW_START, flow), step + 1);
         }
         let f = &net.flows[flow as usize];
         if let Some(stop) = f.stop {

@@ -27,6 +27,9 @@ LONG = 50
 LONGEST = 10**6
 """The most seconds that a run may last."""
 
+_MULTIPLES = [1 << n for n in range(8)]
+"""Multiples of INT's units that the model has."""
+
 Warn = Callable[[str], None]
 
 
@@ -115,7 +118,7 @@ def _texts(config: Config, out: Path, inputs: list[Path], clean: bool, warn: War
     write_scheme(config, topology, text, warn)
     _settings(text, config, mode, flows, warn)
     if not clean:
-        _quirks(text)
+        _quirks(text, mode)
     _traffic(text, flows, topology, out, files)
     text.table("[record]", "For samples of queues and rates: `queues`, `rates`, `interval`.")
     text.put("pauses", True, "PFC_OUTPUT_FILE")
@@ -214,7 +217,10 @@ def _settings(text: Lines, config: Config, mode: int, flows: list[Flow], warn: W
     text.put("gap", "0B")
     if mode == HPCC:
         text.put("int_hops", 5)
-        text.put("int_multi", config.get("INT_MULTI"), "INT_MULTI")
+        multi: int = config.get("INT_MULTI")
+        if multi not in _MULTIPLES:
+            raise config.refuse("INT_MULTI", "is no power of two, and no other multiple is modelled", "1 to 128")
+        text.put("int_multi", multi, "INT_MULTI")
     groups = sorted({flow.group for flow in flows})
     text.table("[host]")
     text.put("ack_every", _ack_every(config, payload, warn), "L2_ACK_INTERVAL, in packets")
@@ -233,7 +239,7 @@ def _settings(text: Lines, config: Config, mode: int, flows: list[Flow], warn: W
     text.put("alpha_by_rate", True)
     text.put("reserve", "4KiB")
     text.put("resume_offset", "3KiB")
-    text.put("headroom_bdp", 3.0)
+    text.put("headroom_bdp", 3)
     text.put("expires", False)
 
 
@@ -248,11 +254,13 @@ def _ack_every(config: Config, payload: int, warn: Warn) -> int:
     return max(1, -(-interval // payload))
 
 
-def _quirks(text: Lines) -> None:
+def _quirks(text: Lines, mode: int) -> None:
     text.table("[quirks]", "That simulator's own ways, to compare flow by flow; without this table, xoff's.")
     text.put("clock", "ns3", "times are cut to whole ns")
     text.put("order", "scheduled", "simultaneous events run in the order in which they were scheduled")
     text.put("nic", "ns3", "how a NIC finds the next packet")
+    if mode != HPCC:
+        text.put("gap", "rate_when_sent", "only HPCC moves a packet that is due when the rate changes")
     text.put("base_rtt", "payload", "2 x propagation + transmission of a payload at each hop, without headers and ACK")
 
 
