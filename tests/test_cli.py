@@ -122,7 +122,7 @@ def test_a_run_that_breaks_has_status_1(command: Command, tmp_path: Path) -> Non
     done = command("run", "lossless.toml", "-o", "out")
     assert done.returncode == 1
     assert "switch1" in done.stderr
-    assert "headroom" in done.stderr
+    assert "`switch.buffer`) is full" in done.stderr
     assert "Traceback" not in done.stderr
     assert not (tmp_path / "out").exists()
 
