@@ -15,7 +15,7 @@ import typer
 
 from xoff.console import complain, progress_bar, summary_text
 from xoff.errors import RunError, ScenarioError, UserError
-from xoff.exchange import exporter, importer
+from xoff.exchange import agreement, exporter, importer
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
 """Exit statuses."""
@@ -30,6 +30,7 @@ app = typer.Typer(
 
 app.add_typer(importer)
 app.add_typer(exporter)
+app.add_typer(agreement)
 
 ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
 OutFolder = Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the results.")]

@@ -8,8 +8,10 @@ from typing import Annotated
 import typer
 
 from xoff.console import complain, count_text
+from xoff.errors import UserError
 
 importer = typer.Typer(name="import", help="Make a scenario of another simulator's input.", no_args_is_help=True)
+agreement = typer.Typer(name="agreement", help="Compare with another simulator's results.", no_args_is_help=True)
 exporter = typer.Typer(name="export", help="Write a run in another simulator's formats.", no_args_is_help=True)
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that xoff did not write.")]
@@ -56,6 +58,34 @@ def export_ns3_hpcc(
     typer.echo(f"{out}: {count_text(made.flows, 'flow')}")
     if pfc is not None:
         typer.echo(f"{pfc}: {count_text(made.frames, 'frame')}")
+
+
+@agreement.command("ns3-hpcc")
+def agreement_ns3_hpcc(
+    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Inputs with that simulator's results.")],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where the table and the figures go.")],
+) -> None:
+    """Run inputs of the ns-3 HPCC simulator and compare with its results, flow by flow.
+
+    A folder holds config.txt, the files that it names, and fct.txt and pfc.txt as that simulator wrote them; with
+    trace-decoded.txt.gz, a figure of queue and rates is drawn too.
+
+    Example: xoff agreement ns3-hpcc runs/dumbbell runs/incast -o out/agreement
+    """
+    from xoff.ns3_hpcc.agreement import compare, table
+    from xoff.ns3_hpcc.agreement_plot import draw
+
+    found = [row for folder in folders for row in compare(folder, lambda what: typer.echo(what, err=True))]
+    text = table(found)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / "agreement.md").write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{out}: cannot be written: {error.strerror}") from None
+    drawn = [figure for folder in folders if draw(folder, figure := out / f"{folder.resolve().name}.png")]
+    typer.echo(text)
+    for file in (out / "agreement.md", *drawn):
+        typer.echo(str(file))
 
 
 def switches_text(count: int) -> str:

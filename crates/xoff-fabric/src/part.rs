@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use xoff_engine::{Domain, EventQueue, Time, stream};
+use xoff_engine::{Domain, EventQueue, SharedNs3Streams, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
@@ -224,6 +224,8 @@ impl Part {
 
     fn build_points(&mut self, detector: Option<&AnyDetector>) {
         let net = self.net.clone();
+        let first = net.settings.quirks.marking_stream;
+        let ns3_streams = first.map(|first| SharedNs3Streams::new(1, 1, first.into()));
         for port in 0..net.topology.ports() {
             for priority in 0..self.priorities {
                 let point = port * self.priorities as u32 + priority as u32;
@@ -233,6 +235,7 @@ impl Part {
                     delay: net.topology.delay(port),
                     frame: net.wire.frame(),
                     stream: stream(net.seed, domain, u64::from(point)),
+                    ns3_streams: ns3_streams.clone(),
                 };
                 if let Some(detector) = detector {
                     self.detectors.push(detector.detector(&env(Domain::Marking)));

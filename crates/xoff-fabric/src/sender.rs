@@ -205,6 +205,10 @@ impl Part {
     #[inline]
     pub(crate) fn emit(&mut self, flow: u32, port_id: PortId, class: u8) {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
+        if self.ns3_nic && sender.reaction.next_timer() <= self.now {
+            // A timer that was set long ago comes before the end of a transmission.
+            sender.reaction.on_timer(self.now);
+        }
         let wire = &self.net.wire;
         let left = sender.size - sender.snd_nxt;
         let payload = left.min(wire.payload);

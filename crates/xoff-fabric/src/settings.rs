@@ -318,6 +318,9 @@ pub struct Quirks {
     pub gap: PacingGap,
     /// What the base RTT is made of.
     pub base_rtt: RttOf,
+    /// RED draws from ns-3's random streams (seed 1, run 1), from this one on, a new one for each number, and for ACKs
+    /// in data queues as well; without it each queue has a stream of its own.
+    pub marking_stream: Option<u32>,
 }
 
 /// Everything about the network that is not topology, routing, scheme or traffic.

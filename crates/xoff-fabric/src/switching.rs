@@ -162,6 +162,12 @@ impl Part {
                 self.packets[id].size += self.net.wire.ack_growth as u16;
             }
             Kind::Pfc => self.pfc_departure(egress, id),
+            Kind::Ack if class >= DATA && self.net.settings.quirks.marking_stream.is_some() => {
+                // The number is drawn; senders do not look at an ACK's own mark.
+                let view = self.view(egress, class, 0);
+                let queue = self.data_queue(egress, class) as usize;
+                self.detectors.get_mut(queue).map(|detector| detector.on_dequeue(&view));
+            }
             _ => {}
         }
         self.put_on_wire(egress, id);

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::{Rate, Stream, Time};
+use xoff_engine::{Rate, SharedNs3Streams, Stream, Time};
 
 use crate::int::IntStack;
 use crate::signals::{Mark, Signals};
@@ -151,6 +151,8 @@ pub struct PortEnv {
     pub frame: u64,
     /// The queue's own random stream.
     pub stream: Stream,
+    /// What a detector draws from instead where a run is to be compared with one of ns-3.
+    pub ns3_streams: Option<SharedNs3Streams>,
 }
 
 /// An egress queue at the moment of a call.

@@ -313,6 +313,50 @@ fn mellanox_cuts_at_the_next_decrease_timer_with_alpha_of_that_moment() {
 }
 
 #[test]
+fn mellanox_raises_before_it_cuts_at_the_same_moment() {
+    // First mark at 0: cut at 4.001 us to C1; the increase timer ends 300 us later, at 304.001 us, which is also an end
+    // of the decrease timer's periods of 4 us. A mark at 301 us makes a cut pending for it. The increase, whose timer was
+    // set 300 us before, comes first: (100 + C1)/2; and since a step lies in between, the cut takes the target along.
+    let mut reaction = mellanox(Dcqcn::default());
+    reaction.on_ack(&marked_ack(Time::ZERO, Mark::Ce));
+    assert_eq!(tick(&mut reaction), Time::from_ns(4_001));
+    let first = 100.0 * (1.0 - kept(4) / 2.0);
+    reaction.on_ack(&marked_ack(us(301), Mark::Ce));
+    assert_eq!(tick(&mut reaction), Time::from_ns(304_001));
+    let raised = (100.0 + first) / 2.0;
+    assert_gbps(target(&reaction), raised);
+    assert!(reaction.rate().0 as f64 / 1e9 < raised * 0.9);
+    assert_eq!(reaction.next_timer(), Time::from_ns(604_001));
+}
+
+#[test]
+fn mellanox_counts_a_mark_at_the_moment_of_an_update_for_that_update() {
+    // After the first mark at 0 alpha is updated at each microsecond. A mark at 5 us exactly counts at 5 us: alpha at the
+    // cut of 8.001 us is ((k^4) * 255/256 + 1/256) * k^3 with k = 255/256.
+    let mut reaction = mellanox(Dcqcn::default());
+    reaction.on_ack(&marked_ack(Time::ZERO, Mark::Ce));
+    tick(&mut reaction);
+    let first = 100.0 * (1.0 - kept(4) / 2.0);
+    reaction.on_ack(&marked_ack(us(5), Mark::Ce));
+    assert_eq!(tick(&mut reaction), Time::from_ns(8_001));
+    let alpha = (kept(5) + 1.0 / 256.0) * kept(3);
+    assert_gbps(reaction.rate(), first * (1.0 - alpha / 2.0));
+}
+
+#[test]
+fn mellanox_in_whole_bits_rounds_halves_down() {
+    // After a cut from 100 Gbps by alpha = kept(4): floor(100e9 (1 - kept(4)/2)) bit/s. Fast recovery: floor(100e9/2) +
+    // floor(rate/2).
+    let mut reaction = mellanox(Dcqcn { whole_bits: true, ..Dcqcn::default() });
+    reaction.on_ack(&marked_ack(Time::ZERO, Mark::Ce));
+    tick(&mut reaction);
+    let cut = (100e9 * (1.0 - kept(4) / 2.0)).floor() as u64;
+    assert_eq!(reaction.rate(), Rate(cut));
+    tick(&mut reaction);
+    assert_eq!(reaction.rate(), Rate(50_000_000_000 + cut / 2));
+}
+
+#[test]
 fn mellanox_recovers_in_one_fast_one_additive_and_then_hyper_steps() {
     let mut reaction = mellanox(Dcqcn::default());
     reaction.on_ack(&marked_ack(Time::ZERO, Mark::Ce));

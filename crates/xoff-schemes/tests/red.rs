@@ -12,6 +12,7 @@ fn port_env(gbps: u64) -> PortEnv {
         delay: Time::from_ns(1_500),
         frame: 1_518,
         stream: stream(1, Domain::Marking, 4),
+        ns3_streams: None,
     }
 }
 

@@ -22,6 +22,7 @@ fn port(rate: Rate) -> FairRate {
         delay: Time::from_ns(1_500),
         frame: 1_518,
         stream: stream(1, Domain::Congestion, 3),
+        ns3_streams: None,
     })
 }
 

@@ -118,7 +118,7 @@ def _texts(config: Config, out: Path, inputs: list[Path], clean: bool, warn: War
     write_scheme(config, topology, text, warn)
     _settings(text, config, mode, flows, warn)
     if not clean:
-        _quirks(text, mode)
+        _quirks(text, mode, topology)
     _traffic(text, flows, topology, out, files)
     text.table("[record]", "For samples of queues and rates: `queues`, `rates`, `interval`.")
     text.put("pauses", True, "PFC_OUTPUT_FILE")
@@ -254,13 +254,17 @@ def _ack_every(config: Config, payload: int, warn: Warn) -> int:
     return max(1, -(-interval // payload))
 
 
-def _quirks(text: Lines, mode: int) -> None:
+def _quirks(text: Lines, mode: int, topology: Topology) -> None:
     text.table("[quirks]", "That simulator's own ways, to compare flow by flow; without this table, xoff's.")
     text.put("clock", "ns3", "times are cut to whole ns")
     text.put("order", "scheduled", "simultaneous events run in the order in which they were scheduled")
     text.put("nic", "ns3", "how a NIC finds the next packet")
     if mode != HPCC:
         text.put("gap", "rate_when_sent", "only HPCC moves a packet that is due when the rate changes")
+        # Sources of randomness that come into being before the first mark: 2, and 3 a node, and 4 a link, found by
+        # comparing which packets were marked in its runs.
+        streams = 2 + 3 * (len(topology.hosts) + len(topology.switches)) + 4 * len(topology.links)
+        text.put("marking_stream", streams, "the random streams by which it marks")
     text.put("base_rtt", "payload", "2 x propagation + transmission of a payload at each hop, without headers and ACK")
 
 

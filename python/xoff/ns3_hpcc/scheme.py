@@ -65,6 +65,7 @@ def _dcqcn(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
         out.put(key, rate_text(config.get(name)), name)
     out.put("clamp_target", config.get("CLAMP_TARGET_RATE"), "CLAMP_TARGET_RATE")
     out.put("window", bool(window and varies), "HAS_WIN and VAR_WIN")
+    out.put("whole_bits", True)
 
 
 def _microseconds(config: Config, name: str) -> str:

@@ -78,19 +78,21 @@ impl Sender {
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
+        // What is due comes before the ACK, whoever calls first.
+        self.advance(ack.now);
         if ack.mark == Mark::Ce {
             self.on_mark(ack.now);
         }
     }
 
     fn on_mark(&mut self, now: Time) {
-        self.advance(now);
         if self.alpha_at == Time::NEVER {
             // The first mark starts both timers and does not count for the first update of α.
             self.alpha_at = now.saturating_add(self.settings.alpha_timer);
             self.decrease_origin = now + DECREASE_OFFSET;
         } else {
-            self.update_alpha(now);
+            // A mark at the moment of an update still counts for it.
+            self.update_alpha(Time(now.0.saturating_sub(1)));
             self.marked_since_update = true;
         }
         if self.cut_at == Time::NEVER {
@@ -100,14 +102,15 @@ impl Sender {
         }
     }
 
-    /// Makes cuts and increases up to `now`; of two at the same moment the cut comes first, and stops the other.
+    /// Makes cuts and increases up to `now`. Of two at the same moment the increase comes first, as its timer was set
+    /// before: with an increase timer that is a multiple of the decrease timer's period, that is each time.
     pub(super) fn advance(&mut self, now: Time) {
         loop {
             let next = self.next_timer();
             if next > now || next == Time::NEVER {
                 return;
             }
-            if self.cut_at == next { self.cut(next) } else { self.increase(next) }
+            if self.increase_at == next { self.increase(next) } else { self.cut(next) }
         }
     }
 

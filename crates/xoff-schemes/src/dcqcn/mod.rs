@@ -92,6 +92,9 @@ pub struct Dcqcn {
     /// Limits the bytes in flight to the NIC's bandwidth-delay product times rate over line rate (`dcqcn_vwin`
     /// of HPCC's authors). Default false.
     pub window: bool,
+    /// `mellanox` only: rates are whole bits a second, halves rounded down, as in the simulator of HPCC's authors.
+    /// Default false.
+    pub whole_bits: bool,
     /// `paper` only: when the receiver sends CNPs. Default `immediate`.
     pub np: Option<Np>,
     /// `paper` only: least time between two CNPs of a flow. Default 50 us (SIGCOMM 2015, section 3.1).
@@ -117,6 +120,7 @@ impl Default for Dcqcn {
             min_rate: Rate::from_mbps(100),
             clamp_target: None,
             window: false,
+            whole_bits: false,
             np: None,
             cnp_interval: None,
             undetermined: None,
@@ -167,7 +171,10 @@ impl Dcqcn {
     /// Refuses parameters that the chosen variant does not have.
     fn check_variant(&self) -> Result<(), ParamError> {
         let (name, foreign): (_, &[(&'static str, bool)]) = match self.variant {
-            Variant::Paper => ("paper", &[("decrease_timer", self.decrease_timer.is_some())]),
+            Variant::Paper => (
+                "paper",
+                &[("decrease_timer", self.decrease_timer.is_some()), ("whole_bits", self.whole_bits)],
+            ),
             Variant::Mellanox => (
                 "mellanox",
                 &[
@@ -304,7 +311,7 @@ impl Scheme for Dcqcn {
         Signals { ecn: true, acks: self.variant == Variant::Mellanox, ..Signals::default() }
     }
     fn reaction(&self, env: &FlowEnv) -> Reaction {
-        let rates = rates::Rates::new(env, self.min_rate, self.window);
+        let rates = rates::Rates::new(env, self.min_rate, self.window, self.whole_bits);
         match self.variant {
             Variant::Paper => Reaction::Paper(paper::Sender::new(self.paper(), rates)),
             Variant::Mellanox => {

@@ -15,11 +15,13 @@ pub struct Rates {
     window_per_bps: f64,
     rate: Rate,
     window: u64,
+    /// Rates are whole bits a second, and what is computed is rounded down.
+    whole_bits: bool,
 }
 
 impl Rates {
     /// Both at the line rate.
-    pub(super) fn new(env: &FlowEnv, min_rate: Rate, limit_window: bool) -> Self {
+    pub(super) fn new(env: &FlowEnv, min_rate: Rate, limit_window: bool, whole_bits: bool) -> Self {
         let line = env.line_rate.0 as f64;
         let bdp = env.line_rate.bytes_per_ps() * env.base_rtt.max(Time(1)).0 as f64;
         let mut rates = Rates {
@@ -30,6 +32,7 @@ impl Rates {
             window_per_bps: if limit_window { bdp / line } else { 0.0 },
             rate: env.line_rate,
             window: u64::MAX,
+            whole_bits,
         };
         rates.state();
         rates
@@ -41,6 +44,9 @@ impl Rates {
             self.target = self.current;
         }
         self.current = (self.current * (1.0 - alpha / 2.0)).max(self.least);
+        if self.whole_bits {
+            self.current = self.current.trunc();
+        }
         self.state();
     }
 
@@ -52,6 +58,11 @@ impl Rates {
     /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to it.
     pub(super) fn raise(&mut self, step: f64) {
         self.target = (self.target + step).min(self.line);
+        if self.whole_bits {
+            // At the line rate the halves of odd rates leave it a bit below; it stays there.
+            self.current = (self.target / 2.0).trunc() + (self.current / 2.0).trunc();
+            return self.state();
+        }
         self.current = (self.target + self.current) / 2.0;
         // Below the resolution of a rate the halving has come to its end.
         if self.line - self.current < 0.5 {

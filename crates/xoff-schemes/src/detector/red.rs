@@ -4,7 +4,7 @@
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Stream};
+use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream};
 
 use super::DetectorParams;
 use crate::check;
@@ -61,6 +61,7 @@ pub struct RedMarker {
     /// Probability for each byte above `k_min`.
     slope: f64,
     stream: Stream,
+    ns3_streams: Option<SharedNs3Streams>,
 }
 
 impl Detector for RedMarker {
@@ -73,7 +74,10 @@ impl Detector for RedMarker {
             return Mark::Ce;
         }
         let probability = (queue.bytes - self.k_min) as f64 * self.slope;
-        let uniform = (self.stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64;
+        let uniform = match &self.ns3_streams {
+            None => (self.stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
+            Some(streams) => streams.next_uniform(),
+        };
         if uniform < probability { Mark::Ce } else { Mark::None }
     }
 }
@@ -124,7 +128,7 @@ impl DetectorParams for Red {
             listed.map(|r| r.k_max).or(self.k_max).map_or_else(|| scaled(400_000), |k| k.0).max(k_min);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;
-        RedMarker { k_min, k_max, slope, stream: env.stream.clone() }
+        RedMarker { k_min, k_max, slope, stream: env.stream.clone(), ns3_streams: env.ns3_streams.clone() }
     }
 }
 
