@@ -179,8 +179,9 @@ def _of_manifest(manifest: dict[str, Any]) -> Result:
 
 def _measure_here(job: dict[str, Any]) -> Result:
     threads = job.pop("threads")
+    # JSON has no tuples.
+    scenario = Scenario(**{**job, "overrides": [(key, value) for key, value in job["overrides"]]})
     before = _peak_rss_bytes()
-    scenario = Scenario(**job)
     output = scenario.prepare().run(threads, None)
     result = _of_manifest(json.loads(output.manifest))
     peak = _peak_rss_bytes()
