@@ -1,8 +1,8 @@
 """How cost grows: the tables of docs/performance.md, printed as Markdown.
 
-    python benches/scale.py [--repeat N] [--quick] > tables.md
+    python benches/scale.py [--repeat N] [--quick | --long] > tables.md
 
-Takes about ten minutes on one core; `--quick` a tenth of the simulated time.
+Takes some minutes on one core; `--quick` measures a tenth of the simulated time, `--long` also 10 ms of 1,024 hosts.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import platform
 import subprocess
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,41 +31,26 @@ class Table:
     rows: tuple[dict[str, str], ...]
 
 
-def tables(share: float) -> list[Table]:
+SCHEMES = ("hpcc", "dcqcn")
+
+
+def tables(share: float, *, long: bool) -> list[Table]:
     """Every table; runs last `share` of their full duration."""
 
-    def lasting(us: float) -> str:
-        return f"{us * share:g}us"
+    def rows(key: str, values: Sequence[str], us: float, **fixed: str) -> tuple[dict[str, str], ...]:
+        """One row for each value of `key`, lasting `us` microseconds."""
+        always = {key.replace("__", "."): value for key, value in fixed.items()}
+        return tuple({key: value, **always, "run.duration": f"{us * share:g}us"} for value in values)
 
-    def grown(**one: tuple[str, ...]) -> tuple[dict[str, str], ...]:
-        """One row a value of the key named, for HPCC."""
-        ((key, values),) = one.items()
-        key = {"k": "topology.k", "load": "traffic.0.load", "rate": "topology.rate"}[key]
-        return tuple({"scheme.name": "hpcc", key: value} for value in values)
-
-    schemes = ("hpcc", "dcqcn")
+    large = rows("scheme.name", SCHEMES, 1_000, topology__k="16")
+    if long:
+        large += rows("scheme.name", SCHEMES, 10_000, topology__k="16")
+    large += rows("scheme.name", SCHEMES, 100, topology__k="32")
     return [
-        Table(
-            "Large networks",
-            (
-                *({"scheme.name": name, "topology.k": "16", "run.duration": lasting(1_000)} for name in schemes),
-                *({"scheme.name": name, "topology.k": "16", "run.duration": lasting(10_000)} for name in schemes),
-                *({"scheme.name": name, "topology.k": "32", "run.duration": lasting(100)} for name in schemes),
-            ),
-        ),
-        Table("Hosts", tuple({**row, "run.duration": lasting(300)} for row in grown(k=("4", "8", "16", "32")))),
-        Table(
-            "Load",
-            tuple(
-                {**row, "topology.k": "8", "run.duration": lasting(2_000)} for row in grown(load=("0.3", "0.5", "0.8"))
-            ),
-        ),
-        Table(
-            "Link rate",
-            tuple(
-                {**row, "topology.k": "8", "run.duration": lasting(1_000)} for row in grown(rate=("100Gbps", "400Gbps"))
-            ),
-        ),
+        Table("Large networks", large),
+        Table("Hosts", rows("topology.k", ("4", "8", "16", "32"), 300)),
+        Table("Load", rows("traffic.0.load", ("0.3", "0.5", "0.8"), 2_000, topology__k="8")),
+        Table("Link rate", rows("topology.rate", ("100Gbps", "400Gbps"), 1_000, topology__k="8")),
     ]
 
 
@@ -99,13 +85,15 @@ def main() -> None:
     """Measure, and print as the tables become ready."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--repeat", type=int, default=3, help="runs of each row, in turn; medians are given (3)")
-    parser.add_argument("--quick", action="store_true", help="a tenth of the simulated time")
+    extent = parser.add_mutually_exclusive_group()
+    extent.add_argument("--quick", action="store_true", help="a tenth of the simulated time")
+    extent.add_argument("--long", action="store_true", help="10 ms of 1,024 hosts as well")
     given = parser.parse_args()
     commit = subprocess.run(
         ["git", "-C", ROOT, "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False
     )
     print(f"{processor()}, Python {platform.python_version()}, commit {commit.stdout.strip() or 'unknown'}", flush=True)
-    for table in tables(0.1 if given.quick else 1.0):
+    for table in tables(0.1 if given.quick else 1.0, long=given.long):
         found = [bench.find([SCENARIO], list(row.items()))[0] for row in table.rows]
         results = bench.measure(found, repeat=given.repeat, progress=lambda text: print(text, file=sys.stderr))
         print(f"\n### {table.title}\n\n{markdown(results, table.rows)}", flush=True)

@@ -103,20 +103,22 @@ impl Network {
         seed: u64,
     ) -> Result<Network, BuildError> {
         let router = Router::new(&topology, routing, seed)?;
-        Network::along(topology, &router, settings, scheme, flows, seed)
+        let env = network_env(&topology, &router, &settings, &scheme.signals())?;
+        Network::along(topology, &router, env, settings, scheme, flows, seed)
     }
 
-    /// As [`Network::build`], with a router that was made for the same topology and seed.
+    /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
+    /// [`network_env`] says of them.
     pub fn along(
         topology: Topology,
         router: &Router,
+        env: NetworkEnv,
         settings: Settings,
         scheme: AnyScheme,
         flows: Vec<Flow>,
         seed: u64,
     ) -> Result<Network, BuildError> {
         let signals = scheme.signals();
-        let env = network_env(&topology, router, &settings, &signals)?;
         let entities = flows.len().max(topology.ports() as usize * usize::from(settings.switch.priorities));
         if entities > MAX_INDEX as usize {
             return Err(BuildError::TooMany { what: "flows or queues", count: entities, limit: MAX_INDEX });

@@ -105,6 +105,7 @@ fn run_up_to(
     let net = Network::along(
         topology,
         scenario.router(),
+        scenario.env(),
         scenario.settings(),
         scenario.scheme.clone(),
         flows.collect(),

@@ -120,13 +120,15 @@ pub(super) fn scenario(
         {
             // Sizes on the wire are known to be sound by now, and so are the paths.
             match network_env(&topology, &router, &s.settings(), &signals) {
-                Ok(env) => s.scheme = s.scheme.resolve(&env),
+                Ok(env) => {
+                    s.scheme = s.scheme.resolve(&env);
+                    let traffic = traffic.unwrap_or_default();
+                    s.built = Arc::new(Built { topology, traffic, router, env, took: began.elapsed() });
+                }
                 Err(error) => {
                     c.add("topology", error.to_string(), "");
                 }
             }
-            let traffic = traffic.unwrap_or_default();
-            s.built = Arc::new(Built { topology, traffic, router, took: began.elapsed() });
         }
     }
     if c.problems.is_empty() {

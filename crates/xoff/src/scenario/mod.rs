@@ -49,8 +49,8 @@ use xoff_engine::Time;
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
-use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
+use xoff_schemes::{AnyScheme, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
 pub(crate) use check_record::MOST_ROWS;
@@ -124,6 +124,7 @@ struct Built {
     topology: Topology,
     traffic: Traffic,
     router: Router,
+    env: NetworkEnv,
     /// Wall time that reading and building took.
     took: Duration,
 }
@@ -216,6 +217,11 @@ impl Scenario {
     /// Its routing on the network, as they were when the scenario was read.
     pub fn router(&self) -> &Router {
         &self.built.router
+    }
+
+    /// What its scheme knows of the network, as it was when the scenario was read.
+    pub fn env(&self) -> NetworkEnv {
+        self.built.env
     }
 
     /// Wall time that reading it took, the making of its network, routing and flows included.
