@@ -227,7 +227,7 @@ class FullOutput:
     """What the native module returns when the record is full."""
 
     def __init__(self, output: RunOutput) -> None:
-        self.tables = output.tables
+        self.tables, self.summary, self.write_tables = output.tables, output.summary, output.write_tables
         about = {**json.loads(output.manifest), "complete": False, "stop_reason": "the record is full: 4000 rows"}
         self.manifest = json.dumps(about)
 
@@ -266,13 +266,13 @@ def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def test_bench_measures_one_scenario(command: Command) -> None:
-    done = command("bench", "star_permutation", "--json")
-    assert done.returncode == 0
-    (result,) = json.loads(done.stdout)
-    assert result["packet_hops_per_s"] == pytest.approx(result["packet_hops"] / result["wall_s"])
-    assert result["process_s"] > result["wall_s"]
-    # 16 flows of 16 MB in frames of at most 1518 B, over two hops there, and ACKs back.
-    assert result["packet_hops"] > 16 * (16e6 / 1518) * 4
-    assert 1e6 < result["peak_rss_bytes"] < 1e9
-    assert command("bench", "nosuch").returncode == 2
+def test_a_run_loads_no_table_library_and_no_bar(small: Path, tmp_path: Path) -> None:
+    script = (
+        "import sys; from xoff.cli import main; main(['run', sys.argv[1], '-o', sys.argv[2]]); "
+        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'rich.progress'} & set(sys.modules); "
+        "sys.exit(str(heavy) if heavy else 0)"
+    )
+    command = [sys.executable, "-c", script, small, tmp_path / "out"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "1 of 1 completed" in done.stdout

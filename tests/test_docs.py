@@ -28,7 +28,7 @@ def test_ready_scenarios_are_valid(file: Path) -> None:
     assert xoff.check(file)["topology"]
 
 
-@pytest.mark.parametrize(("name", "text"), bench.scenarios().items())
+@pytest.mark.parametrize(("name", "text"), bench.scenarios(large=True).items())
 def test_benchmarks_are_valid(name: str, text: str) -> None:
     resolved, warnings = Scenario(text, f"{name}.toml", ".").check()
     assert resolved["seed"] == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -11,7 +12,12 @@ import pytest
 
 import xoff
 from made_up import made_up_run
-from xoff.results import TABLES, check_target, labels, unit_of
+from xoff import bench
+from xoff.analysis import summarize
+from xoff.results import TABLES, Run, check_target, labels, unit_of
+from xoff.running import execute
+from xoff.scenario import read
+from xoff.summary import Summary
 
 
 def test_a_run_survives_its_folder(tmp_path: Path) -> None:
@@ -126,3 +132,42 @@ def test_columns_carry_meaning_and_unit(small: Path, tmp_path: Path) -> None:
         for field in schema:
             assert field.metadata[b"doc"].decode() == documented[name][field.name]
             assert field.metadata.get(b"unit", b"").decode() == unit_of(field.name)
+
+
+def test_the_summary_of_an_output_is_that_of_its_tables(tmp_path: Path) -> None:
+    # Ten flows into one port, so that slowdowns and queues differ, and one that does not end.
+    file = tmp_path / "ten.toml"
+    file.write_text(
+        bench.scenarios()["startup"]
+        + '[[traffic]]\npattern = "flow"\nsrc = "sender0"\ndst = "receiver0"\nsize = "1GB"\n[run]\nduration = "1ms"\n'
+    )
+    output = execute(read(file).prepare()).output
+    native, computed = Summary.of_output(output), summarize(Run.from_output(output))
+    assert (native.flows, native.completed) == (11, 10)
+    assert native.slowdown == pytest.approx(computed.slowdown, rel=1e-12)
+    assert replace(native, slowdown=None) == replace(computed, slowdown=None)
+
+
+def test_native_and_pyarrow_tables_are_alike(small: Path, tmp_path: Path) -> None:
+    run = xoff.run(small, sets={"record.queues": "all"})
+    run.write(tmp_path / "native")
+    Run(run.manifest, run.tables).write(tmp_path / "pyarrow")
+    native, plain = xoff.load(tmp_path / "native"), xoff.load(tmp_path / "pyarrow")
+    for name in TABLES:
+        assert native.table(name).to_pylist() == plain.table(name).to_pylist() == run.table(name).to_pylist()
+        assert native.table(name).schema.equals(plain.table(name).schema, check_metadata=True)
+    assert run.queues.num_rows > 0
+
+
+def test_the_same_run_gives_the_same_files(small: Path, tmp_path: Path) -> None:
+    for place in ("one", "two"):
+        xoff.run(small, sets={"record.queues": "all"}).write(tmp_path / place)
+    for name in TABLES:
+        one, two = (tmp_path / place / f"{name}.parquet" for place in ("one", "two"))
+        assert one.read_bytes() == two.read_bytes()
+
+
+def test_a_disk_that_takes_no_table_is_an_os_error(small: Path, tmp_path: Path) -> None:
+    output = execute(read(small).prepare()).output
+    with pytest.raises(FileNotFoundError):
+        output.write_tables(tmp_path / "missing")

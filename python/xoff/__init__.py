@@ -70,7 +70,7 @@ def run(
     from xoff.running import execute
     from xoff.scenario import overrides_from, read
 
-    outcome = execute(read(scenario, overrides_from(sets)), seed=seed, threads=threads)
+    outcome = execute(read(scenario, overrides_from(sets)).prepare(seed), threads=threads)
     if outcome.interrupted:
         raise KeyboardInterrupt
     result = Run.from_output(outcome.output)

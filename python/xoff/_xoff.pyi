@@ -1,5 +1,6 @@
 """The native module: scenario in, result tables out."""
 
+import os
 from collections.abc import Callable
 from typing import Protocol
 
@@ -26,11 +27,33 @@ class RunOutput:
     def tables(self) -> dict[str, ArrowTable]:
         """Every result table by name."""
 
+    def summary(self) -> str:
+        """The run in a few numbers, as JSON."""
+
+    def write_tables(self, folder: str | os.PathLike[str]) -> None:
+        """Write every table into `folder` as Parquet; an `OSError` where that fails."""
+
 Progress = Callable[[float, int, int, int], bool]
 """Share of simulated time done, simulated time in ps, flows done, flows in all; false stops the run."""
 
-def check(text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str) -> str:
-    """Validate a scenario; the resolved scenario as JSON, with warnings under `_warnings`."""
+class Prepared:
+    """A scenario that was read and checked, with its network and flows."""
+
+    @property
+    def resolved(self) -> str:
+        """The resolved scenario as JSON, with every default."""
+
+    @property
+    def warnings(self) -> list[str]:
+        """What is allowed but probably not meant."""
+
+    def run(self, threads: int, progress: Progress | None) -> RunOutput:
+        """Run it to its end, or until `progress` returns false; the GIL is released meanwhile."""
+
+def prepare(
+    text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str, seed: int | None = None
+) -> Prepared:
+    """Read and check a scenario, and make its network and flows; `seed` in place of its own."""
 
 def schema() -> str:
     """The JSON schema of a scenario."""
@@ -40,14 +63,3 @@ def keys() -> str:
 
 def catalogue() -> str:
     """Schemes, topologies, workloads, patterns, detectors and routings, as JSON."""
-
-def run(
-    text: str,
-    origin: str,
-    overrides: list[tuple[str, str]],
-    base_dir: str,
-    seed: int | None,
-    threads: int,
-    progress: Progress | None,
-) -> RunOutput:
-    """Run a scenario to its end, or until `progress` returns false; the GIL is released meanwhile."""

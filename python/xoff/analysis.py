@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from xoff.summary import Summary
+
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
@@ -24,32 +26,6 @@ STATISTICS = ("mean", "p50", "p95", "p99")
 """Statistics of slowdown, in the order shown."""
 
 _PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
-
-
-@dataclass(frozen=True)
-class Summary:
-    """A run in numbers."""
-
-    flows: int
-    """Flows that started and have an end: a size, or a moment at which they stopped."""
-    completed: int
-    """Flows that completed, or stopped when they were told to: `flows_done` of the manifest."""
-    slowdown: dict[str, float] | None
-    """Statistics of slowdown by name; none where no flow sent all of its size."""
-    pause_frames: int
-    """PAUSE frames sent by all ports."""
-    paused_ps: int
-    """Time that ports were stopped, summed over ports and priorities, in ps."""
-    max_queue_bytes: int
-    """The longest egress queue of any port, in bytes."""
-    dropped: int
-    """Packets dropped."""
-    wall_s: float
-    """Wall time of the run in s."""
-    packet_hops: int
-    """Packets received at any node."""
-    hops_per_s: float
-    """Packet-hops over wall time."""
 
 
 @dataclass(frozen=True)

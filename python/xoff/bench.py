@@ -1,115 +1,312 @@
-"""Fixed scenarios, measured: packet-hops a second, events, wall time, peak memory.
+"""Scenarios, measured: packet-hops a second, events, wall time, memory.
 
-Each run has a fresh process of its own, so that its peak memory is its own. `packet_hops_per_s` counts packets of
-any kind received at any node over the wall time of the run; `process_s` adds starting Python, reading the
-scenario and building the network.
+Each run has a fresh process of its own, from start to exit, on an otherwise idle machine. `repeat` runs of several
+scenarios alternate, so that a machine that slows down for a while touches all of them, and each figure is the median
+of its runs. Packet-hops are packets of any kind received at any node.
 """
 
 from __future__ import annotations
 
 import importlib.resources
 import json
+import os
 import resource
+import statistics
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff.errors import RunError, UserError, nearest
+from xoff.scenario import Override, Scenario, read
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
 Result = dict[str, Any]
 
+STARTUP = "startup"
+"""The scenario that is measured as `xoff run`, with its results written."""
 
-def scenarios() -> dict[str, str]:
-    """The scenarios' text by name."""
+_COUNTS = ("packet_hops", "events", "hosts", "flows", "most_packets_in_flight")
+_CLOCKS = ("wall_s", "setup_s", "process_s")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A scenario to measure."""
+
+    name: str
+    """What the results call it."""
+    scenario: Scenario
+    """What is run."""
+
+
+def scenarios(*, large: bool = False) -> dict[str, str]:
+    """The text of xoff's own scenarios by name; with the large ones if asked for."""
     folder = importlib.resources.files("xoff") / "data" / "bench"
-    files = sorted((file for file in folder.iterdir() if file.name.endswith(".toml")), key=lambda file: file.name)
-    return {file.name.removesuffix(".toml"): file.read_text("utf-8") for file in files}
+    files = [file for place in (folder, folder / "large")[: 1 + large] for file in place.iterdir()]
+    named = sorted((file for file in files if file.name.endswith(".toml")), key=lambda file: file.name)
+    return {file.name.removesuffix(".toml"): file.read_text("utf-8") for file in named}
 
 
-def measure(names: Sequence[str] | None = None, *, threads: int = 1, repeat: int = 1) -> list[Result]:
-    """Run the scenarios `names`, or all; the fastest of `repeat` runs of each.
+def find(names: Iterable[str] = (), overrides: Sequence[Override] = (), *, large: bool = False) -> list[Benchmark]:
+    """The benchmarks `names`: xoff's own, or scenario files; without names all of xoff's own.
 
-    A result has `name`, `packet_hops`, `events`, `events_per_hop`, `wall_s`, `process_s`, `packet_hops_per_s`,
-    `peak_rss_bytes`, `threads` and `fingerprint`.
+    `overrides` go on top of each, and become part of its name.
     """
-    known = scenarios()
-    for name in names or ():
-        if name not in known:
-            there = "; there are " + ", ".join(known)
-            raise UserError(f"no benchmark `{name}`{nearest(name, known) or there}")
-    results = []
-    for name in names or known:
-        attempts = [_in_fresh_process(name, threads) for _ in range(repeat)]
-        results.append(min(attempts, key=lambda result: result["wall_s"]))
-    return results
+    known, found = scenarios(large=True), []
+    suffix = "".join(f" {key}={value}" for key, value in overrides)
+    for name in list(names) or scenarios(large=large):
+        if name in known:
+            found.append(Benchmark(name + suffix, Scenario(known[name], f"{name}.toml", ".", list(overrides))))
+        elif name.endswith(".toml"):
+            found.append(Benchmark(Path(name).stem + suffix, read(name, overrides)))
+        else:
+            hint = nearest(name, known) or f"; there are {', '.join(known)}, and any scenario file (*.toml)"
+            raise UserError(f"no benchmark `{name}`{hint}")
+    for each, earlier in ((each, found[:index]) for index, each in enumerate(found)):
+        if any(each.name == other.name for other in earlier):
+            raise UserError(f"two benchmarks are called `{each.name}`; name each once")
+    return found
 
 
-def render(results: Sequence[Result]) -> RenderableType:
-    """The results as a table."""
-    from rich.table import Table
+def measure(
+    benchmarks: Sequence[Benchmark],
+    *,
+    threads: int = 1,
+    repeat: int = 1,
+    progress: Callable[[str], None] | None = None,
+) -> list[Result]:
+    """Run `benchmarks` in turn, `repeat` times; the median of each figure.
 
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("scenario", style="bold cyan", no_wrap=True)
-    for column in (
-        "M packet-hops/s",
-        "packet-hops",
-        "events",
-        "events/hop",
-        "wall s",
-        "process s",
-        "peak MB",
-    ):
-        table.add_column(column, justify="right")
-    for result in results:
-        table.add_row(
-            result["name"],
-            f"{result['packet_hops_per_s'] / 1e6:.2f}",
-            f"{result['packet_hops']:,}",
-            f"{result['events']:,}",
-            f"{result['events_per_hop']:.3f}",
-            f"{result['wall_s']:.3f}",
-            f"{result['process_s']:.3f}",
-            f"{result['peak_rss_bytes'] / 1e6:.0f}",
-        )
-    return table
+    A result has
+
+    - `name`, `scenario` (the resolved one), `threads`, `repeat`, `fingerprint`,
+    - counts: `packet_hops`, `events`, `events_per_hop`, `hosts`, `flows`, `most_packets_in_flight`,
+    - wall times in s: `process_s` from the process's start to its exit, `wall_s` of the run within it, `setup_s` of
+      reading the scenario and building network, routing and flows, of which the last is partly in `wall_s`,
+    - `packet_hops_per_s` over `process_s`, and `run_packet_hops_per_s` over `wall_s`,
+    - bytes: `peak_rss_bytes` of the process, `memory_bytes` by which the run has raised it, and that over hosts, flows
+      and most packets in flight as `bytes_per_host`, `bytes_per_flow`, `bytes_per_packet`; none of start-up.
+
+    `progress` is told what runs next.
+
+    Raises
+    ------
+    ScenarioError
+        A scenario is wrong; found before anything is measured.
+    RunError
+        A run broke, or two runs of a scenario differ.
+    """
+    prepared = [json.loads(each.scenario.prepare().resolved) for each in benchmarks]
+    runs: list[list[Result]] = [[] for _ in benchmarks]
+    for attempt in range(1, repeat + 1):
+        for benchmark, its_runs in zip(benchmarks, runs, strict=True):
+            if progress is not None:
+                progress(f"{benchmark.name}, {attempt} of {repeat}")
+            its_runs.append(_run(benchmark, threads))
+    return [
+        _result(benchmark, resolved, threads, its_runs)
+        for benchmark, resolved, its_runs in zip(benchmarks, prepared, runs, strict=True)
+    ]
 
 
-def _in_fresh_process(name: str, threads: int) -> Result:
-    start = time.perf_counter()
-    done = subprocess.run(
-        [sys.executable, "-m", "xoff.bench", name, str(threads)], capture_output=True, text=True, check=False
-    )
-    elapsed = time.perf_counter() - start
-    if done.returncode != 0:
-        raise RunError(f"benchmark `{name}` failed: {done.stderr.strip()}")
-    return {**json.loads(done.stdout), "process_s": elapsed}
+def _result(benchmark: Benchmark, resolved: dict[str, Any], threads: int, runs: Sequence[Result]) -> Result:
+    first = runs[0]
+    if any(run["fingerprint"] != first["fingerprint"] for run in runs):
+        raise RunError(f"benchmark `{benchmark.name}`: two runs differ: {[run['fingerprint'] for run in runs]}")
 
+    def median(key: str) -> float | None:
+        values = [run[key] for run in runs]
+        return None if None in values else statistics.median(values)
 
-def _measure_here(name: str, threads: int) -> Result:
-    from xoff import _xoff
+    def ratio(above: float | None, below: float | None) -> float | None:
+        return above / below if above is not None and below else None
 
-    output = _xoff.run(scenarios()[name], f"{name}.toml", [], ".", None, threads, None)
-    manifest = json.loads(output.manifest)
-    hops, wall_s = manifest["packet_hops"], manifest["wall_s"]
-    # Linux counts in KiB, macOS in bytes.
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
-    return {
-        "name": name,
-        "threads": threads,
-        "packet_hops": hops,
-        "events": manifest["events"],
-        "events_per_hop": manifest["events"] / hops if hops else 0.0,
-        "wall_s": wall_s,
-        "packet_hops_per_s": hops / wall_s if wall_s > 0 else 0.0,
-        "peak_rss_bytes": peak,
-        "fingerprint": manifest["fingerprint"],
+    result: Result = {"name": benchmark.name, "threads": threads, "repeat": len(runs)}
+    result |= {key: first[key] for key in (*_COUNTS, "fingerprint")}
+    result |= {key: median(key) for key in (*_CLOCKS, "peak_rss_bytes", "memory_bytes")}
+    hops, memory = result["packet_hops"], result["memory_bytes"]
+    return result | {
+        "events_per_hop": ratio(result["events"], hops),
+        "packet_hops_per_s": ratio(hops, result["process_s"]),
+        "run_packet_hops_per_s": ratio(hops, result["wall_s"]),
+        "bytes_per_host": ratio(memory, result["hosts"]),
+        "bytes_per_flow": ratio(memory, result["flows"]),
+        "bytes_per_packet": ratio(memory, result["most_packets_in_flight"]),
+        "scenario": resolved,
     }
 
 
+def _run(benchmark: Benchmark, threads: int) -> Result:
+    if benchmark.name.split()[0] == STARTUP:
+        return _start_up(benchmark, threads)
+    job = json.dumps({**vars(benchmark.scenario), "threads": threads})
+    printed, process_s = _process(benchmark, [sys.executable, "-m", "xoff.bench"], job)
+    return {**json.loads(printed), "process_s": process_s}
+
+
+def _start_up(benchmark: Benchmark, threads: int) -> Result:
+    scenario = benchmark.scenario
+    with tempfile.TemporaryDirectory(prefix="xoff-bench-") as folder:
+        file = Path(folder) / scenario.origin
+        file.write_text(scenario.text, encoding="utf-8")
+        sets = [text for key, value in scenario.overrides for text in ("--set", f"{key}={value}")]
+        command = [sys.executable, "-m", "xoff", "run", str(file), "-o", f"{folder}/out", "--threads", str(threads)]
+        process_s = _process(benchmark, command + sets, "")[1]
+        manifest = json.loads((Path(folder) / "out" / "manifest.json").read_text(encoding="utf-8"))
+    return {**_of_manifest(manifest), "process_s": process_s, "peak_rss_bytes": None, "memory_bytes": None}
+
+
+def _process(benchmark: Benchmark, command: list[str], job: str) -> tuple[str, float]:
+    """What a command prints and its wall time in s, from start to exit."""
+    start = time.perf_counter()
+    done = subprocess.run(command, input=job, capture_output=True, text=True, check=False)
+    elapsed = time.perf_counter() - start
+    if done.returncode != 0:
+        raise RunError(f"benchmark `{benchmark.name}` failed: {done.stderr.strip()}")
+    return done.stdout, elapsed
+
+
+def _of_manifest(manifest: dict[str, Any]) -> Result:
+    return {key: manifest[key] for key in (*_COUNTS, "wall_s", "setup_s", "fingerprint")}
+
+
+def _measure_here(job: dict[str, Any]) -> Result:
+    threads = job.pop("threads")
+    # JSON has no tuples.
+    scenario = Scenario(**{**job, "overrides": [(key, value) for key, value in job["overrides"]]})
+    before = _peak_rss_bytes()
+    output = scenario.prepare().run(threads, None)
+    result = _of_manifest(json.loads(output.manifest))
+    peak = _peak_rss_bytes()
+    return {**result, "peak_rss_bytes": peak, "memory_bytes": peak - before}
+
+
+def _peak_rss_bytes() -> int:
+    """The most memory that this process has had, in bytes."""
+    if sys.platform == "linux":
+        # `ru_maxrss` would begin with what the parent process had when it made this one.
+        status = Path("/proc/self/status").read_text(encoding="utf-8")
+        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
+    # macOS counts in bytes.
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+
+def earlier(path: str | os.PathLike[str], benchmarks: Sequence[Benchmark]) -> dict[str, Result]:
+    """The results of `benchmarks` that an earlier `xoff bench --json` printed into the file `path`, by name.
+
+    Raises
+    ------
+    UserError
+        It is no such file, or has other scenarios.
+    """
+    try:
+        results = json.loads(Path(path).read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: no such file") from None
+    except OSError as error:
+        raise UserError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:
+        raise UserError(f"{path}: not what `xoff bench --json` printed: it is no JSON") from None
+    if not isinstance(results, list) or not results or not all(_is_result(result) for result in results):
+        raise UserError(f"{path}: not what `xoff bench --json` printed: expected a list of results")
+    held = {result["name"]: result for result in results}
+    for benchmark in benchmarks:
+        if benchmark.name not in held:
+            raise UserError(
+                f"{path}: no result of `{benchmark.name}`{nearest(benchmark.name, held)}; "
+                f"it has {', '.join(held)}: name the scenarios to compare"
+            )
+        now, then = json.loads(benchmark.scenario.prepare().resolved), held[benchmark.name]["scenario"]
+        if now != then:
+            changed = [key for key in dict.fromkeys((*now, *then)) if now.get(key) != then.get(key)]
+            raise UserError(
+                f"{path}: `{benchmark.name}` was another scenario, with a different [{'], ['.join(changed)}]; "
+                "expected the same one"
+            )
+    return held
+
+
+def _is_result(result: object) -> bool:
+    return (
+        isinstance(result, dict)
+        and isinstance(result.get("name"), str)
+        and isinstance(result.get("scenario"), dict)
+        and all(isinstance(result.get(key), int | float) for key in (*_COUNTS, *_CLOCKS))
+    )
+
+
+RATIOS = ("packet_hops_per_s", "run_packet_hops_per_s", "process_s", "wall_s", "setup_s", "events", "memory_bytes")
+"""The figures that are compared."""
+
+
+def compare(results: Iterable[Result], before: dict[str, Result]) -> list[Result]:
+    """The results, each with `ratios` to the earlier ones (see `RATIOS`), and whether they have the `same_events`."""
+    compared = []
+    for result in results:
+        then = before[result["name"]]
+        pairs = {key: (result[key], then.get(key)) for key in RATIOS}
+        ratios = {key: now / was if now is not None and was else None for key, (now, was) in pairs.items()}
+        same = result["fingerprint"] == then.get("fingerprint")
+        compared.append({**result, "ratios": ratios, "same_events": same})
+    return compared
+
+
+def render(results: Sequence[Result]) -> RenderableType:
+    """The results as a table, with ratios to earlier ones where there are some."""
+    from rich.table import Table
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("scenario", style="bold cyan")
+    compared = any("ratios" in result for result in results)
+    columns = (
+        "M hops/s",
+        "M hops",
+        "events/hop",
+        "process s",
+        "run s",
+        "set-up s",
+        "peak MB",
+        "B/host",
+        "B/flow",
+        "B/packet",
+    )
+    for column in columns:
+        table.add_column(column, justify="right")
+    if compared:
+        for column in ("hops/s ratio", "memory ratio", "events"):
+            table.add_column(column, justify="right")
+
+    def number(value: float | None, form: str, scale: float = 1.0) -> str:
+        return "" if value is None else format(value / scale, form)
+
+    for result in results:
+        row = [
+            result["name"],
+            number(result["packet_hops_per_s"], ".2f", 1e6),
+            number(result["packet_hops"], ".2f", 1e6),
+            number(result["events_per_hop"], ".3f"),
+            number(result["process_s"], ".3f"),
+            number(result["wall_s"], ".3f"),
+            number(result["setup_s"], ".3f"),
+            number(result["peak_rss_bytes"], ".0f", 1e6),
+            number(result["bytes_per_host"], ",.0f"),
+            number(result["bytes_per_flow"], ",.0f"),
+            number(result["bytes_per_packet"], ",.0f"),
+        ]
+        if compared:
+            ratios = result["ratios"]
+            row += [number(ratios["packet_hops_per_s"], ".3f"), number(ratios["memory_bytes"], ".3f")]
+            row.append("same" if result["same_events"] else "others")
+        table.add_row(*row)
+    return table
+
+
 if __name__ == "__main__":
-    json.dump(_measure_here(sys.argv[1], int(sys.argv[2])), sys.stdout)
+    json.dump(_measure_here(json.load(sys.stdin)), sys.stdout)

@@ -13,7 +13,7 @@ from typing import Annotated
 
 import typer
 
-from xoff.console import complain, progress_bar, summary_text
+from xoff.console import complain, progress_bar, status_line, summary_text
 from xoff.errors import RunError, ScenarioError, UserError
 from xoff.exchange import agreement, exporter, importer
 
@@ -76,15 +76,16 @@ def run(
     from xoff.results import Run, check_target
     from xoff.running import execute
     from xoff.scenario import overrides_of, read
+    from xoff.summary import Summary
 
     workers = _threads(threads)
     source = read(scenario, overrides_of(sets or []))
     check_target(out, force=force)
-    _, warnings = source.check()
-    for warning in warnings:
+    prepared = source.prepare(seed)
+    for warning in prepared.warnings:
         complain("warning", warning)
     with progress_bar(scenario.name, quiet=quiet) as progress:
-        outcome = execute(source, seed=seed, threads=workers, progress=progress)
+        outcome = execute(prepared, threads=workers, progress=progress)
     result = Run.from_output(outcome.output)
     try:
         folder = result.write(out, force=force)
@@ -92,9 +93,7 @@ def run(
         complain("error", f"{out}: the results could not be written: {error.strerror or error}")
         raise typer.Exit(BROKEN) from None
     if not quiet:
-        from xoff.analysis import summarize
-
-        typer.echo(summary_text(result, summarize(result)))
+        typer.echo(summary_text(result, Summary.of_output(outcome.output)))
         typer.echo(f"{'results':<9} {folder}")
     if not result.complete:
         kept = f"what was recorded until then is in {folder}, marked incomplete"
@@ -204,18 +203,31 @@ def schema(
 
 @app.command()
 def bench(
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these.")] = None,
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these; a scenario file (*.toml) also is one.")
+    ] = None,
+    sets: Settings = None,
+    large: Annotated[bool, typer.Option("--large", help="The fat-trees of 1,024 hosts as well.")] = False,
+    against: Annotated[
+        Path | None, typer.Option("--compare", metavar="FILE", help="Ratios to what --json printed earlier.")
+    ] = None,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads of each run.")] = "1",
-    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario; the fastest counts.")] = 1,
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario, in turn; medians are given.")] = 3,
     as_json: AsJson = False,
 ) -> None:
-    """Measure fixed scenarios: packet-hops a second, events, memory.
+    """Measure fixed scenarios, each run in a fresh process: packet-hops a second, events, memory.
 
     Example: xoff bench --json
     """
-    from xoff.bench import measure, render
+    from xoff.bench import compare, earlier, find, measure, render
+    from xoff.scenario import overrides_of
 
-    results = measure(names or None, threads=_threads(threads), repeat=repeat)
+    benchmarks, workers = find(names or (), overrides_of(sets or []), large=large), _threads(threads)
+    before = None if against is None else earlier(against, benchmarks)
+    with status_line() as show:
+        results = measure(benchmarks, threads=workers, repeat=repeat, progress=show)
+    if before is not None:
+        results = compare(results, before)
     if as_json:
         typer.echo(json.dumps(results, indent=2))
     else:

@@ -8,9 +8,11 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from xoff.analysis import Summary
+    from rich.progress import Progress as Bar
+
     from xoff.results import Run
     from xoff.running import Progress
+    from xoff.summary import Summary
 
 _STEPS = 1000
 
@@ -22,10 +24,30 @@ def complain(kind: str, message: str) -> None:
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A bar on stderr with the time left, when someone is there to see it; otherwise nothing."""
+    """A bar on stderr with the time left, when someone is there to see it; otherwise nothing.
+
+    It is made with the first news of the run, so that a short run does not wait for it.
+    """
     if quiet or not sys.stderr.isatty():
         yield None
         return
+    bars: list[Bar] = []
+
+    def show(progress: Progress) -> None:
+        if not bars:
+            bars.append(_bar(title))
+            bars[0].start()
+        done = f"{time_text(progress.sim_time_ps)} simulated, {progress.flows_done}/{progress.flows_total} flows"
+        bars[0].update(bars[0].task_ids[0], completed=progress.fraction * _STEPS, done=done)
+
+    try:
+        yield show
+    finally:
+        for bar in bars:
+            bar.stop()
+
+
+def _bar(title: str) -> Bar:
     from rich.console import Console
     from rich.progress import (
         BarColumn,
@@ -45,14 +67,21 @@ def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], No
         TextColumn("left"),
         TimeRemainingColumn(),
     )
-    with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task(title, total=_STEPS, done="")
+    bar = Bar(*columns, console=Console(stderr=True), transient=True)
+    bar.add_task(title, total=_STEPS, done="")
+    return bar
 
-        def show(progress: Progress) -> None:
-            done = f"{time_text(progress.sim_time_ps)} simulated, {progress.flows_done}/{progress.flows_total} flows"
-            bar.update(task, completed=progress.fraction * _STEPS, done=done)
 
-        yield show
+@contextmanager
+def status_line() -> Iterator[Callable[[str], None] | None]:
+    """A line on stderr that says what is being done, when someone is there to see it; otherwise nothing."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+
+    with Console(stderr=True).status("") as status:
+        yield status.update
 
 
 def summary_text(run: Run, summary: Summary) -> str:

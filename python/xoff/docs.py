@@ -115,7 +115,7 @@ def _workloads(workloads: Sequence[Entry], patterns: Sequence[Entry]) -> str:
 
 
 def _results() -> str:
-    manifest = json.loads(_xoff.run(_SMALLEST, "smallest.toml", [], ".", None, 1, None).manifest)
+    manifest = json.loads(_xoff.prepare(_SMALLEST, "smallest.toml", [], ".").run(1, None).manifest)
     tables: dict[str, dict[str, str]] = manifest["table_docs"]
     parts = [
         "# Results\n",

@@ -96,22 +96,19 @@ class Run:
         manifest: dict[str, Any],
         tables: Mapping[str, pa.Table] | None = None,
         folder: Path | None = None,
+        output: RunOutput | None = None,
     ) -> None:
         self.manifest = manifest
         """Version, seed, resolved scenario, wall time, counts and fingerprint."""
         self.folder = folder
         """Where it is stored, if it is."""
         self._tables: dict[str, pa.Table] = dict(tables or {})
+        self._output = output
 
     @classmethod
     def from_output(cls, output: RunOutput) -> Run:
         """Take over what the native module returned."""
-        import pyarrow as pa
-
-        manifest: dict[str, Any] = json.loads(output.manifest)
-        docs = manifest.get("table_docs", {})
-        tables = {name: _described(pa.table(table), docs.get(name, {})) for name, table in output.tables().items()}
-        return cls(manifest, tables)
+        return cls(json.loads(output.manifest), output=output)
 
     def __getattr__(self, name: str) -> pa.Table:
         # Called for what is not set already: the tables, read when first asked for.
@@ -150,15 +147,12 @@ class Run:
 
         The files are complete before they take their names, and the manifest comes last.
         """
-        import pyarrow.parquet as pq
-
         target = check_target(folder, force=force)
         # Beside a new folder, which then appears at once; inside one that exists, which may be a mount point.
         staging = (target if target.is_dir() else target.parent) / f".xoff-{secrets.token_hex(4)}"
         staging.mkdir(parents=True)
         try:
-            for name, table in self.tables.items():
-                pq.write_table(table, staging / f"{name}.parquet", compression="zstd")
+            self._write_tables(staging)
             (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
             _move_into(staging, target)
         finally:
@@ -176,10 +170,22 @@ class Run:
             path = self.folder / "report.html"
         return write_report([self], path)
 
+    def _write_tables(self, folder: Path) -> None:
+        # The native module does it without pyarrow, whose import would be most of a short run's time.
+        if self._output is not None:
+            self._output.write_tables(folder)
+            return
+        import pyarrow.parquet as pq
+
+        for name, table in self.tables.items():
+            pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+
     def _read(self, name: str) -> pa.Table:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
+        if self._output is not None:
+            return pa.table(self._output.tables()[name])
         if self.folder is None:
             return pa.table({})
         file = self.folder / f"{name}.parquet"
@@ -288,17 +294,3 @@ def _move_into(staging: Path, target: Path) -> None:
     for name in TABLES:
         (staging / f"{name}.parquet").replace(target / f"{name}.parquet")
     (staging / MANIFEST).replace(target / MANIFEST)
-
-
-def _described(table: pa.Table, docs: Mapping[str, str]) -> pa.Table:
-    import pyarrow as pa
-
-    fields = []
-    for column in table.schema:
-        about = {**(column.metadata or {})}
-        if column.name in docs:
-            about[b"doc"] = docs[column.name].encode()
-        if unit := unit_of(column.name):
-            about[b"unit"] = unit.encode()
-        fields.append(column.with_metadata(about) if about else column)
-    return pa.Table.from_arrays(table.columns, schema=pa.schema(fields, metadata=table.schema.metadata))

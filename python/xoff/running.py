@@ -7,11 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xoff import _xoff
-from xoff.scenario import Scenario
-
 if TYPE_CHECKING:
-    from xoff._xoff import RunOutput
+    from xoff._xoff import Prepared, RunOutput
 
 POLL_S = 0.05
 """How often the waiting thread looks for Ctrl-C, in seconds."""
@@ -40,9 +37,8 @@ class Outcome:
 
 
 def execute(
-    scenario: Scenario,
+    scenario: Prepared,
     *,
-    seed: int | None = None,
     threads: int = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
@@ -51,7 +47,7 @@ def execute(
     Raises
     ------
     ScenarioError
-        The scenario is wrong.
+        It cannot be run like that.
     RunError
         The run broke.
     """
@@ -66,17 +62,7 @@ def execute(
 
     def work() -> None:
         try:
-            result.append(
-                _xoff.run(
-                    scenario.text,
-                    scenario.origin,
-                    scenario.overrides,
-                    scenario.base_dir,
-                    seed,
-                    threads,
-                    on_progress,
-                )
-            )
+            result.append(scenario.run(threads, on_progress))
         except BaseException as error:  # handed over to the caller's thread
             failure.append(error)
         finally:

@@ -7,10 +7,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from xoff import _xoff
 from xoff.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    from xoff._xoff import Prepared
 
 Override = tuple[str, str]
 
@@ -28,6 +31,16 @@ class Scenario:
     overrides: list[Override] = field(default_factory=list)
     """Dotted key and value, in the order given."""
 
+    def prepare(self, seed: int | None = None) -> Prepared:
+        """Validate, and make all that a run needs; `seed` in place of the scenario's own.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario or an override is wrong.
+        """
+        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed)
+
     def check(self) -> tuple[dict[str, Any], list[str]]:
         """Validate without a run.
 
@@ -40,9 +53,8 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
-        resolved: dict[str, Any] = json.loads(_xoff.check(self.text, self.origin, self.overrides, self.base_dir))
-        warnings: list[str] = resolved.pop("_warnings", [])
-        return resolved, warnings
+        prepared = self.prepare()
+        return json.loads(prepared.resolved), prepared.warnings
 
 
 def read(path: str | os.PathLike[str], overrides: Iterable[Override] = ()) -> Scenario:

@@ -103,13 +103,27 @@ impl Network {
         seed: u64,
     ) -> Result<Network, BuildError> {
         let router = Router::new(&topology, routing, seed)?;
+        let env = network_env(&topology, &router, &settings, &scheme.signals())?;
+        Network::along(topology, &router, env, settings, scheme, flows, seed)
+    }
+
+    /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
+    /// [`network_env`] says of them.
+    pub fn along(
+        topology: Topology,
+        router: &Router,
+        env: NetworkEnv,
+        settings: Settings,
+        scheme: AnyScheme,
+        flows: Vec<Flow>,
+        seed: u64,
+    ) -> Result<Network, BuildError> {
         let signals = scheme.signals();
-        let env = network_env(&topology, &router, &settings, &signals)?;
         let entities = flows.len().max(topology.ports() as usize * usize::from(settings.switch.priorities));
         if entities > MAX_INDEX as usize {
             return Err(BuildError::TooMany { what: "flows or queues", count: entities, limit: MAX_INDEX });
         }
-        let mut paths = Paths { router: &router, ports: Vec::new(), longest: 0 };
+        let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
         // The number of a flow among those of its pair is its key, so that what one pair does never moves another's
         // paths.
         let mut of_pair: HashMap<(u32, u32), u64> = HashMap::new();

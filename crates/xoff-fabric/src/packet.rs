@@ -113,6 +113,12 @@ impl Packets {
         self.live
     }
 
+    /// Most packets that were in use at once.
+    pub fn most_live(&self) -> u32 {
+        // Slots are added only where all are in use.
+        self.slots.len() as u32
+    }
+
     /// Puts a packet in.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {

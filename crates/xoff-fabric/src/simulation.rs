@@ -179,6 +179,11 @@ impl Simulation {
         self.part.nics.iter().map(|nic| nic.open_in).sum()
     }
 
+    /// Most packets in the network at once.
+    pub fn most_packets_in_flight(&self) -> u32 {
+        self.part.packets.most_live()
+    }
+
     /// Packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
         self.part.packets_in_flight()

@@ -1,6 +1,6 @@
 //! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
@@ -10,6 +10,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use xoff::run::{Glance, Output, RunError, run as run_scenario};
 use xoff::scenario::{self, Scenario};
+use xoff::store;
+use xoff::summary::Summary;
 
 create_exception!(xoff._xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
 create_exception!(xoff._xoff, RunFailure, PyRuntimeError, "A run that broke.");
@@ -23,15 +25,6 @@ fn parse(text: &str, origin: &str, overrides: &Overrides, base_dir: &str) -> PyR
 
 fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|e| PyRuntimeError::new_err(e.to_string()))
-}
-
-/// Validates a scenario; the resolved scenario as JSON, with warnings under `_warnings`.
-#[pyfunction]
-fn check(py: Python<'_>, text: &str, origin: &str, overrides: Overrides, base_dir: &str) -> PyResult<String> {
-    let scenario = py.detach(|| parse(text, origin, &overrides, base_dir))?;
-    let mut value = serde_json::to_value(&scenario).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
-    value["_warnings"] = scenario.warnings().into();
-    to_json(&value)
 }
 
 /// The JSON schema of a scenario.
@@ -93,49 +86,80 @@ impl RunOutput {
         }
         Ok(tables)
     }
+
+    /// The run in a few numbers, as JSON.
+    fn summary(&self) -> PyResult<String> {
+        to_json(&Summary::of(&self.0.tables))
+    }
+
+    /// Writes every table into `folder` as Parquet.
+    fn write_tables(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
+        Ok(py.detach(|| store::write(&self.0.tables, &folder))?)
+    }
 }
 
-/// Runs a scenario to its end, or until `progress` returns false; the GIL is released meanwhile.
+/// A scenario that was read and checked, with its network and flows.
+#[pyclass(frozen)]
+struct Prepared(Scenario);
+
+#[pymethods]
+impl Prepared {
+    /// The resolved scenario as JSON, with every default.
+    #[getter]
+    fn resolved(&self) -> PyResult<String> {
+        to_json(&self.0)
+    }
+
+    /// What is allowed but probably not meant.
+    #[getter]
+    fn warnings(&self) -> Vec<String> {
+        self.0.warnings().to_vec()
+    }
+
+    /// Runs it to its end, or until `progress` returns false; the GIL is released meanwhile.
+    #[pyo3(signature = (threads, progress))]
+    fn run(&self, py: Python<'_>, threads: u32, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
+        if threads > 1 {
+            let message =
+                "expected one thread: this version simulates each run on one (results never depend on it)";
+            return Err(ScenarioError::new_err(message));
+        }
+        let mut raised = None;
+        let output = py.detach(|| {
+            let mut look = |glance: &Glance| {
+                Python::attach(|py| match see(py, progress.as_ref(), glance) {
+                    Ok(go_on) => go_on,
+                    Err(e) => {
+                        raised = Some(e);
+                        false
+                    }
+                })
+            };
+            run_scenario(&self.0, &mut look).map_err(|e| match e {
+                RunError::Build(e) => ScenarioError::new_err(e.to_string()),
+                broken => RunFailure::new_err(broken.to_string()),
+            })
+        })?;
+        match raised {
+            Some(e) => Err(e),
+            None => Ok(RunOutput(output)),
+        }
+    }
+}
+
+/// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides, base_dir, seed, threads, progress))]
-#[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
-fn run(
+#[pyo3(signature = (text, origin, overrides, base_dir, seed=None))]
+fn prepare(
     py: Python<'_>,
     text: &str,
     origin: &str,
     mut overrides: Overrides,
     base_dir: &str,
     seed: Option<u64>,
-    threads: u32,
-    progress: Option<Py<PyAny>>,
-) -> PyResult<RunOutput> {
-    if threads > 1 {
-        let message =
-            "expected one thread: this version simulates each run on one (results never depend on it)";
-        return Err(ScenarioError::new_err(message));
-    }
+) -> PyResult<Prepared> {
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
-    let mut raised = None;
-    let output = py.detach(|| {
-        let scenario = parse(text, origin, &overrides, base_dir)?;
-        let mut look = |glance: &Glance| {
-            Python::attach(|py| match see(py, progress.as_ref(), glance) {
-                Ok(go_on) => go_on,
-                Err(e) => {
-                    raised = Some(e);
-                    false
-                }
-            })
-        };
-        run_scenario(&scenario, &mut look).map_err(|e| match e {
-            RunError::Build(e) => ScenarioError::new_err(e.to_string()),
-            broken => RunFailure::new_err(broken.to_string()),
-        })
-    })?;
-    match raised {
-        Some(e) => Err(e),
-        None => Ok(RunOutput(output)),
-    }
+    py.detach(|| parse(text, origin, &overrides, base_dir)).map(Prepared)
 }
 
 fn see(py: Python<'_>, progress: Option<&Py<PyAny>>, glance: &Glance) -> PyResult<bool> {
@@ -153,10 +177,10 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("ScenarioError", module.py().get_type::<ScenarioError>())?;
     module.add("RunError", module.py().get_type::<RunFailure>())?;
     module.add_class::<RunOutput>()?;
-    module.add_function(wrap_pyfunction!(check, module)?)?;
+    module.add_class::<Prepared>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
-    module.add_function(wrap_pyfunction!(run, module)?)?;
+    module.add_function(wrap_pyfunction!(prepare, module)?)?;
     Ok(())
 }

@@ -221,7 +221,7 @@ impl ParamError {
 }
 
 /// What is known of the whole network when defaults are filled in.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct NetworkEnv {
     /// The hosts' line rate (the greatest of them).
     pub line_rate: Rate,

@@ -3,6 +3,8 @@
 pub mod catalogue;
 pub mod run;
 pub mod scenario;
+pub mod store;
+pub mod summary;
 pub mod tables;
 
 pub use run::{Output, RunError, run};

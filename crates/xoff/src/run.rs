@@ -1,6 +1,6 @@
 //! Running a scenario: from its flows to a manifest and result tables.
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xoff_engine::Time;
@@ -102,9 +102,10 @@ fn run_up_to(
         priority: f.priority,
     });
     let recording = recording(scenario, &topology);
-    let net = Network::build(
+    let net = Network::along(
         topology,
-        &scenario.routing,
+        scenario.router(),
+        scenario.env(),
         scenario.settings(),
         scenario.scheme.clone(),
         flows.collect(),
@@ -112,6 +113,7 @@ fn run_up_to(
     )?;
     let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
     let mut sim = Simulation::new(net, detector, recording, scenario.run.duration);
+    let setup = scenario.took() + began.elapsed();
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
     }
@@ -128,7 +130,8 @@ fn run_up_to(
         Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
-    Ok(Output { manifest: manifest(scenario, &sim, stop, began, &tables), tables })
+    let clock = Clock { setup, wall: began.elapsed() };
+    Ok(Output { manifest: manifest(scenario, &sim, stop, &clock, &tables), tables })
 }
 
 fn simulate(
@@ -224,7 +227,15 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     )
 }
 
-fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, tables: &[Table]) -> Value {
+/// What a run took of wall time.
+struct Clock {
+    /// Before the first event: reading the scenario, and building topology, routing, flows and the network's state.
+    setup: Duration,
+    /// From the scenario that was read to the result tables.
+    wall: Duration,
+}
+
+fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, tables: &[Table]) -> Value {
     let (net, counters) = (sim.network(), sim.counters());
     let traffic = scenario.flows();
     let loads = traffic.offered.iter().map(|l| {
@@ -254,12 +265,15 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, began: Instant, t
         "seed": scenario.seed,
         "sim_time_ps": sim.now().ps(),
         "sample_interval_ps": scenario.record.samples().then(|| scenario.record.interval.ps()),
-        "wall_s": began.elapsed().as_secs_f64(),
+        "wall_s": clock.wall.as_secs_f64(),
+        "setup_s": clock.setup.as_secs_f64(),
         "events": counters.events,
         "packet_hops": counters.packet_hops,
         "fingerprint": format!("{:016x}", counters.fingerprint),
+        "hosts": net.topology.hosts().len(),
         "flows": net.flows.len(),
         "flows_done": counters.flows_done,
+        "most_packets_in_flight": sim.most_packets_in_flight(),
         "dropped_packets": counters.drops,
         "switch_messages": sim.records().cnms_sent,
         "base_rtt_ps": net.base_rtt.ps(),

@@ -31,6 +31,16 @@ impl Table {
     }
 }
 
+/// The unit that a column's name states; none for counts, names and ratios.
+fn unit_of(column: &str) -> Option<&'static str> {
+    match column.rsplit('_').next() {
+        Some("ps") => Some("ps"),
+        Some("bytes") => Some("B"),
+        Some("bps") => Some("bit/s"),
+        _ => None,
+    }
+}
+
 /// A table being made.
 struct Columns(Vec<(Field, ArrayRef)>);
 
@@ -43,7 +53,8 @@ impl Columns {
     }
     fn column(mut self, name: &str, doc: &str, array: ArrayRef, nullable: bool) -> Self {
         let field = Field::new(name, array.data_type().clone(), nullable);
-        let metadata = HashMap::from([("doc".to_string(), doc.to_string())]);
+        let mut metadata = HashMap::from([("doc".to_string(), doc.to_string())]);
+        metadata.extend(unit_of(name).map(|unit| ("unit".to_string(), unit.to_string())));
         self.0.push((field.with_metadata(metadata), array));
         self
     }

@@ -57,6 +57,15 @@ struct End {
     switch: u32,
 }
 
+impl Default for Router {
+    /// That of a network without nodes.
+    fn default() -> Self {
+        let graph = SwitchGraph::default();
+        let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
+        Router { topology: Topology::default(), graph, ways }
+    }
+}
+
 impl Router {
     /// Prepares `routing` on a topology that [`Topology::validate`] accepts. The choices among equal paths follow
     /// from `seed` alone.

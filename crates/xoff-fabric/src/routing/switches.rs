@@ -9,7 +9,7 @@ const NONE: u32 = u32::MAX;
 
 /// The graph in which paths are searched. Hosts are far more than switches and lead nowhere, so tables here count
 /// switches only, by an index of their own.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct SwitchGraph {
     /// Node of each switch.
     switches: Vec<NodeId>,

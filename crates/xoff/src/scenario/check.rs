@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use xoff_fabric::network_env;
 use xoff_fabric::topology::{NodeKind, Topology};
@@ -87,12 +88,13 @@ fn collect<'n>(node: &'n Node, path: String, texts: &mut Vec<(String, &'n str)>)
     }
 }
 
-/// Checks a scenario that was read, and fills in what follows from the whole of it.
+/// Checks a scenario whose reading `began` at a moment, and fills in what follows from the whole of it.
 pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,
     source: &Source<'_>,
     files: Files<'_>,
+    began: Instant,
 ) -> Result<Scenario, ScenarioError> {
     let mut c = Checker { root, source, problems: vec![], warnings: vec![] };
     if let Err(error) = s.scheme.validate() {
@@ -118,13 +120,16 @@ pub(super) fn scenario(
         {
             // Sizes on the wire are known to be sound by now, and so are the paths.
             match network_env(&topology, &router, &s.settings(), &signals) {
-                Ok(env) => s.scheme = s.scheme.resolve(&env),
+                Ok(env) => {
+                    s.scheme = s.scheme.resolve(&env);
+                    let traffic = traffic.unwrap_or_default();
+                    s.built = Arc::new(Built { topology, traffic, router, env, took: began.elapsed() });
+                }
                 Err(error) => {
                     c.add("topology", error.to_string(), "");
                 }
             }
         }
-        s.built = Arc::new(Built { topology, traffic: traffic.unwrap_or_default() });
     }
     if c.problems.is_empty() {
         s.warnings = c.warnings;

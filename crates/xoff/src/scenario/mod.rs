@@ -41,15 +41,16 @@ mod tree;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
-use xoff_fabric::routing::Routing;
+use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
-use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
+use xoff_schemes::{AnyScheme, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
 pub(crate) use check_record::MOST_ROWS;
@@ -122,6 +123,10 @@ pub struct Scenario {
 struct Built {
     topology: Topology,
     traffic: Traffic,
+    router: Router,
+    env: NetworkEnv,
+    /// Wall time that reading and building took.
+    took: Duration,
 }
 
 /// The seed where none is given.
@@ -170,10 +175,11 @@ impl Scenario {
         overrides: &[(String, String)],
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
+        let began = Instant::now();
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
         let scenario = read::scenario(&root, &source)?;
-        check::scenario(scenario, &root, &source, files)
+        check::scenario(scenario, &root, &source, files, began)
     }
 
     /// Reads the scenario at `path`, and the files that it names from the same folder.
@@ -206,6 +212,21 @@ impl Scenario {
     /// [`Topology::hosts`].
     pub fn flows(&self) -> &Traffic {
         &self.built.traffic
+    }
+
+    /// Its routing on the network, as they were when the scenario was read.
+    pub fn router(&self) -> &Router {
+        &self.built.router
+    }
+
+    /// What its scheme knows of the network, as it was when the scenario was read.
+    pub fn env(&self) -> NetworkEnv {
+        self.built.env
+    }
+
+    /// Wall time that reading it took, the making of its network, routing and flows included.
+    pub fn took(&self) -> Duration {
+        self.built.took
     }
 
     /// What is allowed but probably not meant, a sentence each.

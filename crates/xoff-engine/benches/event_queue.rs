@@ -1,0 +1,60 @@
+//! The event queue as networks use it: each event handled makes another one (the *hold* model of Jones, 1986), so that
+//! as many are pending all the time.
+//!
+//! A fat-tree of 128 hosts at 100 Gbps under load has some 13,000 packets in flight, each the cause of one pending
+//! event; one of 1,024 hosts has eight times as many. An arrival lies a frame's time (0.12 us) and a link's delay ahead.
+
+use divan::counter::ItemsCount;
+use divan::{Bencher, black_box};
+use xoff_engine::{EventQueue, Time};
+
+/// Events handled in one measured round.
+const ROUND: u64 = 1_000;
+
+/// A multiplicative generator modulo 2^64, whose high bits are used.
+struct Draw(u64);
+
+impl Draw {
+    fn below(&mut self, span: u64) -> Time {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        Time(((u128::from(self.0) * u128::from(span)) >> 64) as u64)
+    }
+}
+
+/// Measures a queue of `pending` events, each of which makes one between `ahead` and `ahead + span` ps later.
+fn hold(bencher: Bencher<'_, '_>, pending: u32, ahead: u64, span: u64, mut queue: EventQueue) {
+    let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
+    for key in 0..pending {
+        queue.push(draw.below(ahead + span), key, 0);
+    }
+    let mut step = || {
+        if let Some(event) = queue.pop() {
+            queue.push(event.time + Time(ahead) + draw.below(span), black_box(event.key), event.arg);
+        }
+    };
+    // Into the steady state, in which each event has been replaced.
+    (0..pending).for_each(|_| step());
+    bencher.counter(ItemsCount::new(ROUND)).bench_local(|| (0..ROUND).for_each(|_| step()));
+}
+
+/// Arrivals one link ahead: 1.5 us and up to a frame's time more.
+#[divan::bench(args = [100, 2_000, 13_000, 100_000])]
+fn arrivals(bencher: Bencher<'_, '_>, pending: u32) {
+    hold(bencher, pending, 1_500_000, 121_440, EventQueue::new());
+}
+
+/// The same in the order of scheduling.
+#[divan::bench(args = [13_000])]
+fn arrivals_in_order_of_scheduling(bencher: Bencher<'_, '_>, pending: u32) {
+    hold(bencher, pending, 1_500_000, 121_440, EventQueue::in_order_of_scheduling());
+}
+
+/// Timers beyond the wheel's horizon: 55 us to 5 ms ahead.
+#[divan::bench(args = [100, 1_000, 10_000])]
+fn far(bencher: Bencher<'_, '_>, pending: u32) {
+    hold(bencher, pending, 55_000_000, 4_945_000_000, EventQueue::new());
+}
+
+fn main() {
+    divan::main();
+}

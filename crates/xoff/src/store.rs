@@ -1,0 +1,34 @@
+//! Result tables as Parquet files.
+
+use std::fs::File;
+use std::io;
+use std::path::Path;
+
+use parquet::arrow::ArrowWriter;
+use parquet::basic::{Compression, ZstdLevel};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
+
+use crate::tables::Table;
+
+/// Writes each table to `NAME.parquet` in `folder`, compressed, with its columns' meaning and unit.
+///
+/// # Errors
+/// Where a file cannot be made or written.
+pub fn write(tables: &[Table], folder: &Path) -> io::Result<()> {
+    tables.iter().try_for_each(|table| write_table(table, &folder.join(format!("{}.parquet", table.name))))
+}
+
+fn write_table(table: &Table, path: &Path) -> io::Result<()> {
+    let properties =
+        WriterProperties::builder().set_compression(Compression::ZSTD(ZstdLevel::default())).build();
+    let plain = |error: ParquetError| match error {
+        ParquetError::External(cause) => cause.downcast().map_or_else(io::Error::other, |cause| *cause),
+        other => io::Error::other(other),
+    };
+    let mut writer =
+        ArrowWriter::try_new(File::create(path)?, table.batch.schema(), Some(properties)).map_err(plain)?;
+    writer.write(&table.batch).map_err(plain)?;
+    writer.close().map_err(plain)?;
+    Ok(())
+}

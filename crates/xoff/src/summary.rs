@@ -1,0 +1,97 @@
+//! A run in a few numbers, from its tables.
+
+use arrow_array::cast::AsArray;
+use arrow_array::types::{Float64Type, UInt64Type};
+use arrow_array::{Array, PrimitiveArray};
+use serde::Serialize;
+
+use crate::tables::Table;
+
+/// A run in a few numbers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// Flows that started and have an end: a size, or a moment at which they stopped.
+    pub flows: u64,
+    /// Flows that completed, or stopped when they were told to.
+    pub completed: u64,
+    /// Of the flows that sent all of their size; none where there is none.
+    pub slowdown: Option<Slowdown>,
+    /// PAUSE frames sent by all ports.
+    pub pause_frames: u64,
+    /// Time that ports were stopped, summed over ports and priorities, in ps.
+    pub paused_ps: u64,
+    /// The longest egress queue of any port, in bytes.
+    pub max_queue_bytes: u64,
+    /// Packets dropped.
+    pub dropped: u64,
+}
+
+/// FCT slowdown: mean and percentiles, which interpolate linearly between the two nearest ranks.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Slowdown {
+    /// Mean.
+    pub mean: f64,
+    /// Median.
+    pub p50: f64,
+    /// 95th percentile.
+    pub p95: f64,
+    /// 99th percentile.
+    pub p99: f64,
+}
+
+impl Slowdown {
+    /// That of these slowdowns, in any order; none of none.
+    pub fn of(mut values: Vec<f64>) -> Option<Slowdown> {
+        let last = values.len().checked_sub(1)?;
+        values.sort_unstable_by(f64::total_cmp);
+        let percentile = |q: f64| {
+            let rank = q / 100.0 * last as f64;
+            let (low, high) = (values[rank as usize], values[(rank as usize + 1).min(last)]);
+            low + (high - low) * rank.fract()
+        };
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        Some(Slowdown { mean, p50: percentile(50.0), p95: percentile(95.0), p99: percentile(99.0) })
+    }
+}
+
+impl Summary {
+    /// That of a run with these tables.
+    pub fn of(tables: &[Table]) -> Summary {
+        let find = |name: &str| tables.iter().find(|t| t.name == name).map(|t| &t.batch);
+        let column = |table: &str, name: &str| find(table).and_then(|batch| batch.column_by_name(name));
+        let counts = |table: &str, name: &str| -> Option<&PrimitiveArray<UInt64Type>> {
+            column(table, name)?.as_primitive_opt()
+        };
+        let ports = |name: &str| counts("ports", name).into_iter().flat_map(|c| c.values().iter().copied());
+        let done = counts("flows", "fct_ps").map_or(0, |fct| fct.len() - fct.null_count()) as u64;
+        let open = counts("flows", "fct_ps").zip(counts("flows", "size_bytes"));
+        let open = open
+            .map_or(0, |(fct, size)| (0..fct.len()).filter(|&i| size.is_valid(i) && fct.is_null(i)).count());
+        let slowdown = column("flows", "slowdown").and_then(|c| c.as_primitive_opt::<Float64Type>());
+        Summary {
+            flows: done + open as u64,
+            completed: done,
+            slowdown: slowdown.and_then(|c| Slowdown::of(c.iter().flatten().collect())),
+            pause_frames: ports("pause_frames_sent").sum(),
+            // Over the longest run and many ports it might not fit.
+            paused_ps: ports("paused_ps").fold(0, u64::saturating_add),
+            max_queue_bytes: ports("max_queue_bytes").max().unwrap_or(0),
+            dropped: ports("dropped").sum(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_lie_between_the_two_nearest_ranks() {
+        // Five values have the ranks 0 to 4: p50 is rank 2; p95 is rank 3.8, 0.8 of the way from 4 to 9; p99 rank 3.96.
+        let of = Slowdown::of(vec![9.0, 1.0, 4.0, 2.0, 3.0]).expect("five values");
+        assert_eq!((of.mean, of.p50), (3.8, 3.0));
+        assert!((of.p95 - 8.0).abs() < 1e-12 && (of.p99 - 8.8).abs() < 1e-12, "{of:?}");
+        assert_eq!(Slowdown::of(vec![1.5]).map(|s| (s.mean, s.p50, s.p99)), Some((1.5, 1.5, 1.5)));
+        assert_eq!(Slowdown::of(vec![]), None);
+    }
+}

@@ -1,0 +1,145 @@
+"""`xoff bench`: what it measures, and what a comparison refuses."""
+
+from __future__ import annotations
+
+import json
+import statistics
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from conftest import Command
+from xoff import bench
+from xoff.errors import RunError, UserError
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> list[bench.Result]:
+    file = tmp_path_factory.mktemp("bench") / "pair.toml"
+    # Five packets of 1,000 B, of which a setting leaves one, over one switch, and its ACK: four packet-hops.
+    file.write_text(
+        'topology = { name = "star", hosts = 2 }\nscheme = { name = "none" }\npackets = { payload = "1000B" }\n'
+        'traffic = [{ pattern = "flow", src = "host0", dst = "host1", size = "5000B" }]\n'
+    )
+    pair = bench.find([str(file)], [("traffic.0.size", "1000B")])
+    return bench.measure([*pair, *bench.find(["startup"])], repeat=2)
+
+
+def test_figures_follow_from_counts_and_clocks(measured: list[bench.Result]) -> None:
+    pair, startup = measured
+    assert (pair["repeat"], pair["hosts"], pair["flows"]) == (2, 2, 1)
+    assert (pair["packet_hops"], pair["most_packets_in_flight"]) == (4, 1)
+    assert pair["packet_hops_per_s"] == pytest.approx(4 / pair["process_s"])
+    assert pair["run_packet_hops_per_s"] == pytest.approx(4 / pair["wall_s"])
+    assert 0 < pair["setup_s"] < pair["process_s"]
+    assert pair["wall_s"] < pair["process_s"]
+    assert 0 < pair["memory_bytes"] < pair["peak_rss_bytes"] < 1e9
+    assert pair["bytes_per_host"] == pair["memory_bytes"] / 2
+    # `xoff run` has a process of its own, of which only the clock and the manifest are known.
+    assert (startup["hosts"], startup["flows"], startup["memory_bytes"]) == (11, 10, None)
+    # Ten flows of 100 KB in packets of at most 1,500 B, over three links there and their ACKs back.
+    assert startup["packet_hops"] > 10 * (100_000 / 1_500) * 3
+    assert startup["process_s"] > pair["process_s"]
+
+
+def test_repeats_take_turns_and_their_median_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+    order: list[str] = []
+    times = {"incast_pause": iter([5.0, 1.0, 2.0]), "star_permutation": iter([7.0, 9.0, 8.0])}
+
+    def run(benchmark: bench.Benchmark, threads: int) -> bench.Result:
+        order.append(benchmark.name)
+        seconds = next(times[benchmark.name])
+        counts = dict.fromkeys(("packet_hops", "events", "hosts", "flows", "most_packets_in_flight"), 10)
+        clocks = dict.fromkeys(("wall_s", "setup_s", "process_s"), seconds)
+        return {**counts, **clocks, "fingerprint": "a", "peak_rss_bytes": 1, "memory_bytes": 1}
+
+    monkeypatch.setattr(bench, "_run", run)
+    results = bench.measure(bench.find(["incast_pause", "star_permutation"]), repeat=3)
+    assert order == ["incast_pause", "star_permutation"] * 3
+    assert [result["process_s"] for result in results] == [statistics.median([5, 1, 2]), 8.0]
+    assert [result["packet_hops_per_s"] for result in results] == [5.0, 1.25]
+
+
+def test_runs_that_differ_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    fingerprints = iter(["a", "b"])
+    monkeypatch.setattr(bench, "_run", lambda *_: {"fingerprint": next(fingerprints)})
+    with pytest.raises(RunError, match="two runs differ"):
+        bench.measure(bench.find(["startup"]), repeat=2)
+
+
+def test_large_networks_are_there_when_asked_for() -> None:
+    small, every = ([each.name for each in bench.find(large=large)] for large in (False, True))
+    assert {"fat_tree_hpcc", "fat_tree_dcqcn", "incast_pause", "startup"} <= set(small)
+    assert set(every) - set(small) == {"fat_tree_1024_hpcc", "fat_tree_1024_dcqcn"}
+    # By name without being asked for.
+    (large,) = bench.find(["fat_tree_1024_hpcc"])
+    assert large.scenario.check()[0]["topology"]["k"] == 16
+
+
+def test_a_setting_becomes_part_of_the_name() -> None:
+    (each,) = bench.find(["fat_tree_hpcc"], [("topology.k", "4")])
+    assert each.name == "fat_tree_hpcc topology.k=4"
+    assert each.scenario.check()[0]["topology"]["k"] == 4
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["incast"], "did you mean `incast_pause`?"),
+        (["zzz"], "there are fat_tree_1024_dcqcn"),
+        (["missing.toml"], "no such scenario file"),
+        (["startup", "startup"], "name each once"),
+        (["startup", "--set", "topology.senders"], "expected key=value"),
+        (["startup", "--set", "topology.sender=3"], "senders"),
+        (["startup", "--repeat", "0"], "repeat"),
+        (["startup", "--compare", "missing.json"], "missing.json: no such file"),
+        (["startup", "--compare", "."], "cannot be read"),
+        (["startup", "--compare", "text.json"], "it is no JSON"),
+        (["startup", "--compare", "other.json"], "expected a list of results"),
+        (["startup", "--compare", "empty.json"], "expected a list of results"),
+    ],
+)
+def test_a_mistake_is_explained(command: Command, tmp_path: Path, arguments: list[str], message: str) -> None:
+    (tmp_path / "text.json").write_text("scenario  M hops/s")
+    (tmp_path / "other.json").write_text('[{"name": "startup"}]')
+    (tmp_path / "empty.json").write_text("[]")
+    done = command("bench", *arguments)
+    assert (done.returncode, done.stdout, "Traceback" in done.stderr) == (2, "", False)
+    assert message in done.stderr
+
+
+def test_a_comparison_gives_ratios(measured: list[bench.Result], tmp_path: Path) -> None:
+    startup = measured[1]
+    file = tmp_path / "before.json"
+    file.write_text(json.dumps([{**startup, "process_s": startup["process_s"] * 4, "fingerprint": "another"}]))
+    before = bench.earlier(file, bench.find(["startup"]))
+    (compared,) = bench.compare([startup], before)
+    assert compared["ratios"]["process_s"] == 0.25
+    assert compared["ratios"]["wall_s"] == 1.0
+    assert compared["ratios"]["memory_bytes"] is None
+    assert compared["same_events"] is False
+    bench.render([compared])
+
+
+def test_other_scenarios_are_not_compared(measured: list[bench.Result], tmp_path: Path) -> None:
+    file = tmp_path / "before.json"
+    file.write_text(json.dumps(measured))
+    with pytest.raises(UserError, match=r"no result of `incast_pause`.*it has pair traffic.0.size=1000B, startup"):
+        bench.earlier(file, bench.find(["startup", "incast_pause"]))
+
+    def change(scenario: dict[str, Any]) -> dict[str, Any]:
+        return {**scenario, "topology": {**scenario["topology"], "senders": 11}}
+
+    file.write_text(json.dumps([{**measured[1], "scenario": change(measured[1]["scenario"])}]))
+    with pytest.raises(UserError, match=r"`startup` was another scenario, with a different \[topology\]"):
+        bench.earlier(file, bench.find(["startup"]))
+
+
+def test_the_command_prints_ratios(command: Command, tmp_path: Path) -> None:
+    printed = command("bench", "startup", "--repeat", "1", "--json").stdout
+    (tmp_path / "before.json").write_text(printed)
+    done = command("bench", "startup", "--repeat", "1", "--compare", "before.json")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "hops/s ratio" in done.stdout
+    assert "same" in done.stdout
