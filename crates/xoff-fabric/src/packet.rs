@@ -1,5 +1,9 @@
 //! Packets and the slab they live in.
 
+mod transit;
+
+pub(crate) use transit::Transit;
+
 use xoff_engine::Time;
 use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};

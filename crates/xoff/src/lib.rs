@@ -5,5 +5,5 @@ pub mod run;
 pub mod scenario;
 pub mod tables;
 
-pub use run::{Output, RunError, run};
+pub use run::{Output, RunError, Threads, run, run_on};
 pub use scenario::{Scenario, ScenarioError};
