@@ -47,7 +47,10 @@ def run(
     overrides: list[tuple[str, str]],
     base_dir: str,
     seed: int | None,
-    threads: int,
+    threads: int | None,
     progress: Progress | None,
 ) -> RunOutput:
-    """Run a scenario to its end, or until `progress` returns false; the GIL is released meanwhile."""
+    """Run a scenario to its end, or until `progress` returns false; the GIL is released meanwhile.
+
+    Without `threads`, on as many as make it fastest.
+    """

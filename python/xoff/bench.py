@@ -31,7 +31,7 @@ def scenarios() -> dict[str, str]:
     return {file.name.removesuffix(".toml"): file.read_text("utf-8") for file in files}
 
 
-def measure(names: Sequence[str] | None = None, *, threads: int = 1, repeat: int = 1) -> list[Result]:
+def measure(names: Sequence[str] | None = None, *, threads: int | str = 1, repeat: int = 1) -> list[Result]:
     """Run the scenarios `names`, or all; the fastest of `repeat` runs of each.
 
     A result has `name`, `packet_hops`, `events`, `events_per_hop`, `wall_s`, `process_s`, `packet_hops_per_s`,
@@ -79,7 +79,7 @@ def render(results: Sequence[Result]) -> RenderableType:
     return table
 
 
-def _in_fresh_process(name: str, threads: int) -> Result:
+def _in_fresh_process(name: str, threads: int | str) -> Result:
     start = time.perf_counter()
     done = subprocess.run(
         [sys.executable, "-m", "xoff.bench", name, str(threads)], capture_output=True, text=True, check=False
@@ -90,17 +90,18 @@ def _in_fresh_process(name: str, threads: int) -> Result:
     return {**json.loads(done.stdout), "process_s": elapsed}
 
 
-def _measure_here(name: str, threads: int) -> Result:
+def _measure_here(name: str, threads: str) -> Result:
     from xoff import _xoff
+    from xoff.running import thread_count
 
-    output = _xoff.run(scenarios()[name], f"{name}.toml", [], ".", None, threads, None)
+    output = _xoff.run(scenarios()[name], f"{name}.toml", [], ".", None, thread_count(threads), None)
     manifest = json.loads(output.manifest)
     hops, wall_s = manifest["packet_hops"], manifest["wall_s"]
     # Linux counts in KiB, macOS in bytes.
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if sys.platform == "darwin" else 1024)
     return {
         "name": name,
-        "threads": threads,
+        "threads": manifest["threads"],
         "packet_hops": hops,
         "events": manifest["events"],
         "events_per_hop": manifest["events"] / hops if hops else 0.0,
@@ -112,4 +113,4 @@ def _measure_here(name: str, threads: int) -> Result:
 
 
 if __name__ == "__main__":
-    json.dump(_measure_here(sys.argv[1], int(sys.argv[2])), sys.stdout)
+    json.dump(_measure_here(sys.argv[1], sys.argv[2]), sys.stdout)

@@ -8,10 +8,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xoff import _xoff
+from xoff.errors import UserError
 from xoff.scenario import Scenario
 
 if TYPE_CHECKING:
     from xoff._xoff import RunOutput
+
+MOST_THREADS = 4096
+"""Most threads of a run."""
 
 POLL_S = 0.05
 """How often the waiting thread looks for Ctrl-C, in seconds."""
@@ -39,22 +43,33 @@ class Outcome:
     interrupted: bool
 
 
+def thread_count(threads: int | str) -> int | None:
+    """The number of threads asked for, a number or its text; none for `auto`: as many as make a run fastest."""
+    text = str(threads)
+    if text == "auto":
+        return None
+    if text.isascii() and text.isdigit() and 0 < int(text) <= MOST_THREADS:
+        return int(text)
+    raise UserError(f"threads {text}: expected a number from 1 to {MOST_THREADS}, or auto")
+
+
 def execute(
     scenario: Scenario,
     *,
     seed: int | None = None,
-    threads: int = 1,
+    threads: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Run `scenario`; the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+    """Run `scenario` on so many `threads` (see `thread_count`); the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
 
     Raises
     ------
-    ScenarioError
-        The scenario is wrong.
+    UserError, ScenarioError
+        `threads` or the scenario is wrong.
     RunError
         The run broke.
     """
+    workers = thread_count(threads)
     stop, done = threading.Event(), threading.Event()
     result: list[RunOutput] = []
     failure: list[BaseException] = []
@@ -73,7 +88,7 @@ def execute(
                     scenario.overrides,
                     scenario.base_dir,
                     seed,
-                    threads,
+                    workers,
                     on_progress,
                 )
             )

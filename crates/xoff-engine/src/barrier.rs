@@ -5,7 +5,8 @@
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Looks before a waiting thread offers its core to others: a few microseconds.
+/// Looks before a waiting thread offers its core to others, some ten microseconds; none where threads share cores, since
+/// then the one that is waited for may need this very core.
 const LOOKS: u32 = 2_000;
 
 /// Where a fixed number of threads wait for each other, again and again.
@@ -17,13 +18,20 @@ pub struct Barrier {
     arrived: AtomicUsize,
     round: AtomicUsize,
     abandoned: AtomicBool,
+    looks: u32,
 }
 
 impl Barrier {
     /// A barrier for `threads` threads.
     pub fn new(threads: usize) -> Self {
-        let arrived = AtomicUsize::new(0);
-        Barrier { threads, arrived, round: AtomicUsize::new(0), abandoned: AtomicBool::new(false) }
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        Barrier {
+            threads,
+            arrived: AtomicUsize::new(0),
+            round: AtomicUsize::new(0),
+            abandoned: AtomicBool::new(false),
+            looks: if threads <= cores { LOOKS } else { 0 },
+        }
     }
 
     /// Waits until all threads are here. Returns false when one of them never comes, see [`Self::abandon`].
@@ -37,7 +45,7 @@ impl Barrier {
         } else {
             let mut looks = 0;
             while self.round.load(Ordering::Acquire) == round && !self.abandoned.load(Ordering::Relaxed) {
-                if looks < LOOKS {
+                if looks < self.looks {
                     looks += 1;
                     std::hint::spin_loop();
                 } else {

@@ -36,6 +36,8 @@ const THREAD: f64 = 1e-3;
 const UNEVENNESS: f64 = 1.2;
 /// Least gain for which several threads are worth their while.
 const LEAST_GAIN: f64 = 0.85;
+/// Most parts: each two have mailboxes.
+const MOST_PARTS: usize = 256;
 /// Most lookaheads that are tried.
 const MOST_TRIED: usize = 6;
 
@@ -66,7 +68,7 @@ impl Cut {
 
     fn with_load(net: &Network, parts: usize, load: &Load) -> Cut {
         let whole = Cut::whole(net);
-        let parts = parts.min(usize::from(PartId::MAX));
+        let parts = parts.min(MOST_PARTS);
         if parts < 2 || needs_one_part(net).is_some() {
             return whole;
         }
@@ -269,7 +271,11 @@ impl Atoms {
                 let Some(atom) = best else { break };
                 let more = own(atom);
                 let last = part + 1 == parts;
-                if !last && load > 0 && load + more > target && load + more - target > target.saturating_sub(load) {
+                if !last
+                    && load > 0
+                    && load + more > target
+                    && load + more - target > target.saturating_sub(load)
+                {
                     break;
                 }
                 part_of[atom] = part as PartId;
@@ -317,14 +323,12 @@ impl Atoms {
                     }
                 }
                 let work = self.work[atom];
-                // Shares that differ by less than a tenth are alike: then balance decides.
-                let tenth = self.traffic[atom] / 10 + 1;
-                let rank = |p: &usize| {
-                    let fits = load[*p] + work <= full;
-                    (fits, if fits { towards[*p] / tenth } else { 0 }, std::cmp::Reverse(load[*p]))
-                };
-                let best = (0..parts).reduce(|best, p| if rank(&p) > rank(&best) { p } else { best });
-                let best = best.unwrap_or(0);
+                // Shares that differ by less than a tenth are alike: then balance decides, as where no part has room.
+                let fits = |p: &usize| load[*p] + work <= full;
+                let most = (0..parts).filter(fits).map(|p| towards[p]).max().unwrap_or(0);
+                let near = |p: &usize| towards[*p] + self.traffic[atom] / 10 >= most;
+                let best = (0..parts).filter(|p| fits(p) && near(p)).min_by_key(|&p| load[p]);
+                let best = best.or((0..parts).min_by_key(|&p| load[p])).unwrap_or(0);
                 part_of[atom] = best as PartId;
                 load[best] += work;
             }
@@ -368,9 +372,7 @@ impl Atoms {
         }
         let busiest = work.iter().zip(&crossing).map(|(&w, &c)| w as f64 * HOP + c as f64 * CROSSING / 2.0);
         let windows = load.span.ps().div_ceil(GRID.ps()) * GRID.ps().div_ceil(lookahead.ps());
-        let cost = busiest.fold(0.0, f64::max) * UNEVENNESS
-            + windows as f64 * WINDOW
-            + parts as f64 * THREAD;
+        let cost = busiest.fold(0.0, f64::max) * UNEVENNESS + windows as f64 * WINDOW + parts as f64 * THREAD;
         Some(Cut { part_of, parts, lookahead, cost })
     }
 }

@@ -410,8 +410,7 @@ impl Part {
     fn count_once(&mut self, key: u32) {
         if self.number > 0 {
             self.counters.events -= 1;
-            self.counters.fingerprint =
-                self.counters.fingerprint.wrapping_sub(fingerprint(self.now, key));
+            self.counters.fingerprint = self.counters.fingerprint.wrapping_sub(fingerprint(self.now, key));
         }
     }
 

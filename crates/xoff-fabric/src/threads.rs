@@ -9,8 +9,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xoff_engine::{Barrier, Time};
 
-use crate::part::{Failure, Part};
 use crate::packet::Transit;
+use crate::part::{Failure, Part};
 use crate::simulation::Progress;
 use crate::windows::{End, Totals, Windows};
 
@@ -155,11 +155,7 @@ pub(crate) fn together(
 }
 
 /// Goes through windows with the only part there is.
-pub(crate) fn alone(
-    part: &mut Part,
-    windows: &mut Windows,
-    look: &mut dyn FnMut(&Progress) -> bool,
-) -> End {
+pub(crate) fn alone(part: &mut Part, windows: &mut Windows, look: &mut dyn FnMut(&Progress) -> bool) -> End {
     loop {
         let totals = part.totals();
         let limit = match windows.next(&totals) {

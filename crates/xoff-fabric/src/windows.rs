@@ -120,7 +120,12 @@ impl Windows {
             return Err(self.over(End::Events, Time((self.limit.0.max(1) - 1) / GRID.0 * GRID.0)));
         }
         let full = totals.rows >= self.bounds.most_rows;
-        if full && self.bounds.interval.is_some_and(|i| self.limit.0 > 1 && (self.limit.0 - 1).is_multiple_of(i.0)) {
+        if full
+            && self
+                .bounds
+                .interval
+                .is_some_and(|i| self.limit.0 > 1 && (self.limit.0 - 1).is_multiple_of(i.0))
+        {
             return Err(self.over(End::Rows, Time(self.limit.0 - 1)));
         }
         let begin = totals.next.max(self.limit);
@@ -202,11 +207,8 @@ mod tests {
 
     #[test]
     fn windows_are_as_long_as_the_lookahead_and_end_at_microseconds_and_samples() {
-        let mut windows = Windows::new(Bounds {
-            lookahead: Time(400_000),
-            interval: Some(Time(450_000)),
-            ..FREE
-        });
+        let mut windows =
+            Windows::new(Bounds { lookahead: Time(400_000), interval: Some(Time(450_000)), ..FREE });
         // From 0: 0.4 us; then to the sample at 0.45 us, itself included; from there 0.4 us; to the sample at 0.9 us;
         // to 1 us. A next event at 2.1 us begins the next one, which reaches the sample at 2.25 us.
         let ends = [0, 400_000, 450_001, 850_001, 900_001, 2_100_000].map(|next| windows.next(&at(next)));

@@ -11,7 +11,9 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::settings::{AckClass, FlowControl, Host, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::topology::{Link, Topology};
-use xoff_fabric::{Cut, Flow, Network, Recording, Simulation, network_env, routing::Router, routing::Routing};
+use xoff_fabric::{
+    Cut, Flow, Network, Recording, Simulation, network_env, routing::Router, routing::Routing,
+};
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 

@@ -8,7 +8,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use xoff::run::{Glance, Output, RunError, run as run_scenario};
+use xoff::run::{Glance, Output, RunError, Threads, run_on};
 use xoff::scenario::{self, Scenario};
 
 create_exception!(xoff._xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
@@ -95,7 +95,8 @@ impl RunOutput {
     }
 }
 
-/// Runs a scenario to its end, or until `progress` returns false; the GIL is released meanwhile.
+/// Runs a scenario to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on as
+/// many as make it fastest.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides, base_dir, seed, threads, progress))]
 #[expect(clippy::too_many_arguments, reason = "the arguments of the Python function")]
@@ -106,14 +107,9 @@ fn run(
     mut overrides: Overrides,
     base_dir: &str,
     seed: Option<u64>,
-    threads: u32,
+    threads: Option<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<RunOutput> {
-    if threads > 1 {
-        let message =
-            "expected one thread: this version simulates each run on one (results never depend on it)";
-        return Err(ScenarioError::new_err(message));
-    }
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
     let mut raised = None;
     let output = py.detach(|| {
@@ -127,8 +123,8 @@ fn run(
                 }
             })
         };
-        run_scenario(&scenario, &mut look).map_err(|e| match e {
-            RunError::Build(e) => ScenarioError::new_err(e.to_string()),
+        run_on(threads.map_or(Threads::Auto, Threads::UpTo), &scenario, &mut look).map_err(|e| match e {
+            e @ (RunError::Build(_) | RunError::OneThread { .. }) => ScenarioError::new_err(e.to_string()),
             broken => RunFailure::new_err(broken.to_string()),
         })
     })?;

@@ -45,7 +45,9 @@ pub enum RunError {
         events: u64,
     },
     /// More threads than the scenario can have.
-    #[error("{threads} threads: `{setting}` needs events in one order for all of the network; expected 1, or `auto`")]
+    #[error(
+        "{threads} threads: `{setting}` needs events in one order for all of the network; expected 1, or `auto`"
+    )]
     OneThread {
         /// Threads asked for.
         threads: u32,
