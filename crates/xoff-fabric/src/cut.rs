@@ -3,8 +3,9 @@
 //! possible.
 //!
 //! The traffic is known before the run, so the work is that of all flows' packets on their paths. First the switches
-//! with hosts are divided: a part grows by the neighbour with the greatest share of its traffic to the part, so that
-//! the pods of a fat-tree stay together. The other switches then join the part that they have most traffic with.
+//! with hosts are divided: a part grows by the nearest of them, so that the pods of a fat-tree stay together. The other switches then join the part that they have most traffic with.
+
+use std::collections::VecDeque;
 
 use xoff_engine::Time;
 
@@ -257,39 +258,34 @@ impl Atoms {
     fn grow(&self, parts: usize) -> Vec<PartId> {
         let count = self.work.len();
         let mut part_of = vec![NONE; count];
-        let own = |atom: usize| if self.with_hosts[atom] { self.work[atom].max(1) } else { 0 };
-        let mut left: u64 = (0..count).map(own).sum();
+        let with_hosts = || (0..count).filter(|&a| self.with_hosts[a]);
+        let mut left: u64 = with_hosts().map(|a| self.work[a].max(1)).sum();
         for part in 0..parts {
             let target = left / (parts - part) as u64;
-            let (mut load, mut towards) = (0, vec![0u64; count]);
-            loop {
-                // The greatest share of traffic to the part; the first atom with hosts where there is none.
-                let free = (0..count).filter(|&a| part_of[a] == NONE);
-                let share = |a: usize| towards[a] as f64 / self.traffic[a].max(1) as f64;
-                let rank = |a: usize| (share(a), self.with_hosts[a]);
-                let best = free.reduce(|best, a| if rank(a) > rank(best) { a } else { best });
-                let Some(atom) = best else { break };
-                let more = own(atom);
-                let last = part + 1 == parts;
-                if !last
-                    && load > 0
-                    && load + more > target
-                    && load + more - target > target.saturating_sub(load)
-                {
+            // Links from the part to each atom.
+            let (mut load, mut distance) = (0, vec![u32::MAX; count]);
+            while let Some(atom) =
+                with_hosts().filter(|&a| part_of[a] == NONE).min_by_key(|&a| (distance[a], a))
+            {
+                let more = self.work[atom].max(1);
+                let over = (load + more).saturating_sub(target);
+                if part + 1 < parts && load > 0 && over > target.saturating_sub(load) {
                     break;
                 }
                 part_of[atom] = part as PartId;
                 load += more;
-                for &(neighbour, packets) in &self.links[atom] {
-                    towards[neighbour] += packets;
+                distance[atom] = 0;
+                let mut nearer = VecDeque::from([atom]);
+                while let Some(from) = nearer.pop_front() {
+                    for &(to, _) in &self.links[from] {
+                        if distance[from] + 1 < distance[to] {
+                            distance[to] = distance[from] + 1;
+                            nearer.push_back(to);
+                        }
+                    }
                 }
             }
             left -= load;
-        }
-        for (atom, part) in part_of.iter_mut().enumerate() {
-            if !self.with_hosts[atom] {
-                *part = NONE;
-            }
         }
         part_of
     }
