@@ -14,6 +14,9 @@ pub const DATA: u8 = 2;
 /// Data priorities at most.
 pub const MAX_PRIORITIES: usize = 8;
 
+/// For a link that stays in its part of the network.
+pub const HERE: u16 = u16::MAX;
+
 /// One class's queue at an egress port.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
@@ -82,6 +85,8 @@ pub struct Port {
     pub arrival_key: u32,
     /// The node that the port belongs to.
     pub node: u32,
+    /// The part of the network that the link leads to, or [`HERE`].
+    pub leads_to: u16,
     /// Classes with packets, one bit each.
     pub backlog: u16,
     /// Classes that may not send.
@@ -116,6 +121,7 @@ impl Port {
             ps_per_byte: rate.ps_per_byte().unwrap_or(0),
             arrival_key,
             node,
+            leads_to: HERE,
             backlog: 0,
             paused: 0,
             armed: false,
