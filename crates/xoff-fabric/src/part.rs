@@ -20,7 +20,7 @@ use crate::nic::Nic;
 use crate::pacing::ABSENT;
 use crate::packet::{Kind, PacketId, Packets, Transit};
 use crate::pause::PauseState;
-use crate::port::{DATA, HERE, Port, Queue};
+use crate::port::{AWAY, DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::sender::Sender;
@@ -153,6 +153,12 @@ pub struct Part {
     pub(crate) ns3_nic: bool,
 }
 
+/// The key of the arrival of what leaves by a port.
+fn arrival_key(net: &Network, port: PortId) -> u32 {
+    let to = net.topology.node_of(peer(port));
+    key(if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, peer(port))
+}
+
 /// A folded multiplication mixes an event's time and key; the sum over events does not depend on the order of nodes.
 #[inline]
 fn fingerprint(time: Time, key: u32) -> u64 {
@@ -178,15 +184,11 @@ impl Part {
         let of = |port: PortId| {
             let node = topology.node_of(port);
             let to = topology.node_of(peer(port));
-            let arrival = if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL };
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            let (here, there) = (cut.part_of(node), cut.part_of(to) as PartId);
-            let leads_to = if here == usize::from(there) { HERE } else { there };
-            let port = Port::new(node, rate, delay, key(arrival, peer(port)), code);
-            let mut port = port.with_wire(net.wire.gap, net.settings.quirks.clock);
-            port.leads_to = leads_to;
-            port
+            let stays = cut.part_of(node) == cut.part_of(to);
+            let arrival = if stays { arrival_key(&net, port) } else { AWAY };
+            Port::new(node, rate, delay, arrival, code).with_wire(net.wire.gap, net.settings.quirks.clock)
         };
         let owned = |node| cut.part_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = (0..ports).filter(|&p| owned(topology.node_of(p))).collect();
@@ -431,16 +433,23 @@ impl Part {
         port.tx_bytes += size;
         port.tx_packets += 1;
         let (arrival, key_there, ready) = (sent + port.delay, port.arrival_key, port.busy_until);
-        let leads_to = port.leads_to;
         if self.tells_when_ready {
             port.armed = true;
             self.events.push(ready, key(kind::PORT_READY, port_id), 0);
         }
-        if leads_to != HERE {
-            let outbox = &mut self.outboxes[usize::from(leads_to)];
-            return self.packets.send_off(id, arrival, key_there, outbox);
+        if key_there == AWAY {
+            return self.send_off(port_id, arrival, id);
         }
         self.events.push(arrival, key_there, id);
+    }
+
+    /// A packet leaves by `port` for another part, where it is to arrive at `time`.
+    #[cold]
+    #[inline(never)]
+    fn send_off(&mut self, port: PortId, time: Time, id: PacketId) {
+        let to = self.cut.part_of(self.net.topology.node_of(peer(port)));
+        let key = arrival_key(&self.net, port);
+        self.packets.send_off(id, time, key, &mut self.outboxes[to]);
     }
 
     /// Ends the run for lack of room, or counts the loss where loss is allowed.

@@ -14,8 +14,8 @@ pub const DATA: u8 = 2;
 /// Data priorities at most.
 pub const MAX_PRIORITIES: usize = 8;
 
-/// For a link that stays in its part of the network.
-pub const HERE: u16 = u16::MAX;
+/// In place of the key of an arrival in another part of the network; no event has it.
+pub const AWAY: u32 = u32::MAX;
 
 /// One class's queue at an egress port.
 #[derive(Clone, Copy, Debug)]
@@ -81,12 +81,10 @@ pub struct Port {
     pub gap: Time,
     /// Picoseconds a byte, or 0 where that is no whole number.
     ps_per_byte: u64,
-    /// Key of a packet's arrival at the peer.
+    /// Key of a packet's arrival at the peer, or [`AWAY`].
     pub arrival_key: u32,
     /// The node that the port belongs to.
     pub node: u32,
-    /// The part of the network that the link leads to, or [`HERE`].
-    pub leads_to: u16,
     /// Classes with packets, one bit each.
     pub backlog: u16,
     /// Classes that may not send.
@@ -121,7 +119,6 @@ impl Port {
             ps_per_byte: rate.ps_per_byte().unwrap_or(0),
             arrival_key,
             node,
-            leads_to: HERE,
             backlog: 0,
             paused: 0,
             armed: false,
