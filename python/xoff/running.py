@@ -60,7 +60,9 @@ def execute(
     threads: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Run `scenario` on so many `threads` (see `thread_count`); the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+    """Run `scenario`; the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+
+    `threads` is a number or `auto`, see `thread_count`.
 
     Raises
     ------
