@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import xoff
+from xoff.results import TABLES
 
 
 def test_one_flow_alone_has_slowdown_one(small: Path) -> None:
@@ -87,3 +88,19 @@ def test_a_run_reports_itself(small: Path, tmp_path: Path) -> None:
     run.write(tmp_path / "r")
     assert run.report() == tmp_path / "r" / "report.html"
     assert (tmp_path / "r" / "report.html").stat().st_size > 1e6
+
+
+def test_threads_change_the_manifests_threads_alone() -> None:
+    scenario = Path(__file__).parent.parent / "scenarios" / "bursts.toml"
+    one, two, auto = (xoff.run(scenario, sets={"traffic.0.count": 2}, threads=n) for n in (1, 2, "auto"))
+    assert (one.manifest["threads"], two.manifest["threads"], auto.manifest["threads"]) == (1, 2, 1)
+    assert one.flows.num_rows > 0
+    for run in (two, auto):
+        assert all(run.table(name).equals(one.table(name)) for name in TABLES)
+        assert run.manifest["fingerprint"] == one.manifest["fingerprint"]
+
+
+@pytest.mark.parametrize("threads", [0, -1, 4097, "many", True])
+def test_a_wrong_number_of_threads_is_refused(small: Path, threads: int | str) -> None:
+    with pytest.raises(xoff.UserError, match=f"threads {threads}: expected a number from 1 to 4096, or auto"):
+        xoff.run(small, threads=threads)
