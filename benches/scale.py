@@ -2,7 +2,8 @@
 
     python benches/scale.py [--repeat N] [--quick | --long] [--write docs/performance.md]
 
-Takes some minutes on an idle core; `--quick` measures a tenth of the simulated time, `--long` also 10 ms of 1,024 hosts.
+Takes some minutes on an idle core; `--quick` measures a tenth of the simulated time, `--long` also 10 ms of 1,024
+hosts.
 """
 
 from __future__ import annotations

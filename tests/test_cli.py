@@ -274,7 +274,7 @@ def test_a_run_loads_no_table_library_and_no_bar(small: Path, tmp_path: Path) ->
         "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'rich.progress'} & set(sys.modules); "
         "sys.exit(str(heavy) if heavy else 0)"
     )
-    command = [sys.executable, "-c", script, small, tmp_path / "out"]
+    command = [sys.executable, "-c", script, str(small), str(tmp_path / "out")]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "1 of 1 completed" in done.stdout

@@ -113,6 +113,7 @@ def test_dcqcn_gets_its_timers_and_red_by_rate(inputs: Path) -> None:
         "min_rate": "100Mbps",
         "clamp_target": False,
         "window": False,
+        "whole_bits": True,
     }
     assert scenario["detector"] == {
         "name": "red",

@@ -92,7 +92,8 @@ def measure(
       reading the scenario and building network, routing and flows, of which the last is partly in `wall_s`,
     - `packet_hops_per_s` over `process_s`, and `run_packet_hops_per_s` over `wall_s`,
     - bytes: `peak_rss_bytes` of the process, `memory_bytes` by which the run has raised it, and that over hosts, flows
-      and `most_packets_in_flight` (at any whole microsecond) as `bytes_per_host`, `bytes_per_flow`, `bytes_per_packet`; none of start-up.
+      and `most_packets_in_flight` (at any whole microsecond) as `bytes_per_host`, `bytes_per_flow`,
+      `bytes_per_packet`; none of start-up.
 
     `progress` is told what runs next.
 
