@@ -47,12 +47,12 @@ def test_repeats_take_turns_and_their_median_counts(monkeypatch: pytest.MonkeyPa
     order: list[str] = []
     times = {"incast_pause": iter([5.0, 1.0, 2.0]), "star_permutation": iter([7.0, 9.0, 8.0])}
 
-    def run(benchmark: bench.Benchmark, threads: int) -> bench.Result:
+    def run(benchmark: bench.Benchmark, threads: int | str) -> bench.Result:
         order.append(benchmark.name)
         seconds = next(times[benchmark.name])
         counts = dict.fromkeys(("packet_hops", "events", "hosts", "flows", "most_packets_in_flight"), 10)
         clocks = dict.fromkeys(("wall_s", "setup_s", "process_s"), seconds)
-        return {**counts, **clocks, "fingerprint": "a", "peak_rss_bytes": 1, "memory_bytes": 1}
+        return {**counts, **clocks, "threads": 1, "fingerprint": "a", "peak_rss_bytes": 1, "memory_bytes": 1}
 
     monkeypatch.setattr(bench, "_run", run)
     results = bench.measure(bench.find(["incast_pause", "star_permutation"]), repeat=3)

@@ -37,7 +37,7 @@ def run(
     *,
     seed: int | None = None,
     sets: Mapping[str, object] | None = None,
-    threads: int = 1,
+    threads: int | str = 1,
 ) -> Run:
     """Run the scenario file and return its results.
 
@@ -50,7 +50,7 @@ def run(
     sets
         Settings by dotted key on top of the file, as in ``{"scheme.name": "hpcc"}``.
     threads
-        Threads to use; the results do not depend on it.
+        Threads to use, or ``"auto"`` for as many as make the run fastest; the results do not depend on it.
 
     Raises
     ------

@@ -47,8 +47,11 @@ class Prepared:
     def warnings(self) -> list[str]:
         """What is allowed but probably not meant."""
 
-    def run(self, threads: int, progress: Progress | None) -> RunOutput:
-        """Run it to its end, or until `progress` returns false; the GIL is released meanwhile."""
+    def run(self, threads: int | None, progress: Progress | None) -> RunOutput:
+        """Run it to its end, or until `progress` returns false; the GIL is released meanwhile.
+
+        Without `threads`, on as many as make it fastest.
+        """
 
 def prepare(
     text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str, seed: int | None = None

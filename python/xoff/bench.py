@@ -78,21 +78,21 @@ def find(names: Iterable[str] = (), overrides: Sequence[Override] = (), *, large
 def measure(
     benchmarks: Sequence[Benchmark],
     *,
-    threads: int = 1,
+    threads: int | str = 1,
     repeat: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> list[Result]:
-    """Run `benchmarks` in turn, `repeat` times; the median of each figure.
+    """Run `benchmarks` in turn, `repeat` times, on so many `threads` or `auto`; the median of each figure.
 
     A result has
 
-    - `name`, `scenario` (the resolved one), `threads`, `repeat`, `fingerprint`,
+    - `name`, `scenario` (the resolved one), `threads` (the number used), `repeat`, `fingerprint`,
     - counts: `packet_hops`, `events`, `events_per_hop`, `hosts`, `flows`, `most_packets_in_flight`,
     - wall times in s: `process_s` from the process's start to its exit, `wall_s` of the run within it, `setup_s` of
       reading the scenario and building network, routing and flows, of which the last is partly in `wall_s`,
     - `packet_hops_per_s` over `process_s`, and `run_packet_hops_per_s` over `wall_s`,
     - bytes: `peak_rss_bytes` of the process, `memory_bytes` by which the run has raised it, and that over hosts, flows
-      and most packets in flight as `bytes_per_host`, `bytes_per_flow`, `bytes_per_packet`; none of start-up.
+      and `most_packets_in_flight` (at any whole microsecond) as `bytes_per_host`, `bytes_per_flow`, `bytes_per_packet`; none of start-up.
 
     `progress` is told what runs next.
 
@@ -111,12 +111,12 @@ def measure(
                 progress(f"{benchmark.name}, {attempt} of {repeat}")
             its_runs.append(_run(benchmark, threads))
     return [
-        _result(benchmark, resolved, threads, its_runs)
+        _result(benchmark, resolved, its_runs)
         for benchmark, resolved, its_runs in zip(benchmarks, prepared, runs, strict=True)
     ]
 
 
-def _result(benchmark: Benchmark, resolved: dict[str, Any], threads: int, runs: Sequence[Result]) -> Result:
+def _result(benchmark: Benchmark, resolved: dict[str, Any], runs: Sequence[Result]) -> Result:
     first = runs[0]
     if any(run["fingerprint"] != first["fingerprint"] for run in runs):
         raise RunError(f"benchmark `{benchmark.name}`: two runs differ: {[run['fingerprint'] for run in runs]}")
@@ -128,8 +128,8 @@ def _result(benchmark: Benchmark, resolved: dict[str, Any], threads: int, runs: 
     def ratio(above: float | None, below: float | None) -> float | None:
         return above / below if above is not None and below else None
 
-    result: Result = {"name": benchmark.name, "threads": threads, "repeat": len(runs)}
-    result |= {key: first[key] for key in (*_COUNTS, "fingerprint")}
+    result: Result = {"name": benchmark.name, "repeat": len(runs)}
+    result |= {key: first[key] for key in (*_COUNTS, "threads", "fingerprint")}
     result |= {key: median(key) for key in (*_CLOCKS, "peak_rss_bytes", "memory_bytes")}
     hops, memory = result["packet_hops"], result["memory_bytes"]
     return result | {
@@ -143,7 +143,7 @@ def _result(benchmark: Benchmark, resolved: dict[str, Any], threads: int, runs: 
     }
 
 
-def _run(benchmark: Benchmark, threads: int) -> Result:
+def _run(benchmark: Benchmark, threads: int | str) -> Result:
     if benchmark.name.split()[0] == STARTUP:
         return _start_up(benchmark, threads)
     job = json.dumps({**vars(benchmark.scenario), "threads": threads})
@@ -151,7 +151,7 @@ def _run(benchmark: Benchmark, threads: int) -> Result:
     return {**json.loads(printed), "process_s": process_s}
 
 
-def _start_up(benchmark: Benchmark, threads: int) -> Result:
+def _start_up(benchmark: Benchmark, threads: int | str) -> Result:
     scenario = benchmark.scenario
     with tempfile.TemporaryDirectory(prefix="xoff-bench-") as folder:
         file = Path(folder) / scenario.origin
@@ -174,11 +174,13 @@ def _process(benchmark: Benchmark, command: list[str], job: str) -> tuple[str, f
 
 
 def _of_manifest(manifest: dict[str, Any]) -> Result:
-    return {key: manifest[key] for key in (*_COUNTS, "wall_s", "setup_s", "fingerprint")}
+    return {key: manifest[key] for key in (*_COUNTS, "wall_s", "setup_s", "threads", "fingerprint")}
 
 
 def _measure_here(job: dict[str, Any]) -> Result:
-    threads = job.pop("threads")
+    from xoff.running import thread_count
+
+    threads = thread_count(job.pop("threads"))
     # JSON has no tuples.
     scenario = Scenario(**{**job, "overrides": [(key, value) for key, value in job["overrides"]]})
     before = _peak_rss_bytes()
@@ -265,6 +267,7 @@ def render(results: Sequence[Result]) -> RenderableType:
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scenario", style="bold cyan")
     compared = any("ratios" in result for result in results)
+    threaded = any(result["threads"] > 1 for result in results)
     columns = (
         "M hops/s",
         "M hops",
@@ -279,6 +282,8 @@ def render(results: Sequence[Result]) -> RenderableType:
     )
     for column in columns:
         table.add_column(column, justify="right")
+    if threaded:
+        table.add_column("threads", justify="right")
     if compared:
         for column in ("hops/s ratio", "memory ratio", "events"):
             table.add_column(column, justify="right")
@@ -300,6 +305,8 @@ def render(results: Sequence[Result]) -> RenderableType:
             number(result["bytes_per_flow"], ",.0f"),
             number(result["bytes_per_packet"], ",.0f"),
         ]
+        if threaded:
+            row.append(str(result["threads"]))
         if compared:
             ratios = result["ratios"]
             row += [number(ratios["packet_hops_per_s"], ".3f"), number(ratios["memory_bytes"], ".3f")]

@@ -253,12 +253,14 @@ def _print(table: object) -> None:
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)
 
 
-def _threads(text: str) -> int:
-    if text == "auto":
-        return 1  # what this version simulates a run on
-    if text.isascii() and text.isdigit() and 0 < int(text) <= 4096:
-        return int(text)
-    raise UserError(f"--threads {text}: expected a number from 1 to 4096, or auto")
+def _threads(text: str) -> str:
+    from xoff.running import thread_count
+
+    try:
+        thread_count(text)
+    except UserError as error:
+        raise UserError(f"--{error}") from None
+    return text
 
 
 def main(arguments: list[str] | None = None) -> int:

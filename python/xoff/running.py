@@ -7,8 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xoff.errors import UserError
+
 if TYPE_CHECKING:
     from xoff._xoff import Prepared, RunOutput
+
+MOST_THREADS = 4096
+"""Most threads of a run."""
 
 POLL_S = 0.05
 """How often the waiting thread looks for Ctrl-C, in seconds."""
@@ -36,21 +41,34 @@ class Outcome:
     interrupted: bool
 
 
+def thread_count(threads: int | str) -> int | None:
+    """The number of threads asked for, a number or its text; none for `auto`: as many as make a run fastest."""
+    text = str(threads)
+    if text == "auto":
+        return None
+    if text.isascii() and text.isdigit() and 0 < int(text) <= MOST_THREADS:
+        return int(text)
+    raise UserError(f"threads {text}: expected a number from 1 to {MOST_THREADS}, or auto")
+
+
 def execute(
     scenario: Prepared,
     *,
-    threads: int = 1,
+    threads: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Run `scenario`; the first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+    """Run `scenario` on so many `threads` (see `thread_count`).
+
+    The first Ctrl-C stops it cleanly with what was recorded, a second one at once.
 
     Raises
     ------
-    ScenarioError
-        It cannot be run like that.
+    UserError, ScenarioError
+        `threads` is no number of threads, or the scenario cannot be run on so many.
     RunError
         The run broke.
     """
+    workers = thread_count(threads)
     stop, done = threading.Event(), threading.Event()
     result: list[RunOutput] = []
     failure: list[BaseException] = []
@@ -62,7 +80,7 @@ def execute(
 
     def work() -> None:
         try:
-            result.append(scenario.run(threads, on_progress))
+            result.append(scenario.run(workers, on_progress))
         except BaseException as error:  # handed over to the caller's thread
             failure.append(error)
         finally:

@@ -3,12 +3,14 @@
 //! It knows no network. Time is an integer number of picoseconds, so that one byte at any standard link
 //! rate is a whole number of ticks and nothing is rounded on a packet's way.
 
+pub mod barrier;
 pub mod ns3_random;
 pub mod quantity;
 pub mod random;
 pub mod units;
 pub mod wheel;
 
+pub use barrier::Barrier;
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};

@@ -258,6 +258,16 @@ impl EventQueue {
         self.due.last().map(|e| e.time)
     }
 
+    /// A time that is not after the next event's and less than a slot before it; none where nothing is pending. Unlike
+    /// [`Self::next_time`] it leaves the slot closed, so that events may still join it cheaply.
+    #[inline]
+    pub fn earliest(&self) -> Option<Time> {
+        match self.due.last() {
+            Some(event) => Some(event.time),
+            None => Some(self.next_slot()).filter(|&slot| slot < NO_SLOT).map(|slot| Time(slot << SLOT_BITS)),
+        }
+    }
+
     /// The number of the first slot after the current one that has an event, in the wheel or beyond; [`NO_SLOT`] or more
     /// where there is none.
     #[inline]
@@ -423,6 +433,9 @@ mod tests {
                     }
                 }
                 prop_assert_eq!(queue.len(), model.len());
+                let (bound, next) = (queue.earliest().map(|t| t.0), model.first().map(|e| e.0));
+                prop_assert_eq!(bound.is_some(), next.is_some());
+                prop_assert!(bound <= next && next.unwrap_or(0) < bound.unwrap_or(0) + (1 << SLOT_BITS));
             }
             while let Some(e) = queue.pop() {
                 prop_assert_eq!(Some((e.time.0, e.key, e.arg)), model.pop_first());

@@ -5,61 +5,63 @@
 //! more. The set of such queues is found as the greatest fixed point: begin with all paused queues and take out those
 //! for which a packet that they wait for may still leave.
 
+use crate::cut::Cut;
 use crate::part::Part;
 use crate::port::DATA;
 use crate::settings::FlowControl;
 use crate::topology::{PortId, peer};
 
+/// The egress ports of switches that wait on each other, ascending; empty where there is no deadlock.
+pub(crate) fn deadlock(parts: &[Part], cut: &Cut) -> Vec<PortId> {
+    let Some(first) = parts.first() else { return Vec::new() };
+    let (net, priorities) = (&first.net, first.priorities);
+    // A pause that is not repeated ends by itself.
+    let FlowControl::Pfc(pfc) = &net.settings.flow_control else { return Vec::new() };
+    if pfc.expires && !pfc.refresh {
+        return Vec::new();
+    }
+    let port_of = |queue: usize| (queue / priorities) as PortId;
+    let at = |queue: usize| &parts[cut.part_of(net.topology.node_of(port_of(queue)))];
+    // The queue of the same priority at the other end of the link.
+    let other_end = |queue: usize| peer(port_of(queue)) as usize * priorities + queue % priorities;
+    // An egress queue is held when it is paused, and the ingress queue that paused it still over its threshold.
+    let is_held = |queue: usize| {
+        let cause = other_end(queue);
+        at(queue).pauses[queue].current().is_some() && at(cause).ingress[cause].pausing
+    };
+    let mut stuck: Vec<bool> = (0..net.topology.ports() as usize * priorities).map(is_held).collect();
+    if !stuck.contains(&true) {
+        return Vec::new();
+    }
+    let charged: Vec<(usize, usize)> = parts.iter().flat_map(Part::charged_packets).collect();
+    // Ingress queues from which a packet may still leave free the egress that waits for them.
+    retain(&mut stuck, |stuck, waiting| {
+        for &(ingress, egress) in &charged {
+            if !stuck[egress] {
+                waiting[other_end(ingress)] = false;
+            }
+        }
+    });
+    // Of what is stuck, the circle itself: queues that hold what another stuck queue waits for.
+    retain(&mut stuck, |stuck, in_circle| {
+        in_circle.fill(false);
+        for &(ingress, egress) in &charged {
+            if stuck[other_end(ingress)] {
+                in_circle[egress] = true;
+            }
+        }
+    });
+    let mut ports: Vec<PortId> = (0..stuck.len()).filter(|&q| stuck[q]).map(port_of).collect();
+    ports.dedup();
+    ports
+}
+
 impl Part {
-    /// The egress ports of switches that wait on each other, ascending; empty where there is no deadlock.
-    pub fn deadlock(&self) -> Vec<PortId> {
-        // A pause that is not repeated ends by itself.
-        let FlowControl::Pfc(pfc) = &self.net.settings.flow_control else { return Vec::new() };
-        if pfc.expires && !pfc.refresh {
-            return Vec::new();
-        }
-        let mut stuck: Vec<bool> = (0..self.pauses.len()).map(|q| self.is_held(q)).collect();
-        if !stuck.contains(&true) {
-            return Vec::new();
-        }
-        let charged = self.charged_packets();
-        // Ingress queues from which a packet may still leave free the egress that waits for them.
-        retain(&mut stuck, |stuck, waiting| {
-            for &(ingress, egress) in &charged {
-                if !stuck[egress] {
-                    waiting[self.peer_queue(ingress)] = false;
-                }
-            }
-        });
-        // Of what is stuck, the circle itself: queues that hold what another stuck queue waits for.
-        retain(&mut stuck, |stuck, in_circle| {
-            in_circle.fill(false);
-            for &(ingress, egress) in &charged {
-                if stuck[self.peer_queue(ingress)] {
-                    in_circle[egress] = true;
-                }
-            }
-        });
-        let mut ports: Vec<PortId> =
-            (0..stuck.len()).filter(|&q| stuck[q]).map(|q| (q / self.priorities) as PortId).collect();
-        ports.dedup();
-        ports
-    }
-
-    /// Whether an egress queue is paused, and the ingress queue that paused it still over its threshold.
-    fn is_held(&self, queue: usize) -> bool {
-        self.pauses[queue].current().is_some() && self.ingress[self.peer_queue(queue)].pausing
-    }
-
-    /// The queue of the same priority at the other end of the link.
-    fn peer_queue(&self, queue: usize) -> usize {
-        peer((queue / self.priorities) as PortId) as usize * self.priorities + queue % self.priorities
-    }
-
     /// Of each packet in a switch's memory: the ingress queue that it is charged to and the egress queue it is in.
     fn charged_packets(&self) -> Vec<(usize, usize)> {
         let mut pairs = Vec::new();
-        for port in 0..self.ports.len() {
+        for &port in &self.own_ports {
+            let port = port as usize;
             for priority in 0..self.priorities {
                 let queue = &self.queues[port * self.classes + DATA as usize + priority];
                 for id in queue.packets(&self.packets) {

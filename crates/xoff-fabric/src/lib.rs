@@ -4,12 +4,15 @@
 //! pacing) puts it on a link,
 //! [`switching`] takes it through a switch, with [`buffer`] and [`pause`] for flow control, and [`receiver`] turns
 //! it into an ACK or a CNP that goes the same way back. [`part`] holds their state and hands out the events,
-//! [`network`] what never changes, [`records`] what is kept of a run.
+//! [`network`] what never changes, [`records`] what is kept of a run. A network may be [`cut`] into parts, which go
+//! through [`windows`] of time, each by a thread of its own ([`threads`]).
 
 pub mod buffer;
 pub mod build;
+pub mod cut;
 pub mod deadlock;
 pub mod event;
+mod merge;
 pub mod network;
 pub mod nic;
 mod nic_ns3;
@@ -25,9 +28,12 @@ pub mod sender;
 pub mod settings;
 pub mod simulation;
 pub mod switching;
+pub mod threads;
 pub mod topology;
+pub mod windows;
 
 pub use build::{BuildError, network_env};
+pub use cut::{Cut, needs_one_part};
 pub use network::{Flow, Network};
 pub use part::Failure;
 pub use records::Recording;

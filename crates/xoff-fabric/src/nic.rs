@@ -40,13 +40,13 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// A NIC for each node of a topology; those of switches stay empty.
-    pub(crate) fn all(topology: &Topology, priorities: usize) -> Vec<Nic> {
+    /// A NIC for each node of a topology; those of switches and of nodes that are not `owned` stay empty.
+    pub(crate) fn all(topology: &Topology, priorities: usize, owned: impl Fn(NodeId) -> bool) -> Vec<Nic> {
         let mut nics: Vec<Nic> =
             topology.nodes.iter().map(|_| Nic { wake_at: Time::NEVER, ..Nic::default() }).collect();
         for port in 0..topology.ports() {
             let node = topology.node_of(port) as usize;
-            if topology.nodes[node].kind == NodeKind::Host {
+            if topology.nodes[node].kind == NodeKind::Host && owned(node as NodeId) {
                 nics[node].port = port;
                 nics[node].ready = vec![VecDeque::new(); priorities];
             }
@@ -167,6 +167,7 @@ impl Part {
     #[inline]
     pub(crate) fn send_queued(&mut self, port_id: PortId, class: u8) {
         let id = self.take(port_id, class);
+        // A host's link never leaves the part, so the packet is still here.
         self.put_on_wire(port_id, id);
         let packet = &mut self.packets[id];
         if packet.kind == Kind::Ack && self.net.settings.host.ack_class == AckClass::ControlAtHost {

@@ -1,5 +1,9 @@
 //! Packets and the slab they live in.
 
+mod transit;
+
+pub(crate) use transit::Transit;
+
 use xoff_engine::Time;
 use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};
@@ -111,12 +115,6 @@ impl Packets {
     /// Packets in use.
     pub fn live(&self) -> u32 {
         self.live
-    }
-
-    /// Most packets that were in use at once.
-    pub fn most_live(&self) -> u32 {
-        // Slots are added only where all are in use.
-        self.slots.len() as u32
     }
 
     /// Puts a packet in.

@@ -13,18 +13,21 @@ use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
 use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
+use crate::cut::{Cut, PartId};
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
 use crate::nic::Nic;
 use crate::pacing::ABSENT;
-use crate::packet::{Kind, PacketId, Packets};
+use crate::packet::{Kind, PacketId, Packets, Transit};
 use crate::pause::PauseState;
-use crate::port::{DATA, Port, Queue};
+use crate::port::{AWAY, DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::sender::Sender;
 use crate::settings::{NicTimer, Order};
-use crate::topology::{PortId, peer};
+use crate::simulation::Progress;
+use crate::topology::{NodeId, PortId, peer};
+use crate::windows::{Totals, Windows};
 
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -53,12 +56,30 @@ pub enum Failure {
         /// What is full.
         full: Full,
     },
+    /// The system has no thread left.
+    #[error("no thread could be started: {reason}; give fewer threads")]
+    NoThread {
+        /// What the system says.
+        reason: String,
+    },
 }
 
 /// A congestion point and its pending timer.
 pub(crate) struct Point {
     pub state: AnyCongestion,
     pub timer_at: Time,
+}
+
+impl Counters {
+    /// Adds a part's.
+    pub(crate) fn add(&mut self, part: &Counters) {
+        self.events += part.events;
+        self.packet_hops += part.packet_hops;
+        self.fingerprint = self.fingerprint.wrapping_add(part.fingerprint);
+        self.flows_done += part.flows_done;
+        self.delivered_bytes += part.delivered_bytes;
+        self.drops += part.drops;
+    }
 }
 
 /// Counts of what happened.
@@ -83,6 +104,12 @@ pub struct Counters {
 pub struct Part {
     pub(crate) now: Time,
     pub(crate) net: Arc<Network>,
+    cut: Arc<Cut>,
+    number: PartId,
+    /// Ports of its nodes.
+    pub(crate) own_ports: Vec<PortId>,
+    /// By part: packets that have left for it.
+    pub(crate) outboxes: Vec<Transit>,
     pub(crate) events: EventQueue,
     pub(crate) packets: Packets,
     pub(crate) ports: Vec<Port>,
@@ -110,10 +137,10 @@ pub struct Part {
     pub(crate) int_table: Vec<PortReading>,
     pub(crate) records: Records,
     pub(crate) counters: Counters,
-    pub(crate) failure: Option<Failure>,
-    /// The run is to end after this event: by a failure, or by the last flow.
-    pub(crate) halt: bool,
-    pub(crate) stop_with_flows: bool,
+    /// What broke, with the key of the event.
+    pub(crate) failure: Option<(u32, Failure)>,
+    /// The part is to stop after this event.
+    halt: bool,
     pub(crate) classes: usize,
     pub(crate) priorities: usize,
     pub(crate) strict: bool,
@@ -126,9 +153,30 @@ pub struct Part {
     pub(crate) ns3_nic: bool,
 }
 
+/// The key of the arrival of what leaves by a port.
+fn arrival_key(net: &Network, port: PortId) -> u32 {
+    let to = net.topology.node_of(peer(port));
+    key(if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, peer(port))
+}
+
+/// A folded multiplication mixes an event's time and key; the sum over events does not depend on the order of nodes.
+#[inline]
+fn fingerprint(time: Time, key: u32) -> u64 {
+    let mixed = u128::from(time.0 ^ u64::from(key) << 32) * 0x9E37_79B9_7F4A_7C15;
+    (mixed >> 64) as u64 ^ mixed as u64
+}
+
 impl Part {
-    /// The whole network as one part, with `detector` at each switch's egress queues.
-    pub fn new(net: Arc<Network>, detector: Option<&AnyDetector>, recording: Recording) -> Self {
+    /// Part `number` of `cut`, with `detector` at each switch's egress queues.
+    ///
+    /// What it keeps by port, node or flow has room for all of the network, so that the same numbers hold everywhere.
+    pub(crate) fn new(
+        net: Arc<Network>,
+        detector: Option<&AnyDetector>,
+        recording: &Recording,
+        cut: Arc<Cut>,
+        number: PartId,
+    ) -> Self {
         let priorities = net.settings.switch.priorities as usize;
         let classes = DATA as usize + priorities;
         let topology = &net.topology;
@@ -136,12 +184,14 @@ impl Part {
         let of = |port: PortId| {
             let node = topology.node_of(port);
             let to = topology.node_of(peer(port));
-            let arrival = if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL };
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            let port = Port::new(node, rate, delay, key(arrival, peer(port)), code);
-            port.with_wire(net.wire.gap, net.settings.quirks.clock)
+            let stays = cut.part_of(node) == cut.part_of(to);
+            let arrival = if stays { arrival_key(&net, port) } else { AWAY };
+            Port::new(node, rate, delay, arrival, code).with_wire(net.wire.gap, net.settings.quirks.clock)
         };
+        let owned = |node| cut.part_of(node) == usize::from(number);
+        let own_ports: Vec<PortId> = (0..ports).filter(|&p| owned(topology.node_of(p))).collect();
         let quirks = &net.settings.quirks;
         let mut part = Part {
             now: Time::ZERO,
@@ -164,16 +214,15 @@ impl Part {
             detectors: Vec::new(),
             points: Vec::new(),
             memories: Vec::new(),
-            nics: Nic::all(topology, priorities),
+            nics: Nic::all(topology, priorities, owned),
             senders: (0..net.flows.len()).map(|_| None).collect(),
             places: vec![ABSENT; net.flows.len()],
             receivers: (0..net.flows.len()).map(|_| None).collect(),
             int_table: Vec::new(),
-            records: Records::new(recording, &net),
+            records: Records::new(recording.of(|port| owned(topology.node_of(port))), &net),
             counters: Counters::default(),
             failure: None,
             halt: false,
-            stop_with_flows: true,
             classes,
             priorities,
             strict: net.settings.switch.scheduling == crate::settings::Scheduling::Strict,
@@ -181,16 +230,19 @@ impl Part {
             int: net.signals.int,
             tells_when_ready: quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3,
             ns3_nic: quirks.nic == NicTimer::Ns3,
+            outboxes: Vec::new(),
+            own_ports,
             net: net.clone(),
+            cut,
+            number,
         };
+        part.outboxes.resize_with(part.cut.parts(), || part.packets.transit());
         part.build_memories();
         part.build_points(detector);
         if net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO {
             part.refresh_int_table();
         }
-        if !net.flows.is_empty() {
-            part.events.push(net.flows[0].start, key(kind::FLOW_START, 0), 0);
-        }
+        part.await_flow(0);
         part.schedule_sample(Time::ZERO);
         part
     }
@@ -243,7 +295,8 @@ impl Part {
                 if net.signals.congestion_point {
                     let state = net.scheme.congestion(&env(Domain::Congestion));
                     self.points.push(Point { state, timer_at: Time::NEVER });
-                    if !net.is_host(net.topology.node_of(port)) {
+                    let node = net.topology.node_of(port);
+                    if !net.is_host(node) && self.owns(node) {
                         self.sync_point_timer(point);
                     }
                 }
@@ -257,13 +310,8 @@ impl Part {
     }
 
     /// Counts so far.
-    pub fn counters(&self) -> &Counters {
+    pub(crate) fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    /// What was recorded so far.
-    pub fn records(&self) -> &Records {
-        &self.records
     }
 
     /// Bytes in all switches' memories, and bytes charged to all ingress ports.
@@ -272,9 +320,10 @@ impl Part {
         (memories, self.ingress.iter().map(IngressQueue::occupancy).sum())
     }
 
-    /// Packets in the network.
+    /// Packets that it has in its nodes and on its links, with those that have left it in this window.
     pub fn packets_in_flight(&self) -> u32 {
-        self.packets.live()
+        let left: usize = self.outboxes.iter().map(Transit::len).sum();
+        self.packets.live() + left as u32
     }
 
     /// Moves the clock to the end of a run whose last event lies before it.
@@ -282,49 +331,67 @@ impl Part {
         self.now = self.now.max(time);
     }
 
-    /// Whether the run ends with its last flow.
-    pub(crate) fn stops_with_flows(&self) -> bool {
-        self.stop_with_flows
+    /// Whether a node is in this part.
+    #[inline]
+    pub(crate) fn owns(&self, node: NodeId) -> bool {
+        self.cut.part_of(node) == usize::from(self.number)
     }
 
-    /// Whether the run is to end with its last flow.
-    pub(crate) fn stop_with_flows(&mut self, yes: bool) {
-        self.stop_with_flows = yes;
+    /// What the windows depend on.
+    #[inline]
+    pub(crate) fn totals(&self) -> Totals {
+        let next = self.events.earliest().unwrap_or(Time::NEVER);
+        Totals {
+            next: self.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
+            events: self.counters.events,
+            flows_done: self.counters.flows_done,
+            delivered_bytes: self.counters.delivered_bytes,
+            rows: self.records.rows() as u64,
+            in_flight: self.packets_in_flight(),
+            failed: self.failure.is_some(),
+            asked_to_stop: false,
+        }
     }
 
-    /// Handles up to `count` events before `limit`, up to a failure or the last flow. Returns whether events before
-    /// `limit` are left.
-    pub fn run_until(&mut self, limit: Time, count: u64) -> Result<bool, Failure> {
-        let last = self.counters.events + count;
+    /// How far the run is.
+    pub(crate) fn progress(&self, totals: &Totals, windows: &Windows) -> Progress {
+        Progress {
+            now: windows.limit(),
+            flows_done: totals.flows_done,
+            flows: self.net.flows.len() as u64,
+            events: totals.events,
+        }
+    }
+
+    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    pub(crate) fn run_until(&mut self, limit: Time, count: u64) {
+        let last = self.counters.events.saturating_add(count);
         while self.counters.events < last {
-            let Some(event) = self.events.pop_before(limit) else { return Ok(false) };
+            let Some(event) = self.events.pop_before(limit) else { return };
             debug_assert!(event.time >= self.now, "time goes forward");
             self.now = event.time;
             self.counters.events += 1;
-            // A folded multiplication mixes time and key; the sum does not depend on the order of nodes.
-            let mixed = u128::from(event.time.0 ^ u64::from(event.key) << 32) * 0x9E37_79B9_7F4A_7C15;
-            let mixed = (mixed >> 64) as u64 ^ mixed as u64;
-            self.counters.fingerprint = self.counters.fingerprint.wrapping_add(mixed);
+            self.counters.fingerprint =
+                self.counters.fingerprint.wrapping_add(fingerprint(event.time, event.key));
             let index = index_of(event.key);
             match kind_of(event.key) {
                 kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
                 kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
                 kind::PORT_READY => self.port_ready(index),
                 kind::NIC_WAKE => self.nic_wake(index, event.arg),
-                _ => self.rare_event(kind_of(event.key), index, event.arg),
+                _ => self.rare_event(event.key, event.arg),
             }
             if self.halt {
-                self.halt = false;
-                break;
+                return;
             }
         }
-        self.failure.take().map_or(Ok(true), Err)
     }
 
     #[cold]
     #[inline(never)]
-    fn rare_event(&mut self, kind: u32, index: u32, arg: u32) {
-        match kind {
+    fn rare_event(&mut self, key: u32, arg: u32) {
+        let index = index_of(key);
+        match kind_of(key) {
             kind::PAUSE_APPLY => self.apply_pause(index, arg),
             kind::PAUSE_EXPIRY => self.pause_expiry(index),
             kind::PAUSE_REFRESH => self.pause_refresh(index),
@@ -335,8 +402,22 @@ impl Part {
             kind::NOTIFICATION_TIMER => self.notification_timer(index),
             kind::CONGESTION_TIMER => self.congestion_timer(index),
             kind::RETRANSMIT_TIMER => self.retransmit_timer(index),
-            kind::INT_REFRESH => self.refresh_int_table(),
-            _ => self.sample(),
+            kind::INT_REFRESH => {
+                self.count_once(key);
+                self.refresh_int_table()
+            }
+            _ => {
+                self.count_once(key);
+                self.sample()
+            }
+        }
+    }
+
+    /// An event that every part has for its nodes is one event of the network: that of the first part.
+    fn count_once(&mut self, key: u32) {
+        if self.number > 0 {
+            self.counters.events -= 1;
+            self.counters.fingerprint = self.counters.fingerprint.wrapping_sub(fingerprint(self.now, key));
         }
     }
 
@@ -356,7 +437,19 @@ impl Part {
             port.armed = true;
             self.events.push(ready, key(kind::PORT_READY, port_id), 0);
         }
+        if key_there == AWAY {
+            return self.send_off(port_id, arrival, id);
+        }
         self.events.push(arrival, key_there, id);
+    }
+
+    /// A packet leaves by `port` for another part, where it is to arrive at `time`.
+    #[cold]
+    #[inline(never)]
+    fn send_off(&mut self, port: PortId, time: Time, id: PacketId) {
+        let to = self.cut.part_of(self.net.topology.node_of(peer(port)));
+        let key = arrival_key(&self.net, port);
+        self.packets.send_off(id, time, key, &mut self.outboxes[to]);
     }
 
     /// Ends the run for lack of room, or counts the loss where loss is allowed.
@@ -372,7 +465,7 @@ impl Part {
             return;
         }
         self.halt = true;
-        self.failure = Some(Failure::Drop {
+        let failure = Failure::Drop {
             at: self.now,
             node: self.net.topology.nodes[node as usize].name.clone(),
             port: self.net.topology.port_name(ingress),
@@ -381,6 +474,7 @@ impl Part {
             occupancy: overflow.occupancy,
             used: self.memories[node as usize].used(),
             full: overflow.full,
-        });
+        };
+        self.failure = Some((key(kind::SWITCH_ARRIVAL, ingress), failure));
     }
 }

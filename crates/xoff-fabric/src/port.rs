@@ -14,6 +14,9 @@ pub const DATA: u8 = 2;
 /// Data priorities at most.
 pub const MAX_PRIORITIES: usize = 8;
 
+/// In place of the key of an arrival in another part of the network; no event has it.
+pub const AWAY: u32 = u32::MAX;
+
 /// One class's queue at an egress port.
 #[derive(Clone, Copy, Debug)]
 pub struct Queue {
@@ -78,7 +81,7 @@ pub struct Port {
     pub gap: Time,
     /// Picoseconds a byte, or 0 where that is no whole number.
     ps_per_byte: u64,
-    /// Key of a packet's arrival at the peer.
+    /// Key of a packet's arrival at the peer, or [`AWAY`].
     pub arrival_key: u32,
     /// The node that the port belongs to.
     pub node: u32,

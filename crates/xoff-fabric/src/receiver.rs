@@ -18,6 +18,8 @@ pub(crate) struct Receiver {
     unacked: u32,
     /// The greatest mark since the last ACK.
     mark: Mark,
+    /// Data packets that came marked CE.
+    pub(crate) marked_ce: u64,
     notification: AnyNotification,
     timer_at: Time,
     /// The gap of the last NACK and when it went.
@@ -57,9 +59,7 @@ impl Part {
             receiver.timer_at = timer;
             self.events.push(timer.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
         }
-        if packet.mark == Mark::Ce {
-            self.records.flows[flow as usize].marked_ce += 1;
-        }
+        receiver.marked_ce += u64::from(packet.mark == Mark::Ce);
         let in_order = packet.seq == receiver.expected;
         let mut ack = false;
         if in_order {
@@ -91,6 +91,7 @@ impl Part {
             expected: 0,
             unacked: 0,
             mark: Mark::None,
+            marked_ce: 0,
             notification,
             timer_at: Time::NEVER,
             nacked: (u64::MAX, Time::ZERO),
@@ -133,7 +134,7 @@ impl Part {
         let (seq, mark) = (receiver.expected, receiver.mark);
         receiver.unacked = 0;
         receiver.mark = Mark::None;
-        let done = receiver.complete;
+        let (done, marked_ce) = (receiver.complete, receiver.marked_ce);
         let packet = &mut self.packets[id];
         packet.kind = kind;
         packet.seq = seq;
@@ -152,6 +153,7 @@ impl Part {
         if done && !self.net.settings.lossy {
             // Without losses nothing of the flow can come any more.
             self.receivers[flow as usize] = None;
+            self.records.flow_received(flow, marked_ce);
         }
         let delay = self.net.settings.host.processing_delay;
         if delay == Time::ZERO {

@@ -30,6 +30,14 @@ pub struct Recording {
     pub notifications: bool,
 }
 
+impl Recording {
+    /// What of it concerns the ports of a part.
+    pub(crate) fn of(&self, owned: impl Fn(PortId) -> bool) -> Recording {
+        let own = |ports: &[PortId]| ports.iter().copied().filter(|&p| owned(p)).collect();
+        Recording { queues: own(&self.queues), utilization: own(&self.utilization), ..self.clone() }
+    }
+}
+
 /// How a flow fared.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOutcome {
@@ -140,12 +148,16 @@ impl Sampled {
     }
 }
 
-/// All that a part recorded.
+/// All that a part recorded, and at the end what all parts did.
+#[derive(Default)]
 pub struct Records {
-    recording: Recording,
-    most_rows: usize,
-    /// By flow.
+    pub(crate) recording: Recording,
+    /// By flow; empty before the end.
     pub flows: Vec<FlowOutcome>,
+    /// What senders know of their flows.
+    pub(crate) outcomes: Vec<(u32, FlowOutcome)>,
+    /// By receivers: flows and their packets that came marked CE.
+    pub(crate) marked_flows: Vec<(u32, u64)>,
     /// By port: PAUSE frames sent.
     pub pause_frames: Vec<u64>,
     /// By port: packets marked CE at its egress.
@@ -175,20 +187,12 @@ impl Records {
     pub(crate) fn new(recording: Recording, net: &Network) -> Self {
         let ports = net.topology.ports() as usize;
         Records {
-            flows: vec![FlowOutcome::default(); net.flows.len()],
             pause_frames: vec![0; ports],
             marked_ce: vec![0; ports],
             drops: vec![0; ports],
-            cnms_sent: 0,
-            queues: Vec::new(),
-            rates: Vec::new(),
-            utilization: Vec::new(),
-            pauses: Vec::new(),
-            notifications: Vec::new(),
-            sampled_flows: Vec::new(),
             sampled_tx: vec![0; recording.utilization.len()],
-            most_rows: usize::MAX,
             recording,
+            ..Records::default()
         }
     }
 
@@ -200,16 +204,6 @@ impl Records {
     /// Rows of everything whose number grows with time: samples, pauses and notifications.
     pub fn rows(&self) -> usize {
         self.sampled_rows() + self.pauses.len() + self.notifications.len()
-    }
-
-    /// Whether there are as many rows as there may be.
-    pub(crate) fn are_full(&self) -> bool {
-        self.rows() >= self.most_rows
-    }
-
-    /// Ends the run once there are this many rows.
-    pub(crate) fn limit_rows(&mut self, count: usize) {
-        self.most_rows = count;
     }
 
     fn samples_rates_of(&self, flow: u32) -> bool {
@@ -254,8 +248,11 @@ impl Records {
         }
     }
 
-    pub(crate) fn go_back(&mut self, flow: u32, bytes: u64) {
-        self.flows[flow as usize].retransmitted_bytes += bytes;
+    /// A receiver has done with a flow.
+    pub(crate) fn flow_received(&mut self, flow: u32, marked_ce: u64) {
+        if marked_ce > 0 {
+            self.marked_flows.push((flow, marked_ce));
+        }
     }
 }
 
@@ -292,8 +289,6 @@ impl Part {
             true
         });
         records.sampled_flows = flows;
-        // A sample writes a row a series: too many to wait for the next look at the progress.
-        self.halt |= records.are_full();
         self.schedule_sample(now);
     }
 
@@ -310,6 +305,9 @@ impl Part {
         for flow in 0..self.net.flows.len() as u32 {
             self.close_rates(flow);
             self.record_flow(flow, false);
+            if let Some(receiver) = self.receivers[flow as usize].as_deref() {
+                self.records.flow_received(flow, receiver.marked_ce);
+            }
         }
         self.close_pauses();
         self.ports.iter_mut().for_each(crate::port::Port::fold_max);

@@ -11,7 +11,7 @@ use crate::event::{key, kind};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
-use crate::records::Sampled;
+use crate::records::{FlowOutcome, Sampled};
 use crate::settings::{Order, PacingGap, Quirks};
 use crate::topology::{NodeId, PortId};
 
@@ -50,6 +50,8 @@ pub(crate) struct Sender {
     pub wire_sent: u64,
     pub packets_sent: u64,
     pub cnps: u64,
+    /// Payload bytes sent again.
+    retransmitted: u64,
     /// Time that the NIC's priority had been paused when the flow started.
     paused_before: Time,
     /// When `snd_una` last moved, for the retransmission timer.
@@ -69,6 +71,7 @@ impl Sender {
     /// Sends everything from `seq` on again.
     fn go_back(&mut self, seq: u64) {
         self.gone_back_from = self.gone_back_from.max(self.snd_nxt);
+        self.retransmitted += self.snd_nxt - seq;
         self.snd_nxt = seq;
     }
 
@@ -92,10 +95,8 @@ impl Part {
     /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
     pub(crate) fn flow_start(&mut self, flow: u32, step: u32) {
         let net = self.net.clone();
-        if step == 0
-            && let Some(next) = net.flows.get(flow as usize + 1)
-        {
-            self.events.push(next.start, key(kind::FLOW_START, flow + 1), 0);
+        if step == 0 {
+            self.await_flow(flow + 1);
         }
         if step < 2 && net.settings.quirks.order == Order::Scheduled {
             return self.events.push(self.now, key(kind::FLOW_START, flow), step + 1);
@@ -126,6 +127,7 @@ impl Part {
             wire_sent: 0,
             packets_sent: 0,
             cnps: 0,
+            retransmitted: 0,
             paused_before: self.paused_time(queue),
             progress_at: self.now,
             sampled: Sampled::new(self.now),
@@ -139,6 +141,15 @@ impl Part {
         if self.ns3_nic {
             self.ns3_add(f.src, flow);
             self.ns3_kick(f.src);
+        }
+    }
+
+    /// Waits for the first flow of this part's hosts from number `first` on.
+    pub(crate) fn await_flow(&mut self, first: u32) {
+        let flows = self.net.flows.iter().enumerate().skip(first as usize);
+        let next = flows.map(|(i, f)| (i as u32, f)).find(|(_, f)| self.owns(f.src));
+        if let Some((number, flow)) = next {
+            self.events.push(flow.start, key(kind::FLOW_START, number), 0);
         }
     }
 
@@ -307,7 +318,6 @@ impl Part {
                     return self.flow_done(packet.flow);
                 }
                 if packet.seq < sender.snd_nxt && packet.seq >= sender.snd_una {
-                    self.records.go_back(packet.flow, sender.snd_nxt - packet.seq);
                     sender.go_back(packet.seq);
                     sender.reaction.on_loss(self.now);
                 }
@@ -371,10 +381,8 @@ impl Part {
         if next <= now {
             next = now + timeout;
             if sender.snd_nxt > sender.snd_una {
-                let lost = sender.snd_nxt - sender.snd_una;
                 sender.go_back(sender.snd_una);
                 sender.reaction.on_loss(now);
-                self.records.go_back(flow, lost);
             }
         }
         let src = sender.src;
@@ -391,7 +399,6 @@ impl Part {
         let (src, priority, standing) = (sender.src, sender.priority, sender.standing);
         self.nic_forget(src, flow, priority, standing);
         self.counters.flows_done += 1;
-        self.halt |= self.stop_with_flows && self.counters.flows_done == self.net.flows.len() as u64;
         self.close_rates(flow);
         self.record_flow(flow, true);
         self.senders[flow as usize] = None;
@@ -402,12 +409,16 @@ impl Part {
         let Some(sender) = self.senders[flow as usize].as_deref() else { return };
         let port = self.nics[sender.src as usize].port;
         let paused = self.paused_time(self.data_queue(port, DATA + sender.priority));
-        let outcome = &mut self.records.flows[flow as usize];
-        outcome.started = true;
-        outcome.fct = completed.then(|| self.now - sender.start);
-        outcome.acked_bytes = sender.snd_una;
-        outcome.packets_sent = sender.packets_sent;
-        outcome.cnps = sender.cnps;
-        outcome.paused = paused - sender.paused_before;
+        let outcome = FlowOutcome {
+            started: true,
+            fct: completed.then(|| self.now - sender.start),
+            acked_bytes: sender.snd_una,
+            packets_sent: sender.packets_sent,
+            retransmitted_bytes: sender.retransmitted,
+            cnps: sender.cnps,
+            marked_ce: 0, // its receiver's to tell
+            paused: paused - sender.paused_before,
+        };
+        self.records.outcomes.push((flow, outcome));
     }
 }

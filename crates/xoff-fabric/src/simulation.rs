@@ -5,11 +5,15 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use crate::cut::{Cut, PartId};
+use crate::deadlock::deadlock;
 use crate::network::Network;
 use crate::part::{Counters, Failure, Part};
 use crate::port::Port;
 use crate::records::{Recording, Records};
+use crate::threads::{alone, together};
 use crate::topology::PortId;
+use crate::windows::{Bounds, End, Windows};
 
 /// How far a run is.
 #[derive(Clone, Copy, Debug)]
@@ -43,100 +47,141 @@ pub enum Stop {
     Rows,
 }
 
-/// Events between two looks at the progress: a few hundredths of a second.
-const EVENTS_BETWEEN_LOOKS: u64 = 200_000;
-
 /// A network being simulated.
 pub struct Simulation {
     net: Arc<Network>,
-    part: Part,
+    cut: Arc<Cut>,
+    parts: Vec<Part>,
+    recording: Recording,
     duration: Option<Time>,
+    stops_with_flows: bool,
     max_events: u64,
+    most_rows: u64,
+    now: Time,
+    counters: Counters,
+    records: Records,
+    most_packets_in_flight: u32,
 }
 
 impl Simulation {
-    /// A simulation of `net` at time zero, with `detector` at each switch's egress queues, that ends after
-    /// `duration` or when all flows have completed.
+    /// A simulation of `net` at time zero on one thread, with `detector` at each switch's egress queues, that ends after
+    /// `duration` or with the microsecond in which the last flow completes.
     pub fn new(
         net: Network,
         detector: Option<&AnyDetector>,
         recording: Recording,
         duration: Option<Time>,
     ) -> Self {
-        let net = Arc::new(net);
-        let part = Part::new(net.clone(), detector, recording);
-        Simulation { net, part, duration, max_events: u64::MAX }
+        let cut = Cut::whole(&net);
+        Self::cut(net, cut, detector, recording, duration)
+    }
+
+    /// The same with a thread for each part of `cut`, which must be one of `net`. What comes out does not depend on it.
+    pub fn cut(
+        net: Network,
+        cut: Cut,
+        detector: Option<&AnyDetector>,
+        recording: Recording,
+        duration: Option<Time>,
+    ) -> Self {
+        let (net, cut) = (Arc::new(net), Arc::new(cut));
+        let part = |number| Part::new(net.clone(), detector, &recording, cut.clone(), number);
+        Simulation {
+            parts: (0..cut.parts() as PartId).map(part).collect(),
+            net,
+            cut,
+            recording,
+            duration,
+            stops_with_flows: true,
+            max_events: u64::MAX,
+            most_rows: u64::MAX,
+            now: Time::ZERO,
+            counters: Counters::default(),
+            records: Records::default(),
+            most_packets_in_flight: 0,
+        }
     }
 
     /// Runs to the end. `look` sees the progress now and then; when it says no, the run ends there with what it has.
     pub fn run(&mut self, look: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
-        let limit = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
-        let mut delivered = 0;
+        let end = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
+        let mut windows = Windows::new(Bounds {
+            lookahead: self.cut.lookahead(),
+            end,
+            interval: self.recording.interval,
+            max_events: self.max_events,
+            most_rows: self.most_rows,
+            flows: self.stops_with_flows.then_some(self.net.flows.len() as u64),
+            watches_standstill: self.duration.is_none(),
+        });
         let stop = loop {
-            let budget = self.max_events - self.part.counters().events;
-            let left = self.part.run_until(limit, EVENTS_BETWEEN_LOOKS.min(budget))?;
-            let counters = self.part.counters();
-            let flows = self.net.flows.len() as u64;
-            if counters.flows_done == flows && self.duration_is_open() {
-                break Stop::FlowsDone;
-            }
-            if !left {
-                break match self.duration {
-                    Some(duration) => {
-                        self.part.advance_to(duration);
-                        Stop::Duration
-                    }
-                    None => Stop::Stalled,
-                };
-            }
-            if self.part.records().are_full() {
-                break Stop::Rows;
-            }
-            if counters.events >= self.max_events {
-                break Stop::Events;
-            }
-            let stands_still = std::mem::replace(&mut delivered, counters.delivered_bytes) == delivered;
-            if stands_still && self.duration.is_none() && !self.part.deadlock().is_empty() {
-                break Stop::Deadlock;
-            }
-            let progress = Progress {
-                now: self.part.now(),
-                flows_done: counters.flows_done,
-                flows,
-                events: counters.events,
+            let end = match &mut self.parts[..] {
+                [part] => alone(part, &mut windows, look),
+                parts => together(parts, &mut windows, look)?,
             };
-            if !look(&progress) {
-                break Stop::Asked;
-            }
+            break match end {
+                End::Failure => return Err(self.failure()),
+                End::FlowsDone => Stop::FlowsDone,
+                End::NothingLeft if self.duration.is_some() => Stop::Duration,
+                End::NothingLeft => Stop::Stalled,
+                End::Rows => Stop::Rows,
+                End::Events => Stop::Events,
+                End::Asked => Stop::Asked,
+                End::StandsStill if self.deadlock().is_empty() => continue,
+                End::StandsStill => Stop::Deadlock,
+            };
         };
-        self.part.close_records();
+        let last = self.parts.iter().map(Part::now).max().unwrap_or(Time::ZERO);
+        self.now = match stop {
+            Stop::Duration => self.duration.unwrap_or(last),
+            Stop::Stalled | Stop::Asked => last,
+            _ => windows.now().unwrap_or(last),
+        };
+        self.most_packets_in_flight = windows.most_in_flight();
+        self.close();
         Ok(stop)
     }
 
-    /// Whether the run ends with its last flow rather than at a time.
-    fn duration_is_open(&self) -> bool {
-        self.part.stops_with_flows()
+    /// The first of what broke in the parts' last window: what comes before it in another part has happened too.
+    fn failure(&mut self) -> Failure {
+        let broken = self.parts.iter_mut().filter_map(|part| {
+            let (key, failure) = part.failure.take()?;
+            Some((part.now(), key, failure))
+        });
+        let first = broken.min_by_key(|(time, key, _)| (*time, *key));
+        first.map_or_else(|| Failure::NoThread { reason: "a part is lost".into() }, |(.., failure)| failure)
+    }
+
+    /// Puts together what the parts have.
+    fn close(&mut self) {
+        for part in &mut self.parts {
+            part.advance_to(self.now);
+            part.close_records();
+            self.counters.add(part.counters());
+        }
+        let records = self.parts.iter_mut().map(|part| std::mem::take(&mut part.records)).collect();
+        self.records = Records::merge(records, &self.recording, &self.cut, &self.net);
     }
 
     /// Lets the run go on to its duration after its last flow has completed.
     pub fn run_to_duration(&mut self) {
-        self.part.stop_with_flows(false);
+        self.stops_with_flows = false;
     }
 
-    /// Ends the run after this many events.
+    /// Ends the run with the microsecond in which it has handled more than this many events.
     pub fn limit_events(&mut self, count: u64) {
         self.max_events = count;
     }
 
-    /// Ends the run once it has recorded this many rows (see [`Records::rows`]). It ends with the sample that reaches
-    /// the number, or for pauses and notifications with the next look at the progress.
+    /// Ends the run once it has recorded this many rows (see [`Records::rows`]): with the sample that reaches the
+    /// number, or with the microsecond.
     pub fn limit_rows(&mut self, count: usize) {
-        self.part.records.limit_rows(count);
+        self.most_rows = count as u64;
     }
 
     /// The egress ports that wait on each other for ever; empty where there is no deadlock.
     pub fn deadlock(&self) -> Vec<PortId> {
-        self.part.deadlock()
+        deadlock(&self.parts, &self.cut)
     }
 
     /// The network.
@@ -144,48 +189,60 @@ impl Simulation {
         &self.net
     }
 
-    /// The time of the last event, or the duration where that has passed.
+    /// The number of parts, each simulated by a thread.
+    pub fn threads(&self) -> usize {
+        self.parts.len()
+    }
+
+    /// When the run ended.
     pub fn now(&self) -> Time {
-        self.part.now()
+        self.now
     }
 
-    /// Counts.
+    /// Counts, at the end of the run.
     pub fn counters(&self) -> &Counters {
-        self.part.counters()
+        &self.counters
     }
 
-    /// What was recorded.
+    /// What was recorded, at the end of the run.
     pub fn records(&self) -> &Records {
-        self.part.records()
+        &self.records
+    }
+
+    /// The part that has a port.
+    fn part(&self, port: PortId) -> &Part {
+        &self.parts[self.cut.part_of(self.net.topology.node_of(port))]
     }
 
     /// A port's totals.
     pub fn port(&self, port: PortId) -> &Port {
-        &self.part.ports[port as usize]
+        &self.part(port).ports[port as usize]
     }
 
     /// Time for which an egress port's priority was stopped.
     pub fn paused(&self, port: PortId, priority: u8) -> Time {
-        self.part.paused_time(self.part.data_queue(port, crate::port::DATA + priority))
+        let part = self.part(port);
+        part.paused_time(part.data_queue(port, crate::port::DATA + priority))
     }
 
     /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.
     pub fn buffered_bytes(&self) -> (u64, u64) {
-        self.part.buffered_bytes()
+        let bytes = self.parts.iter().map(Part::buffered_bytes);
+        bytes.fold((0, 0), |(memories, ports), (m, p)| (memories + m, ports + p))
     }
 
     /// Messages that receivers count as incomplete, of all hosts.
     pub fn open_messages(&self) -> u32 {
-        self.part.nics.iter().map(|nic| nic.open_in).sum()
+        self.parts.iter().flat_map(|part| &part.nics).map(|nic| nic.open_in).sum()
     }
 
-    /// Most packets in the network at once.
+    /// Most packets in the network at any whole microsecond, at the end of the run.
     pub fn most_packets_in_flight(&self) -> u32 {
-        self.part.packets.most_live()
+        self.most_packets_in_flight
     }
 
     /// Packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
-        self.part.packets_in_flight()
+        self.parts.iter().map(Part::packets_in_flight).sum()
     }
 }

@@ -196,8 +196,12 @@ impl Part {
     /// Takes the periodic snapshot of all ports' counters (FNCC, section 4.1).
     pub(crate) fn refresh_int_table(&mut self) {
         let mut table = std::mem::take(&mut self.int_table);
-        table.clear();
-        table.extend((0..self.ports.len() as u32).map(|p| self.live_reading(p)));
+        if table.is_empty() {
+            table.extend((0..self.ports.len() as u32).map(|p| self.live_reading(p)));
+        }
+        for &port in &self.own_ports {
+            table[port as usize] = self.live_reading(port);
+        }
         self.int_table = table;
         let next = self.now + self.net.settings.packets.int_refresh;
         self.events.push(next, key(kind::INT_REFRESH, 0), 0);

@@ -11,7 +11,9 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::settings::{AckClass, FlowControl, Host, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::topology::{Link, Topology};
-use xoff_fabric::{Flow, Recording, Simulation, network_env, routing::Router, routing::Routing};
+use xoff_fabric::{
+    Cut, Flow, Network, Recording, Simulation, network_env, routing::Router, routing::Routing,
+};
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 
@@ -78,12 +80,12 @@ fn cases() -> impl Strategy<Value = Case> {
     })
 }
 
-fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
+fn network(case: &Case, name: &str, seed_of_marking: u64) -> Network {
     let scheme = AnyScheme::read(name, json!({})).expect("known").expect("valid");
     let router = Router::new(&case.topology, &Routing::default(), 1).expect("routes");
     let env = network_env(&case.topology, &router, &case.settings, &scheme.signals()).expect("connected");
     let scheme = scheme.resolve(&env);
-    let net = xoff_fabric::Network::build(
+    let net = Network::build(
         case.topology.clone(),
         &Routing::default(),
         case.settings.clone(),
@@ -91,9 +93,16 @@ fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
         case.flows.clone(),
         seed_of_marking,
     );
-    let net = net.expect("a network");
+    net.expect("a network")
+}
+
+fn red() -> AnyDetector {
     let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.5 });
-    let red = AnyDetector::read("red", red).expect("known").expect("valid");
+    AnyDetector::read("red", red).expect("known").expect("valid")
+}
+
+fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
+    let (net, red) = (network(case, name, seed_of_marking), red());
     let detector = net.signals.ecn.then_some(&red);
     // Long enough for every flow, and for what is still on its way after the last.
     let mut sim = Simulation::new(net, detector, Recording::default(), Some(Time::from_ms(400)));
@@ -159,6 +168,69 @@ proptest! {
         let (a, b) = (run(&case, scheme, 7), run(&case, scheme, 7));
         prop_assert_eq!(a.counters(), b.counters());
         prop_assert_eq!(&a.records().flows, &b.records().flows);
+    }
+
+    #[test]
+    fn the_number_of_threads_changes_nothing(
+        case in cases(),
+        scheme in prop::sample::select(AnyScheme::NAMES),
+        delays in prop::collection::vec(prop::sample::select(vec![0u64, 1, 80, 333_333, 700_000, 1_300_000]), 12),
+        interval in prop::sample::select(vec![None, Some(170_003u64), Some(1_000_000), Some(20_000_000)]),
+        lossy in any::<bool>(),
+        most_rows in prop::sample::select(vec![500, usize::MAX]),
+    ) {
+        let mut case = case;
+        // Links of any delay, none included, of which the first few lead to hosts.
+        for (link, delay) in case.topology.links.iter_mut().rev().zip(&delays) {
+            (link.delay_ab, link.delay_ba) = (Time(*delay), Time(delay / 2));
+        }
+        if lossy {
+            case.settings.flow_control = FlowControl::None;
+            case.settings.switch.buffer = Some(Bytes(30_000));
+            case.settings.lossy = true;
+            case.settings.host.ack_class = AckClass::Control;
+        }
+        let ports: Vec<u32> = (0..case.topology.ports()).rev().collect();
+        let recording = Recording {
+            interval: interval.map(Time),
+            queues: ports.clone(),
+            utilization: ports,
+            rates: (0..case.flows.len() as u32).collect(),
+            pauses: true,
+            notifications: true,
+        };
+        let on = |threads: usize| {
+            let (net, red) = (network(&case, scheme, 1), red());
+            let detector = net.signals.ecn.then_some(&red);
+            let cut = Cut::into(&net, threads, None);
+            let used = cut.parts();
+            let mut sim = Simulation::cut(net, cut, detector, recording.clone(), Some(Time::from_ms(20)));
+            sim.limit_rows(most_rows);
+            let end = sim.run(&mut |_| true);
+            (used, end, sim)
+        };
+        let (_, end, one) = on(1);
+        for threads in [2, 3] {
+            let (used, other_end, other) = on(threads);
+            prop_assert!(used <= threads);
+            prop_assert_eq!(&end, &other_end);
+            if end.is_err() {
+                continue;
+            }
+            prop_assert_eq!(one.now(), other.now());
+            prop_assert_eq!(one.counters(), other.counters());
+            let (a, b) = (one.records(), other.records());
+            prop_assert_eq!(&a.flows, &b.flows);
+            prop_assert_eq!(&a.queues, &b.queues);
+            prop_assert_eq!(&a.utilization, &b.utilization);
+            prop_assert_eq!(&a.rates, &b.rates);
+            prop_assert_eq!(&a.pauses, &b.pauses);
+            prop_assert_eq!(&a.notifications, &b.notifications);
+            prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
+            prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
+            prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());
+            prop_assert_eq!(one.open_messages(), other.open_messages());
+        }
     }
 }
 

@@ -8,7 +8,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use xoff::run::{Glance, Output, RunError, run as run_scenario};
+use xoff::run::{Glance, Output, RunError, Threads, run_on};
 use xoff::scenario::{self, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
@@ -116,14 +116,10 @@ impl Prepared {
         self.0.warnings().to_vec()
     }
 
-    /// Runs it to its end, or until `progress` returns false; the GIL is released meanwhile.
+    /// Runs it to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on as
+    /// many as make it fastest.
     #[pyo3(signature = (threads, progress))]
-    fn run(&self, py: Python<'_>, threads: u32, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
-        if threads > 1 {
-            let message =
-                "expected one thread: this version simulates each run on one (results never depend on it)";
-            return Err(ScenarioError::new_err(message));
-        }
+    fn run(&self, py: Python<'_>, threads: Option<u32>, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
         let mut raised = None;
         let output = py.detach(|| {
             let mut look = |glance: &Glance| {
@@ -135,8 +131,10 @@ impl Prepared {
                     }
                 })
             };
-            run_scenario(&self.0, &mut look).map_err(|e| match e {
-                RunError::Build(e) => ScenarioError::new_err(e.to_string()),
+            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.0, &mut look).map_err(|e| match e {
+                e @ (RunError::Build(_) | RunError::OneThread { .. }) => {
+                    ScenarioError::new_err(e.to_string())
+                }
                 broken => RunFailure::new_err(broken.to_string()),
             })
         })?;

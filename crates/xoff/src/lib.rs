@@ -7,5 +7,5 @@ pub mod store;
 pub mod summary;
 pub mod tables;
 
-pub use run::{Output, RunError, run};
+pub use run::{Output, RunError, Threads, run, run_on};
 pub use scenario::{Scenario, ScenarioError};

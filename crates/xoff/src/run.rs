@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use xoff_engine::Time;
 use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
-use xoff_fabric::{BuildError, Failure, Network, Progress, Recording, Simulation, Stop};
+use xoff_fabric::{BuildError, Cut, Failure, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, Stop as Until};
 use crate::tables::{self, Table};
@@ -34,12 +34,25 @@ pub enum RunError {
         flows: u64,
     },
     /// More events than the scenario allows.
-    #[error("the run was broken off at {at_us:.3} us after {events} events: `run.max_events` allows no more")]
+    #[error(
+        "the run was broken off in the microsecond after {at_us:.0} us: it has more than {events} events, which is what \
+         `run.max_events` allows"
+    )]
     TooManyEvents {
-        /// Time of the last event, in us.
+        /// Beginning of the microsecond in which the limit was passed, in us.
         at_us: f64,
-        /// Events handled.
+        /// Events allowed.
         events: u64,
+    },
+    /// More threads than the scenario can have.
+    #[error(
+        "{threads} threads: `{setting}` needs events in one order for all of the network; expected 1, or `auto`"
+    )]
+    OneThread {
+        /// Threads asked for.
+        threads: u32,
+        /// The setting and its value.
+        setting: &'static str,
     },
     /// PFC has brought a part of the network to a stop for ever.
     #[error(
@@ -76,14 +89,46 @@ pub struct Glance {
     pub flows: u64,
 }
 
-/// Runs `scenario` to its end, or until `look` says no; it is asked some ten times a second.
+/// How many threads simulate a run. Its results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// As many as make the run fastest, up to the number of cores: one where it is small.
+    Auto,
+    /// This many, or as many as the network has parts to simulate; at least one.
+    UpTo(u32),
+}
+
+/// Runs `scenario` on one thread to its end, or until `look` says no; it is asked some ten times a second.
 ///
 /// A run that has recorded [`MOST_ROWS`] rows ends there, with what it has and an incomplete manifest.
 pub fn run(scenario: &Scenario, look: &mut dyn FnMut(&Glance) -> bool) -> Result<Output, RunError> {
-    run_up_to(scenario, MOST_ROWS, look)
+    run_on(Threads::UpTo(1), scenario, look)
+}
+
+/// The same on several threads.
+pub fn run_on(
+    threads: Threads,
+    scenario: &Scenario,
+    look: &mut dyn FnMut(&Glance) -> bool,
+) -> Result<Output, RunError> {
+    run_up_to(threads, scenario, MOST_ROWS, look)
+}
+
+/// The cut of a network for its threads.
+fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
+    match (threads, needs_one_part(net)) {
+        (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::whole(net)),
+        (Threads::UpTo(threads), Some(setting)) => Err(RunError::OneThread { threads, setting }),
+        (Threads::UpTo(threads), None) => Ok(Cut::into(net, threads as usize, duration)),
+        (Threads::Auto, None) => {
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+            Ok(Cut::fastest(net, cores, duration))
+        }
+    }
 }
 
 fn run_up_to(
+    threads: Threads,
     scenario: &Scenario,
     most_rows: usize,
     look: &mut dyn FnMut(&Glance) -> bool,
@@ -112,7 +157,8 @@ fn run_up_to(
         scenario.seed,
     )?;
     let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
-    let mut sim = Simulation::new(net, detector, recording, scenario.run.duration);
+    let cut = cut(threads, &net, scenario.run.duration)?;
+    let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
     let setup = scenario.took() + began.elapsed();
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
@@ -126,7 +172,10 @@ fn run_up_to(
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
         Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
-        Stop::Events => return Err(RunError::TooManyEvents { at_us, events: sim.counters().events }),
+        Stop::Events => {
+            let events = scenario.run.max_events.unwrap_or(u64::MAX);
+            return Err(RunError::TooManyEvents { at_us, events });
+        }
         Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
@@ -267,6 +316,7 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
         "sample_interval_ps": scenario.record.samples().then(|| scenario.record.interval.ps()),
         "wall_s": clock.wall.as_secs_f64(),
         "setup_s": clock.setup.as_secs_f64(),
+        "threads": sim.threads(),
         "events": counters.events,
         "packet_hops": counters.packet_hops,
         "fingerprint": format!("{:016x}", counters.fingerprint),
@@ -303,7 +353,7 @@ mod tests {
     fn full(set: &[(&str, &str)]) -> Output {
         let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
-        run_up_to(&scenario, 4_000, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+        run_up_to(Threads::UpTo(1), &scenario, 4_000, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
     }
 
     #[test]

@@ -1,0 +1,73 @@
+//! One record of what the parts of a network recorded, the same however it is cut.
+
+use crate::cut::Cut;
+use crate::network::Network;
+use crate::records::{FlowOutcome, Recording, Records};
+use crate::topology::PortId;
+
+impl Records {
+    /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
+    /// flow, pauses by end and port, notifications by time and flow.
+    pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
+        let mut all = Records::default();
+        all.flows = vec![FlowOutcome::default(); net.flows.len()];
+        let (mut queues, mut utilization) = (Vec::new(), Vec::new());
+        for part in parts {
+            for (flow, outcome) in part.outcomes {
+                let marked_ce = all.flows[flow as usize].marked_ce;
+                all.flows[flow as usize] = FlowOutcome { marked_ce, ..outcome };
+            }
+            for (flow, marked_ce) in part.marked_flows {
+                all.flows[flow as usize].marked_ce += marked_ce;
+            }
+            add(&mut all.pause_frames, part.pause_frames);
+            add(&mut all.marked_ce, part.marked_ce);
+            add(&mut all.drops, part.drops);
+            all.cnms_sent += part.cnms_sent;
+            append(&mut all.rates, part.rates);
+            append(&mut all.pauses, part.pauses);
+            append(&mut all.notifications, part.notifications);
+            queues.push(part.queues);
+            utilization.push(part.utilization);
+        }
+        // No two rows are alike in these, so that their order is the network's.
+        all.rates.sort_by_key(|r| (r.time, r.flow));
+        all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
+        all.notifications.sort_by_key(|n| (n.time, n.flow));
+        let owners = |ports: &[PortId]| -> Vec<usize> {
+            ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
+        };
+        all.queues = interleave(queues, &owners(&recording.queues));
+        all.utilization = interleave(utilization, &owners(&recording.utilization));
+        all.recording = recording.clone();
+        all
+    }
+}
+
+/// Adds numbers by port, of which each part has those of its own ports.
+fn add(all: &mut Vec<u64>, part: Vec<u64>) {
+    if all.is_empty() {
+        *all = part;
+    } else {
+        all.iter_mut().zip(part).for_each(|(sum, n)| *sum += n);
+    }
+}
+
+fn append<T>(all: &mut Vec<T>, mut part: Vec<T>) {
+    if all.is_empty() {
+        *all = part;
+    } else {
+        all.append(&mut part);
+    }
+}
+
+/// Rows that come a batch at a time, each batch one row for each of `owners`, from whose lists they are.
+fn interleave<T>(mut lists: Vec<Vec<T>>, owners: &[usize]) -> Vec<T> {
+    if lists.len() == 1 {
+        return lists.pop().unwrap_or_default();
+    }
+    let total: usize = lists.iter().map(Vec::len).sum();
+    let mut rows: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let in_turn = owners.iter().cycle().take(total);
+    in_turn.filter_map(|&owner| rows[owner].next()).collect()
+}
