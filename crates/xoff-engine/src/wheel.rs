@@ -45,6 +45,8 @@ const SLOT_BITS: u32 = 10;
 const SLOTS: usize = 1 << 14;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
+/// No slot: beyond the last that 64 bits of picoseconds reach.
+const NO_SLOT: u64 = 1 << (64 - SLOT_BITS);
 
 /// An event in a slot's list.
 #[derive(Clone, Copy)]
@@ -60,7 +62,7 @@ pub struct EventQueue {
     /// Slot number (time / slot width) up to which events are in `due`.
     current: u64,
     /// First node of each slot's list.
-    heads: Box<[u32]>,
+    heads: Box<[u32; SLOTS]>,
     /// One bit a slot: is its list non-empty.
     occupied: [u64; WORDS],
     /// One bit a word of `occupied`.
@@ -69,7 +71,8 @@ pub struct EventQueue {
     free: u32,
     /// Events beyond the horizon at the time they were pushed.
     far: BinaryHeap<Reverse<Event>>,
-    in_wheel: usize,
+    /// Slot number of the first of these.
+    far_slot: u64,
     scheduled: Option<Scheduled>,
 }
 
@@ -104,13 +107,13 @@ impl Default for EventQueue {
         EventQueue {
             due: Vec::with_capacity(64),
             current: 0,
-            heads: vec![NONE; SLOTS].into_boxed_slice(),
+            heads: Box::new([NONE; SLOTS]),
             occupied: [0; WORDS],
             summary: [0; WORDS / 64],
             nodes: Vec::with_capacity(1024),
             free: NONE,
             far: BinaryHeap::new(),
-            in_wheel: 0,
+            far_slot: u64::MAX,
             scheduled: None,
         }
     }
@@ -131,53 +134,74 @@ impl EventQueue {
         EventQueue { scheduled: Some(Scheduled::default()), ..Self::default() }
     }
 
-    /// Number of pending events.
+    /// Number of pending events, counted.
     pub fn len(&self) -> usize {
-        self.due.len() + self.in_wheel + self.far.len()
+        let mut free = 0;
+        let mut node = self.free;
+        while node != NONE {
+            (free, node) = (free + 1, self.nodes[node as usize].next);
+        }
+        self.due.len() + self.nodes.len() - free + self.far.len()
     }
 
     /// Whether nothing is pending.
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.due.is_empty() && self.next_occupied() == NO_SLOT && self.far.is_empty()
     }
 
     /// Adds an event. A time before the last popped event's is handled next.
     #[inline]
     pub fn push(&mut self, time: Time, key: u32, arg: u32) {
-        let (key, arg) = match &mut self.scheduled {
-            None => (key, arg),
-            Some(scheduled) => scheduled.put(key, arg),
-        };
-        let event = Event { time, key, arg };
-        let slot = time.0 >> SLOT_BITS;
-        let ahead = slot.wrapping_sub(self.current);
-        if ahead.wrapping_sub(1) < SLOTS as u64 - 1 {
-            self.push_slot((slot % SLOTS as u64) as usize, event);
-        } else if slot <= self.current {
-            insert_due(&mut self.due, event);
-        } else {
-            self.far.push(Reverse(event));
+        if self.scheduled.is_some() {
+            return self.push_scheduled(time, key, arg);
         }
+        self.place(Event { time, key, arg });
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn push_scheduled(&mut self, time: Time, key: u32, arg: u32) {
+        let Some(scheduled) = &mut self.scheduled else { return };
+        let (key, arg) = scheduled.put(key, arg);
+        self.place(Event { time, key, arg });
     }
 
     #[inline]
-    fn push_slot(&mut self, slot: usize, event: Event) {
-        let head = self.heads[slot];
-        let node = Node { event, next: head };
-        let index = self.free;
-        let index = if index != NONE {
-            self.free = self.nodes[index as usize].next;
-            self.nodes[index as usize] = node;
-            index
+    fn place(&mut self, event: Event) {
+        let slot = event.time.0 >> SLOT_BITS;
+        if slot.wrapping_sub(self.current).wrapping_sub(1) >= SLOTS as u64 - 1 {
+            return self.place_elsewhere(event, slot);
+        }
+        let slot = (slot % SLOTS as u64) as usize;
+        let node = Node { event, next: self.heads[slot] };
+        self.heads[slot] = self.free;
+        if let Some(free) = self.nodes.get_mut(self.free as usize) {
+            self.free = free.next;
+            *free = node;
         } else {
-            self.nodes.push(node);
-            (self.nodes.len() - 1) as u32
-        };
-        self.heads[slot] = index;
-        self.in_wheel += 1;
-        if head == NONE {
-            self.occupied[slot / 64] |= 1 << (slot % 64);
-            self.summary[slot / 4096] |= 1 << (slot / 64 % 64);
+            self.heads[slot] = self.grow(node);
+        }
+        // Set whether they are or not: which of the two is as good as random.
+        self.occupied[slot / 64] |= 1 << (slot % 64);
+        self.summary[slot / 4096] |= 1 << (slot / 64 % 64);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn grow(&mut self, node: Node) -> u32 {
+        self.nodes.push(node);
+        (self.nodes.len() - 1) as u32
+    }
+
+    /// An event of the current slot or one beyond the horizon.
+    #[cold]
+    #[inline(never)]
+    fn place_elsewhere(&mut self, event: Event, slot: u64) {
+        if slot <= self.current {
+            insert_due(&mut self.due, event);
+        } else {
+            self.far.push(Reverse(event));
+            self.far_slot = self.far_slot.min(slot);
         }
     }
 
@@ -191,8 +215,8 @@ impl EventQueue {
                 }
                 return self.pop_due();
             }
-            let slot = self.next_slot()?;
-            if slot << SLOT_BITS >= limit.0 {
+            let slot = self.next_slot();
+            if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
                 return None;
             }
             self.open(slot);
@@ -205,7 +229,10 @@ impl EventQueue {
             if let Some(event) = self.pop_due() {
                 return Some(event);
             }
-            let slot = self.next_slot()?;
+            let slot = self.next_slot();
+            if slot >= NO_SLOT {
+                return None;
+            }
             self.open(slot);
         }
     }
@@ -222,7 +249,10 @@ impl EventQueue {
     /// The time of the next event.
     pub fn next_time(&mut self) -> Option<Time> {
         if self.due.is_empty() {
-            let slot = self.next_slot()?;
+            let slot = self.next_slot();
+            if slot >= NO_SLOT {
+                return None;
+            }
             self.open(slot);
         }
         self.due.last().map(|e| e.time)
@@ -234,47 +264,40 @@ impl EventQueue {
     pub fn earliest(&self) -> Option<Time> {
         match self.due.last() {
             Some(event) => Some(event.time),
-            None => self.next_slot().map(|slot| Time(slot << SLOT_BITS)),
+            None => Some(self.next_slot()).filter(|&slot| slot < NO_SLOT).map(|slot| Time(slot << SLOT_BITS)),
         }
     }
 
-    /// The number of the first slot after the current one that has an event, in the wheel or beyond.
+    /// The number of the first slot after the current one that has an event, in the wheel or beyond; [`NO_SLOT`] or more
+    /// where there is none.
     #[inline]
-    fn next_slot(&self) -> Option<u64> {
-        let near = self.next_occupied();
-        let far = self.far.peek().map(|Reverse(e)| e.time.0 >> SLOT_BITS);
-        match (near, far) {
-            (Some(n), Some(f)) => Some(n.min(f)),
-            (n, f) => n.or(f),
-        }
+    fn next_slot(&self) -> u64 {
+        self.next_occupied().min(self.far_slot)
     }
 
-    /// The number of the first occupied slot of the wheel.
+    /// The number of the first occupied slot of the wheel, or [`NO_SLOT`].
     #[inline]
-    fn next_occupied(&self) -> Option<u64> {
+    fn next_occupied(&self) -> u64 {
         let start = (self.current % SLOTS as u64) as usize;
         let distance = |slot: usize| self.current + ((slot + SLOTS - start) % SLOTS) as u64;
         // The rest of the current word, then whole words around the wheel by the summary.
         let word = start / 64;
         let rest = self.occupied[word] & (!0 << (start % 64));
         if rest != 0 {
-            return Some(distance(word * 64 + rest.trailing_zeros() as usize));
-        }
-        if self.in_wheel == 0 {
-            return None;
+            return distance(word * 64 + rest.trailing_zeros() as usize);
         }
         let first = (word + 1) % WORDS;
         let mut s = first / 64;
         let mut bits = self.summary[s] & (!0 << (first % 64));
         for _ in 0..=WORDS / 64 {
             if bits != 0 {
-                let w = s * 64 + bits.trailing_zeros() as usize;
-                return Some(distance(w * 64 + self.occupied[w].trailing_zeros() as usize));
+                let w = (s * 64 + bits.trailing_zeros() as usize) % WORDS;
+                return distance(w * 64 + self.occupied[w].trailing_zeros() as usize);
             }
             s = (s + 1) % (WORDS / 64);
             bits = self.summary[s];
         }
-        None
+        NO_SLOT
     }
 
     /// Makes `slot` the current one and its events due.
@@ -282,29 +305,54 @@ impl EventQueue {
     fn open(&mut self, slot: u64) {
         self.current = slot;
         let index = (slot % SLOTS as u64) as usize;
-        let mut node = std::mem::replace(&mut self.heads[index], NONE);
-        if node != NONE {
+        let first = std::mem::replace(&mut self.heads[index], NONE);
+        if first != NONE {
             self.occupied[index / 64] &= !(1 << (index % 64));
             if self.occupied[index / 64] == 0 {
                 self.summary[index / 4096] &= !(1 << (index / 64 % 64));
             }
-            while node != NONE {
-                let Node { event, next } = self.nodes[node as usize];
+            let mut last = first;
+            loop {
+                let Node { event, next } = self.nodes[last as usize];
                 self.due.push(event);
-                self.nodes[node as usize].next = self.free;
-                self.free = node;
-                node = next;
-                self.in_wheel -= 1;
+                if next == NONE {
+                    break;
+                }
+                last = next;
             }
+            // The list goes to the free ones as it is.
+            self.nodes[last as usize].next = self.free;
+            self.free = first;
         }
-        while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| r.0.time.0 >> SLOT_BITS <= slot)
-        {
+        if self.far_slot <= slot {
+            self.take_far(slot);
+        }
+        sort(&mut self.due);
+    }
+
+    /// Makes the events beyond the horizon due that belong to `slot`.
+    #[cold]
+    fn take_far(&mut self, slot: u64) {
+        let of = |event: &Event| event.time.0 >> SLOT_BITS;
+        while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| of(&r.0) <= slot) {
             self.far.pop();
             self.due.push(event);
         }
-        if self.due.len() > 1 {
-            self.due.sort_unstable_by_key(|e| Reverse(e.rank()));
+        self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| of(event));
+    }
+}
+
+/// Sorts a handful of events, latest first.
+#[inline]
+fn sort(due: &mut [Event]) {
+    match due {
+        [] | [_] => {}
+        [a, b] => {
+            // Without a branch: which is first is as good as random.
+            let swap = a.rank() < b.rank();
+            (*a, *b) = if swap { (*b, *a) } else { (*a, *b) };
         }
+        _ => due.sort_unstable_by_key(|e| Reverse(e.rank())),
     }
 }
 

@@ -64,7 +64,7 @@ impl RateSender {
         let (mut peak, mut tau) = (0.0, 0);
         let compared = self.memory.compare(&ack.int, |_, change| {
             let ns = change.elapsed.0 / 1_000;
-            let line = (change.bytes_per_ps * 8e12).round();
+            let line = (change.bytes_per_ps * 8e12 + 0.5) as u64 as f64;
             if ns == 0 || line == 0.0 {
                 return;
             }
