@@ -127,7 +127,7 @@ pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32
 pub fn pfc_headroom(pfc: &Pfc, ends: &LinkEnds, mtu: u64, pfc_frames: u64) -> u64 {
     match (pfc.headroom, pfc.headroom_bdp) {
         (Some(bytes), _) => bytes.0,
-        (None, Some(times)) => ends.rate_out.bytes_in(ends.delay_out) * u64::from(times),
+        (None, Some(times)) => ends.rate_in.bytes_in(ends.delay_in) * u64::from(times),
         (None, None) => headroom(ends, mtu, pfc_frames, pfc.response_quanta),
     }
 }

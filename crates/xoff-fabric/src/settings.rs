@@ -179,7 +179,8 @@ pub struct Pfc {
     /// Memory of each port and priority above its threshold, for what arrives until the peer stops; without it,
     /// computed from the link: 2 t_p C + 3 MTU + a PAUSE frame of each priority + response time.
     pub headroom: Option<Bytes>,
-    /// Headroom as so many times rate times propagation delay of the link, rounded down, in place of `headroom`.
+    /// Headroom as so many times rate times propagation delay of the link's incoming direction, rounded down, in place
+    /// of `headroom`; from 1 to 1000. It knows nothing of frames: on short links it may be too little.
     pub headroom_bdp: Option<u32>,
     /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
     /// delays the stop.

@@ -112,6 +112,7 @@ pub(super) fn scenario(
     if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
+        check_settings::clock(&mut c, &s, &signals, &topology);
         detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());

@@ -3,8 +3,8 @@
 //! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
 //! same warnings as the scenario that it came from.
 
-use xoff_fabric::settings::{FlowControl, Host, Packets, Switch};
-use xoff_schemes::{IntPath, Signals};
+use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Switch};
+use xoff_schemes::{IntFormat, IntPath, Signals};
 
 use super::check::Checker;
 use super::{Record, Scenario};
@@ -23,6 +23,21 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     if signals.int == IntPath::Off {
         warn(p.int_format != default.int_format, "int_format", "packets", &no_int);
         warn(p.int_hops != default.int_hops, "int_hops", "packets", &no_int);
+        warn(p.int_multi != default.int_multi, "int_multi", "packets", &no_int);
+    } else if p.int_format == IntFormat::Exact {
+        let reason = "`int_format = \"exact\"` has no units";
+        warn(p.int_multi != default.int_multi, "int_multi", "packets", reason);
+    }
+    if s.detector.is_none() {
+        let reason = format!("scheme `{scheme}` looks at no marks");
+        warn(s.quirks.marking_stream.is_some(), "marking_stream", "quirks", &reason);
+    }
+    if let FlowControl::Pfc(pfc) = &s.flow_control
+        && !pfc.expires
+    {
+        let (default, reason) = (Pfc::default(), "`expires = false`: a pause ends by RESUME alone");
+        warn(pfc.quanta != default.quanta, "quanta", "flow_control", reason);
+        warn(pfc.refresh != default.refresh, "refresh", "flow_control", reason);
     }
     if signals.int != IntPath::Ack {
         let reason = format!("scheme `{scheme}` has no INT on ACKs");

@@ -3,7 +3,7 @@
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
-use xoff_fabric::settings::{FlowControl, Pfc};
+use xoff_fabric::settings::{Clock, FlowControl, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
 use xoff_schemes::Signals;
 use xoff_schemes::int::MAX_INT_HOPS;
@@ -169,6 +169,9 @@ fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
 fn thresholds(c: &mut Checker<'_>, s: &Scenario, pfc: &Pfc) {
     bounds(c, "flow_control.quanta", pfc.quanta.into(), 1, u16::MAX.into());
     bounds(c, "flow_control.response_quanta", pfc.response_quanta.into(), 0, u16::MAX.into());
+    if let Some(times) = pfc.headroom_bdp {
+        bounds(c, "flow_control.headroom_bdp", times.into(), 1, 1_000);
+    }
     if pfc.headroom.is_some() && pfc.headroom_bdp.is_some() {
         let message = "[flow_control] has both `headroom` and `headroom_bdp`";
         c.add("flow_control.headroom_bdp", message, "expected one of them");
@@ -257,6 +260,23 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
             topology.port_name(peer(port))
         );
         c.add("flow_control.quanta", message, format!("expected at least {least}, or `refresh = false`"));
+    }
+}
+
+/// Refuses times cut to whole nanoseconds where a full frame would take none at all: links without limit.
+pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    if s.quirks.clock == Clock::Exact || !c.problems.is_empty() {
+        return;
+    }
+    let frame = WireSizes::new(&s.settings(), signals).frame();
+    let no_time = |&port: &u32| topology.rate(port).ns3_time(frame) == Time::ZERO;
+    if let Some(port) = (0..topology.ports()).find(no_time) {
+        let message = format!(
+            "`clock = \"ns3\"` in [quirks] cuts the {frame}B of a full frame on `{}`, at {}, to 0 ns",
+            topology.port_name(port),
+            topology.rate(port)
+        );
+        c.add("quirks.clock", message, "expected larger packets, slower links, or `clock = \"exact\"`");
     }
 }
 
