@@ -65,6 +65,7 @@ def test_quiet_is_quiet(command: Command, small: Path) -> None:
         (["missing.toml"], "no such scenario file"),
         (["smal.toml"], "did you mean `small.toml`?"),
         (["."], "a folder"),
+        (["/dev/zero"], "a device or a pipe"),
         (["binary.toml"], "not a text file"),
         (["zeros.toml"], "not a text file"),
         (["empty.toml"], "topology"),
