@@ -259,6 +259,14 @@ def test_keys_without_effect_are_said_and_kept_in_the_manifest(command: Command,
     assert warning in done.stderr
 
 
+def test_an_older_native_module_is_one_line() -> None:
+    """As when Python's part was changed and the module not built again."""
+    old = "import sys, xoff._xoff as native; del native.prepare; sys.argv[1:] = ['schemes']; import xoff.__main__"
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, check=False)
+    message = "the native module of xoff is older than its Python part; install again: pip install ."
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {message}\n")
+
+
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli import main; main(['check', sys.argv[1]]); "
