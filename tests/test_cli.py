@@ -65,6 +65,7 @@ def test_quiet_is_quiet(command: Command, small: Path) -> None:
         (["missing.toml"], "no such scenario file"),
         (["smal.toml"], "did you mean `small.toml`?"),
         (["."], "a folder"),
+        (["/dev/zero"], "a device or a pipe"),
         (["binary.toml"], "not a text file"),
         (["zeros.toml"], "not a text file"),
         (["empty.toml"], "topology"),
@@ -256,6 +257,14 @@ def test_keys_without_effect_are_said_and_kept_in_the_manifest(command: Command,
     (warning,) = xoff.load(tmp_path / "out").manifest["warnings"]
     assert "`nack_interval`" in warning
     assert warning in done.stderr
+
+
+def test_an_older_native_module_is_one_line() -> None:
+    """As when Python's part was changed and the module not built again."""
+    old = "import sys, xoff._xoff as native; del native.prepare; sys.argv[1:] = ['schemes']; import xoff.__main__"
+    done = subprocess.run([sys.executable, "-c", old], capture_output=True, text=True, check=False)
+    message = "the native module of xoff is older than its Python part; install again: pip install ."
+    assert (done.returncode, done.stdout, done.stderr) == (1, "", f"error: {message}\n")
 
 
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:

@@ -163,6 +163,28 @@ def test_nothing_is_overwritten_unasked(command: Command, tmp_path: Path) -> Non
     assert command("export", "ns3-hpcc", "nothing", "-o", "new.txt").returncode == 2
 
 
+def test_force_spares_the_run_and_writes_no_file_twice(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "graph.toml").write_text(GRAPH)
+    assert command("run", "graph.toml", "-o", "run").returncode == 0
+    (tmp_path / "fct.txt").write_text("mine")
+    (tmp_path / "soft.txt").symlink_to("fct.txt")
+    (tmp_path / "hard.txt").hardlink_to(tmp_path / "fct.txt")
+    (tmp_path / "link.txt").symlink_to("run/flows.parquet")
+    before = {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()}
+    for name in ("run/manifest.json", "./run/flows.parquet", "run/other.parquet", "link.txt"):
+        for arguments in (["-o", name], ["-o", "new.txt", "--pfc", name]):
+            done = command("export", "ns3-hpcc", "run", *arguments, "--force")
+            expected = f"error: {Path(name)}: a file of the run itself; name another file\n"
+            assert (done.returncode, done.stderr) == (2, expected)
+    for name in ("fct.txt", "run/../fct.txt", "soft.txt", "hard.txt"):
+        done = command("export", "ns3-hpcc", "run", "-o", "fct.txt", "--pfc", name, "--force")
+        assert (done.returncode, done.stderr) == (2, f"error: {name}: named for both files: expected two names\n")
+    assert {file.name: file.read_bytes() for file in (tmp_path / "run").iterdir()} == before
+    assert ((tmp_path / "fct.txt").read_text(), (tmp_path / "new.txt").exists()) == ("mine", False)
+    # Files of another name in the folder are the user's to choose.
+    assert command("export", "ns3-hpcc", "run", "-o", "run/fct.txt").returncode == 0
+
+
 def test_there_and_back(tmp_path: Path) -> None:
     """The example's flows come back with addresses, ports, sizes, starts and standalone FCT as there."""
     import_config(EXAMPLE / "config.txt", tmp_path / "mix.toml")

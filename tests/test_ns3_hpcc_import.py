@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tomllib
 from pathlib import Path
@@ -335,6 +336,36 @@ def test_nothing_of_others_is_overwritten(inputs: Path, command: Command) -> Non
     assert command(*arguments, "inputs").returncode == 2
     assert command(*arguments, "inputs/flow.txt/below.toml").returncode == 2
     assert (inputs / "flow.txt").read_text() == (EXAMPLE / "flow.txt").read_text()
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        # Payloads have two bytes for their length, and eta is a share.
+        ({"PACKET_PAYLOAD_SIZE 1000\n": "PACKET_PAYLOAD_SIZE 70000\n"}, "`payload` in [packets] is 70KB"),
+        ({"U_TARGET 0.95": "U_TARGET 7"}, "`eta` in [scheme] is 7"),
+    ],
+)
+def test_a_scenario_that_cannot_be_run_is_not_written(
+    inputs: Path, command: Command, changes: dict[str, str], message: str
+) -> None:
+    change(inputs, "config.txt", changes)
+    done = command("import", "ns3-hpcc", "inputs/config.txt", "-o", "new/made.toml")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: inputs/config.txt: makes a scenario that cannot be run: {message}")
+    assert "\n  --> made.toml:" in done.stderr
+    assert [file.name for file in inputs.parent.iterdir()] == ["inputs"]
+
+
+@pytest.mark.parametrize("name", ["config.txt", "topology.txt", "flow.txt", "trace.txt", "made.toml"])
+def test_a_pipe_is_refused_before_it_is_opened(inputs: Path, command: Command, name: str) -> None:
+    file = inputs / name
+    file.unlink(missing_ok=True)
+    os.mkfifo(file)
+    done = command("import", "ns3-hpcc", "inputs/config.txt", "-o", "inputs/made.toml", "--force")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(f"error: inputs/{name}: a device or a pipe, where a ")
+    assert file.is_fifo()
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"CC_MODE\0 3", b"# nothing\n"])

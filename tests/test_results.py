@@ -14,6 +14,7 @@ import xoff
 from made_up import made_up_run
 from xoff import bench
 from xoff.analysis import summarize
+from xoff.report import find_runs
 from xoff.results import TABLES, Run, check_target, labels, unit_of
 from xoff.running import execute
 from xoff.scenario import read
@@ -56,6 +57,35 @@ def test_someone_elses_manifest_is_no_run(tmp_path: Path) -> None:
         check_target(tmp_path)
     with pytest.raises(xoff.UserError, match="not a run's manifest"):
         xoff.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "expected"),
+    [
+        ("loads", 3, "a list"),
+        ("loads", ["half"], "a list"),
+        ("loads", [{"label": "a", "asked": "0.5", "offered": 0.5}], "a list"),
+        ("sim_time_ps", "1ms", "a whole number"),
+        ("sim_time_ps", -1, "a whole number"),
+        ("sim_time_ps", 10**400, "a whole number"),
+        ("sample_interval_ps", [], "a whole number"),
+        ("wall_s", None, "a number"),
+        ("wall_s", float("nan"), "a number"),
+        ("packet_hops", {}, "a whole number"),
+        ("packet_hops", True, "a whole number"),
+        ("flows", "5", "a whole number"),
+        ("table_docs", [], "for each table"),
+        ("table_docs", {"flows": "what flows are"}, "for each table"),
+        ("table_docs", {"flows": {"id": 1}}, "for each table"),
+    ],
+)
+def test_a_manifest_of_other_kinds_is_named_by_key(tmp_path: Path, key: str, value: object, expected: str) -> None:
+    file = made_up_run().write(tmp_path / "run") / "manifest.json"
+    file.write_text(json.dumps({**json.loads(file.read_text()), key: value}))
+    with pytest.raises(xoff.UserError) as raised:
+        find_runs([tmp_path / "run"])
+    assert str(raised.value).startswith(f"{file}: `{key}` is ")
+    assert f": expected {expected}" in str(raised.value)
 
 
 def test_leftovers_of_a_cut_off_write_are_taken_over(tmp_path: Path) -> None:

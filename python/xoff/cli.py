@@ -14,8 +14,13 @@ from typing import Annotated
 import typer
 
 from xoff.console import complain, progress_bar, status_line, summary_text
-from xoff.errors import RunError, ScenarioError, UserError
-from xoff.exchange import agreement, exporter, importer
+
+try:
+    from xoff.errors import RunError, ScenarioError, UserError
+    from xoff.exchange import agreement, exporter, importer
+except ImportError as error:
+    # The native module is not there, or not of this version: there is no command yet that could say so.
+    sys.exit(f"error: {error}")
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
 """Exit statuses."""

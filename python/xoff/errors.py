@@ -8,7 +8,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable
 
-from xoff._xoff import RunError, ScenarioError
+from xoff import _xoff
+
+_NATIVE = ("Prepared", "RunError", "RunOutput", "ScenarioError", "catalogue", "keys", "prepare", "schema")
+"""What Python needs of the native module."""
+
+if not all(hasattr(_xoff, name) for name in _NATIVE):
+    raise ImportError("the native module of xoff is older than its Python part; install again: pip install .")
+
+RunError, ScenarioError = _xoff.RunError, _xoff.ScenarioError
 
 __all__ = ["RunError", "ScenarioError", "UserError", "nearest"]
 

@@ -67,24 +67,30 @@ def agreement_ns3_hpcc(
 ) -> None:
     """Run inputs of the ns-3 HPCC simulator and compare with its results, flow by flow.
 
-    A folder holds config.txt, the files that it names, and fct.txt and pfc.txt as that simulator wrote them; with
-    trace-decoded.txt.gz, a figure of queue and rates is drawn too.
+    A folder holds config.txt, every file that it names, and fct.txt and pfc.txt as that simulator wrote them; with
+    trace-decoded.txt.gz, a figure of queue and rates is drawn too. Only files that this command made are replaced.
 
     Example: xoff agreement ns3-hpcc runs/dumbbell runs/incast -o out/agreement
     """
-    from xoff.ns3_hpcc.agreement import compare, table
+    from xoff.ns3_hpcc.agreement import PAGE, check_target, compare, figure_of, page, table
     from xoff.ns3_hpcc.agreement_plot import draw
 
-    found = [row for folder in folders for row in compare(folder, lambda what: typer.echo(what, err=True))]
-    text = table(found)
+    check_target(out, folders)
+    found = [
+        row
+        for folder in folders
+        for row in compare(
+            folder, lambda what: typer.echo(what, err=True), lambda warning: complain("warning", warning)
+        )
+    ]
     try:
         out.mkdir(parents=True, exist_ok=True)
-        (out / "agreement.md").write_text(text, encoding="utf-8")
+        (out / PAGE).write_text(page(found), encoding="utf-8")
     except OSError as error:
         raise UserError(f"{out}: cannot be written: {error.strerror}") from None
-    drawn = [figure for folder in folders if draw(folder, figure := out / f"{folder.resolve().name}.png")]
-    typer.echo(text)
-    for file in (out / "agreement.md", *drawn):
+    drawn = [figure for folder in folders if draw(folder, figure := figure_of(out, folder.resolve().name))]
+    typer.echo(table(found))
+    for file in (out / PAGE, *drawn):
         typer.echo(str(file))
 
 

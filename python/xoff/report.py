@@ -200,7 +200,7 @@ def _number(wanted: bool) -> str:
 
 def _loads(loads: Sequence[dict[str, Any]]) -> str:
     parts = [
-        f"{escape(str(load['label'])) + ': ' if len(loads) > 1 else ''}{load['asked']:.3g} / {load['offered']:.3g}"
+        f"{escape(load.get('label', '')) + ': ' if len(loads) > 1 else ''}{load['asked']:.3g} / {load['offered']:.3g}"
         for load in loads
         if load.get("asked") is not None and load.get("offered") is not None
     ]

@@ -7,10 +7,11 @@ is complete. Each column's meaning and unit stand in the Parquet file's field me
 from __future__ import annotations
 
 import json
+import math
 import os
 import secrets
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -234,6 +235,11 @@ def load(folder: str | os.PathLike[str]) -> Run:
         raise UserError(f"{file}: not a run's manifest: {error}") from None
     if not _is_manifest(manifest):
         raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
+    for key, (expected, fits) in _KINDS.items():
+        if key in manifest and not fits(manifest[key]):
+            shown = json.dumps(manifest[key])
+            shown = shown if len(shown) <= 40 else f"{shown[:37]}..."
+            raise UserError(f"{file}: `{key}` is {shown}: expected {expected}")
     return Run(manifest, folder=path)
 
 
@@ -276,6 +282,46 @@ def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path
 
 def _is_manifest(manifest: object) -> bool:
     return isinstance(manifest, dict) and "fingerprint" in manifest and isinstance(manifest.get("scenario"), dict)
+
+
+def _is_count(value: object) -> bool:
+    return type(value) is int and 0 <= value < 2**64
+
+
+def _is_number(value: object) -> bool:
+    return _is_count(value) or (isinstance(value, float) and math.isfinite(value) and value >= 0)
+
+
+def _is_load(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("label", ""), str)
+        and all(value.get(key) is None or _is_number(value[key]) for key in ("asked", "offered"))
+    )
+
+
+def _is_table_docs(value: object) -> bool:
+    return isinstance(value, dict) and all(
+        isinstance(columns, dict) and all(isinstance(doc, str) for doc in columns.values())
+        for columns in value.values()
+    )
+
+
+_COUNT = "a whole number, 0 or more"
+
+_KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
+    "loads": (
+        "a list of objects with a text `label` and numbers `asked` and `offered`",
+        lambda value: isinstance(value, list) and all(map(_is_load, value)),
+    ),
+    "sim_time_ps": (_COUNT, _is_count),
+    "sample_interval_ps": (f"{_COUNT}, or null", lambda value: value is None or _is_count(value)),
+    "wall_s": ("a number, 0 or more", _is_number),
+    "packet_hops": (_COUNT, _is_count),
+    "flows": (_COUNT, _is_count),
+    "table_docs": ("for each table an object of columns and texts", _is_table_docs),
+}
+"""What the report, the figures and the export read of a stored manifest, and what it holds where it is there."""
 
 
 def _is_run_folder(folder: Path) -> bool:

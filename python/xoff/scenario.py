@@ -65,6 +65,9 @@ def read(path: str | os.PathLike[str], overrides: Iterable[Override] = ()) -> Sc
             inside = sorted(entry.name for entry in file.glob("*.toml"))
             hint = f"; it holds {', '.join(inside[:5])}" if inside else ""
             raise UserError(f"{file}: a folder, where a scenario file (TOML) was expected{hint}")
+        if file.exists() and not file.is_file():
+            # A device or a pipe might never begin, or end.
+            raise UserError(f"{file}: a device or a pipe, where a scenario file (TOML) was expected")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{file}: no such scenario file{_sibling(file)}") from None

@@ -9,24 +9,40 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 import xoff
+from xoff.console import count_text
 from xoff.errors import UserError
 from xoff.ns3_hpcc.config import Config
 from xoff.ns3_hpcc.export import export_run
+from xoff.ns3_hpcc.lines import read_lines
 from xoff.ns3_hpcc.scenario import import_config
 from xoff.ns3_hpcc.scheme import DCQCN, mode_of
 from xoff.results import Run
 
+PAGE = "agreement.md"
+"""The table's file."""
+
+MARK = "<!-- xoff agreement -->"
+"""The table's first line, by which a table that may be replaced is known; it stands in the figures too."""
+
 SEEDS = 5
 """Of the clean runs under a scheme that marks at random."""
 
+CAPTION = """\
+Slowdown: theirs / ours (difference). With several seeds their flows count together, and *to the ns* and PAUSEs are
+means a seed. Percentiles are interpolated between flows: of two flows, p95 and p99 are no flow's own."""
+"""What stands below the table."""
+
 PERCENTILES = (50, 95, 99)
+
+_MOST = 2**63 - 1
+"""The longest time in ns that counts as one."""
 
 Key = tuple[str, str, str, str]
 """A flow: source, destination, source port, start in ns."""
@@ -43,7 +59,7 @@ class Agreement:
     flows: int
     """In the folder."""
     exact: int
-    """Completion times that are the same to the nanosecond, of all seeds."""
+    """Completion times that are the same to the nanosecond, summed over seeds."""
     median_difference: float
     """Median over flows of the difference of completion times, as a share of theirs."""
     theirs: tuple[float, ...]
@@ -58,8 +74,60 @@ class Agreement:
         return [o / t - 1 for o, t in zip(self.ours, self.theirs, strict=True)]
 
 
-def compare(folder: str | os.PathLike[str], note: Callable[[str], None] = lambda _: None) -> list[Agreement]:
+def check_target(out: Path, folders: Sequence[Path]) -> None:
+    """Refuse two folders of one name, and a place where something stands that no comparison made.
+
+    Nothing is computed before, or written.
+
+    Raises
+    ------
+    UserError
+        What was refused.
+    """
+    named: dict[str, Path] = {}
+    for folder in folders:
+        name = folder.resolve().name
+        if name in named:
+            raise UserError(f"{named[name]} and {folder}: two folders of one name, by which rows and figures are known")
+        named[name] = folder
+    if (out.exists() or out.is_symlink()) and not out.is_dir():
+        raise UserError(f"{out}: no folder, where one for the table and the figures was expected")
+    for file in (out / PAGE, *(figure_of(out, name) for name in named)):
+        if (file.exists() or file.is_symlink()) and not _is_ours(file):
+            raise UserError(f"{file}: there already, and not made by xoff agreement; name another folder")
+
+
+def figure_of(out: Path, name: str) -> Path:
+    """Where the figure of the folder called `name` goes."""
+    return out / f"{name}.png"
+
+
+def _is_ours(file: Path) -> bool:
+    if not file.is_file():
+        return False  # A device or a pipe might never begin, or end.
+    try:
+        with file.open("rb") as opened:
+            head = opened.read(1024)
+    except OSError:
+        return False
+    return head.startswith(MARK.encode()) if file.name == PAGE else MARK.encode() in head
+
+
+def compare(
+    folder: str | os.PathLike[str],
+    note: Callable[[str], None] = lambda _: None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> list[Agreement]:
     """Compare one folder in both modes.
+
+    Parameters
+    ----------
+    folder
+        Holds `config.txt`, every file that it names, and that simulator's results.
+    note
+        Told what is being run.
+    warn
+        Told the import's warnings, once, and how many flows complete here alone, which are left out.
 
     Raises
     ------
@@ -67,33 +135,56 @@ def compare(folder: str | os.PathLike[str], note: Callable[[str], None] = lambda
         A file is missing or wrong, or has flows that the run does not.
     """
     folder = Path(folder)
+    name = folder.resolve().name
     config = Config(folder / "config.txt")
     theirs = _completions(folder / Path(str(config.get("FCT_OUTPUT_FILE"))).name)
     pauses = _pauses(folder / Path(str(config.get("PFC_OUTPUT_FILE"))).name)
+    said: set[str] = set()
+
+    def warn_once(warning: str) -> None:
+        if warning not in said:
+            said.add(warning)
+            warn(warning)
+
     found = []
     for mode in ("quirks", "clean"):
         seeds = range(1, 1 + (SEEDS if mode == "clean" and mode_of(config) == DCQCN else 1))
-        note(f"{folder.name}, {mode}")
-        runs = [_run(folder, mode, seed, theirs) for seed in seeds]
-        found.append(_agreement(folder.name, mode, theirs, pauses, runs))
+        note(f"{name}, {mode}")
+        runs = [_run(folder, mode, seed, theirs, warn_once) for seed in seeds]
+        found.append(_agreement(name, mode, theirs, pauses, runs))
     return found
 
 
-def imported_run(folder: Path, mode: str, seed: int = 1, sets: dict[str, object] | None = None) -> Run:
-    """Run the input of `folder` with its quirks, or `clean`."""
+def imported_run(
+    folder: Path,
+    mode: str,
+    seed: int = 1,
+    sets: dict[str, object] | None = None,
+    warn: Callable[[str], None] = lambda _: None,
+) -> Run:
+    """Run the input of `folder` with its quirks, or `clean`; `warn` is told the import's warnings."""
     with tempfile.TemporaryDirectory() as work:
         scenario = Path(work) / "scenario.toml"
-        import_config(folder / "config.txt", scenario, clean=mode == "clean")
+        for warning in import_config(folder / "config.txt", scenario, clean=mode == "clean").warnings:
+            warn(warning)
         return xoff.run(scenario, seed=seed, sets=sets)
 
 
-def _run(folder: Path, mode: str, seed: int, theirs: dict[Key, tuple[int, int]]) -> tuple[dict[Key, int], int]:
+def _run(
+    folder: Path, mode: str, seed: int, theirs: dict[Key, tuple[int, int]], warn: Callable[[str], None]
+) -> tuple[dict[Key, int], int]:
     with tempfile.TemporaryDirectory() as work:
         fct, pfc = Path(work) / "fct.txt", Path(work) / "pfc.txt"
-        export_run(imported_run(folder, mode, seed), fct, pfc)
+        if export_run(imported_run(folder, mode, seed, warn=warn), fct, pfc).flows == 0:
+            raise UserError(f"{folder}: no flow completes here, of {count_text(len(theirs), 'flow')} there")
         ours = {key: times[0] for key, times in _completions(fct).items()}
         if missing := set(theirs) - set(ours):
-            raise UserError(f"{folder}: {len(missing)} flows complete there and not here, such as {min(missing)}")
+            count = count_text(len(missing), "flow")
+            raise UserError(f"{folder}: complete there and not here: {count}, such as {' '.join(min(missing))}")
+        if more := set(ours) - set(theirs):
+            where = f"{folder}, {mode}, seed {seed}"
+            count = count_text(len(more), "flow")
+            warn(f"{where}: left out, as complete here and not there: {count}, such as {' '.join(min(more))}")
         return {key: ours[key] for key in theirs}, _pauses(pfc)
 
 
@@ -121,23 +212,17 @@ def _summary(slowdown: np.ndarray) -> tuple[float, ...]:
     return (float(slowdown.mean()), *(float(p) for p in np.percentile(slowdown, PERCENTILES)))
 
 
-def _lines(file: Path) -> Iterable[list[str]]:
-    try:
-        text = file.read_text(encoding="ascii")
-    except (OSError, UnicodeError) as error:
-        raise UserError(f"{file}: cannot be read: {error}") from None
-    return (line.split() for line in text.splitlines() if line.strip())
-
-
 def _completions(file: Path) -> dict[Key, tuple[int, int]]:
     """Of each flow its completion time and the standalone one, ns."""
-    found = {}
-    for number, words in enumerate(_lines(file), 1):
-        try:
-            src, dst, src_port, _, _, start, fct, alone = words
-            found[src, dst, src_port, start] = (int(fct), int(alone))
-        except ValueError:
-            raise UserError(f"{file}:{number}: expected eight columns, the last three of them numbers") from None
+    found: dict[Key, tuple[int, int]] = {}
+    for line in read_lines(file, "file of completion times"):
+        line.has("SRC_IP DST_IP SRC_PORT DST_PORT SIZE_BYTES START_NS FCT_NS STANDALONE_FCT_NS")
+        start = line.count(5, "the start in ns", most=_MOST)
+        key = (line.words[0], line.words[1], line.words[2], str(start))
+        if key in found:
+            raise line.wrong("a flow of the same hosts, source port and start as one above", "each flow once")
+        fct = line.count(6, "the completion time in ns", 1, _MOST)
+        found[key] = (fct, line.count(7, "the standalone completion time in ns", 1, _MOST))
     if not found:
         raise UserError(f"{file}: has no flow")
     return found
@@ -145,7 +230,12 @@ def _completions(file: Path) -> dict[Key, tuple[int, int]]:
 
 def _pauses(file: Path) -> int:
     """PAUSE frames received, without RESUMEs."""
-    return sum(words[-1] == "1" for words in _lines(file))
+    count = 0
+    for line in read_lines(file, "file of PAUSE frames"):
+        line.has(columns := "TIME_NS NODE NODE_TYPE INTERFACE TYPE")
+        numbers = [line.count(index, name, most=_MOST) for index, name in enumerate(columns.split())]
+        count += numbers[-1] == 1
+    return count
 
 
 def table(found: Sequence[Agreement]) -> str:
@@ -172,3 +262,8 @@ def table(found: Sequence[Agreement]) -> str:
         ]
         rows.append("| " + " | ".join(cells) + " |")
     return "\n".join(rows) + "\n"
+
+
+def page(found: Sequence[Agreement]) -> str:
+    """The table's file: its mark, the table, and what its columns leave open."""
+    return f"{MARK}\n\n{table(found)}\n{CAPTION}\n"

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from xoff.console import count_text
 from xoff.errors import UserError
 from xoff.ns3_hpcc.quantity import rate_bps, size_bytes, time_ns
-from xoff.results import Run, load
+from xoff.results import MANIFEST, Run, load
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -62,12 +62,14 @@ def export_run(
     network = _Network.of(result)
     files = {Path(fct): _fct(result, network)}
     if pfc is not None:
-        if Path(pfc).absolute() == Path(fct).absolute():
+        if _same(Path(pfc), Path(fct)):
             raise UserError(f"{pfc}: named for both files: expected two names")
         files[Path(pfc)] = _pfc(result, network)
     for file in files:
         if file.is_dir():
             raise UserError(f"{file}: a folder, where a file was expected")
+        if result.folder and _is_of_run(file, result.folder):
+            raise UserError(f"{file}: a file of the run itself; name another file")
         if file.exists() and not force:
             raise UserError(f"{file}: there already; name another file, or give --force")
     for file, rows in files.items():
@@ -81,6 +83,23 @@ def export_run(
     left = int(result.manifest.get("flows", flows)) - flows
     warnings = [f"left out, as there, since not complete: {count_text(left, 'flow')}"] if left else []
     return Exported(flows, len(files[Path(pfc)]) if pfc is not None else 0, warnings)
+
+
+def _same(a: Path, b: Path) -> bool:
+    """Whether two names, of files that need not be there, lead to one file."""
+    try:
+        return a.resolve() == b.resolve() or (a.exists() and b.exists() and a.samefile(b))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise UserError(f"{a}: cannot be written: {error}") from None
+
+
+def _is_of_run(file: Path, folder: Path) -> bool:
+    """Whether a name leads to a manifest or a table in the run's folder, be it through a link."""
+    own = [folder / MANIFEST, *folder.glob("*.parquet")]
+    if any(_same(file, each) for each in own):
+        return True
+    target = file.resolve()
+    return target.parent == folder.resolve() and target.suffix == ".parquet"
 
 
 @dataclass(frozen=True)

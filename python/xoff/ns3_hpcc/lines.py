@@ -61,12 +61,17 @@ class Line:
 def read_lines(file: Path, what: str) -> list[Line]:
     """The lines of a text file that hold words; `#` at a line's beginning makes it a comment."""
     try:
+        if file.exists() and not file.is_file() and not file.is_dir():
+            # A device or a pipe might never begin, or end.
+            raise UserError(f"{file}: a device or a pipe, where a {what} was expected")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{file}: no such {what}{_sibling(file)}") from None
     except IsADirectoryError:
         raise UserError(f"{file}: a folder, where a {what} was expected") from None
     except (OSError, ValueError) as error:
+        if isinstance(error, UserError):
+            raise
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UserError(f"{file}: cannot be read: {reason}") from None
     try:

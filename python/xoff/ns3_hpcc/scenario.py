@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.console import count_text
-from xoff.errors import UserError
+from xoff.errors import ScenarioError, UserError
 from xoff.ns3_hpcc.config import Config, listed
 from xoff.ns3_hpcc.flows import Flow, read_flows
 from xoff.ns3_hpcc.lines import printable, read_lines
@@ -17,6 +18,7 @@ from xoff.ns3_hpcc.quantity import moment_text, rate_text, size_text, time_text
 from xoff.ns3_hpcc.scheme import HPCC, mode_of, write_scheme
 from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology, read_topology
+from xoff.scenario import Scenario
 
 MARK = "# Imported by xoff from "
 """How each file that is written begins, by which it is known again."""
@@ -64,7 +66,7 @@ def import_config(
     Raises
     ------
     UserError
-        An input is wrong or not modelled, or a file cannot be written.
+        An input is wrong or not modelled, makes a scenario that cannot be run, or a file cannot be written.
     """
     warnings: list[str] = []
     config = Config(Path(config_file))
@@ -72,6 +74,7 @@ def import_config(
     texts = _texts(config, Path(out), inputs, clean, warnings.append)
     for file in texts.files:
         _check_target(file, inputs, force)
+    _check_scenario(config, texts.files)
     try:
         Path(out).parent.mkdir(parents=True, exist_ok=True)
         # The scenario last: where it stands, what it names stands too.
@@ -81,6 +84,22 @@ def import_config(
         reason = error.strerror if isinstance(error, OSError) else str(error)
         raise UserError(f"{out}: cannot be written: {reason}") from None
     return Imported(list(texts.files), len(texts.topology.hosts), len(texts.topology.switches), texts.flows, warnings)
+
+
+def _check_scenario(config: Config, files: dict[Path, str]) -> None:
+    """Refuse, before anything is written, what `xoff check` would refuse."""
+    scenario, *_ = files
+    with tempfile.TemporaryDirectory() as work:
+        try:
+            for file, text in files.items():
+                (Path(work) / file.name).write_text(text, encoding="utf-8")
+            Scenario(files[scenario], scenario.name, work).check()
+        except ScenarioError as error:
+            found = str(error).replace(f"{work}{os.sep}", "").removeprefix("error: ")
+            raise UserError(f"{config.file}: makes a scenario that cannot be run: {found}") from None
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise UserError(f"{scenario}: cannot be written: {reason}") from None
 
 
 @dataclass(frozen=True)
@@ -330,6 +349,8 @@ def _taken(file: Path, inputs: list[Path], force: bool) -> str:
         return "a folder, where a file for the scenario was expected"
     if not file.exists() and not file.is_symlink():
         return ""
+    if file.exists() and not file.is_file():
+        return "a device or a pipe, where a file for the scenario was expected"
     if any(source.exists() and source.samefile(file) for source in inputs):
         return "an input of the import; name another file"
     with file.open("rb") as opened:
