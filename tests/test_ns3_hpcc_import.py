@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import xoff
@@ -401,6 +401,7 @@ WORDS = st.sampled_from(
 
 
 @settings(max_examples=200, deadline=None)
+@example(file="config.txt", place=25, word="\x7f")
 @given(
     file=st.sampled_from(["config.txt", "topology.txt", "flow.txt", "trace.txt"]), place=st.integers(0, 200), word=WORDS
 )

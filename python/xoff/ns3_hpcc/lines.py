@@ -60,28 +60,29 @@ class Line:
 
 def read_lines(file: Path, what: str) -> list[Line]:
     """The lines of a text file that hold words; `#` at a line's beginning makes it a comment."""
+    name = printable(str(file))
     try:
         if file.exists() and not file.is_file() and not file.is_dir():
             # A device or a pipe might never begin, or end.
-            raise UserError(f"{file}: a device or a pipe, where a {what} was expected")
+            raise UserError(f"{name}: a device or a pipe, where a {what} was expected")
         raw = file.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{file}: no such {what}{_sibling(file)}") from None
+        raise UserError(f"{name}: no such {what}{_sibling(file)}") from None
     except IsADirectoryError:
-        raise UserError(f"{file}: a folder, where a {what} was expected") from None
+        raise UserError(f"{name}: a folder, where a {what} was expected") from None
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UserError(f"{file}: cannot be read: {reason}") from None
+        raise UserError(f"{name}: cannot be read: {reason}") from None
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UserError(
-            f"{file}: not a text file (byte {error.start} is not UTF-8), where a {what} was expected"
+            f"{name}: not a text file (byte {error.start} is not UTF-8), where a {what} was expected"
         ) from None
     if "\0" in text:
-        raise UserError(f"{file}: not a text file (it holds a NUL byte), where a {what} was expected")
+        raise UserError(f"{name}: not a text file (it holds a NUL byte), where a {what} was expected")
     lines = [Line(file, number, tuple(line.split())) for number, line in enumerate(text.split("\n"), 1)]
     return [line for line in lines if line.words and not line.words[0].startswith("#")]
 
