@@ -62,17 +62,16 @@ fn the_computed_headroom_is_enough_and_hardly_more_than_needed() {
     assert!(at > Time(3_550_240) && needed > 7_000);
 }
 
-#[test]
-fn without_a_resume_a_pause_ends_with_its_quanta() {
-    // Strict priorities: h0's priority 1 takes all of h2's link, so h1's priority 0 never drains and no RESUME ever
-    // comes for it. 100 quanta are 512 ns at 100 Gbps: without refresh h1 goes on after exactly that.
+/// h0's priority 1 takes all of h2's link, so h1's priority 0 never drains and no RESUME ever comes for it: 20 us with
+/// thresholds of 10 frames and pauses of 100 quanta, 512 ns at 100 Gbps.
+fn starved(refresh: bool) -> xoff_fabric::Simulation {
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let settings = Settings {
         switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
         ..pfc(Pfc {
             xoff: Some(Bytes(10 * FRAME)),
             quanta: 100,
-            refresh: false,
+            refresh,
             headroom: Some(Bytes(10_000_000)),
             ..Pfc::default()
         })
@@ -84,33 +83,24 @@ fn without_a_resume_a_pause_ends_with_its_quanta() {
     let flows = vec![first, endless(1, 2, 0)];
     let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(20)));
     sim.run(&mut |_| true).expect("no loss");
+    sim
+}
+
+#[test]
+fn without_a_resume_a_pause_ends_with_its_quanta() {
+    // Without refresh h1 goes on after exactly 512 ns.
+    let sim = starved(false);
     let pause = sim.records().pauses.iter().find(|p| p.port == 2).expect("h1 was paused");
     assert_eq!((pause.end - pause.start, pause.frames), (Time(512_000), 1));
 }
 
 #[test]
 fn an_expired_pause_is_followed_by_another() {
-    // As above: each time h1 goes on, its next frame is above Xoff still and makes another PAUSE. A PAUSE is taken as
-    // expired 512 ns after it was sent; frames come at most 121.44 ns apart while h1 sends, and while it is stopped
-    // those on the 1 us link still come: one PAUSE follows the other within 512 + 2 x 121.44 ns or, when the link ran
-    // empty, within 512 ns + 121.44 ns + 2 us of round trip. In the 15 us from the first on these are at least 5.
-    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let settings = Settings {
-        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
-        ..pfc(Pfc {
-            xoff: Some(Bytes(10 * FRAME)),
-            quanta: 100,
-            refresh: false,
-            headroom: Some(Bytes(10_000_000)),
-            ..Pfc::default()
-        })
-    };
-    let mut first = endless(0, 2, 0);
-    first.priority = 1;
-    let none = scheme("none", json!({}), Time::ZERO);
-    let flows = vec![first, endless(1, 2, 0)];
-    let mut sim = simulate(topology, settings, none, flows, Recording::default(), Some(Time::from_us(20)));
-    sim.run(&mut |_| true).expect("no loss");
+    // Each time h1 goes on, its next frame is above Xoff still and makes another PAUSE. A PAUSE is taken as expired 512 ns
+    // after it was sent; frames come at most 121.44 ns apart while h1 sends, and while it is stopped those on the 1 us
+    // link still come: one PAUSE follows the other within 512 + 2 x 121.44 ns or, when the link ran empty, within 512 ns +
+    // 121.44 ns + 2 us of round trip. In the 15 us from the first on these are at least 5.
+    let sim = starved(false);
     let to_h1 = 3; // link 1, end b
     assert!(sim.records().pause_frames[to_h1] >= 5, "{}", sim.records().pause_frames[to_h1]);
 }
@@ -164,19 +154,8 @@ fn eight_priorities_fit_their_headroom() {
 
 #[test]
 fn refreshed_pauses_last_until_the_resume() {
-    // The same with refresh: every 256 ns another PAUSE, so h1 stays stopped to the end of the run.
-    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let settings = Settings {
-        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
-        ..pfc(Pfc { xoff: Some(Bytes(10 * FRAME)), quanta: 100, ..Pfc::default() })
-    };
-    let mut first = endless(0, 2, 0);
-    first.priority = 1;
-    let recording = Recording { pauses: true, ..Recording::default() };
-    let none = scheme("none", json!({}), Time::ZERO);
-    let flows = vec![first, endless(1, 2, 0)];
-    let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(20)));
-    sim.run(&mut |_| true).expect("no loss");
+    // With refresh: every 256 ns another PAUSE, so h1 stays stopped to the end of the run.
+    let sim = starved(true);
     let pauses: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == 2).collect();
     assert_eq!((pauses.len(), pauses[0].end), (1, Time::from_us(20)));
     // From its start on, a refresh each 256 ns.
