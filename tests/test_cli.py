@@ -270,7 +270,7 @@ def test_an_older_native_module_is_one_line() -> None:
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
         "import sys; from xoff.cli import main; main(['check', sys.argv[1]]); "
-        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy'} & set(sys.modules); "
+        "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'scipy'} & set(sys.modules); "
         "sys.exit(str(heavy) if heavy else 0)"
     )
     done = subprocess.run([sys.executable, "-c", script, small], capture_output=True, text=True, check=False)

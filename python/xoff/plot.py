@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from xoff.analysis import Series
+    from xoff.fluid import Trajectory
 
 Runs = Run | Sequence[Run] | Mapping[str, Run]
 """One run, several, or several with the names for the legend."""
@@ -99,6 +100,35 @@ def pauses(ax: Axes, runs: Runs) -> Axes:
         ax.step(x, y, where="post", color=_colour(index), label=name)
     ax.set_xlabel("time (us)")
     ax.set_ylabel("stopped ports")
+    return ax
+
+
+def fluid_queue(ax: Axes, models: Trajectory | Mapping[str, Trajectory]) -> Axes:
+    """Queue length in KB over time in us of a solved fluid model, or of several by name; dashed, to go over a run's."""
+    return _solved(ax, models, lambda model: [model.queue_series()], 1e3, "queue (KB)")
+
+
+def fluid_rates(ax: Axes, models: Trajectory | Mapping[str, Trajectory]) -> Axes:
+    """A flow's rate in Gbps over time in us, one line for flows that move alike; dashed, to go over a run's."""
+    return _solved(ax, models, lambda model: model.rate_series(), 1e9, "rate (Gbps)")
+
+
+def _solved(
+    ax: Axes,
+    models: Trajectory | Mapping[str, Trajectory],
+    series_of: Callable[[Trajectory], list[Series]],
+    unit: float,
+    axis: str,
+) -> Axes:
+    named = models if isinstance(models, Mapping) else {"": models}
+    for index, (name, model) in enumerate(named.items()):
+        found = series_of(model)
+        for rank, series in enumerate(found):
+            label = ", ".join(part for part in (name, series.name if len(found) > 1 or not name else "") if part)
+            colour = _colour(rank if len(named) == 1 else index)
+            ax.plot(series.time_ps / 1e6, series.value / unit, "--", color=colour, linewidth=1.2, label=label)
+    ax.set_xlabel("time (us)")
+    ax.set_ylabel(axis)
     return ax
 
 
