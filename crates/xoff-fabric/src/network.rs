@@ -165,6 +165,7 @@ impl Network {
             payload: self.wire.payload,
             frame: self.wire.frame(),
             hops: path.len() as u8 - 1,
+            ack_delay: self.settings.host.processing_delay,
             stream: stream(self.seed, Domain::Reaction, u64::from(flow)),
         }
     }

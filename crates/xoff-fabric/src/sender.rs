@@ -382,7 +382,7 @@ impl Part {
             next = now + timeout;
             if sender.snd_nxt > sender.snd_una {
                 sender.go_back(sender.snd_una);
-                sender.reaction.on_loss(now);
+                sender.reaction.on_timeout(now);
             }
         }
         let src = sender.src;

@@ -21,6 +21,7 @@ fn flow() -> FlowEnv {
         payload: 1_000,
         frame: 1_118,
         hops: HOPS as u8,
+        ack_delay: Time::ZERO,
         stream: stream(1, Domain::Reaction, 0),
     }
 }

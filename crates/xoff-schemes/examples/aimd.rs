@@ -115,6 +115,7 @@ pub fn flow() -> FlowEnv {
         payload: 1456,
         frame: 1518,
         hops: 1,
+        ack_delay: Time::ZERO,
         stream: xoff_engine::stream(1, xoff_engine::Domain::Reaction, 0),
     }
 }

@@ -5,6 +5,7 @@
 
 mod check;
 pub mod dcqcn;
+pub mod dctcp;
 pub mod detector;
 pub mod fncc;
 pub mod hpcc;
@@ -14,6 +15,7 @@ pub mod registry;
 pub mod rocc;
 pub mod seams;
 pub mod signals;
+pub mod swift;
 
 pub use detector::{AnyDetector, AnyMarker, DetectorParams};
 pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};

@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
+use crate::detector::AnyDetector;
 use crate::seams::{
     Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing,
     PortEnv, QueueView, ReactionPoint, Scheme, Sent,
@@ -90,6 +91,10 @@ macro_rules! schemes {
             pub fn signals(&self) -> Signals {
                 forward!(self, AnyScheme { $($variant),* }, s => s.signals())
             }
+            /// See [`Scheme::detector`].
+            pub fn detector(&self) -> AnyDetector {
+                forward!(self, AnyScheme { $($variant),* }, s => s.detector())
+            }
             /// See [`Scheme::reaction`].
             pub fn reaction(&self, env: &FlowEnv) -> AnyReaction {
                 match self { $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env))),* }
@@ -121,6 +126,9 @@ macro_rules! schemes {
             }
             fn on_loss(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_loss(now))
+            }
+            fn on_timeout(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_timeout(now))
             }
             fn on_timer(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_timer(now))
@@ -181,4 +189,8 @@ schemes! {
     Fncc = crate::fncc::Fncc;
     /// RoCC: fair rate from switches.
     Rocc = crate::rocc::Rocc;
+    /// DCTCP: window from the share of marked bytes.
+    Dctcp = crate::dctcp::Dctcp;
+    /// Swift: window from the delay's distance to a target.
+    Swift = crate::swift::Swift;
 }

@@ -8,6 +8,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use xoff_engine::{Rate, SharedNs3Streams, Stream, Time};
 
+use crate::detector::AnyDetector;
+use crate::detector::red::Red;
 use crate::int::IntStack;
 use crate::signals::{Mark, Signals};
 
@@ -27,6 +29,8 @@ pub struct FlowEnv {
     pub frame: u64,
     /// Switches on the data path.
     pub hops: u8,
+    /// Time that the receiving host takes before it sends an ACK; the base RTT has it in it.
+    pub ack_delay: Time,
     /// The flow's own random stream.
     pub stream: Stream,
 }
@@ -95,6 +99,11 @@ pub trait ReactionPoint {
     fn on_cnm(&mut self, _now: Time, _cnm: &Cnm) {}
     /// Packets were lost and are sent again (lossy networks only).
     fn on_loss(&mut self, _now: Time) {}
+    /// Nothing was acknowledged for the retransmission timeout, and everything in flight is sent again (lossy networks
+    /// only). By default a loss like any other.
+    fn on_timeout(&mut self, now: Time) {
+        self.on_loss(now);
+    }
     /// The moment of [`Self::next_timer`] has come.
     fn on_timer(&mut self, _now: Time) {}
     /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Asked after each call.
@@ -257,6 +266,10 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + schemars::Jso
     }
     /// What it needs on the wire.
     fn signals(&self) -> Signals;
+    /// The detector of a scenario that has none, where the scheme wants marks: RED by default.
+    fn detector(&self) -> AnyDetector {
+        AnyDetector::Red(Red::default())
+    }
     /// The reaction point of a new flow. The parameters are resolved.
     fn reaction(&self, env: &FlowEnv) -> Self::Reaction;
     /// The notification point of a new flow.

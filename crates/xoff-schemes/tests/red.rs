@@ -59,6 +59,30 @@ fn equal_thresholds_are_a_step() {
 }
 
 #[test]
+fn a_step_scales_with_the_ports_rate() {
+    // 30 KB for each 10 Gb/s: 75 KB at 25 Gb/s, 300 KB at 100 Gb/s.
+    let params = Red::step(Bytes(30_000));
+    assert_eq!(params.validate(), Ok(()));
+    for (gbps, k) in [(10, 30_000), (25, 75_000), (100, 300_000)] {
+        let mut marker = params.detector(&port_env(gbps));
+        assert_eq!(mark(&mut marker, k), Mark::None);
+        assert_eq!(mark(&mut marker, k + 1), Mark::Ce);
+    }
+}
+
+#[test]
+fn a_step_stands_alone() {
+    let message = |red: Red| red.validate().expect_err("refused").message;
+    let step = || Red::step(Bytes(30_000));
+    assert_eq!(message(Red::step(Bytes(0))), "`step` is zero: expected a size such as \"10MB\"");
+    let beside = Red { k_min: Some(Bytes(1)), k_max: Some(Bytes(2)), ..step() };
+    assert_eq!(message(beside), "`k_min` beside `step`: expected one of the two");
+    assert!(message(Red { p_max: 0.5, ..step() }).contains("`p_max` beside `step`"));
+    let at = RedAtRate { rate: Rate::from_gbps(10), k_min: Bytes(1), k_max: Bytes(2), p_max: None };
+    assert!(message(Red { rates: vec![at], ..step() }).contains("`rates` beside `step`"));
+}
+
+#[test]
 fn random_numbers_are_drawn_between_the_thresholds_only() {
     let params = red(5_000, 205_000, 1.0);
     let (mut plain, mut disturbed) = (params.detector(&port_env(40)), params.detector(&port_env(40)));

@@ -14,6 +14,9 @@ type Set = &'static [(&'static str, &'static str)];
 const CASES: &[(&str, Set)] = &[
     ("dumbbell", &[("scheme.name", "rocc")]),
     ("incast", &[("scheme.name", "dcqcn")]),
+    ("incast", &[("scheme.name", "dctcp")]),
+    ("incast", &[("scheme.name", "dctcp"), ("scheme.form", "rate")]),
+    ("incast", &[("scheme.name", "swift")]),
     ("leaf_spine_hadoop", &[("traffic.0.stop", "300us")]),
     ("fat_tree_permutation", &[("traffic.0.size", "500KB")]),
     ("spanning_trees", &[("scheme.name", "dcqcn"), ("traffic.0.size", "500KB")]),

@@ -28,11 +28,16 @@ pub struct Red {
     /// listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RedAtRate>,
+    /// Queue length for each 10 Gb/s of the port up to which nothing is marked, and above which everything is, in bytes:
+    /// DCTCP's K, in place of `k_min`, `k_max` and `rates`. Default: none, but 30 KB under `dctcp` where the scenario has
+    /// no detector (HPCC's authors).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub step: Option<Bytes>,
 }
 
 impl Default for Red {
     fn default() -> Self {
-        Red { k_min: None, k_max: None, p_max: P_MAX, rates: Vec::new() }
+        Red { k_min: None, k_max: None, p_max: P_MAX, rates: Vec::new(), step: None }
     }
 }
 
@@ -106,6 +111,7 @@ impl DetectorParams for Red {
             _ => {}
         }
         check::within("p_max", self.p_max, 0.0, 1.0)?;
+        self.validate_step()?;
         self.validate_rates()
     }
 
@@ -119,13 +125,17 @@ impl DetectorParams for Red {
     }
 
     fn detector(&self, env: &PortEnv) -> RedMarker {
-        let scaled = |bytes_at_25g: u128| {
-            (bytes_at_25g * u128::from(env.rate.0) / u128::from(Rate::from_gbps(25).0)) as u64
+        let scaled = |bytes: u64, gbps: u64| {
+            let all = u128::from(bytes) * u128::from(env.rate.0) / u128::from(Rate::from_gbps(gbps).0);
+            u64::try_from(all).unwrap_or(u64::MAX)
         };
+        let step = self.step.map(|k| Bytes(scaled(k.0, 10)));
         let listed = self.rates.iter().find(|r| r.rate == env.rate);
-        let k_min = listed.map(|r| r.k_min).or(self.k_min).map_or_else(|| scaled(100_000), |k| k.0);
+        let k_min =
+            listed.map(|r| r.k_min).or(self.k_min).or(step).map_or_else(|| scaled(100_000, 25), |k| k.0);
         let k_max =
-            listed.map(|r| r.k_max).or(self.k_max).map_or_else(|| scaled(400_000), |k| k.0).max(k_min);
+            listed.map(|r| r.k_max).or(self.k_max).or(step).map_or_else(|| scaled(400_000, 25), |k| k.0);
+        let k_max = k_max.max(k_min);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;
         RedMarker { k_min, k_max, slope, stream: env.stream.clone(), ns3_streams: env.ns3_streams.clone() }
@@ -133,6 +143,28 @@ impl DetectorParams for Red {
 }
 
 impl Red {
+    /// Everything above `step` bytes for each 10 Gb/s of the port is marked, and nothing else.
+    pub fn step(step: Bytes) -> Self {
+        Red { step: Some(step), ..Red::default() }
+    }
+
+    fn validate_step(&self) -> Result<(), ParamError> {
+        let Some(step) = self.step else { return Ok(()) };
+        check::bytes("step", step)?;
+        let others = [
+            ("k_min", self.k_min.is_some()),
+            ("rates", !self.rates.is_empty()),
+            ("p_max", self.p_max != P_MAX),
+        ];
+        match others.iter().find(|(_, given)| *given) {
+            Some((key, _)) => {
+                let message = format!("`{key}` beside `step`: expected one of the two");
+                Err(ParamError::new(key, message))
+            }
+            None => Ok(()),
+        }
+    }
+
     fn validate_rates(&self) -> Result<(), ParamError> {
         let wrong = |message: String| Err(ParamError::new("rates", message));
         if !self.rates.is_empty() && self.k_min.is_some() {

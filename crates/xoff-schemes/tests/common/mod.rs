@@ -12,6 +12,7 @@ pub fn flow_env(line_rate: Rate, base_rtt: Time) -> FlowEnv {
         payload: 1_456,
         frame: 1_518,
         hops: 3,
+        ack_delay: Time::ZERO,
         stream: stream(1, Domain::Reaction, 7),
     }
 }

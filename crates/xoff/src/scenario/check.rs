@@ -7,7 +7,6 @@ use std::time::Instant;
 
 use xoff_fabric::network_env;
 use xoff_fabric::topology::{NodeKind, Topology};
-use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{ParamError, Signals};
 
 use super::error::{Problem, ScenarioError, Source};
@@ -153,7 +152,7 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
                 c.param("detector", &error);
             }
         }
-        None if signals.ecn => s.detector = Some(AnyDetector::Red(Default::default())),
+        None if signals.ecn => s.detector = Some(s.scheme.detector()),
         None => {}
     }
 }
