@@ -26,6 +26,9 @@ EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"
 # What turns the example into one of DCQCN.
 DCQCN = {"CC_MODE 3": "CC_MODE 1", "HAS_WIN 1": "HAS_WIN 0", "VAR_WIN 1": "VAR_WIN 0"}
 
+# What turns it into one of DCTCP.
+DCTCP = {"CC_MODE 3": "CC_MODE 8"}
+
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
@@ -126,6 +129,57 @@ def test_dcqcn_gets_its_timers_and_red_by_rate(inputs: Path) -> None:
     assert (scenario["packets"]["ack"], scenario["packets"]["cnp"]) == ("60B", "60B")
     assert scenario["host"] == {"ack_every": 1, "ack_class": "control_at_host", "base_rtt": "per_pair"}
     assert "int_hops" not in scenario["packets"]
+
+
+def test_dctcp_gets_its_rate_form_and_a_step(inputs: Path) -> None:
+    steps = {"1600 400000000000 6400": "300 400000000000 1200", "400 400000000000 1600": "300 400000000000 1200"}
+    change(inputs, "config.txt", DCTCP | steps)
+    scenario, made = imported(inputs)
+    assert scenario["scheme"] == {
+        "name": "dctcp",
+        "form": "rate",
+        "g": 1 / 256,
+        "r_ai": "1Gbps",
+        "min_rate": "100Mbps",
+    }
+    # K is 30 KB for each 10 Gb/s; a step draws nothing, so the probability at it means nothing.
+    assert scenario["detector"]["rates"] == [
+        {"rate": "100Gbps", "k_min": "300KB", "k_max": "300KB", "p_max": 0.2},
+        {"rate": "400Gbps", "k_min": "1200KB", "k_max": "1200KB", "p_max": 0.2},
+    ]
+    assert (scenario["packets"]["ack"], scenario["packets"]["cnp"]) == ("60B", "60B")
+    assert scenario["quirks"]["gap"] == "rate_when_sent"
+    # Keys of other schemes say nothing to it, and are named.
+    assert any("RATE_AI" in warning and "U_TARGET" in warning for warning in made.warnings)
+
+
+@pytest.mark.parametrize("key", ["HAS_WIN", "VAR_WIN"])
+def test_dctcp_without_a_window_is_refused(inputs: Path, key: str) -> None:
+    change(inputs, "config.txt", DCTCP | {f"{key} 1": f"{key} 0"})
+    with pytest.raises(UserError, match=f"{key} 0 leaves DCTCP without a window .*: expected 1"):
+        imported(inputs)
+
+
+@pytest.mark.parametrize(
+    ("changes", "config", "warned"),
+    [
+        ({}, {}, ""),
+        ({"4 6 400Gbps": "4 6 100Gbps"}, {}, ""),
+        ({"4 6 400Gbps": "4 6 40Gbps"}, {}, "the greatest such product over all pairs"),
+        ({"0 4 100Gbps": "0 4 25Gbps"}, {"GLOBAL_T 1": "GLOBAL_T 0"}, "the pair's"),
+        ({"0 4 100Gbps": "0 4 25Gbps"}, DCQCN, ""),
+    ],
+)
+def test_another_full_window_than_there_is_said(
+    inputs: Path, changes: dict[str, str], config: dict[str, str], warned: str
+) -> None:
+    change(inputs, "topology.txt", changes)
+    maps = {"KMAX_MAP 2": "KMAX_MAP 3 25000000000 400", "KMIN_MAP 2": "KMIN_MAP 3 25000000000 100"}
+    change(inputs, "config.txt", config | maps | {"PMAX_MAP 2": "PMAX_MAP 3 25000000000 0.2"})
+    _, made = imported(inputs)
+    found = [warning for warning in made.warnings if "full window" in warning]
+    assert len(found) == (1 if warned else 0)
+    assert all(warning.endswith(f"there RTT times the slowest link's, {warned}") for warning in found)
 
 
 def test_a_clean_import_has_no_quirks(inputs: Path) -> None:

@@ -11,11 +11,12 @@ from xoff.ns3_hpcc.quantity import rate_text
 from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology
 
-DCQCN, HPCC = 1, 3
-SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC"}
-ABSENT = {7: "TIMELY", 8: "DCTCP", 10: "HPCC-PINT"}
+DCQCN, HPCC, DCTCP = 1, 3, 8
+SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC", DCTCP: "DCTCP"}
+ABSENT = {7: "TIMELY", 10: "HPCC-PINT"}
 
-_CHOICES = " or ".join(f"{mode} ({name})" for mode, name in SUPPORTED.items())
+*_FIRST, _LAST = (f"{mode} ({name})" for mode, name in SUPPORTED.items())
+_CHOICES = f"{', '.join(_FIRST)} or {_LAST}"
 
 
 def mode_of(config: Config) -> int:
@@ -33,8 +34,17 @@ def write_scheme(config: Config, topology: Topology, out: Lines, warn: Callable[
     mode = mode_of(config)
     if not config.get("RATE_BOUND"):
         raise config.refuse("RATE_BOUND", "lets senders exceed their rates, which is not modelled", "1")
+    if config.get("HAS_WIN") and not topology.one_rate_of_hosts():
+        there = "the greatest such product over all pairs" if config.get("GLOBAL_T") else "the pair's"
+        warn(
+            f"{config.at('HAS_WIN')}: with links of these rates flows may have another full window than there: here it "
+            f"is T times the rate of the flow's own host link, there RTT times the slowest link's, {there}"
+        )
     if mode == DCQCN:
         _dcqcn(config, out, warn)
+        _red(config, topology, out)
+    elif mode == DCTCP:
+        _dctcp(config, out)
         _red(config, topology, out)
     else:
         _hpcc(config, out)
@@ -91,9 +101,22 @@ def _hpcc(config: Config, out: Lines) -> None:
     out.put("fast_react", config.get("FAST_REACT"), "FAST_REACT")
 
 
+def _dctcp(config: Config, out: Lines) -> None:
+    for name in ("HAS_WIN", "VAR_WIN"):
+        if not config.get(name):
+            raise config.refuse(name, "leaves DCTCP without a window that follows the rate, which is not modelled", "1")
+    out.table("[scheme]")
+    out.put("name", "dctcp", "CC_MODE 8")
+    out.put("form", "rate")
+    out.put("g", float(config.get("EWMA_GAIN")), "EWMA_GAIN")
+    out.put("r_ai", rate_text(config.get("DCTCP_RATE_AI")), "DCTCP_RATE_AI")
+    out.put("min_rate", rate_text(config.get("MIN_RATE")), "MIN_RATE")
+
+
 def _red(config: Config, topology: Topology, out: Lines) -> None:
     if not config.get("ENABLE_QCN"):
-        raise config.refuse("ENABLE_QCN", "leaves DCQCN without marks, which is not modelled", "1")
+        scheme = SUPPORTED[mode_of(config)]
+        raise config.refuse("ENABLE_QCN", f"leaves {scheme} without marks, which is not modelled", "1")
     k_min, k_max, p_max = (config.get(name) for name in ("KMIN_MAP", "KMAX_MAP", "PMAX_MAP"))
     out.table("[detector]", "KB are 1000 B there.")
     out.put("name", "red", "ENABLE_QCN 1")

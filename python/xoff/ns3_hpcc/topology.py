@@ -52,6 +52,12 @@ class Topology:
         switches = self._switches
         return sorted({link.rate for link in self.links if link.src in switches or link.dst in switches})
 
+    def one_rate_of_hosts(self) -> bool:
+        """Whether all hosts' links have one rate, and no link a lesser one."""
+        hosts = set(self.hosts)
+        rates = {link.rate for link in self.links if link.src in hosts or link.dst in hosts}
+        return len(rates) == 1 and min(link.rate for link in self.links) in rates
+
 
 def read_topology(file: Path, warn: Callable[[str], None]) -> Topology:
     """The network in a topology file."""
