@@ -205,6 +205,11 @@ impl Memory {
         self.used
     }
 
+    /// Bytes above which a queue's peer is paused now.
+    pub fn xoff(&self, queue: &IngressQueue) -> u64 {
+        self.dynamic.as_ref().map_or(queue.xoff, |d| d.threshold(queue).saturating_add(d.reserve))
+    }
+
     /// Charges a packet that has arrived; says whether the peer must be paused.
     #[inline]
     pub fn charge(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {

@@ -7,7 +7,7 @@ use crate::topology::PortId;
 
 impl Records {
     /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
-    /// flow, pauses by end and port, notifications by time and flow.
+    /// flow, pauses by end and port, notifications by time and flow, roots by start and port.
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
@@ -24,6 +24,10 @@ impl Records {
             add(&mut all.marked_ce, part.marked_ce);
             add(&mut all.drops, part.drops);
             all.cnms_sent += part.cnms_sent;
+            all.cnms_lost += part.cnms_lost;
+            append(&mut all.flow_tables, part.flow_tables);
+            append(&mut all.roots, part.roots);
+            append(&mut all.waited, part.waited);
             append(&mut all.rates, part.rates);
             append(&mut all.pauses, part.pauses);
             append(&mut all.notifications, part.notifications);
@@ -34,6 +38,9 @@ impl Records {
         all.rates.sort_by_key(|r| (r.time, r.flow));
         all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
         all.notifications.sort_by_key(|n| (n.time, n.flow));
+        all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
+        all.flow_tables.sort_unstable();
+        all.find_blocked(net);
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };

@@ -40,6 +40,12 @@ pub struct Nic {
 }
 
 impl Nic {
+    /// Flows that wait for their turn or their pacing time, in no order that matters.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = u32> {
+        let waiting = self.ready.iter().flatten().copied().chain(self.pacing.flows());
+        waiting.chain(self.ns3.flows())
+    }
+
     /// A NIC for each node of a topology; those of switches and of nodes that are not `owned` stay empty.
     pub(crate) fn all(topology: &Topology, priorities: usize, owned: impl Fn(NodeId) -> bool) -> Vec<Nic> {
         let mut nics: Vec<Nic> =

@@ -25,6 +25,13 @@ pub(crate) struct Ns3Nic {
     wakes: u32,
 }
 
+impl Ns3Nic {
+    /// Flows of the host, some that have completed among them.
+    pub(crate) fn flows(&self) -> impl Iterator<Item = u32> {
+        self.flows.iter().copied()
+    }
+}
+
 impl Part {
     /// A new flow of a host.
     pub(crate) fn ns3_add(&mut self, node: NodeId, flow: u32) {

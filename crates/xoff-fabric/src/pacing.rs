@@ -20,6 +20,11 @@ impl PacingHeap {
         self.heap.first().copied()
     }
 
+    /// All flows in it, in no order that matters.
+    pub fn flows(&self) -> impl Iterator<Item = u32> {
+        self.heap.iter().map(|&(_, flow)| flow)
+    }
+
     /// Adds a flow that is not in the heap.
     pub fn insert(&mut self, time: Time, flow: u32, places: &mut [u32]) {
         self.heap.push((time, flow));

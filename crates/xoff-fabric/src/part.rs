@@ -23,9 +23,11 @@ use crate::pause::PauseState;
 use crate::port::{AWAY, DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
+use crate::roots::RootWatch;
 use crate::sender::Sender;
 use crate::settings::{NicTimer, Order};
 use crate::simulation::Progress;
+use crate::switch_point::SwitchPoints;
 use crate::topology::{NodeId, PortId, peer};
 use crate::windows::{Totals, Windows};
 
@@ -123,6 +125,10 @@ pub struct Part {
     pub(crate) detectors: Vec<AnyMarker>,
     /// By port, then priority; empty without messages from switches.
     pub(crate) points: Vec<Point>,
+    /// Points of whole switches; none unless the scheme has them.
+    pub(crate) switch_points: Option<Box<SwitchPoints>>,
+    /// Which queues are congestion roots; none unless that is recorded.
+    pub(crate) roots: Option<Box<RootWatch>>,
     /// By node.
     pub(crate) memories: Vec<Memory>,
     /// By node.
@@ -144,7 +150,7 @@ pub struct Part {
     pub(crate) classes: usize,
     pub(crate) priorities: usize,
     pub(crate) strict: bool,
-    /// Data packets pass a detector or a congestion point.
+    /// Data packets pass a detector or a congestion point, or congestion roots are recorded.
     pub(crate) watched: bool,
     pub(crate) int: IntPath,
     /// Ports have an event at the end of each transmission, whether something waits or not.
@@ -213,6 +219,11 @@ impl Part {
             pauses: vec![PauseState::default(); ports as usize * priorities],
             detectors: Vec::new(),
             points: Vec::new(),
+            switch_points: SwitchPoints::new(&net, owned),
+            roots: recording.roots.map(|growth| {
+                let queues = ports as usize * priorities;
+                Box::new(RootWatch::new(growth, queues))
+            }),
             memories: Vec::new(),
             nics: Nic::all(topology, priorities, owned),
             senders: (0..net.flows.len()).map(|_| None).collect(),
@@ -226,7 +237,10 @@ impl Part {
             classes,
             priorities,
             strict: net.settings.switch.scheduling == crate::settings::Scheduling::Strict,
-            watched: detector.is_some() || net.signals.congestion_point,
+            watched: detector.is_some()
+                || net.signals.congestion_point
+                || net.signals.switch_point
+                || recording.roots.is_some(),
             int: net.signals.int,
             tells_when_ready: quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3,
             ns3_nic: quirks.nic == NicTimer::Ns3,

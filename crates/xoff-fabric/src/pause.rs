@@ -164,6 +164,9 @@ impl Part {
             if let Some(detector) = self.detectors.get_mut(queue as usize) {
                 detector.on_pause(&view);
             }
+            if let Some(roots) = &mut self.roots {
+                roots.pause(queue, self.now);
+            }
         }
     }
 
@@ -187,6 +190,9 @@ impl Part {
         if let Some(detector) = self.detectors.get_mut(queue as usize) {
             detector.on_resume(&view);
         }
+        if self.roots.is_some() {
+            self.note_waiting(queue, since);
+        }
         let node = self.ports[port_id as usize].node;
         if self.net.is_host(node) { self.nic_kick(node) } else { self.kick(port_id) }
     }
@@ -200,6 +206,9 @@ impl Part {
         for queue in 0..self.pauses.len() as u32 {
             if let Some((since, frames)) = self.pauses[queue as usize].current() {
                 let priority = (queue % self.priorities as u32) as u8;
+                if self.roots.is_some() {
+                    self.note_waiting(queue, since);
+                }
                 self.records.pause(self.port_of(queue), priority, since, self.now, frames);
             }
         }

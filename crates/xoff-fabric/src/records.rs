@@ -11,7 +11,7 @@ use crate::network::Network;
 use crate::packet::Kind;
 use crate::part::Part;
 use crate::sender::Sender;
-use crate::topology::PortId;
+use crate::topology::{NodeId, PortId};
 
 /// What to record beyond flows and ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -28,6 +28,9 @@ pub struct Recording {
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
     pub notifications: bool,
+    /// Record congestion roots, and by them the flows that head-of-line blocking held up: the growth in bytes that
+    /// makes a queue a root.
+    pub roots: Option<u64>,
 }
 
 impl Recording {
@@ -57,6 +60,9 @@ pub struct FlowOutcome {
     pub marked_ce: u64,
     /// Time for which its sender's port was paused while it was active.
     pub paused: Time,
+    /// Whether it waited behind a PAUSE, and none of its hops was a congestion root in that time; only with
+    /// [`Recording::roots`].
+    pub hol_blocked: bool,
 }
 
 /// A queue at a moment.
@@ -120,6 +126,29 @@ pub struct PauseRecord {
     pub frames: u32,
 }
 
+/// A time for which an egress queue was a congestion root: see [`crate::roots`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RootRecord {
+    /// The egress port.
+    pub port: PortId,
+    /// The priority.
+    pub priority: u8,
+    /// Since when.
+    pub start: Time,
+    /// Until when; the end of the run if it still was.
+    pub end: Time,
+    /// Most bytes queued in that time.
+    pub max_bytes: u64,
+}
+
+/// A flow that had packets waiting behind a PAUSE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waited {
+    pub flow: u32,
+    pub start: Time,
+    pub end: Time,
+}
+
 /// A notification at its sender.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NotificationRecord {
@@ -166,6 +195,10 @@ pub struct Records {
     pub drops: Vec<u64>,
     /// CNMs sent.
     pub cnms_sent: u64,
+    /// CNMs lost at switches that had forgotten the flow.
+    pub cnms_lost: u64,
+    /// By switch with a table of flows: most flows in it at once.
+    pub flow_tables: Vec<(NodeId, u64)>,
     /// Samples of queues.
     pub queues: Vec<QueueSample>,
     /// Samples of flows' rates.
@@ -176,6 +209,12 @@ pub struct Records {
     pub pauses: Vec<PauseRecord>,
     /// Notifications.
     pub notifications: Vec<NotificationRecord>,
+    /// Congestion roots.
+    pub roots: Vec<RootRecord>,
+    /// Flows that waited behind a PAUSE, once for each.
+    pub(crate) waited: Vec<Waited>,
+    /// How many of those there were, once the blocked ones are known.
+    pub(crate) waits: usize,
     /// Flows under way whose rates are sampled.
     sampled_flows: Vec<u32>,
     /// By entry of `recording.utilization`: bytes sent at the last sample.
@@ -201,9 +240,19 @@ impl Records {
         self.queues.len() + self.rates.len() + self.utilization.len()
     }
 
-    /// Rows of everything whose number grows with time: samples, pauses and notifications.
+    /// Rows of congestion roots and of the flows that waited behind pauses.
+    pub fn root_rows(&self) -> usize {
+        self.roots.len() + self.waited.len() + self.waits
+    }
+
+    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots and flows that waited.
     pub fn rows(&self) -> usize {
-        self.sampled_rows() + self.pauses.len() + self.notifications.len()
+        self.sampled_rows() + self.pauses.len() + self.notifications.len() + self.root_rows()
+    }
+
+    /// Whether congestion roots are recorded.
+    pub fn watches_roots(&self) -> bool {
+        self.recording.roots.is_some()
     }
 
     fn samples_rates_of(&self, flow: u32) -> bool {
@@ -310,6 +359,10 @@ impl Part {
             }
         }
         self.close_pauses();
+        self.close_roots();
+        if let Some(points) = &self.switch_points {
+            self.records.flow_tables.extend(points.most_flows());
+        }
         self.ports.iter_mut().for_each(crate::port::Port::fold_max);
     }
 }

@@ -418,6 +418,7 @@ impl Part {
             cnps: sender.cnps,
             marked_ce: 0, // its receiver's to tell
             paused: paused - sender.paused_before,
+            hol_blocked: false, // known when all parts' roots are
         };
         self.records.outcomes.push((flow, outcome));
     }

@@ -35,6 +35,8 @@ impl Part {
                 Ok(true) => self.send_pause(queue as u32),
                 Err(overflow) => return self.no_room(ingress, id, overflow),
             }
+        } else if packet.kind == Kind::Cnm && self.loses_message(egress, id) {
+            return self.packets.remove(id);
         }
         self.enqueue(egress, id, class, size);
     }
@@ -220,10 +222,16 @@ impl Part {
     }
 
     fn note_enqueue(&mut self, egress: PortId, id: PacketId, class: u8, more: u64) {
+        let view = self.view(egress, class, more);
+        if self.roots.is_some() {
+            self.root_enqueue(egress, class, view.bytes);
+        }
+        if self.switch_points.is_some() {
+            self.switch_point_enqueue(egress, id, class, view.bytes);
+        }
         if self.points.is_empty() {
             return;
         }
-        let view = self.view(egress, class, more);
         let packet = &self.packets[id];
         let passing = Passing { flow: packet.flow, bytes: u64::from(packet.size) };
         let point = self.data_queue(egress, class);
@@ -243,6 +251,12 @@ impl Part {
                     self.records.marked_ce[egress as usize] += 1;
                 }
             }
+        }
+        if self.roots.is_some() {
+            self.root_dequeue(egress, class, view.bytes);
+        }
+        if self.switch_points.is_some() {
+            self.switch_point_dequeue(egress, id, class);
         }
         if !self.points.is_empty() {
             let packet = &self.packets[id];
@@ -280,7 +294,7 @@ impl Part {
     }
 
     /// Sends a switch's message to a flow's source, back along the flow's path.
-    fn send_cnm(&mut self, egress: PortId, message: &Cnm) {
+    pub(crate) fn send_cnm(&mut self, egress: PortId, message: &Cnm) {
         let path = self.net.data_path(message.flow);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
         // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.

@@ -15,6 +15,7 @@ pub mod registry;
 pub mod rocc;
 pub mod seams;
 pub mod signals;
+pub mod srcc;
 pub mod swift;
 
 pub use detector::{AnyDetector, AnyMarker, DetectorParams};

@@ -7,7 +7,7 @@ use xoff_engine::{Rate, Time};
 use crate::detector::AnyDetector;
 use crate::seams::{
     Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing,
-    PortEnv, QueueView, ReactionPoint, Scheme, Sent,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
 };
 use crate::signals::Signals;
 
@@ -103,6 +103,10 @@ macro_rules! schemes {
             pub fn notification(&self, env: &FlowEnv) -> AnyNotification {
                 match self { $(AnyScheme::$variant(s) => AnyNotification::$variant(s.notification(env))),* }
             }
+            /// See [`Scheme::switch`].
+            pub fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
+                forward!(self, AnyScheme { $($variant),* }, s => s.switch(env))
+            }
             /// See [`Scheme::congestion`].
             pub fn congestion(&self, env: &PortEnv) -> AnyCongestion {
                 match self { $(AnyScheme::$variant(s) => AnyCongestion::$variant(s.congestion(env))),* }
@@ -193,4 +197,6 @@ schemes! {
     Dctcp = crate::dctcp::Dctcp;
     /// Swift: window from the delay's distance to a target.
     Swift = crate::swift::Swift;
+    /// SRCC: target rates straight from switches to the flows that block others.
+    Srcc = crate::srcc::Srcc;
 }

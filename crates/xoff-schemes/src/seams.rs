@@ -196,6 +196,77 @@ pub trait CongestionPoint {
     }
 }
 
+/// What the point of a whole switch knows of it.
+#[derive(Clone, Debug)]
+pub struct SwitchEnv {
+    /// The switch's ports. They have the numbers 0 to `ports` - 1 here.
+    pub ports: u32,
+    /// Data priorities. Queue `port * priorities + priority` is that of a port and priority, ingress and egress alike.
+    pub priorities: u32,
+    /// A full data packet on the wire, in bytes.
+    pub frame: u64,
+    /// The largest base RTT over all pairs of hosts.
+    pub base_rtt: Time,
+}
+
+/// The port and priority by which a packet came into a switch.
+#[derive(Clone, Copy, Debug)]
+pub struct IngressView {
+    /// Its number in the switch.
+    pub queue: u32,
+    /// Bytes in the switch that came in here, with the packet.
+    pub bytes: u64,
+    /// Bytes above which PAUSE is sent to the peer now; none where nothing is ever paused.
+    pub xoff: Option<u64>,
+    /// Egress queues that hold packets that came in here, with the packet's own.
+    pub feeds: u32,
+    /// Propagation delay of the link.
+    pub delay: Time,
+}
+
+/// The egress queue that a packet joins.
+#[derive(Clone, Copy, Debug)]
+pub struct EgressView {
+    /// Its number in the switch.
+    pub queue: u32,
+    /// Its number as a congestion point, unique in the network.
+    pub point: u32,
+    /// Bytes queued, with the packet.
+    pub bytes: u64,
+    /// The port's line rate.
+    pub rate: Rate,
+}
+
+/// A data packet that joins an egress queue, with what its switch knows of the way that it takes.
+#[derive(Clone, Copy, Debug)]
+pub struct Joining {
+    /// Now.
+    pub now: Time,
+    /// Its flow.
+    pub flow: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// Links that it has travelled from its sender.
+    pub hops: u8,
+    /// Where it came in.
+    pub ingress: IngressView,
+    /// Where it goes.
+    pub egress: EgressView,
+}
+
+/// The congestion point of a whole switch, which sees all its ports and sends messages of its own.
+///
+/// A message goes from switch to switch as each one's point says, by what it learned from the flow's data.
+pub trait SwitchPoint: Send {
+    /// A data packet joins an egress queue: messages go into `out`.
+    fn on_enqueue(&mut self, packet: &Joining, out: &mut Vec<Cnm>);
+    /// The port by which a message to the flow's sender goes on: the one by which the flow's data comes in. None if
+    /// the switch does not know the flow (any more); the message is lost then.
+    fn previous_hop(&mut self, now: Time, flow: u32) -> Option<u32>;
+    /// Most flows that it ever knew at once.
+    fn most_flows(&self) -> u64;
+}
+
 /// Detector: the part of an egress queue that says *congested* by marking packets.
 pub trait Detector {
     /// A data packet leaves the queue; the mark that it earns here (a greater one that it has stays).
@@ -276,4 +347,8 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + schemars::Jso
     fn notification(&self, env: &FlowEnv) -> Self::Notification;
     /// The congestion point of an egress queue.
     fn congestion(&self, env: &PortEnv) -> Self::Congestion;
+    /// The point of a whole switch; made for schemes that declare [`Signals::switch_point`].
+    fn switch(&self, _env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
+        None
+    }
 }

@@ -43,6 +43,10 @@ pub struct Signals {
     pub flow_count: bool,
     /// Congestion points send messages (CNM) to senders and see each enqueue, dequeue and timer.
     pub congestion_point: bool,
+    /// Switches have a point of their own that sees data join any of their queues and sends messages (CNM).
+    pub switch_point: bool,
+    /// That point goes by the bytes at which ingress ports are paused: there must be flow control.
+    pub pause_threshold: bool,
     /// ACKs must retrace their data packets' path.
     pub symmetric_paths: bool,
     /// ACKs matter to the reaction point (schemes that react to CNPs alone say no, which saves work).

@@ -208,6 +208,17 @@ fn deadlock(sim: &Simulation) -> Vec<String> {
     sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
 }
 
+/// Most flows in any switch's table at once, and on average over the switches; null where they have no such table.
+fn flow_tables(sim: &Simulation) -> Value {
+    let most: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, most)| most).collect();
+    match most.iter().max() {
+        Some(largest) => {
+            json!({ "largest": largest, "mean": most.iter().sum::<u64>() as f64 / most.len() as f64 })
+        }
+        None => Value::Null,
+    }
+}
+
 /// What the fabric is to record, by ports and flows.
 fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
@@ -239,6 +250,7 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         rates,
         pauses: record.pauses,
         notifications: record.notifications,
+        roots: record.roots.then_some(record.root_growth.0),
     }
 }
 
@@ -247,7 +259,10 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     let (records, now, interval) = (sim.records(), sim.now(), scenario.record.interval);
     let (samples, pauses, notifications) =
         (records.sampled_rows(), records.pauses.len(), records.notifications.len());
-    let remedy = if samples >= pauses.max(notifications) {
+    let roots = records.root_rows();
+    let remedy = if roots > samples.max(pauses).max(notifications) {
+        "give `record.roots = false`, or a shorter run".into()
+    } else if samples >= pauses.max(notifications) {
         // As many samples as now over the whole duration or, where the end is open, ten times as long.
         let longer = match scenario.run.duration {
             Some(duration) => {
@@ -270,7 +285,7 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     };
     format!(
         "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}, {pauses} of pauses, \
-         {notifications} of notifications); {remedy}",
+         {notifications} of notifications, {roots} of roots and the flows that waited); {remedy}",
         records.rows(),
         now.secs() * 1e6
     )
@@ -326,6 +341,8 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
         "most_packets_in_flight": sim.most_packets_in_flight(),
         "dropped_packets": counters.drops,
         "switch_messages": sim.records().cnms_sent,
+        "lost_switch_messages": sim.records().cnms_lost,
+        "flow_tables": flow_tables(sim),
         "base_rtt_ps": net.base_rtt.ps(),
         "wire": {
             "payload_bytes": net.wire.payload, "frame_bytes": net.wire.frame(), "ack_bytes": net.wire.ack,

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::types::Int32Type;
 use arrow_array::{
-    ArrayRef, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array, UInt32Array,
-    UInt64Array,
+    ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array,
+    UInt32Array, UInt64Array,
 };
 use arrow_schema::{Field, Schema};
 use xoff_engine::Time;
@@ -76,6 +76,9 @@ impl Columns {
     fn f64_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<f64>>) -> Self {
         self.column(name, doc, Arc::new(values.collect::<Float64Array>()), true)
     }
+    fn bool_or_null(self, name: &str, doc: &str, values: impl Iterator<Item = Option<bool>>) -> Self {
+        self.column(name, doc, Arc::new(values.collect::<BooleanArray>()), true)
+    }
     /// Names as a dictionary: each row an index into `names`.
     fn names(self, name: &str, doc: &str, rows: impl Iterator<Item = u32>, names: &Arc<StringArray>) -> Self {
         let keys = Int32Array::from_iter_values(rows.map(|k| k as i32));
@@ -104,6 +107,7 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         rates(sim),
         utilization(sim, &names),
         pauses(sim, &names),
+        roots(sim, &names),
         notifications(sim),
     ]
 }
@@ -174,6 +178,12 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
             "paused_ps",
             "time for which PFC stopped the sender's port and priority while the flow was active, ps",
             outcome(|o| o.paused.ps()),
+        )
+        .bool_or_null(
+            "hol_blocked",
+            "a packet of it waited behind a PAUSE, and none of its hops was a congestion root in that time; null: not \
+             recorded",
+            rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
         )
         .table("flows")
 }
@@ -288,6 +298,17 @@ fn pauses(sim: &Simulation, names: &Names) -> Table {
         .u64("length_ps", "for how long, ps", rows.iter().map(|r| (r.end - r.start).ps()))
         .u32("frames", "PAUSE frames that made it", rows.iter().map(|r| r.frames))
         .table("pauses")
+}
+
+fn roots(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().roots;
+    Columns::new()
+        .names("port", "egress port whose queue grew at full rate", rows.iter().map(|r| r.port), &names.ports)
+        .u8("priority", "its priority", rows.iter().map(|r| r.priority))
+        .u64("start_ps", "since when, ps", rows.iter().map(|r| r.start.ps()))
+        .u64("length_ps", "for how long, ps", rows.iter().map(|r| (r.end - r.start).ps()))
+        .u64("max_bytes", "most bytes queued in that time", rows.iter().map(|r| r.max_bytes))
+        .table("roots")
 }
 
 fn notifications(sim: &Simulation) -> Table {

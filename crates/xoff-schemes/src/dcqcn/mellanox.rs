@@ -114,6 +114,14 @@ impl Sender {
         }
     }
 
+    /// A switch grants a rate.
+    pub(super) fn grant(&mut self, now: Time, rate: Rate) {
+        self.advance(now);
+        self.rates.grant(rate);
+        self.stage = 0;
+        self.arm(now);
+    }
+
     #[inline]
     pub(super) fn next_timer(&self) -> Time {
         self.cut_at.min(self.increase_at)

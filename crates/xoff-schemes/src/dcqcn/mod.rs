@@ -17,7 +17,9 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::seams::{Ack, Cnp, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Sent, Silent};
+use crate::seams::{
+    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Sent, Silent,
+};
 use crate::signals::Signals;
 use notification::CnpPacer;
 
@@ -220,6 +222,14 @@ impl ReactionPoint for Reaction {
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
         if let Reaction::Paper(sender) = self {
             sender.on_cnp(now, cnp.mark);
+        }
+    }
+    /// For schemes that have DCQCN under them: the current rate falls to what a switch grants, the target rate and α
+    /// stay, and recovery begins anew.
+    fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
+        match self {
+            Reaction::Paper(sender) => sender.grant(now, cnm.rate),
+            Reaction::Mellanox(sender) => sender.grant(now, cnm.rate),
         }
     }
     fn on_timer(&mut self, now: Time) {

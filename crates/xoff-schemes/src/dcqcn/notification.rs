@@ -26,7 +26,7 @@ impl CnpPacer {
     }
 
     /// A receiver that sends none.
-    pub(super) fn silent() -> Self {
+    pub(crate) fn silent() -> Self {
         CnpPacer { rule: None, interval: Time::NEVER, pending: Mark::None, due: Time::NEVER, reference: None }
     }
 

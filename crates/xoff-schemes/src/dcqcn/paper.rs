@@ -110,6 +110,14 @@ impl Sender {
         self.arm(now);
     }
 
+    /// A switch grants a rate.
+    pub(super) fn grant(&mut self, now: Time, rate: Rate) {
+        self.advance(now);
+        self.rates.grant(rate);
+        (self.timer_steps, self.byte_steps, self.counted_bytes) = (0, 0, 0);
+        self.arm(now);
+    }
+
     /// Makes the steps of the increase timer up to `now`.
     pub(super) fn advance(&mut self, now: Time) {
         while self.increase_at <= now && self.increase_at != Time::NEVER {

@@ -50,6 +50,12 @@ impl Rates {
         self.state();
     }
 
+    /// Lowers the rate to `granted`, if that is less, and leaves the target.
+    pub(super) fn grant(&mut self, granted: Rate) {
+        self.current = self.current.min(granted.0 as f64).max(self.least);
+        self.state();
+    }
+
     /// Sets the target to the rate in force.
     pub(super) fn hold(&mut self) {
         self.target = self.current;

@@ -62,6 +62,10 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let set = s.switch.scheduling != Switch::default().scheduling;
         warn(set, "scheduling", "switch", "`priorities` is 1");
     }
+    if !s.record.roots {
+        let set = s.record.root_growth != Record::default().root_growth;
+        warn(set, "root_growth", "record", "`roots` is not recorded");
+    }
     if !s.record.samples() {
         let set = s.record.interval != Record::default().interval;
         warn(set, "interval", "record", "neither `queues` nor `rates` is sampled");

@@ -1,6 +1,6 @@
 //! Checks of what is recorded: names, and the space that it takes.
 
-use xoff_engine::Time;
+use xoff_engine::{Bytes, Time};
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_traffic::{FlowSpec, Traffic};
 
@@ -18,6 +18,9 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     if record.interval == Time::ZERO {
         c.add("record.interval", "`interval` in [record] is zero", "expected a time such as \"1us\"");
         return;
+    }
+    if record.root_growth == Bytes(0) {
+        c.add("record.root_growth", "`root_growth` in [record] is zero", "expected a size such as \"30KB\"");
     }
     if record.utilization && record.queues == Queues::None {
         let expected = "expected `queues` as well, which says of which ports";

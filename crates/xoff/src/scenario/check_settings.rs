@@ -25,6 +25,17 @@ pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     switch(c, s, signals);
     match s.flow_control.clone() {
         FlowControl::None => {
+            if signals.pause_threshold {
+                let message = format!(
+                    "scheme `{}` goes by the threshold of PFC, and [flow_control] is \"none\"",
+                    s.scheme.name()
+                );
+                c.add(
+                    "flow_control.name",
+                    message,
+                    "expected `pfc`, or the threshold as `q_pfc` in [scheme]",
+                );
+            }
             if s.lossy && s.switch.buffer.is_none() {
                 c.warnings.push("`lossy = true`, but switches without `switch.buffer` lose nothing".into());
             }

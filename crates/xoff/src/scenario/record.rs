@@ -6,7 +6,7 @@ use std::fmt;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::de::{self, Deserialize, Deserializer, SeqAccess, Visitor};
 use serde::{Serialize, Serializer};
-use xoff_engine::Time;
+use xoff_engine::{Bytes, Time};
 
 /// What a run records beside its flows. Sampled series cost time and space and are off unless asked for.
 #[derive(Clone, Debug, PartialEq, Serialize, serde::Deserialize, JsonSchema)]
@@ -25,6 +25,11 @@ pub struct Record {
     pub pauses: bool,
     /// Each CNP and CNM.
     pub notifications: bool,
+    /// Congestion roots: egress queues of switches that grow although they are not stopped, and which flows
+    /// head-of-line blocking held up (`hol_blocked` in flows).
+    pub roots: bool,
+    /// Growth since its last RESUME that makes an egress queue a congestion root; at half of it, it is none any more.
+    pub root_growth: Bytes,
 }
 
 impl Default for Record {
@@ -36,6 +41,8 @@ impl Default for Record {
             utilization: false,
             pauses: true,
             notifications: false,
+            roots: false,
+            root_growth: Bytes(30_000),
         }
     }
 }

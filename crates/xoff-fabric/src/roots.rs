@@ -1,0 +1,227 @@
+//! Congestion roots, the ground truth of who is to blame, and by them the flows that head-of-line blocking held up.
+//!
+//! An egress queue of a switch is a *congestion root* while more comes in for it than its port can send at full rate.
+//! Exactly: from the moment at which it is longer, by a given growth or more, than it was at its shortest since the
+//! start or its last RESUME; until it is down to half of that growth, or is paused. So a queue that only fills because
+//! it is stopped is none, nor is one that drains after a RESUME; one that is stopped and overrun must show after the
+//! RESUME that it grows at full rate.
+//!
+//! A flow is *HoL-blocked* if a packet of it waited behind a PAUSE, in a switch or in its host, and no egress queue of
+//! its path was a root at any moment of that pause. Which queues those are is only known when all parts of the network
+//! are put together, at the end of a run.
+
+use xoff_engine::Time;
+
+use crate::network::Network;
+use crate::packet::Kind;
+use crate::part::Part;
+use crate::port::DATA;
+use crate::records::{Records, RootRecord, Waited};
+use crate::sender::Standing;
+use crate::topology::PortId;
+
+/// An egress queue that is watched.
+#[derive(Clone, Copy, Debug)]
+struct Watched {
+    /// Fewest bytes since it could last begin to send.
+    low: u64,
+    /// Most bytes since it is a root.
+    high: u64,
+    /// Since when it is a root.
+    since: Option<Time>,
+    /// It may not send.
+    paused: bool,
+}
+
+/// Which of a part's queues are roots.
+pub(crate) struct RootWatch {
+    growth: u64,
+    /// By port, then priority.
+    queues: Vec<Watched>,
+    /// Those that have ended: queue, since when, until when, most bytes.
+    ended: Vec<(u32, Time, Time, u64)>,
+    /// Flows of one queue, kept for its memory.
+    flows: Vec<u32>,
+}
+
+impl RootWatch {
+    /// A watch over `queues` empty queues, for roots that have grown by `growth` bytes.
+    pub(crate) fn new(growth: u64, queues: usize) -> Self {
+        let idle = Watched { low: 0, high: 0, since: None, paused: false };
+        RootWatch { growth, queues: vec![idle; queues], ended: Vec::new(), flows: Vec::new() }
+    }
+
+    /// A packet has joined a queue, which has `bytes` with it.
+    fn enqueue(&mut self, queue: u32, bytes: u64, now: Time) {
+        let q = &mut self.queues[queue as usize];
+        if q.since.is_some() {
+            q.high = q.high.max(bytes);
+        } else if !q.paused && bytes >= q.low.saturating_add(self.growth) {
+            (q.since, q.high) = (Some(now), bytes);
+        }
+    }
+
+    /// A packet has left a queue with `bytes` behind it.
+    fn dequeue(&mut self, queue: u32, bytes: u64, now: Time) {
+        let half = self.growth / 2;
+        let q = &mut self.queues[queue as usize];
+        q.low = q.low.min(bytes);
+        if bytes <= half {
+            self.end(queue, now);
+        }
+    }
+
+    /// A queue may not send from now on.
+    pub(crate) fn pause(&mut self, queue: u32, now: Time) {
+        self.queues[queue as usize].paused = true;
+        self.end(queue, now);
+    }
+
+    /// A queue of `bytes` may send again.
+    fn resume(&mut self, queue: u32, bytes: u64) {
+        let q = &mut self.queues[queue as usize];
+        (q.paused, q.low) = (false, bytes);
+    }
+
+    fn end(&mut self, queue: u32, now: Time) {
+        let q = &mut self.queues[queue as usize];
+        if let Some(since) = q.since.take() {
+            self.ended.push((queue, since, now, q.high));
+        }
+    }
+}
+
+impl Part {
+    pub(crate) fn root_enqueue(&mut self, egress: PortId, class: u8, bytes: u64) {
+        let queue = self.data_queue(egress, class);
+        if let Some(roots) = &mut self.roots {
+            roots.enqueue(queue, bytes, self.now);
+        }
+    }
+
+    pub(crate) fn root_dequeue(&mut self, egress: PortId, class: u8, bytes: u64) {
+        let queue = self.data_queue(egress, class);
+        if let Some(roots) = &mut self.roots {
+            roots.dequeue(queue, bytes, self.now);
+        }
+    }
+
+    /// A pause of an egress queue that began at `start` is over: what is queued has waited behind it, as nothing of the
+    /// queue has gone since.
+    pub(crate) fn note_waiting(&mut self, queue: u32, start: Time) {
+        let Some(mut roots) = self.roots.take() else { return };
+        let (port, priority) = (queue / self.priorities as u32, queue % self.priorities as u32);
+        let class = usize::from(DATA) + priority as usize;
+        let packets = &self.queues[port as usize * self.classes + class];
+        roots.resume(queue, packets.bytes);
+        let mut flows = std::mem::take(&mut roots.flows);
+        let data = packets.packets(&self.packets).filter(|&id| self.packets[id].kind == Kind::Data);
+        flows.extend(data.map(|id| self.packets[id].flow));
+        let node = self.ports[port as usize].node;
+        if self.net.is_host(node) {
+            // Data is not queued at a host: its flows wait there.
+            flows.extend(self.nic_waiting(node, priority as u8));
+        }
+        flows.sort_unstable();
+        flows.dedup();
+        self.records.waited.extend(flows.drain(..).map(|flow| Waited { flow, start, end: self.now }));
+        roots.flows = flows;
+        self.roots = Some(roots);
+    }
+
+    /// Flows of a host that have a packet to send now and only wait for the wire.
+    fn nic_waiting(&self, node: u32, priority: u8) -> Vec<u32> {
+        let waits = |flow: &u32| {
+            self.senders[*flow as usize].as_deref().is_some_and(|s| {
+                s.priority == priority
+                    && s.may_send(self.net.least_window)
+                    && (s.standing == Standing::Ready || s.next_at <= self.now)
+            })
+        };
+        self.nics[node as usize].flows().filter(waits).collect()
+    }
+
+    /// Ends what is a root at the end of a run, and records all.
+    pub(crate) fn close_roots(&mut self) {
+        let Some(roots) = self.roots.as_deref_mut() else { return };
+        for queue in 0..roots.queues.len() as u32 {
+            roots.end(queue, self.now);
+        }
+        let priorities = self.priorities as u32;
+        self.records.roots.extend(roots.ended.drain(..).map(|(queue, start, end, max_bytes)| RootRecord {
+            port: queue / priorities,
+            priority: (queue % priorities) as u8,
+            start,
+            end,
+            max_bytes,
+        }));
+    }
+}
+
+impl Records {
+    /// Finds the flows that head-of-line blocking held up.
+    pub(crate) fn find_blocked(&mut self, net: &Network) {
+        let waited = std::mem::take(&mut self.waited);
+        self.waits = waited.len();
+        if waited.is_empty() {
+            return;
+        }
+        let priorities = usize::from(net.settings.switch.priorities);
+        let queue = |port: PortId, priority: u8| port as usize * priorities + usize::from(priority);
+        let mut by_queue: Vec<Vec<(Time, Time)>> =
+            vec![Vec::new(); net.topology.ports() as usize * priorities];
+        // Rows come by start, and of one queue they do not overlap, so that their ends are in order too.
+        for root in &self.roots {
+            by_queue[queue(root.port, root.priority)].push((root.start, root.end));
+        }
+        for wait in waited {
+            let outcome = &mut self.flows[wait.flow as usize];
+            if outcome.hol_blocked {
+                continue;
+            }
+            let priority = net.flows[wait.flow as usize].priority;
+            let guilty = net.data_path(wait.flow).iter().any(|&port| {
+                let roots = &by_queue[queue(port, priority)];
+                let first = roots.partition_point(|&(_, end)| end < wait.start);
+                roots.get(first).is_some_and(|&(start, _)| start <= wait.end)
+            });
+            outcome.hol_blocked = !guilty;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn watch() -> RootWatch {
+        RootWatch::new(30_000, 2)
+    }
+
+    #[test]
+    fn what_comes_while_a_queue_is_stopped_does_not_count() {
+        let mut w = watch();
+        w.enqueue(1, 10_000, Time(1));
+        w.pause(1, Time(2));
+        w.enqueue(1, 150_000, Time(3));
+        w.resume(1, 150_000);
+        // It drains to 140,000 B: from there it must grow.
+        w.dequeue(1, 140_000, Time(4));
+        w.enqueue(1, 169_999, Time(5));
+        assert_eq!(w.queues[1].since, None);
+        w.enqueue(1, 170_000, Time(6));
+        w.enqueue(1, 180_000, Time(7));
+        w.dequeue(1, 15_001, Time(8));
+        assert_eq!(w.queues[1].since, Some(Time(6)));
+        w.dequeue(1, 15_000, Time(9));
+        assert_eq!(w.ended, [(1, Time(6), Time(9), 180_000)]);
+        // Its shortest is 15,000 B now.
+        w.enqueue(1, 44_999, Time(10));
+        w.enqueue(1, 45_000, Time(11));
+        w.pause(1, Time(12));
+        assert_eq!(w.ended[1], (1, Time(11), Time(12), 45_000));
+        w.enqueue(1, 500_000, Time(13));
+        w.end(1, Time(14));
+        assert_eq!(w.ended.len(), 2, "no root while it is stopped");
+    }
+}

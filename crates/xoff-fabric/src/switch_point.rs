@@ -1,0 +1,170 @@
+//! Points of whole switches: what they are told of each packet, and the way of the messages that they send.
+//!
+//! A message goes back hop by hop, at each switch by the port that its point has learned from the flow's data. As a
+//! flow's path is fixed, that is the data path backwards, along which [`Part::send_cnm`] lays it out; a switch that has
+//! forgotten the flow loses the message.
+
+use xoff_schemes::{Cnm, EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};
+
+use crate::network::Network;
+use crate::packet::{Kind, PacketId};
+use crate::part::Part;
+use crate::port::DATA;
+use crate::settings::FlowControl;
+use crate::topology::{NodeId, PortId, peer};
+
+/// A switch's point, with what the fabric counts for it.
+struct OneSwitch {
+    state: Box<dyn SwitchPoint>,
+    ports: usize,
+    /// By ingress port, egress port and priority: packets in the switch.
+    packets: Vec<u32>,
+    /// By ingress queue: egress queues that hold packets of it.
+    feeds: Vec<u32>,
+}
+
+/// The points of a part's switches.
+pub(crate) struct SwitchPoints {
+    /// By node; none for hosts and for nodes of other parts.
+    switches: Vec<Option<OneSwitch>>,
+    /// By port: its number among its node's.
+    number: Vec<u32>,
+    priorities: usize,
+    /// Messages being sent, kept for its memory.
+    out: Vec<Cnm>,
+}
+
+impl SwitchPoints {
+    /// A point for each switch that is `owned`; none where the scheme has no such points.
+    pub(crate) fn new(net: &Network, owned: impl Fn(NodeId) -> bool) -> Option<Box<SwitchPoints>> {
+        if !net.signals.switch_point {
+            return None;
+        }
+        let priorities = usize::from(net.settings.switch.priorities);
+        let mut ports = vec![0; net.topology.nodes.len()];
+        let number = (0..net.topology.ports()).map(|port| {
+            let of_node: &mut u32 = &mut ports[net.topology.node_of(port) as usize];
+            *of_node += 1;
+            *of_node - 1
+        });
+        let number = number.collect();
+        let switch = |node: usize| {
+            if net.is_host(node as NodeId) || !owned(node as NodeId) {
+                return None;
+            }
+            let env = SwitchEnv {
+                ports: ports[node],
+                priorities: priorities as u32,
+                frame: net.wire.frame(),
+                base_rtt: net.base_rtt,
+            };
+            let ports = ports[node] as usize;
+            Some(OneSwitch {
+                state: net.scheme.switch(&env)?,
+                ports,
+                packets: vec![0; ports * ports * priorities],
+                feeds: vec![0; ports * priorities],
+            })
+        };
+        let switches = (0..net.topology.nodes.len()).map(switch).collect();
+        Some(Box::new(SwitchPoints { switches, number, priorities, out: Vec::new() }))
+    }
+
+    /// By switch that has a point: most flows that it ever knew at once.
+    pub(crate) fn most_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        let switches = self.switches.iter().enumerate();
+        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.most_flows())))
+    }
+
+    /// The switch of two ports of a node, with the places of their packets of a priority and of the ingress queue.
+    fn place(
+        &mut self,
+        node: NodeId,
+        ingress: PortId,
+        egress: PortId,
+        priority: usize,
+    ) -> Option<(&mut OneSwitch, usize, usize)> {
+        let (from, to) = (self.number[ingress as usize] as usize, self.number[egress as usize] as usize);
+        let switch = self.switches[node as usize].as_mut()?;
+        let pair = (from * switch.ports + to) * self.priorities + priority;
+        Some((switch, pair, from * self.priorities + priority))
+    }
+}
+
+impl Part {
+    /// Tells a switch's point of a packet that joins an egress queue, which has `bytes` with it, and sends its
+    /// messages.
+    pub(crate) fn switch_point_enqueue(&mut self, egress: PortId, id: PacketId, class: u8, bytes: u64) {
+        let Some(mut points) = self.switch_points.take() else { return };
+        let mut out = std::mem::take(&mut points.out);
+        let packet = &self.packets[id];
+        let priority = usize::from(class - DATA);
+        let (port, ingress) = (&self.ports[egress as usize], packet.ingress);
+        let egress_queue = points.number[egress as usize] * self.priorities as u32 + priority as u32;
+        if let Some((switch, pair, from)) = points.place(port.node, ingress, egress, priority) {
+            switch.packets[pair] += 1;
+            switch.feeds[from] += u32::from(switch.packets[pair] == 1);
+            let queue = &self.ingress[ingress as usize * self.priorities + priority];
+            let xoff = match self.net.settings.flow_control {
+                FlowControl::None => None,
+                _ => Some(self.memories[port.node as usize].xoff(queue)),
+            };
+            let joining = Joining {
+                now: self.now,
+                flow: packet.flow,
+                bytes: u64::from(packet.size),
+                // The packet's position has moved on to the port after this one.
+                hops: (packet.position - 1 - self.net.routes[packet.flow as usize].data) as u8,
+                ingress: IngressView {
+                    queue: from as u32,
+                    bytes: queue.occupancy(),
+                    xoff,
+                    feeds: switch.feeds[from],
+                    delay: self.net.topology.delay(peer(ingress)),
+                },
+                egress: EgressView {
+                    queue: egress_queue,
+                    point: self.data_queue(egress, class),
+                    bytes,
+                    rate: port.rate,
+                },
+            };
+            switch.state.on_enqueue(&joining, &mut out);
+        }
+        for message in out.drain(..) {
+            self.send_cnm(egress, &message);
+        }
+        points.out = out;
+        self.switch_points = Some(points);
+    }
+
+    /// Counts a packet that leaves its egress queue.
+    pub(crate) fn switch_point_dequeue(&mut self, egress: PortId, id: PacketId, class: u8) {
+        let Some(points) = self.switch_points.as_mut() else { return };
+        let (node, ingress) = (self.ports[egress as usize].node, self.packets[id].ingress);
+        if let Some((switch, pair, from)) = points.place(node, ingress, egress, usize::from(class - DATA)) {
+            switch.packets[pair] -= 1;
+            switch.feeds[from] -= u32::from(switch.packets[pair] == 0);
+        }
+    }
+
+    /// Whether a message that has arrived at a switch is lost, as the switch's point knows no way on.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn loses_message(&mut self, egress: PortId, id: PacketId) -> bool {
+        let Some(points) = self.switch_points.as_mut() else { return false };
+        debug_assert_eq!(self.packets[id].kind, Kind::Cnm);
+        let node = self.ports[egress as usize].node;
+        let Some(switch) = points.switches[node as usize].as_mut() else { return false };
+        match switch.state.previous_hop(self.now, self.packets[id].flow) {
+            Some(port) => {
+                debug_assert_eq!(port, points.number[egress as usize], "the table and the path agree");
+                false
+            }
+            None => {
+                self.records.cnms_lost += 1;
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks (Hu et al., IEEE Transactions on Industrial
+//! Informatics 2024), section III.
+//!
+//! A switch whose egress queue exceeds a threshold sends a message (CNM) straight to the senders of the flows that fill
+//! it and share their ingress port with uncongested flows, and they set their rate to the target in it at once.
+//!
+//! - [`switch`]: threshold, identification of flows, and the messages.
+//! - [`table`]: the flow table, by which messages find their way and flows are counted.
+//! - [`sender`]: the least of the targets, beside a base scheme that recovers the rate.
+//!
+//! Readings, where the paper leaves room or contradicts itself:
+//!
+//! - Section III-B prints the condition for a shared ingress the wrong way round; the discussion of Fig. 8(b) needs
+//!   *shared if an uncongested packet came less than T ago*.
+//! - Eq. 6 is below zero for a handful of flows, and its text names the derivative of the queue, which is what Eq. 5
+//!   says with the sum of arrival rates less C. So `dynamic` is Eq. 5 with measured arrivals, between a floor and
+//!   Q_PFC/M; `literal` is Eq. 6, clamped in the same way, with m as the ingress ports that fed the queue in the last
+//!   base RTT.
+//! - M counts the egress queues that hold packets of the packet's ingress, the packet's own among them; Q_PFC is that
+//!   ingress' Xoff at that moment; d is its link's propagation delay.
+//! - An uncongested packet is one that finds its egress queue within its own threshold.
+//! - The target, the average rate "normalized to the bottleneck bandwidth", is C over the number of flows that the
+//!   egress saw within T.
+//! - How often a flow is told, for how long a target holds, when a table forgets and how a rate recovers is not said:
+//!   once a base RTT, for three, after `flow_timeout`, and as the base scheme does.
+//! - The 8-bit flow id of the CNM and the 16-bit one of the table stand for the flow itself: no two flows share one.
+
+pub mod sender;
+pub mod switch;
+pub mod table;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Time};
+
+use crate::check;
+use crate::dcqcn::Dcqcn;
+use crate::dcqcn::notification::CnpPacer;
+use crate::seams::{FlowEnv, NetworkEnv, ParamError, PortEnv, Scheme, Silent, SwitchEnv, SwitchPoint};
+use crate::signals::Signals;
+use sender::{Doubling, SrccSender};
+use switch::{Quota, SrccSwitch};
+
+/// From which length on an egress queue is congested.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Threshold {
+    /// Q_PFC/M less what the queue grows by, at the measured arrival rate, until a message takes effect (section III-C,
+    /// Eq. 5).
+    #[default]
+    Dynamic,
+    /// Q_PFC/M less what m - 1 ports at line rate bring in that time (section III-C, Eq. 6).
+    Literal,
+    /// The same at any time (section V-B, Fig. 8a).
+    Fixed,
+}
+
+/// Which uncongested packets make a congested flow one that shares its ingress port with victims.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Sharing {
+    /// All that came in by that port, also those of the congested queue before it was congested (section III-B: one
+    /// time for each ingress port).
+    #[default]
+    AnyQueue,
+    /// Those to other egress queues: only they can be blocked behind the flow (section III-B, Fig. 4a, where a flow
+    /// that has its ports for itself is left alone).
+    OtherQueue,
+}
+
+/// The end-to-end scheme under SRCC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Base {
+    /// DCQCN: a message cuts its current rate, and it recovers as after a CNP.
+    #[default]
+    Dcqcn,
+    /// None: the rate doubles each `rise_interval` without a message.
+    None,
+}
+
+/// Parameters of SRCC.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Srcc {
+    /// Congestion threshold Q_cth of an egress queue. Default `dynamic` (SRCC, section III-C).
+    pub threshold: Threshold,
+    /// `fixed` only, and required there: the threshold, in bytes (SRCC, Fig. 8a: 40 % and 60 % of a buffer).
+    pub fixed_threshold: Option<Bytes>,
+    /// The PFC threshold Q_PFC of Eq. 4, in bytes. Left out: Xoff of the packet's ingress port, at that moment where it
+    /// is dynamic.
+    pub q_pfc: Option<Bytes>,
+    /// The least threshold, in bytes. Default two full frames; the paper has none, and Eq. 6 falls below zero.
+    pub floor: Option<Bytes>,
+    /// One-way delays N_TTL d that the queue goes on growing for, without unit. Default 1, the message's way (SRCC,
+    /// section III-C); 2 counts the way of the slower data too.
+    pub rtt_factor: Option<f64>,
+    /// `dynamic` only: time constant of the measured arrival rate. Default 1 us; the paper has none.
+    pub rate_time: Option<Time>,
+    /// Time window T within which an uncongested packet counts, in base RTTs. Default 3 (SRCC, section V-B, Fig. 8b).
+    pub window_rtts: f64,
+    /// Which uncongested packets count. Default `any_queue` (SRCC, section III-B).
+    pub sharing: Sharing,
+    /// Least time between two messages of a switch to a flow. Default one base RTT; the paper has none.
+    pub cnm_interval: Option<Time>,
+    /// Time after a flow's last packet at which a switch's table forgets it, at least the time window. Default 10 ms;
+    /// the paper has none.
+    pub flow_timeout: Time,
+    /// Time for which a target limits its flow after the last message of its congestion point. Default three base RTTs;
+    /// the paper has none.
+    pub target_timeout: Option<Time>,
+    /// The end-to-end scheme by which a rate recovers (SRCC, section III-E). Default `dcqcn`.
+    pub base: Base,
+    /// `base = "dcqcn"` only: its parameters. Default those of scheme `dcqcn`.
+    pub dcqcn: Option<Dcqcn>,
+    /// `base = "none"` only: time without a message after which a rate doubles. Default one base RTT; the paper has
+    /// none.
+    pub rise_interval: Option<Time>,
+}
+
+impl Default for Srcc {
+    fn default() -> Self {
+        Srcc {
+            threshold: Threshold::Dynamic,
+            fixed_threshold: None,
+            q_pfc: None,
+            floor: None,
+            rtt_factor: None,
+            rate_time: None,
+            window_rtts: 3.0,
+            sharing: Sharing::AnyQueue,
+            cnm_interval: None,
+            flow_timeout: Time::from_ms(10),
+            target_timeout: None,
+            base: Base::Dcqcn,
+            dcqcn: None,
+            rise_interval: None,
+        }
+    }
+}
+
+impl Srcc {
+    /// Refuses parameters that have no meaning beside the others.
+    fn check_use(&self) -> Result<(), ParamError> {
+        let threshold = match self.threshold {
+            Threshold::Dynamic => "dynamic",
+            Threshold::Literal => "literal",
+            Threshold::Fixed => "fixed",
+        };
+        let fixed = self.threshold == Threshold::Fixed;
+        let by_threshold = [
+            ("fixed_threshold", !fixed && self.fixed_threshold.is_some()),
+            ("q_pfc", fixed && self.q_pfc.is_some()),
+            ("floor", fixed && self.floor.is_some()),
+            ("rtt_factor", fixed && self.rtt_factor.is_some()),
+            ("rate_time", self.threshold != Threshold::Dynamic && self.rate_time.is_some()),
+        ];
+        let (base, by_base) = match self.base {
+            Base::Dcqcn => ("dcqcn", ("rise_interval", self.rise_interval.is_some())),
+            Base::None => ("none", ("dcqcn", self.dcqcn.is_some())),
+        };
+        let threshold =
+            by_threshold.map(|(key, foreign)| (key, foreign, format!("threshold = \"{threshold}\"")));
+        let base = [(by_base.0, by_base.1, format!("base = \"{base}\""))];
+        match threshold.into_iter().chain(base).find(|(_, foreign, _)| *foreign) {
+            Some((key, _, with)) => Err(ParamError::new(
+                key,
+                format!("`{key}` has no meaning with `{with}`: expected to be left out"),
+            )),
+            None => Ok(()),
+        }
+    }
+
+    /// DCQCN's parameters, where it is the base.
+    fn dcqcn(&self) -> Option<Dcqcn> {
+        (self.base == Base::Dcqcn).then(|| self.dcqcn.clone().unwrap_or_default())
+    }
+}
+
+impl Scheme for Srcc {
+    const NAME: &'static str = "srcc";
+    const TITLE: &'static str = "SRCC: target rates straight from switches to the flows that block others";
+    const SOURCE: &'static str = "Hu et al., SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks, IEEE \
+                                  Transactions on Industrial Informatics 2024";
+    type Reaction = SrccSender;
+    type Notification = CnpPacer;
+    type Congestion = Silent;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        self.check_use()?;
+        if self.threshold == Threshold::Fixed && self.fixed_threshold.is_none() {
+            let message = "`threshold` is \"fixed\" without a length: expected `fixed_threshold` as well";
+            return Err(ParamError::new("threshold", message));
+        }
+        let sizes = [("fixed_threshold", self.fixed_threshold), ("q_pfc", self.q_pfc), ("floor", self.floor)];
+        for (key, size) in sizes {
+            size.map_or(Ok(()), |b| check::bytes(key, b))?;
+        }
+        self.rtt_factor.map_or(Ok(()), |f| check::within("rtt_factor", f, 0.0, 100.0))?;
+        check::above("window_rtts", self.window_rtts, 0.0, 1e6)?;
+        check::time("flow_timeout", self.flow_timeout)?;
+        let times = [
+            ("rate_time", self.rate_time),
+            ("cnm_interval", self.cnm_interval),
+            ("target_timeout", self.target_timeout),
+            ("rise_interval", self.rise_interval),
+        ];
+        for (key, time) in times {
+            time.map_or(Ok(()), |t| check::time(key, t))?;
+        }
+        let in_base = |e: ParamError| ParamError::new("dcqcn", format!("in `dcqcn` {}", e.message));
+        self.dcqcn.as_ref().map_or(Ok(()), |d| d.validate().map_err(in_base))
+    }
+
+    fn resolve(mut self, env: &NetworkEnv) -> Self {
+        let base_rtt = env.base_rtt.max(Time(1));
+        if self.threshold != Threshold::Fixed {
+            self.rtt_factor = self.rtt_factor.or(Some(1.0));
+        }
+        if self.threshold == Threshold::Dynamic {
+            self.rate_time = self.rate_time.or(Some(Time::from_us(1)));
+        }
+        self.cnm_interval = self.cnm_interval.or(Some(base_rtt));
+        self.target_timeout = self.target_timeout.or(Some(base_rtt * 3));
+        if self.base == Base::None {
+            self.rise_interval = self.rise_interval.or(Some(base_rtt));
+        }
+        self.dcqcn = self.dcqcn().map(|dcqcn| dcqcn.resolve(env));
+        self
+    }
+
+    fn signals(&self) -> Signals {
+        let base = self.dcqcn().map_or(Signals::default(), |dcqcn| dcqcn.signals());
+        let by_xoff = self.threshold != Threshold::Fixed && self.q_pfc.is_none();
+        Signals { switch_point: true, pause_threshold: by_xoff, ..base }
+    }
+    fn reaction(&self, env: &FlowEnv) -> SrccSender {
+        let base = match self.dcqcn() {
+            Some(dcqcn) => sender::BaseSender::Dcqcn(dcqcn.reaction(env)),
+            None => {
+                let interval = self.rise_interval.unwrap_or(env.base_rtt).max(Time(1));
+                sender::BaseSender::None(Doubling::new(env.line_rate, interval))
+            }
+        };
+        SrccSender::new(base, self.target_timeout.unwrap_or(env.base_rtt * 3))
+    }
+    fn notification(&self, env: &FlowEnv) -> CnpPacer {
+        self.dcqcn().map_or_else(CnpPacer::silent, |dcqcn| dcqcn.notification(env))
+    }
+    fn congestion(&self, _: &PortEnv) -> Silent {
+        Silent
+    }
+    fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
+        let window = Time((env.base_rtt.0 as f64 * self.window_rtts) as u64).max(Time(1));
+        let quota = match self.threshold {
+            Threshold::Dynamic => Quota::Dynamic { time: self.rate_time.unwrap_or(Time::from_us(1)) },
+            Threshold::Literal => Quota::Literal { recent: env.base_rtt },
+            Threshold::Fixed => Quota::Fixed { bytes: self.fixed_threshold.map_or(u64::MAX, |b| b.0) },
+        };
+        Some(Box::new(SrccSwitch::new(
+            env,
+            switch::Settings {
+                quota,
+                q_pfc: self.q_pfc.map(|b| b.0),
+                floor: self.floor.map_or(2 * env.frame, |b| b.0),
+                rtt_factor: self.rtt_factor.unwrap_or(1.0),
+                window,
+                sharing: self.sharing,
+                cnm_interval: self.cnm_interval.unwrap_or(env.base_rtt),
+                flow_timeout: self.flow_timeout.max(window),
+            },
+        )))
+    }
+}
