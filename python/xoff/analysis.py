@@ -92,12 +92,21 @@ def summarize(run: Run) -> Summary:
         slowdown=slowdown_statistics(slowdown) if len(slowdown) else None,
         pause_frames=int(numbers("pause_frames_sent").sum()),
         paused_ps=int(numbers("paused_ps").sum()),
+        hol_blocked=hol_blocked(run),
         max_queue_bytes=int(numbers("max_queue_bytes").max()),
         dropped=int(numbers("dropped").sum()),
         wall_s=wall_s,
         packet_hops=hops,
         hops_per_s=hops / wall_s if wall_s > 0 else 0.0,
     )
+
+
+def hol_blocked(run: Run) -> int | None:
+    """Flows that head-of-line blocking held up; none where the run did not record congestion roots."""
+    flows = run.table("flows")
+    if "hol_blocked" not in flows.column_names or flows["hol_blocked"].null_count == flows.num_rows:
+        return None
+    return int(flows["hol_blocked"].to_numpy().sum())
 
 
 @dataclass(frozen=True)

@@ -97,6 +97,8 @@ def summary_text(run: Run, summary: Summary) -> str:
     if summary.slowdown:
         lines.append(("slowdown", "  ".join(f"{name} {value:.2f}" for name, value in summary.slowdown.items())))
     lines.append(("PAUSE", count_text(summary.pause_frames, "frame")))
+    if summary.hol_blocked is not None:
+        lines.append(("blocked", f"{count_text(summary.hol_blocked, 'flow')} behind others' congestion"))
     if summary.dropped:
         lines.append(("drops", count_text(summary.dropped, "packet")))
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from xoff._xoff import RunOutput
 
-TABLES = ("flows", "queues", "rates", "utilization", "pauses", "notifications", "ports")
+TABLES = ("flows", "queues", "rates", "utilization", "pauses", "roots", "notifications", "ports")
 """Every table of a run, in the order of the documentation."""
 
 MANIFEST = "manifest.json"
@@ -49,6 +49,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
     "utilization": {"time_ps": _NUMBER, "port": _NAME, "utilization": _NUMBER},
     "pauses": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
+    "roots": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
     "notifications": {"time_ps": _NUMBER},
     "ports": {
         "port": _NAME,
@@ -87,6 +88,8 @@ class Run:
     """Samples of ports' transmission."""
     pauses: pa.Table
     """One row for each time a port was stopped by PAUSE."""
+    roots: pa.Table
+    """One row for each time an egress queue was a congestion root."""
     notifications: pa.Table
     """Each CNP and CNM."""
     ports: pa.Table

@@ -24,6 +24,8 @@ class Summary:
     """PAUSE frames sent by all ports."""
     paused_ps: int
     """Time that ports were stopped, summed over ports and priorities, in ps."""
+    hol_blocked: int | None
+    """Flows that head-of-line blocking held up; none where congestion roots are not recorded."""
     max_queue_bytes: int
     """The longest egress queue of any port, in bytes."""
     dropped: int

@@ -198,6 +198,7 @@ proptest! {
             rates: (0..case.flows.len() as u32).collect(),
             pauses: true,
             notifications: true,
+            roots: Some(5_000),
         };
         let on = |threads: usize| {
             let (net, red) = (network(&case, scheme, 1), red());
@@ -226,6 +227,7 @@ proptest! {
             prop_assert_eq!(&a.rates, &b.rates);
             prop_assert_eq!(&a.pauses, &b.pauses);
             prop_assert_eq!(&a.notifications, &b.notifications);
+            prop_assert_eq!((&a.roots, &a.flow_tables), (&b.roots, &b.flow_tables));
             prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());

@@ -20,6 +20,8 @@ pub struct Summary {
     pub pause_frames: u64,
     /// Time that ports were stopped, summed over ports and priorities, in ps.
     pub paused_ps: u64,
+    /// Flows that head-of-line blocking held up; none where congestion roots are not recorded.
+    pub hol_blocked: Option<u64>,
     /// The longest egress queue of any port, in bytes.
     pub max_queue_bytes: u64,
     /// Packets dropped.
@@ -68,6 +70,7 @@ impl Summary {
         let open = open
             .map_or(0, |(fct, size)| (0..fct.len()).filter(|&i| size.is_valid(i) && fct.is_null(i)).count());
         let slowdown = column("flows", "slowdown").and_then(|c| c.as_primitive_opt::<Float64Type>());
+        let blocked = column("flows", "hol_blocked").and_then(AsArray::as_boolean_opt);
         Summary {
             flows: done + open as u64,
             completed: done,
@@ -75,6 +78,7 @@ impl Summary {
             pause_frames: ports("pause_frames_sent").sum(),
             // Over the longest run and many ports it might not fit.
             paused_ps: ports("paused_ps").fold(0, u64::saturating_add),
+            hol_blocked: blocked.filter(|c| c.null_count() < c.len()).map(|c| c.true_count() as u64),
             max_queue_bytes: ports("max_queue_bytes").max().unwrap_or(0),
             dropped: ports("dropped").sum(),
         }

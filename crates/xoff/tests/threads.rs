@@ -17,6 +17,7 @@ const RECORD: Set<'static> = &[
     ("record.queues", "all"),
     ("record.rates", "all"),
     ("record.utilization", "true"),
+    ("record.roots", "true"),
 ];
 
 /// What must be the same: the manifest without what clock and threads say, and every table.
@@ -102,6 +103,11 @@ fn losses_storms_priorities_and_random_arrivals() {
     ];
     let output = same_on_all(&load("fat_tree_permutation", &[storm, RECORD].concat()), 8, "storm");
     assert!(common::total(&output, "ports", "pause_frames_sent") > 50);
+    assert!(common::table(&output, "roots").num_rows() > 0);
+    // Messages of whole switches cross the parts.
+    let srcc: Set = &[("scheme.name", "srcc"), ("scheme.cnm_interval", "5us")];
+    let output = same_on_all(&load("fat_tree_permutation", &[storm, srcc, RECORD].concat()), 8, "srcc");
+    assert!(common::count(&output, "switch_messages") > 10);
     // Go-back-N and drops in several parts.
     let text = "topology = { name = \"fat_tree\", k = 4 }\nscheme = { name = \"dcqcn\" }\nlossy = true\n\
                 flow_control = { name = \"none\" }\nswitch = { buffer = \"60KB\" }\n\
