@@ -21,7 +21,7 @@ from xoff import cli, running
 if TYPE_CHECKING:
     from xoff._xoff import RunOutput
 
-COMMANDS = ("run", "check", "report", "reproduce", "schemes", "topologies", "workloads", "schema", "bench")
+COMMANDS = ("run", "check", "report", "reproduce", "compare", "schemes", "topologies", "workloads", "schema", "bench")
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -163,6 +163,24 @@ def reproduce(
     raise typer.Exit(dispatch(claim, out, quick))
 
 
+@app.command()
+def compare(
+    out: OutFolder,
+    schemes: Annotated[
+        str | None,
+        typer.Option("--schemes", metavar="A,B", help="Only these; SCHEME+DETECTOR is one with another detector."),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+) -> None:
+    """Run every scheme on the same scenarios: a table and a page of who is best at what.
+
+    Example: xoff compare -o out/survey --quick --schemes hpcc,dcqcn,fncc
+    """
+    from xoff.compare import compare as survey
+
+    raise typer.Exit(survey(out, schemes, quick=quick))
+
+
 Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.")]
 
 

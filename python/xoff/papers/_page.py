@@ -38,7 +38,7 @@ def write_page(
     title: str,
     lead: str,
     banner: str,
-    findings: Sequence[Finding],
+    findings: Sequence[Finding] = (),
     figures: Sequence[Drawn],
     tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
 ) -> None:
@@ -49,7 +49,8 @@ def write_page(
     body = [f"<h1>{escape(title)}</h1>", f"<p>{escape(lead)}</p>"]
     if banner:
         body.append(f'<p class="banner">{escape(banner)}</p>')
-    body += ["<h2>Claims</h2>", _claims(findings)]
+    if findings:
+        body += ["<h2>Claims</h2>", _claims(findings)]
     if figures:
         body += [
             "<h2>Figures</h2>",

@@ -1,0 +1,164 @@
+"""`xoff compare`: who takes part, what is measured, and what is written."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+
+from conftest import Command
+from made_up import made_up_run
+from xoff.catalogue import catalogue
+from xoff.compare import compare, measures, table
+from xoff.compare.entrants import field
+from xoff.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
+from xoff.compare.table import Row, best, shown
+from xoff.errors import UserError
+
+FILES = [each.file for each in EXPERIMENTS]
+
+TINY = Scale(
+    sets={
+        "dumbbell": {"run.duration": "1.5ms"},
+        "incast": {"topology.hosts": 5, "traffic.0.senders": 4, "traffic.0.size": "20KB"},
+        "victim": {"traffic.0.stop": "250us", "traffic.1.stop": "250us"},
+        "fat_tree": {"topology.k": 4, "traffic.0.stop": "300us"},
+    },
+    seeds=2,
+    note="Tiny.",
+)
+
+
+def test_the_field_comes_from_the_catalogue() -> None:
+    found = field(None, FILES)
+    names = [entrant.name for entrant in found.entrants]
+    schemes = [each["name"] for each in catalogue()["schemes"]]
+    assert set(schemes) <= {*names, *found.absent}
+    # DCQCN's own detector is RED; each other one is tried with it.
+    others = [each["name"] for each in catalogue()["detectors"] if each["name"] != "red"]
+    assert {f"dcqcn+{name}" for name in others} <= {*names, *found.absent}
+    assert {"none", "dcqcn", "hpcc", "fncc", "rocc", "dctcp", "swift"} <= set(names)
+
+
+def test_some_schemes_can_be_named_with_detectors() -> None:
+    found = field("hpcc, dcqcn+red", FILES)
+    assert [entrant.sets for entrant in found.entrants] == [
+        {"scheme.name": "hpcc"},
+        {"scheme.name": "dcqcn", "detector.name": "red"},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("names", "message"),
+    [
+        ("hpc", "no scheme `hpc`; did you mean `hpcc`?"),
+        ("dcqcn+rde", "no detector `rde`; did you mean `red`?"),
+        ("hpcc,hpcc", "hpcc twice: expected each once"),
+        ("hpcc+red", "hpcc[+]red cannot take part: dumbbell: .* marks packets, which scheme `hpcc` does not look at"),
+    ],
+)
+def test_who_cannot_take_part_is_refused(names: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        field(names, FILES)
+
+
+def test_a_survey_writes_its_tables_figures_and_page(tmp_path: Path) -> None:
+    assert compare(tmp_path / "out", "none,dctcp", scale=TINY) == 0
+    out = tmp_path / "out"
+    written = json.loads((out / "survey.json").read_text())
+    rows = {(row["experiment"], row["scheme"], row["metric"]): row for row in written["rows"]}
+    assert {key[1] for key in rows} == {"none", "dctcp"}
+    assert {key[0] for key in rows} == {"dumbbell", "incast", "victim", "fat_tree"}
+    assert all(row["value"] is not None for row in rows.values())
+    # A step at 300 KB holds the queue there; without a scheme only PAUSE does, at 500 KB for each ingress port.
+    kept, grown = (rows["dumbbell", name, "queue_mean"]["value"] for name in ("dctcp", "none"))
+    assert kept < 350 < grown
+    assert rows["dumbbell", "dctcp", "queue_mean"]["best"]
+    assert not rows["dumbbell", "none", "queue_mean"]["best"]
+    assert rows["victim", "none", "incomplete"]["value"] == 0
+    frame = pl.read_parquet(out / "survey.parquet")
+    assert frame.rows() == [tuple(row.values()) for row in written["rows"]]
+    text = (out / "survey.md").read_text()
+    assert "### Victims of head-of-line blocking" in text
+    assert "| dctcp |" in text
+    assert "xoff compare -o" in text
+    assert "--schemes none,dctcp" in text
+    assert "Tiny." in text
+    page = (out / "index.html").read_text()
+    assert page.count("data:image/svg+xml;base64,") == 7
+    assert "http" not in page.replace("http-equiv", "")
+    for name in ("overview", "trade", "dumbbell_queue", "dumbbell_rates", "incast_queue", "victims", "fat_tree_sizes"):
+        assert (out / f"{name}.png").stat().st_size > 5_000
+        assert len(pl.read_csv(out / f"{name}.csv")) > 0
+
+
+def test_a_mistake_leaves_nothing_behind(command: Command, tmp_path: Path) -> None:
+    done = command("compare", "-o", "out", "--schemes", "nome")
+    assert done.returncode == 2
+    assert "no scheme `nome`; did you mean `none`?" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_jain_is_1_for_equal_shares_and_1_over_n_for_one_of_n() -> None:
+    assert measures.jain(np.array([25.0, 25.0, 25.0, 25.0])) == 1.0
+    assert measures.jain(np.array([100.0, 0.0, 0.0, 0.0])) == 0.25
+    # (1 + 3)^2 / (2 (1 + 9)) = 0.8
+    assert measures.jain(np.array([1.0, 3.0])) == pytest.approx(0.8)
+    assert math.isnan(measures.jain(np.zeros(3)))
+
+
+def test_a_percentile_of_nothing_is_not_a_number() -> None:
+    assert math.isnan(measures.percentile(np.zeros(0), 99))
+    assert measures.percentile(np.array([1.0, 2.0, 3.0]), 50) == 2.0
+
+
+def test_an_incast_that_does_not_end_has_no_end() -> None:
+    run = made_up_run((1000, 1000), (2.0, None), fcts=(2 * 10**6, None), queues=[(10**6, "a->b", 500)])
+    tables = dict(run.tables.items())
+    tables["queues"] = tables["queues"].append_column("max_bytes", tables["queues"]["bytes"])
+    values = measures.incast(type(run)(run.manifest, tables)).values
+    assert values["incomplete"] == 1.0
+    assert math.isnan(values["last_ms"])
+    assert (values["slowdown_mean"], values["queue_max"]) == (2.0, 0.5)
+
+
+LOW = Metric("x", "x", "", "low", 1)
+
+
+def rows(*values: float) -> list[Row]:
+    return [Row("e", f"s{index}", {"x": value}) for index, value in enumerate(values)]
+
+
+def test_the_best_is_the_best_as_printed() -> None:
+    assert best(LOW, rows(1.0, 2.0, 1.04)) == {"s0", "s2"}
+    assert best(Metric("x", "x", "", "high", 1), rows(1.0, 2.0)) == {"s1"}
+    assert best(LOW, rows(1.0, 1.0)) == set()  # nobody is best where all are equal
+    assert best(LOW, rows(1.0, float("nan"), 2.0)) == {"s0"}
+
+
+def test_numbers_are_shown_with_their_digits() -> None:
+    assert [shown(LOW, value) for value in (1234.56, float("nan"))] == ["1,234.6", "-"]
+
+
+def test_incomplete_flows_are_shown_where_there_are_any() -> None:
+    incast = next(each for each in EXPERIMENTS if each.name == "incast")
+    values = {metric.key: 0.0 for metric in incast.metrics}
+    complete = [Row("incast", "a", values)]
+    assert "flows not complete" not in table.cells(incast, complete, "{}")[0]
+    lacking = [Row("incast", "a", {**values, "incomplete": 2.0})]
+    columns, lines = table.cells(incast, lacking, "{}")
+    assert columns[-1] == "flows not complete"
+    assert lines[0][-1] == "2"
+
+
+def test_numbers_are_averaged_over_the_seeds_that_have_them() -> None:
+    nan = float("nan")
+    seeds = [{"a": 1.0, "b": nan, "c": nan}, {"a": 3.0, "b": 5.0, "c": nan}]
+    results = {("e", "s", seed): measures.Measured(values) for seed, values in enumerate(seeds)}
+    found = averaged(results, "e", "s")
+    assert (found["a"], found["b"]) == (2.0, 5.0)
+    assert math.isnan(found["c"])
