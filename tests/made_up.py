@@ -65,6 +65,17 @@ def made_up_run(
             "length_ps": pa.array([row[2] for row in pauses], pa.uint64()),
         },
         "notifications": {"time_ps": pa.array([], pa.uint64())},
+        "marks": {
+            "time_ps": pa.array([], pa.uint64()),
+            "port": pa.array([], pa.string()).dictionary_encode(),
+            "flow": pa.array([], pa.uint32()),
+            "mark": pa.array([], pa.string()).dictionary_encode(),
+        },
+        "states": {
+            "time_ps": pa.array([], pa.uint64()),
+            "port": pa.array([], pa.string()).dictionary_encode(),
+            "state": pa.array([], pa.string()).dictionary_encode(),
+        },
         "ports": {
             "port": pa.array(used, pa.string()).dictionary_encode(),
             "utilization": pa.array([0.5] * len(used), pa.float64()),

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from xoff._xoff import RunOutput
 
-TABLES = ("flows", "queues", "rates", "utilization", "pauses", "roots", "notifications", "ports")
+TABLES = ("flows", "queues", "rates", "utilization", "pauses", "roots", "notifications", "marks", "states", "ports")
 """Every table of a run, in the order of the documentation."""
 
 MANIFEST = "manifest.json"
@@ -51,6 +51,8 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "pauses": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
     "roots": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
     "notifications": {"time_ps": _NUMBER},
+    "marks": {"time_ps": _NUMBER, "port": _NAME, "flow": _NUMBER, "mark": _NAME},
+    "states": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
     "ports": {
         "port": _NAME,
         "utilization": _NUMBER,
@@ -92,6 +94,10 @@ class Run:
     """One row for each time an egress queue was a congestion root."""
     notifications: pa.Table
     """Each CNP and CNM."""
+    marks: pa.Table
+    """Each mark that a packet was given."""
+    states: pa.Table
+    """Each change of a queue's state, as its detector tells it."""
     ports: pa.Table
     """Totals of each port."""
 

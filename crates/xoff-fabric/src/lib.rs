@@ -11,6 +11,7 @@ pub mod buffer;
 pub mod build;
 pub mod cut;
 pub mod deadlock;
+pub mod detection;
 pub mod event;
 mod merge;
 pub mod network;

@@ -1,5 +1,7 @@
 //! One record of what the parts of a network recorded, the same however it is cut.
 
+use std::ops::AddAssign;
+
 use crate::cut::Cut;
 use crate::network::Network;
 use crate::records::{FlowOutcome, Recording, Records};
@@ -7,21 +9,22 @@ use crate::topology::PortId;
 
 impl Records {
     /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
-    /// flow, pauses by end and port, notifications by time and flow, roots by start and port.
+    /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
+    /// port.
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for part in parts {
             for (flow, outcome) in part.outcomes {
-                let marked_ce = all.flows[flow as usize].marked_ce;
-                all.flows[flow as usize] = FlowOutcome { marked_ce, ..outcome };
+                let marks = all.flows[flow as usize].marks;
+                all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
-            for (flow, marked_ce) in part.marked_flows {
-                all.flows[flow as usize].marked_ce += marked_ce;
+            for (flow, marks) in part.marked_flows {
+                all.flows[flow as usize].marks += marks;
             }
             add(&mut all.pause_frames, part.pause_frames);
-            add(&mut all.marked_ce, part.marked_ce);
+            add(&mut all.marks_at, part.marks_at);
             add(&mut all.drops, part.drops);
             all.cnms_sent += part.cnms_sent;
             all.cnms_lost += part.cnms_lost;
@@ -31,6 +34,8 @@ impl Records {
             append(&mut all.rates, part.rates);
             append(&mut all.pauses, part.pauses);
             append(&mut all.notifications, part.notifications);
+            append(&mut all.marks, part.marks);
+            append(&mut all.states, part.states);
             queues.push(part.queues);
             utilization.push(part.utilization);
         }
@@ -41,6 +46,8 @@ impl Records {
         all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
         all.flow_tables.sort_unstable();
         all.find_blocked(net);
+        all.marks.sort_by_key(|m| (m.time, m.port));
+        all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };
@@ -52,7 +59,7 @@ impl Records {
 }
 
 /// Adds numbers by port, of which each part has those of its own ports.
-fn add(all: &mut Vec<u64>, part: Vec<u64>) {
+fn add<T: AddAssign>(all: &mut Vec<T>, part: Vec<T>) {
     if all.is_empty() {
         *all = part;
     } else {

@@ -299,7 +299,9 @@ impl Part {
                     point,
                     rate: net.topology.rate(port),
                     delay: net.topology.delay(port),
+                    payload: net.wire.payload,
                     frame: net.wire.frame(),
+                    hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
                     stream: stream(net.seed, domain, u64::from(point)),
                     ns3_streams: ns3_streams.clone(),
                 };

@@ -188,7 +188,9 @@ impl Part {
         self.ports[port_id as usize].paused &= !(1 << class);
         let view = self.queue_view(port_id, class);
         if let Some(detector) = self.detectors.get_mut(queue as usize) {
-            detector.on_resume(&view);
+            let waiting = &self.queues[port_id as usize * self.classes + class as usize];
+            let packets = &self.packets;
+            detector.on_resume(&view, &|| waiting.packets(packets).count() as u64);
         }
         if self.roots.is_some() {
             self.note_waiting(queue, since);

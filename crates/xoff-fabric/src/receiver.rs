@@ -3,6 +3,7 @@
 use xoff_engine::Time;
 use xoff_schemes::{AnyNotification, Arrival, Cnp, IntPath, Mark, NotificationPoint};
 
+use crate::detection::Marks;
 use crate::event::{self, key};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
@@ -18,8 +19,8 @@ pub(crate) struct Receiver {
     unacked: u32,
     /// The greatest mark since the last ACK.
     mark: Mark,
-    /// Data packets that came marked CE.
-    pub(crate) marked_ce: u64,
+    /// Data packets that came marked.
+    pub(crate) marks: Marks,
     notification: AnyNotification,
     timer_at: Time,
     /// The gap of the last NACK and when it went.
@@ -59,7 +60,7 @@ impl Part {
             receiver.timer_at = timer;
             self.events.push(timer.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
         }
-        receiver.marked_ce += u64::from(packet.mark == Mark::Ce);
+        receiver.marks.count(packet.mark);
         let in_order = packet.seq == receiver.expected;
         let mut ack = false;
         if in_order {
@@ -91,7 +92,7 @@ impl Part {
             expected: 0,
             unacked: 0,
             mark: Mark::None,
-            marked_ce: 0,
+            marks: Marks::default(),
             notification,
             timer_at: Time::NEVER,
             nacked: (u64::MAX, Time::ZERO),
@@ -134,7 +135,7 @@ impl Part {
         let (seq, mark) = (receiver.expected, receiver.mark);
         receiver.unacked = 0;
         receiver.mark = Mark::None;
-        let (done, marked_ce) = (receiver.complete, receiver.marked_ce);
+        let (done, marks) = (receiver.complete, receiver.marks);
         let packet = &mut self.packets[id];
         packet.kind = kind;
         packet.seq = seq;
@@ -153,7 +154,7 @@ impl Part {
         if done && !self.net.settings.lossy {
             // Without losses nothing of the flow can come any more.
             self.receivers[flow as usize] = None;
-            self.records.flow_received(flow, marked_ce);
+            self.records.flow_received(flow, marks);
         }
         let delay = self.net.settings.host.processing_delay;
         if delay == Time::ZERO {

@@ -4,8 +4,9 @@
 //! where something rare happens.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::ReactionPoint;
+use xoff_schemes::{PortState, ReactionPoint};
 
+use crate::detection::{MarkRecord, Marks, StateRecord};
 use crate::event::{key, kind};
 use crate::network::Network;
 use crate::packet::Kind;
@@ -31,13 +32,22 @@ pub struct Recording {
     /// Record congestion roots, and by them the flows that head-of-line blocking held up: the growth in bytes that
     /// makes a queue a root.
     pub roots: Option<u64>,
+    /// Record each mark that a packet is given.
+    pub marks: bool,
+    /// Ports the states of whose queues are recorded.
+    pub states: Vec<PortId>,
 }
 
 impl Recording {
     /// What of it concerns the ports of a part.
     pub(crate) fn of(&self, owned: impl Fn(PortId) -> bool) -> Recording {
         let own = |ports: &[PortId]| ports.iter().copied().filter(|&p| owned(p)).collect();
-        Recording { queues: own(&self.queues), utilization: own(&self.utilization), ..self.clone() }
+        Recording {
+            queues: own(&self.queues),
+            utilization: own(&self.utilization),
+            states: own(&self.states),
+            ..self.clone()
+        }
     }
 }
 
@@ -56,8 +66,8 @@ pub struct FlowOutcome {
     pub retransmitted_bytes: u64,
     /// CNPs received.
     pub cnps: u64,
-    /// Data packets that arrived marked CE.
-    pub marked_ce: u64,
+    /// Data packets that arrived marked.
+    pub marks: Marks,
     /// Time for which its sender's port was paused while it was active.
     pub paused: Time,
     /// Whether it waited behind a PAUSE, and none of its hops was a congestion root in that time; only with
@@ -185,12 +195,12 @@ pub struct Records {
     pub flows: Vec<FlowOutcome>,
     /// What senders know of their flows.
     pub(crate) outcomes: Vec<(u32, FlowOutcome)>,
-    /// By receivers: flows and their packets that came marked CE.
-    pub(crate) marked_flows: Vec<(u32, u64)>,
+    /// By receivers: flows and their packets that came marked.
+    pub(crate) marked_flows: Vec<(u32, Marks)>,
     /// By port: PAUSE frames sent.
     pub pause_frames: Vec<u64>,
-    /// By port: packets marked CE at its egress.
-    pub marked_ce: Vec<u64>,
+    /// By port: packets marked at its egress.
+    pub marks_at: Vec<Marks>,
     /// By ingress port: packets dropped.
     pub drops: Vec<u64>,
     /// CNMs sent.
@@ -215,6 +225,12 @@ pub struct Records {
     pub(crate) waited: Vec<Waited>,
     /// How many of those there were, once the blocked ones are known.
     pub(crate) waits: usize,
+    /// Marks.
+    pub marks: Vec<MarkRecord>,
+    /// States of queues.
+    pub states: Vec<StateRecord>,
+    /// By port, then priority: the state of the last row where states are recorded; empty where none are.
+    pub(crate) states_now: Vec<Option<PortState>>,
     /// Flows under way whose rates are sampled.
     sampled_flows: Vec<u32>,
     /// By entry of `recording.utilization`: bytes sent at the last sample.
@@ -225,14 +241,16 @@ impl Records {
     /// Nothing recorded yet.
     pub(crate) fn new(recording: Recording, net: &Network) -> Self {
         let ports = net.topology.ports() as usize;
-        Records {
+        let mut records = Records {
             pause_frames: vec![0; ports],
-            marked_ce: vec![0; ports],
+            marks_at: vec![Marks::default(); ports],
             drops: vec![0; ports],
             sampled_tx: vec![0; recording.utilization.len()],
             recording,
             ..Records::default()
-        }
+        };
+        records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
+        records
     }
 
     /// Rows of all samples.
@@ -245,9 +263,11 @@ impl Records {
         self.roots.len() + self.waited.len() + self.waits
     }
 
-    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots and flows that waited.
+    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks and
+    /// states.
     pub fn rows(&self) -> usize {
-        self.sampled_rows() + self.pauses.len() + self.notifications.len() + self.root_rows()
+        let events = self.pauses.len() + self.notifications.len() + self.marks.len() + self.states.len();
+        self.sampled_rows() + events + self.root_rows()
     }
 
     /// Whether congestion roots are recorded.
@@ -298,9 +318,9 @@ impl Records {
     }
 
     /// A receiver has done with a flow.
-    pub(crate) fn flow_received(&mut self, flow: u32, marked_ce: u64) {
-        if marked_ce > 0 {
-            self.marked_flows.push((flow, marked_ce));
+    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
+        if marks.any() {
+            self.marked_flows.push((flow, marks));
         }
     }
 }
@@ -355,7 +375,7 @@ impl Part {
             self.close_rates(flow);
             self.record_flow(flow, false);
             if let Some(receiver) = self.receivers[flow as usize].as_deref() {
-                self.records.flow_received(flow, receiver.marked_ce);
+                self.records.flow_received(flow, receiver.marks);
             }
         }
         self.close_pauses();

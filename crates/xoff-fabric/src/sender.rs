@@ -7,6 +7,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::int::IntStack;
 use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, IntPath, Mark, ReactionPoint, Sent};
 
+use crate::detection::Marks;
 use crate::event::{key, kind};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
@@ -416,7 +417,7 @@ impl Part {
             packets_sent: sender.packets_sent,
             retransmitted_bytes: sender.retransmitted,
             cnps: sender.cnps,
-            marked_ce: 0, // its receiver's to tell
+            marks: Marks::default(), // its receiver's to tell
             paused: paused - sender.paused_before,
             hol_blocked: false, // known when all parts' roots are
         };

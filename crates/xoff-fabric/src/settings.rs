@@ -229,6 +229,19 @@ impl FlowControl {
     pub fn expires(&self) -> bool {
         !matches!(self, FlowControl::Pfc(Pfc { expires: false, .. }))
     }
+
+    /// Bytes between the thresholds that stop the sender and let it go on, with frames of at most `mtu` bytes; none
+    /// without flow control.
+    pub fn hysteresis(&self, mtu: u64) -> Option<Bytes> {
+        match self {
+            FlowControl::None => None,
+            FlowControl::Pfc(Pfc { xoff: Some(xoff), xon, .. }) => {
+                let xon = xon.map_or(xoff.0.saturating_sub(2 * mtu), |xon| xon.0);
+                Some(Bytes(xoff.0.saturating_sub(xon)))
+            }
+            FlowControl::Pfc(pfc) => Some(pfc.resume_offset),
+        }
+    }
 }
 
 impl Default for FlowControl {

@@ -247,9 +247,10 @@ impl Part {
             let packet = &mut self.packets[id];
             if mark > packet.mark {
                 packet.mark = mark;
-                if mark == Mark::Ce {
-                    self.records.marked_ce[egress as usize] += 1;
-                }
+                self.note_mark(egress, id, mark);
+            }
+            if !self.records.states_now.is_empty() {
+                self.note_state(egress, class);
             }
         }
         if self.roots.is_some() {

@@ -96,13 +96,18 @@ fn network(case: &Case, name: &str, seed_of_marking: u64) -> Network {
     net.expect("a network")
 }
 
-fn red() -> AnyDetector {
+fn marking(name: &str) -> AnyDetector {
     let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.5 });
-    AnyDetector::read("red", red).expect("known").expect("valid")
+    let params = match name {
+        "red" => red,
+        "np_ecn" => json!({ "rule": "red", "red": red }),
+        _ => json!({ "red": red, "max_on": "20us" }),
+    };
+    AnyDetector::read(name, params).expect("known").expect("valid")
 }
 
 fn run(case: &Case, name: &str, seed_of_marking: u64) -> Simulation {
-    let (net, red) = (network(case, name, seed_of_marking), red());
+    let (net, red) = (network(case, name, seed_of_marking), marking("red"));
     let detector = net.signals.ecn.then_some(&red);
     // Long enough for every flow, and for what is still on its way after the last.
     let mut sim = Simulation::new(net, detector, Recording::default(), Some(Time::from_ms(400)));
@@ -178,6 +183,7 @@ proptest! {
         interval in prop::sample::select(vec![None, Some(170_003u64), Some(1_000_000), Some(20_000_000)]),
         lossy in any::<bool>(),
         most_rows in prop::sample::select(vec![500, usize::MAX]),
+        detector in prop::sample::select(vec!["red", "np_ecn", "tcd"]),
     ) {
         let mut case = case;
         // Links of any delay, none included, of which the first few lead to hosts.
@@ -199,10 +205,12 @@ proptest! {
             pauses: true,
             notifications: true,
             roots: Some(5_000),
+            marks: true,
+            states: (0..case.topology.ports()).collect(),
         };
         let on = |threads: usize| {
-            let (net, red) = (network(&case, scheme, 1), red());
-            let detector = net.signals.ecn.then_some(&red);
+            let (net, chosen) = (network(&case, scheme, 1), marking(detector));
+            let detector = net.signals.ecn.then_some(&chosen);
             let cut = Cut::into(&net, threads, None);
             let used = cut.parts();
             let mut sim = Simulation::cut(net, cut, detector, recording.clone(), Some(Time::from_ms(20)));
@@ -228,6 +236,7 @@ proptest! {
             prop_assert_eq!(&a.pauses, &b.pauses);
             prop_assert_eq!(&a.notifications, &b.notifications);
             prop_assert_eq!((&a.roots, &a.flow_tables), (&b.roots, &b.flow_tables));
+            prop_assert_eq!((&a.marks, &a.states, &a.marks_at), (&b.marks, &b.states, &b.marks_at));
             prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());

@@ -11,6 +11,7 @@ pub mod fncc;
 pub mod hpcc;
 pub mod int;
 pub mod none;
+pub mod pcn;
 pub mod registry;
 pub mod rocc;
 pub mod seams;

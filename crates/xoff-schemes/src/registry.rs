@@ -199,4 +199,6 @@ schemes! {
     Swift = crate::swift::Swift;
     /// SRCC: target rates straight from switches to the flows that block others.
     Srcc = crate::srcc::Srcc;
+    /// PCN: rate from what the receiver gets.
+    Pcn = crate::pcn::Pcn;
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::{Rate, SharedNs3Streams, Stream, Time};
+use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream, Time};
 
 use crate::detector::AnyDetector;
 use crate::detector::red::Red;
@@ -156,8 +156,13 @@ pub struct PortEnv {
     pub rate: Rate,
     /// Propagation delay of the port's link.
     pub delay: Time,
+    /// Payload of a full data packet, in bytes.
+    pub payload: u64,
     /// A full data packet on the wire, in bytes.
     pub frame: u64,
+    /// Bytes between the thresholds at which the neighbour stops this port and lets it go on; none without flow
+    /// control.
+    pub hysteresis: Option<Bytes>,
     /// The queue's own random stream.
     pub stream: Stream,
     /// What a detector draws from instead where a run is to be compared with one of ns-3.
@@ -267,14 +272,50 @@ pub trait SwitchPoint: Send {
     fn most_flows(&self) -> u64;
 }
 
+/// The state that a detector sees its queue in (TCD, section 3.2).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(u8)]
+pub enum PortState {
+    /// Continuously ON, without a queue that grows.
+    #[default]
+    NonCongestion = 0,
+    /// Continuously ON, with a queue that is not caused by OFF.
+    Congestion = 1,
+    /// Stopped a short time ago: its input is masked by that.
+    Undetermined = 2,
+    /// Was undetermined and has been ON for longer than max(T_on): watched until its queue says which of the first two
+    /// it is.
+    Released = 3,
+}
+
+impl PortState {
+    /// All states, in the order of their numbers.
+    pub const ALL: [PortState; 4] =
+        [PortState::NonCongestion, PortState::Congestion, PortState::Undetermined, PortState::Released];
+
+    /// Its name in result tables.
+    pub fn name(self) -> &'static str {
+        match self {
+            PortState::NonCongestion => "non_congestion",
+            PortState::Congestion => "congestion",
+            PortState::Undetermined => "undetermined",
+            PortState::Released => "released",
+        }
+    }
+}
+
 /// Detector: the part of an egress queue that says *congested* by marking packets.
 pub trait Detector {
     /// A data packet leaves the queue; the mark that it earns here (a greater one that it has stays).
     fn on_dequeue(&mut self, queue: &QueueView) -> Mark;
     /// The queue may not send from now on (PAUSE, or no credit).
     fn on_pause(&mut self, _queue: &QueueView) {}
-    /// The queue may send again.
-    fn on_resume(&mut self, _queue: &QueueView) {}
+    /// The queue may send again; `packets` counts those in it.
+    fn on_resume(&mut self, _queue: &QueueView, _packets: &dyn Fn() -> u64) {}
+    /// Its state, where it tells states apart.
+    fn state(&self) -> Option<PortState> {
+        None
+    }
 }
 
 /// For schemes without a notification point or a congestion point of their own.

@@ -10,7 +10,9 @@ fn port_env(gbps: u64) -> PortEnv {
         point: 4,
         rate: Rate::from_gbps(gbps),
         delay: Time::from_ns(1_500),
+        payload: 1_456,
         frame: 1_518,
+        hysteresis: None,
         stream: stream(1, Domain::Marking, 4),
         ns3_streams: None,
     }

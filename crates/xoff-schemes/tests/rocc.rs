@@ -20,7 +20,9 @@ fn port(rate: Rate) -> FairRate {
         point: 3,
         rate,
         delay: Time::from_ns(1_500),
+        payload: 1_456,
         frame: 1_518,
+        hysteresis: None,
         stream: stream(1, Domain::Congestion, 3),
         ns3_streams: None,
     })

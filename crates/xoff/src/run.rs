@@ -8,7 +8,7 @@ use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Cut, Failure, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
-use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, Stop as Until};
+use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
 use crate::tables::{self, Table};
 
 /// Why a run gave no results, or broke.
@@ -224,14 +224,25 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
     let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
     let all = 0..topology.ports();
+    let named = |names: &[String]| -> Vec<PortId> {
+        let known = topology.port_names();
+        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
+    };
+    let states = match &record.states {
+        States::None => Vec::new(),
+        States::All => all.clone().filter(of_switch).collect(),
+        States::Ports(names) => {
+            let mut ports = named(names);
+            ports.sort_unstable();
+            ports.dedup();
+            ports
+        }
+    };
     let ports: Vec<PortId> = match &record.queues {
         Queues::None => Vec::new(),
         Queues::All => all.collect(),
         Queues::Switches => all.filter(of_switch).collect(),
-        Queues::Ports(names) => {
-            let known = topology.port_names();
-            names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
-        }
+        Queues::Ports(names) => named(names),
     };
     let traffic = scenario.flows();
     let flows = traffic.flows.iter().enumerate();
@@ -251,18 +262,16 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         pauses: record.pauses,
         notifications: record.notifications,
         roots: record.roots.then_some(record.root_growth.0),
+        marks: record.marks,
+        states,
     }
 }
 
 /// Why a run whose record is full ended, and what would let it go on.
 fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     let (records, now, interval) = (sim.records(), sim.now(), scenario.record.interval);
-    let (samples, pauses, notifications) =
-        (records.sampled_rows(), records.pauses.len(), records.notifications.len());
-    let roots = records.root_rows();
-    let remedy = if roots > samples.max(pauses).max(notifications) {
-        "give `record.roots = false`, or a shorter run".into()
-    } else if samples >= pauses.max(notifications) {
+    let (samples, events) = (records.sampled_rows(), full_of(sim));
+    let remedy = if events.iter().all(|(_, _, rows)| samples >= *rows) {
         // As many samples as now over the whole duration or, where the end is open, ten times as long.
         let longer = match scenario.run.duration {
             Some(duration) => {
@@ -278,17 +287,30 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
             None => "which would reach ten times as far".into(),
         };
         format!("give a longer `record.interval`, such as \"{}\", {reaches}, or sample less", Time(longer))
-    } else if pauses >= notifications {
-        "give `record.pauses = false`, or a shorter run".into()
     } else {
-        "give `record.notifications = false`, or a shorter run".into()
+        let most = events.iter().max_by_key(|(_, _, rows)| rows);
+        format!("give `record.{}`, or a shorter run", most.map_or("", |(_, off, _)| off))
     };
+    let counts =
+        events.iter().filter(|(_, _, rows)| *rows > 0).map(|(what, _, rows)| format!(", {rows} of {what}"));
     format!(
-        "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}, {pauses} of pauses, \
-         {notifications} of notifications, {roots} of roots and the flows that waited); {remedy}",
+        "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}{}); {remedy}",
         records.rows(),
-        now.secs() * 1e6
+        now.secs() * 1e6,
+        counts.collect::<String>()
     )
+}
+
+/// What rows a record has beside samples, the key that does without each, and how many.
+fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 5] {
+    let records = sim.records();
+    [
+        ("pauses", "pauses = false", records.pauses.len()),
+        ("notifications", "notifications = false", records.notifications.len()),
+        ("roots and the flows that waited", "roots = false", records.root_rows()),
+        ("marks", "marks = false", records.marks.len()),
+        ("states", "states = \"none\"", records.states.len()),
+    ]
 }
 
 /// What a run took of wall time.

@@ -13,6 +13,7 @@ use xoff_engine::Time;
 use xoff_fabric::packet::Kind;
 use xoff_fabric::topology::{PortId, peer};
 use xoff_fabric::{Network, Simulation};
+use xoff_schemes::{Mark, PortState};
 use xoff_traffic::Traffic;
 
 /// A result table.
@@ -109,6 +110,8 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         pauses(sim, &names),
         roots(sim, &names),
         notifications(sim),
+        marks(sim, &names),
+        states(sim, &names),
     ]
 }
 
@@ -172,7 +175,8 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
         .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
         .u64("packets_sent", "data packets sent", outcome(|o| o.packets_sent))
         .u64("retransmitted_bytes", "payload sent again, B", outcome(|o| o.retransmitted_bytes))
-        .u64("marked_ce", "data packets that arrived marked CE", outcome(|o| o.marked_ce))
+        .u64("marked_ce", "data packets that arrived marked CE", outcome(|o| o.marks.ce))
+        .u64("marked_ue", "data packets that arrived marked UE (undetermined)", outcome(|o| o.marks.ue))
         .u64("cnps", "congestion notification packets that reached the sender", outcome(|o| o.cnps))
         .u64(
             "paused_ps",
@@ -236,7 +240,12 @@ fn ports(sim: &Simulation, names: &Names) -> Table {
             all.clone().map(|p| records.pause_frames[p as usize]),
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
-        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marked_ce[p as usize]))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marks_at[p as usize].ce))
+        .u64(
+            "marked_ue",
+            "data packets marked UE (undetermined)",
+            all.clone().map(|p| records.marks_at[p as usize].ue),
+        )
         .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]))
         .table("ports")
 }
@@ -326,4 +335,38 @@ fn notifications(sim: &Simulation) -> Table {
         .u32("flow", "flow id", rows.iter().map(|r| r.flow))
         .u64_or_null("point", "congestion point of a cnm", rows.iter().map(|r| r.point.map(u64::from)))
         .table("notifications")
+}
+
+fn marks(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().marks;
+    let marks = strings(["ce", "ue"].into_iter().map(String::from));
+    Columns::new()
+        .u64("time_ps", "when the packet left its queue, ps", rows.iter().map(|r| r.time.ps()))
+        .names("port", "egress port that marked it", rows.iter().map(|r| r.port), &names.ports)
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u64("offset_bytes", "offset of its first payload byte in the flow, B", rows.iter().map(|r| r.seq))
+        .names(
+            "mark",
+            "ce (congestion) or ue (undetermined)",
+            rows.iter().map(|r| u32::from(r.mark == Mark::Ue)),
+            &marks,
+        )
+        .table("marks")
+}
+
+fn states(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().states;
+    let states = strings(PortState::ALL.iter().map(|s| s.name().to_string()));
+    Columns::new()
+        .u64("time_ps", "since when, as a packet leaves; the first row of each queue is at 0, ps", rows.iter().map(|r| r.time.ps()))
+        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .u8("priority", "data priority", rows.iter().map(|r| r.priority))
+        .names(
+            "state",
+            "non_congestion, congestion, undetermined (stopped within max(T_on)), or released (undetermined before, and \
+             watched until it is one of the first two)",
+            rows.iter().map(|r| r.state as u32),
+            &states,
+        )
+        .table("states")
 }

@@ -17,6 +17,7 @@ const CASES: &[(&str, Set)] = &[
     ("incast", &[("scheme.name", "dctcp")]),
     ("incast", &[("scheme.name", "dctcp"), ("scheme.form", "rate")]),
     ("incast", &[("scheme.name", "swift")]),
+    ("incast", &[("scheme.name", "dcqcn"), ("detector.name", "tcd"), ("record.marks", "true")]),
     ("leaf_spine_hadoop", &[("traffic.0.stop", "300us")]),
     ("fat_tree_permutation", &[("traffic.0.size", "500KB")]),
     ("spanning_trees", &[("scheme.name", "dcqcn"), ("traffic.0.size", "500KB")]),
@@ -85,6 +86,7 @@ fn what_is_recorded_changes_nothing_of_what_happens() {
             ("record.utilization", "false"),
             ("record.pauses", "false"),
             ("record.notifications", "false"),
+            ("record.marks", "false"),
         ];
         let (watched, unwatched) = (run(&load(name, set)), run(&load(name, &[*set, blind].concat())));
         for key in ["packet_hops", "sim_time_ps", "flows_done", "dropped_packets"] {

@@ -92,6 +92,7 @@ fn bytes_are_conserved(name: &str, scenario: &Scenario, output: &Output) {
     let done = count(output, "flows_done") == count(output, "flows");
     let messages = total(output, "flows", "cnps")
         + total(output, "flows", "marked_ce")
+        + total(output, "flows", "marked_ue")
         + total(output, "ports", "pause_frames_sent")
         + count(output, "switch_messages")
         + count(output, "dropped_packets");

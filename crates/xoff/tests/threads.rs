@@ -18,6 +18,7 @@ const RECORD: Set<'static> = &[
     ("record.rates", "all"),
     ("record.utilization", "true"),
     ("record.roots", "true"),
+    ("record.marks", "true"),
 ];
 
 /// What must be the same: the manifest without what clock and threads say, and every table.
@@ -108,6 +109,18 @@ fn losses_storms_priorities_and_random_arrivals() {
     let srcc: Set = &[("scheme.name", "srcc"), ("scheme.cnm_interval", "5us")];
     let output = same_on_all(&load("fat_tree_permutation", &[storm, srcc, RECORD].concat()), 8, "srcc");
     assert!(common::count(&output, "switch_messages") > 10);
+    // The same under a scheme that reacts to UE, with states and marks of all ports.
+    let detector: Set = &[
+        ("scheme.name", "dcqcn"),
+        ("detector.name", "tcd"),
+        ("detector.red", "{ k_min = \"5KB\", k_max = \"200KB\" }"),
+        ("record.states", "all"),
+    ];
+    let output =
+        same_on_all(&load("fat_tree_permutation", &[storm, detector, RECORD].concat()), 8, "storm with TCD");
+    assert!(common::total(&output, "ports", "marked_ue") > 50);
+    // Each of 80 ports of switches has a row at 0; more are changes.
+    assert!(common::table(&output, "states").num_rows() > 80);
     // Go-back-N and drops in several parts.
     let text = "topology = { name = \"fat_tree\", k = 4 }\nscheme = { name = \"dcqcn\" }\nlossy = true\n\
                 flow_control = { name = \"none\" }\nswitch = { buffer = \"60KB\" }\n\

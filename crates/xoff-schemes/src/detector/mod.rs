@@ -3,7 +3,10 @@
 //! A new detector adds a file, which implements [`DetectorParams`], and one line in the list at the end of this
 //! one.
 
+pub mod np_ecn;
 pub mod red;
+pub mod tcd;
+pub mod ternary;
 
 use schemars::JsonSchema;
 use serde::de::DeserializeOwned;
@@ -11,7 +14,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
 use crate::registry::SchemeInfo;
-use crate::seams::{Detector, ParamError, PortEnv, QueueView};
+use crate::seams::{Detector, ParamError, PortEnv, PortState, QueueView};
 use crate::signals::Mark;
 
 /// A detector's parameters: they parse from a scenario, carry their documentation into the schema, and make the
@@ -23,6 +26,10 @@ pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     const TITLE: &'static str;
     /// Where it is published.
     const SOURCE: &'static str;
+    /// Whether its queues have states to record.
+    const HAS_STATES: bool = false;
+    /// Whether it differs from plain marking only where flow control stops queues.
+    const NEEDS_PAUSES: bool = false;
     /// The detector itself.
     type Detector: Detector;
 
@@ -77,6 +84,14 @@ macro_rules! detectors {
             pub fn name(&self) -> &'static str {
                 match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::NAME),* }
             }
+            /// See [`DetectorParams::HAS_STATES`].
+            pub fn has_states(&self) -> bool {
+                match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::HAS_STATES),* }
+            }
+            /// See [`DetectorParams::NEEDS_PAUSES`].
+            pub fn needs_pauses(&self) -> bool {
+                match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::NEEDS_PAUSES),* }
+            }
             /// See [`DetectorParams::validate`].
             pub fn validate(&self) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }
@@ -99,8 +114,12 @@ macro_rules! detectors {
             fn on_pause(&mut self, queue: &QueueView) {
                 match self { $(AnyMarker::$variant(d) => d.on_pause(queue)),* }
             }
-            fn on_resume(&mut self, queue: &QueueView) {
-                match self { $(AnyMarker::$variant(d) => d.on_resume(queue)),* }
+            fn on_resume(&mut self, queue: &QueueView, packets: &dyn Fn() -> u64) {
+                match self { $(AnyMarker::$variant(d) => d.on_resume(queue, packets)),* }
+            }
+            #[inline]
+            fn state(&self) -> Option<PortState> {
+                match self { $(AnyMarker::$variant(d) => d.state()),* }
             }
         }
     };
@@ -109,4 +128,8 @@ macro_rules! detectors {
 detectors! {
     /// Random early detection on the queue's length.
     Red = red::Red;
+    /// Marks no packet that a PAUSE has held up.
+    NpEcn = np_ecn::NpEcn;
+    /// Ternary detection: congestion, no congestion, undetermined.
+    Tcd = tcd::Tcd;
 }

@@ -58,6 +58,18 @@ pub struct RedAtRate {
     pub p_max: Option<f64>,
 }
 
+/// An error of RED's parameters where they are a table of another detector's.
+pub(super) fn nested(error: ParamError) -> ParamError {
+    let key = match error.key {
+        "k_min" => "red.k_min",
+        "k_max" => "red.k_max",
+        "p_max" => "red.p_max",
+        "step" => "red.step",
+        _ => "red.rates",
+    };
+    ParamError { key, message: error.message.replacen(&format!("`{}`", error.key), &format!("`{key}`"), 1) }
+}
+
 /// RED at an egress queue.
 #[derive(Clone, Debug)]
 pub struct RedMarker {
@@ -67,6 +79,13 @@ pub struct RedMarker {
     slope: f64,
     stream: Stream,
     ns3_streams: Option<SharedNs3Streams>,
+}
+
+impl RedMarker {
+    /// Queue length up to which nothing is marked, in bytes.
+    pub fn k_min(&self) -> u64 {
+        self.k_min
+    }
 }
 
 impl Detector for RedMarker {

@@ -12,6 +12,13 @@ use super::{Record, Scenario};
 /// Warns of each key that is set and has no effect.
 pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     let scheme = s.scheme.name();
+    if let Some(detector) = s.detector.as_ref().filter(|d| d.needs_pauses())
+        && s.flow_control == FlowControl::None
+    {
+        let name = detector.name();
+        let why = "no queue is ever stopped, and [flow_control] is \"none\"";
+        c.warnings.push(format!("[detector] `{name}` has no pauses to tell apart: {why}"));
+    }
     let mut warn = |set: bool, key: &str, table: &str, reason: &str| {
         if set {
             c.warnings.push(format!("`{key}` in [{table}] has no effect: {reason}"));
@@ -31,6 +38,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     if s.detector.is_none() {
         let reason = format!("scheme `{scheme}` looks at no marks");
         warn(s.quirks.marking_stream.is_some(), "marking_stream", "quirks", &reason);
+        warn(s.record.marks, "marks", "record", &reason);
     }
     if let FlowControl::Pfc(pfc) = &s.flow_control
         && !pfc.expires

@@ -6,7 +6,7 @@ use xoff_traffic::{FlowSpec, Traffic};
 
 use super::check::Checker;
 use super::error::{nearest, one_of};
-use super::{Queues, Rates, Scenario, Stop};
+use super::{Queues, Rates, Scenario, States, Stop};
 
 /// Most rows of samples, pauses and notifications that a run may record. They are held in memory until it ends: a
 /// row of rates takes 56 B while it runs and 52 B in its table, so that a full record takes 5.4 GB at most.
@@ -26,6 +26,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
         let expected = "expected `queues` as well, which says of which ports";
         c.add("record.utilization", "`utilization` in [record] has no ports", expected);
     }
+    states(c, s, topology);
     let tables = if record.utilization { 2 } else { 1 };
     let ports = ports(c, &record.queues, topology) as u128 * tables;
     let endless = traffic.map_or(vec![], |traffic| endless(c, &record.rates, traffic));
@@ -68,19 +69,65 @@ fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
         Queues::Switches => (0..topology.ports()).filter(of_switch).count(),
         Queues::All => topology.ports() as usize,
         Queues::Ports(names) => {
-            let known = topology.port_names();
-            for (i, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name)) {
-                let near = nearest(name, known.iter().map(String::as_str));
-                let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-                let example = known.last().map_or("node->neighbour", String::as_str);
-                let message = format!("`queues` in [record] names the unknown port {name:?}");
-                c.add(
-                    &format!("record.queues.{i}"),
-                    message,
-                    format!("expected a port such as `{example}`{meant}"),
-                );
-            }
+            known_ports(c, "queues", names, &topology.port_names());
             names.len()
+        }
+    }
+}
+
+/// Refuses names of ports that are not among `known`.
+fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String]) {
+    for (i, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name)) {
+        let near = nearest(name, known.iter().map(String::as_str));
+        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let example = known.last().map_or("node->neighbour", String::as_str);
+        let message = format!("`{key}` in [record] names the unknown port {name:?}");
+        c.add(&format!("record.{key}.{i}"), message, format!("expected a port such as `{example}`{meant}"));
+    }
+}
+
+/// Refuses states of queues that have none.
+fn states(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
+    let States::Ports(names) = &s.record.states else {
+        if s.record.states == States::All {
+            states_are_told(c, s);
+        }
+        return;
+    };
+    states_are_told(c, s);
+    let known = topology.port_names();
+    known_ports(c, "states", names, &known);
+    for (i, name) in names.iter().enumerate() {
+        let port = known.iter().position(|k| k == name);
+        let node = port.map(|p| &topology.nodes[topology.node_of(p as u32) as usize]);
+        if node.is_some_and(|n| n.kind != NodeKind::Switch) {
+            let message = format!("`states` in [record] names {name:?}, a port of a host");
+            c.add(
+                &format!("record.states.{i}"),
+                message,
+                "expected ports of switches, where the detector is",
+            );
+        }
+    }
+}
+
+/// Refuses `record.states` without a detector that tells states apart.
+fn states_are_told(c: &mut Checker<'_>, s: &Scenario) {
+    let expected = "expected a [detector] that does, such as `tcd`";
+    match &s.detector {
+        Some(detector) if detector.has_states() => {}
+        Some(detector) => {
+            let message =
+                format!("`states` in [record]: detector `{}` tells no states apart", detector.name());
+            c.add("record.states", message, expected);
+        }
+        None => {
+            let message = format!("`states` in [record]: scheme `{}` has no detector", s.scheme.name());
+            c.add(
+                "record.states",
+                message,
+                "expected a scheme that reacts to marks, and a [detector] such as `tcd`",
+            );
         }
     }
 }

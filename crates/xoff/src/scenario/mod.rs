@@ -55,7 +55,7 @@ use xoff_traffic::{Pattern, Traffic};
 
 pub(crate) use check_record::MOST_ROWS;
 pub use error::{Location, Problem, ScenarioError};
-pub use record::{Queues, Rates, Record};
+pub use record::{Queues, Rates, Record, States};
 pub use schema::{KeyDoc, keys, schema};
 pub use sweep::{Axis, Sweep};
 

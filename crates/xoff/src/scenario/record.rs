@@ -30,6 +30,11 @@ pub struct Record {
     pub roots: bool,
     /// Growth since its last RESUME that makes an egress queue a congestion root; at half of it, it is none any more.
     pub root_growth: Bytes,
+    /// Each mark that a packet is given, with port, flow and code point. A packet marked UE and later CE has two.
+    pub marks: bool,
+    /// Egress queues of switches whose states are recorded, each change of them: `"none"`, `"all"`, or a list of ports,
+    /// each as `"node->neighbour"`. Needs a detector that tells states apart, such as `tcd`.
+    pub states: States,
 }
 
 impl Default for Record {
@@ -43,6 +48,8 @@ impl Default for Record {
             notifications: false,
             roots: false,
             root_growth: Bytes(30_000),
+            marks: false,
+            states: States::None,
         }
     }
 }
@@ -68,6 +75,18 @@ pub enum Queues {
     Ports(Vec<String>),
 }
 
+/// Egress queues whose states to record.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum States {
+    /// None.
+    #[default]
+    None,
+    /// Those of all switches.
+    All,
+    /// Those of these ports, each as `node->neighbour`.
+    Ports(Vec<String>),
+}
+
 /// Flows whose rate to sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Rates {
@@ -87,6 +106,16 @@ impl Serialize for Queues {
             Queues::Switches => s.serialize_str("switches"),
             Queues::All => s.serialize_str("all"),
             Queues::Ports(names) => names.serialize(s),
+        }
+    }
+}
+
+impl Serialize for States {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            States::None => s.serialize_str("none"),
+            States::All => s.serialize_str("all"),
+            States::Ports(names) => names.serialize(s),
         }
     }
 }
@@ -133,6 +162,29 @@ impl<'de> Deserialize<'de> for Queues {
     }
 }
 
+impl<'de> Deserialize<'de> for States {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        struct Choice;
+        impl<'de> Visitor<'de> for Choice {
+            type Value = States;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("\"none\", \"all\", or a list of ports such as [\"s0->s1\"]")
+            }
+            fn visit_str<E: de::Error>(self, word: &str) -> Result<States, E> {
+                match word {
+                    "none" => Ok(States::None),
+                    "all" => Ok(States::All),
+                    _ => Err(E::invalid_value(de::Unexpected::Str(word), &self)),
+                }
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, items: A) -> Result<States, A::Error> {
+                names(items).map(States::Ports)
+            }
+        }
+        d.deserialize_any(Choice)
+    }
+}
+
 impl<'de> Deserialize<'de> for Rates {
     fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
         struct Choice;
@@ -169,6 +221,21 @@ impl JsonSchema for Queues {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({ "anyOf": [
             { "type": "string", "enum": ["none", "switches", "all"] },
+            { "type": "array", "items": { "type": "string" } },
+        ] })
+    }
+}
+
+impl JsonSchema for States {
+    fn schema_name() -> Cow<'static, str> {
+        "States".into()
+    }
+    fn inline_schema() -> bool {
+        true
+    }
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "anyOf": [
+            { "type": "string", "enum": ["none", "all"] },
             { "type": "array", "items": { "type": "string" } },
         ] })
     }

@@ -1,0 +1,97 @@
+//! NP-ECN, non-PAUSE ECN: packets that a PAUSE has held up are not marked (PCN: Cheng et al., Re-architecting Congestion
+//! Management in Lossless Ethernet, NSDI 2020, after its first author's simulator).
+//!
+//! A counter takes the number of packets in the queue when flow control lets it go on. Each of these leaves unmarked and
+//! counts it down by one; a packet that leaves with the counter at zero may be marked.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::Rate;
+
+use super::DetectorParams;
+use super::red::{Red, RedMarker};
+use crate::seams::{Detector, ParamError, PortEnv, QueueView};
+use crate::signals::Mark;
+
+/// When a packet that no PAUSE has held up is marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Rule {
+    /// Where another packet stays behind in the queue (PCN).
+    #[default]
+    Backlog,
+    /// Where RED marks it (the baseline of TCD's released simulator).
+    Red,
+}
+
+/// Parameters of NP-ECN.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct NpEcn {
+    /// When a packet that no PAUSE has held up is marked. Default `backlog`.
+    pub rule: Rule,
+    /// RED's parameters, with `rule = "red"` only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub red: Option<Red>,
+}
+
+/// NP-ECN at an egress queue.
+#[derive(Clone, Debug)]
+pub struct NpEcnMarker {
+    /// None: a backlog is enough.
+    red: Option<RedMarker>,
+    /// Packets still in the queue that were there when it could go on.
+    held_up: u64,
+}
+
+impl Detector for NpEcnMarker {
+    #[inline]
+    fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
+        // RED draws for every packet, so that what it draws for one does not depend on pauses.
+        let mark = match &mut self.red {
+            None if queue.bytes > 0 => Mark::Ce,
+            None => Mark::None,
+            Some(red) => red.on_dequeue(queue),
+        };
+        if self.held_up > 0 {
+            self.held_up -= 1;
+            return Mark::None;
+        }
+        mark
+    }
+    fn on_resume(&mut self, _queue: &QueueView, packets: &dyn Fn() -> u64) {
+        self.held_up = packets();
+    }
+}
+
+impl DetectorParams for NpEcn {
+    const NAME: &'static str = "np_ecn";
+    const TITLE: &'static str = "NP-ECN: marks no packet that a PAUSE has held up";
+    const SOURCE: &'static str =
+        "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020";
+    const NEEDS_PAUSES: bool = true;
+    type Detector = NpEcnMarker;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        match (self.rule, &self.red) {
+            (Rule::Backlog, Some(_)) => {
+                let message = "`red` has no meaning with `rule = \"backlog\"`: expected `rule = \"red\"`";
+                Err(ParamError::new("red", message))
+            }
+            (_, Some(red)) => red.validate().map_err(super::red::nested),
+            (_, None) => Ok(()),
+        }
+    }
+
+    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(super::red::nested))
+    }
+
+    fn detector(&self, env: &PortEnv) -> NpEcnMarker {
+        let red = match self.rule {
+            Rule::Backlog => None,
+            Rule::Red => Some(self.red.clone().unwrap_or_default().detector(env)),
+        };
+        NpEcnMarker { red, held_up: 0 }
+    }
+}

@@ -1,0 +1,195 @@
+//! TCD: ternary congestion detection (Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM 2021).
+//!
+//! [`super::ternary`] holds the states; here are its numbers for PFC and the marks. max(T_on) follows from the link
+//! (Equation 3, section 4.3):
+//!
+//! ```text
+//! max(T_on) = (2 (B_1 - B_0) + tau C) / (2 epsilon C) + tau,   tau = 2 MTU / C + 2 t_p
+//! ```
+//!
+//! Paper and released simulator differ. [`Rules`] are the rules of either, and these the numbers that stand there for
+//! links of 40 Gbps and 4 us: `max_on` 100.4 us by the equation, 97 us in the simulator's settings; `low` is not in
+//! the paper, and two frames in the simulator; growth is any in the paper, 0.9 MTU in the simulator. Where the paper
+//! has no number the threshold of the marking that TCD wraps is taken: no packet is marked CE up to K_min.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Rate, Time};
+
+use super::DetectorParams;
+use super::red::{Red, RedMarker};
+use super::ternary::{Limits, Rules, Ternary};
+use crate::check;
+use crate::seams::{Detector, ParamError, PortEnv, PortState, QueueView};
+use crate::signals::Mark;
+
+/// Parameters of TCD.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Tcd {
+    /// Whose rules: the paper's, or those of the simulator that its authors released. Default `paper`.
+    pub rules: Rules,
+    /// max(T_on): an egress that was stopped within this time is undetermined. Default by Equation 3 from the link and
+    /// its flow control.
+    pub max_on: Option<Time>,
+    /// Equation 3: the least congestion degree epsilon of a flow that TCD is to see, as a share of the link's rate,
+    /// above 0 and at most 1. Default 0.05 (section 4.2).
+    pub epsilon: f64,
+    /// Equation 3: response time tau until a stop or a go takes effect. Default 2 MTU/C + 2 t_p of the link (section
+    /// 4.3).
+    pub tau: Option<Time>,
+    /// Equation 3: B_1 - B_0, the distance between the lengths that stop and free the sender, in bytes. Default that of
+    /// PFC: Xoff less Xon, or `resume_offset` with dynamic thresholds.
+    pub hysteresis: Option<Bytes>,
+    /// Equation 3: the share of the link's rate that the priority may expect, above 0 and at most 1; max(T_on) is
+    /// divided by it. Default 1 (section 4.5: "according to the expected proportion").
+    pub share: f64,
+    /// Period T at which the length of a queue is looked at that was undetermined. Default max(T_on) (section 4.3).
+    pub period: Option<Time>,
+    /// Queue length up to which one that was undetermined is not congested, in bytes. Default RED's K_min with the
+    /// paper's rules, two frames with those of the released simulator.
+    pub low: Option<Bytes>,
+    /// `paper` only: queue length above which growth means congestion, in bytes. Default RED's K_min: the paper says
+    /// "the threshold", and up to there nothing is marked.
+    pub high: Option<Bytes>,
+    /// The least growth of the queue in a period that counts as growth, in bytes. Default 1 B with the paper's rules, 0.9
+    /// of a frame's payload with those of the released simulator.
+    pub rise: Option<Bytes>,
+    /// The marking that TCD wraps: it decides on CE where the port is not undetermined.
+    pub red: Red,
+}
+
+impl Default for Tcd {
+    fn default() -> Self {
+        Tcd {
+            rules: Rules::Paper,
+            max_on: None,
+            epsilon: 0.05,
+            tau: None,
+            hysteresis: None,
+            share: 1.0,
+            period: None,
+            low: None,
+            high: None,
+            rise: None,
+            red: Red::default(),
+        }
+    }
+}
+
+impl Tcd {
+    /// max(T_on) at a port, given or by Equation 3.
+    pub fn max_on(&self, port: &PortEnv) -> Time {
+        if let Some(given) = self.max_on {
+            return given;
+        }
+        let bits_per_ps = port.rate.0 as f64 / 1e12;
+        let frame = Bytes(port.frame);
+        let tau = self.tau.unwrap_or_else(|| port.rate.serialization(frame.0) * 2 + port.delay * 2).0 as f64;
+        let band = self.hysteresis.or(port.hysteresis).unwrap_or(Bytes(2 * frame.0)).0 as f64 * 8.0;
+        let expected = (2.0 * band + tau * bits_per_ps) / (2.0 * self.epsilon * bits_per_ps) + tau;
+        Time((expected / self.share + 0.5) as u64)
+    }
+}
+
+/// TCD at an egress queue.
+#[derive(Clone, Debug)]
+pub struct TcdMarker {
+    ternary: Ternary,
+    red: RedMarker,
+}
+
+impl TcdMarker {
+    /// Its numbers.
+    pub fn limits(&self) -> &Limits {
+        self.ternary.limits()
+    }
+}
+
+impl Detector for TcdMarker {
+    #[inline]
+    fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
+        let red = &mut self.red;
+        self.ternary.on_dequeue(queue.now, queue.bytes, || red.on_dequeue(queue))
+    }
+    fn on_resume(&mut self, queue: &QueueView, _packets: &dyn Fn() -> u64) {
+        self.ternary.on_resume(queue.now, queue.bytes);
+    }
+    fn state(&self) -> Option<PortState> {
+        Some(self.ternary.state())
+    }
+}
+
+impl DetectorParams for Tcd {
+    const NAME: &'static str = "tcd";
+    const TITLE: &'static str = "TCD: tells congestion from pauses, marks CE and UE";
+    const SOURCE: &'static str = "Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM 2021";
+    const HAS_STATES: bool = true;
+    const NEEDS_PAUSES: bool = true;
+    type Detector = TcdMarker;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        check::above("epsilon", self.epsilon, 0.0, 1.0)?;
+        check::above("share", self.share, 0.0, 1.0)?;
+        for (key, time) in [("max_on", self.max_on), ("tau", self.tau), ("period", self.period)] {
+            time.map_or(Ok(()), |t| check::time(key, t))?;
+        }
+        self.rise.map_or(Ok(()), |b| check::bytes("rise", b))?;
+        self.check_unused()?;
+        if let (Some(low), Some(high)) = (self.low, self.high)
+            && low > high
+        {
+            let message = format!("`low` is {low}: expected at most `high`, {high}");
+            return Err(ParamError::new("low", message));
+        }
+        self.red.validate().map_err(super::red::nested)
+    }
+
+    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+        self.red.accepts(rate).map_err(super::red::nested)
+    }
+
+    fn detector(&self, env: &PortEnv) -> TcdMarker {
+        let red = self.red.detector(env);
+        let max_on = self.max_on(env);
+        let (low, rise) = match self.rules {
+            Rules::Paper => (red.k_min(), 1),
+            Rules::Code => (2 * env.frame, env.payload * 9 / 10),
+        };
+        let low = self.low.map_or_else(|| self.high.map_or(low, |high| low.min(high.0)), |b| b.0);
+        let limits = Limits {
+            max_on,
+            period: self.period.unwrap_or(max_on),
+            low,
+            high: self.high.map_or_else(|| red.k_min().max(low), |b| b.0),
+            rise: self.rise.map_or(rise, |b| b.0),
+        };
+        TcdMarker { ternary: Ternary::new(self.rules, limits), red }
+    }
+}
+
+impl Tcd {
+    /// Refuses parameters that the others leave without a meaning.
+    fn check_unused(&self) -> Result<(), ParamError> {
+        if self.rules == Rules::Code && self.high.is_some() {
+            let message = "`high` has no meaning with `rules = \"code\"`: expected to be left out";
+            return Err(ParamError::new("high", message));
+        }
+        if self.max_on.is_none() {
+            return Ok(());
+        }
+        let default = Tcd::default();
+        for (key, set) in [
+            ("epsilon", self.epsilon != default.epsilon),
+            ("tau", self.tau.is_some()),
+            ("hysteresis", self.hysteresis.is_some()),
+            ("share", self.share != default.share),
+        ] {
+            if set {
+                let message = format!("`{key}` has no meaning beside `max_on`: expected one of the two");
+                return Err(ParamError::new(key, message));
+            }
+        }
+        Ok(())
+    }
+}
