@@ -69,8 +69,8 @@ def blocked_share(run: Run) -> float:
 def pause_spread(run: Run) -> pl.DataFrame:
     """The pauses with `depth`: how many links the stopped port is away from the congestion root behind the pause.
 
-    The port that a root's switch stops has depth 1, those that are stopped for its sake 2, and so on: the least over all
-    roots and pauses that hold up what comes through it at some moment of the pause. Null where there is none, as where
+    The port that a root's switch stops has depth 1, those that are stopped for its sake 2, and so on: the least over
+    all roots and pauses that hold up what comes through it at some moment of the pause. Null where there is none, as where
     roots were not recorded, or a queue grows by less than `record.root_growth`.
     """
     import polars as pl
@@ -84,7 +84,9 @@ def pause_spread(run: Run) -> pl.DataFrame:
     stopper = [by.partition("->")[0] for by in data["by"]]
     # What may hold up the packets of a stopped port at the node that stopped it: its roots, and its own stopped ports.
     roots: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for port, rank, begin, length in frame(run, "roots").select("port", "priority", "start_ps", "length_ps").iter_rows():
+    for port, rank, begin, length in (
+        frame(run, "roots").select("port", "priority", "start_ps", "length_ps").iter_rows()
+    ):
         roots.setdefault((port.partition("->")[0], rank), []).append((begin, begin + length))
     stopped: dict[tuple[str, int], list[int]] = {}
     for row, port in enumerate(data["port"]):
@@ -146,4 +148,4 @@ def goodput_bps(run: Run, label: str) -> float:
         return float("nan")
     begin = flows["start_ps"].to_numpy().astype(np.float64).min()
     end = (flows["start_ps"].to_numpy().astype(np.float64) + flows["fct_ps"].to_numpy().astype(np.float64)).max()
-    return float(flows["acked_bytes"].sum()) * 8 / ((end - begin) / PS_PER_S)
+    return float(flows["acked_bytes"].sum()) * 8 / (float(end - begin) / PS_PER_S)
