@@ -70,8 +70,8 @@ def pause_spread(run: Run) -> pl.DataFrame:
     """The pauses with `depth`: how many links the stopped port is away from the congestion root behind the pause.
 
     The port that a root's switch stops has depth 1, those that are stopped for its sake 2, and so on: the least over
-    all roots and pauses that hold up what comes through it at some moment of the pause. Null where there is none, as where
-    roots were not recorded, or a queue grows by less than `record.root_growth`.
+    all roots and pauses that hold up what comes through it at some moment of the pause. Null where there is none, as
+    where roots were not recorded, or a queue grows by less than `record.root_growth`.
     """
     import polars as pl
 
