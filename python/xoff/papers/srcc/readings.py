@@ -52,7 +52,11 @@ READINGS = (
     Reading("base-none", "no end-to-end scheme under SRCC: rates double each RTT", {"srcc": {"scheme.base": "none"}}),
     Reading("pfc-250", "PFC at 250 KB for each ingress port", {"*": {"flow_control.xoff": "250KB"}}),
     Reading("pfc-1000", "PFC at 1 MB for each ingress port", {"*": {"flow_control.xoff": "1MB"}}),
-    Reading("pfc-dynamic", "PFC at an eighth of what is free of 22 MB", {"*": {"flow_control.alpha": 0.125}}),
+    Reading(
+        "pfc-dynamic",
+        "PFC at an eighth of what is free of 22 MB",
+        {"*": {"flow_control": {"name": "pfc", "alpha": 0.125}}},
+    ),
 )
 
 
