@@ -64,6 +64,11 @@ def made_up_run(
             "start_ps": pa.array([row[1] for row in pauses], pa.uint64()),
             "length_ps": pa.array([row[2] for row in pauses], pa.uint64()),
         },
+        "roots": {
+            "port": pa.array([], pa.string()).dictionary_encode(),
+            "start_ps": pa.array([], pa.uint64()),
+            "length_ps": pa.array([], pa.uint64()),
+        },
         "notifications": {"time_ps": pa.array([], pa.uint64())},
         "marks": {
             "time_ps": pa.array([], pa.uint64()),
