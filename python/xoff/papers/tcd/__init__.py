@@ -1,0 +1,83 @@
+"""TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments on Ethernet.
+
+Scenarios, claims and what is drawn and computed from their runs. Figs. 1, 2, 5 to 7, 9 and 10 are drawings. What is on
+InfiniBand (3b, 3d, 4b, 4d, 17, halves of Fig. 11 to 14 and of Table 3) or with TIMELY (18, 19, half of 20) is not here.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from xoff.papers import _claims, _page
+from xoff.papers._jobs import run_jobs
+from xoff.papers.tcd import drawings
+from xoff.papers.tcd.experiments import FULL, HERE, QUICK, Scale, group_jobs
+from xoff.papers.tcd.findings import GROUPS, find
+
+TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet"
+LEAD = (
+    "Zhang et al., SIGCOMM 2021. Every number and figure on this page was computed from runs of xoff; a verdict is "
+    "`reproduced` where the relation holds and the size is within 25 % of the paper's, `direction` where only the "
+    "relation holds, `contradicted` where it does not. Verdicts rest on the paper's rules and numbers (`paper`); those "
+    "of the simulator that its authors released (`code`) are run too. InfiniBand and TIMELY are not covered."
+)
+
+
+def reproduce(out: Path, claim: str | None, quick: bool) -> int:
+    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+
+    Writes `claims.json`, `claims.md`, `index.html`, and each figure as PNG, SVG and CSV.
+
+    Raises
+    ------
+    UserError
+        There is no such claim.
+    RunError
+        A run broke.
+    """
+    began = time.monotonic()
+    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    scale = QUICK if quick else FULL
+    groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
+    out.mkdir(parents=True, exist_ok=True)
+    results = run_jobs([job for group in groups for job in group_jobs(group, scale)], "TCD")
+    findings = [find(each, results, scale, _shortened(each.name, scale) if quick else "") for each in claims]
+    figures = drawings.draw(results, out)
+    _claims.write(findings, out)
+    _page.write_page(
+        out / "index.html",
+        title=TITLE,
+        lead=LEAD,
+        banner=_banner(scale) if quick else "",
+        findings=findings,
+        figures=figures,
+    )
+    for finding in findings:
+        print(f"{finding.verdict:<13} {finding.claim.id:<28} {_claims.measured_text(finding)}")
+    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 0
+
+
+def _banner(scale: Scale) -> str:
+    return (
+        f"Shortened by --quick: the victims' flows arrive for {scale.window_ms:g} ms instead of {FULL.window_ms:g} ms "
+        f"in {scale.seeds} seeds instead of {FULL.seeds}, for {scale.bursts_ms:g} ms instead of {FULL.bursts_ms:g} ms "
+        f"in the sweeps; fat-trees have about {_flows(scale)} flows instead of {_flows(FULL)}; the testbed's intervals "
+        f"last {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
+    )
+
+
+def _flows(scale: Scale) -> str:
+    return " and ".join(f"{count:,} ({workload})" for workload, count in scale.flows.items())
+
+
+def _shortened(name: str, scale: Scale) -> str:
+    if name.endswith(("hadoop", "websearch")):
+        return f"Shortened by --quick: about {_flows(scale)} flows instead of {_flows(FULL)}."
+    if name.endswith("victims") or name == "epsilon":
+        return f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms."
+    if name == "testbed":
+        return f"Shortened by --quick: intervals of {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
+    return ""

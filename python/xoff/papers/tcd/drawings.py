@@ -1,0 +1,577 @@
+"""TCD's figures, drawn from what was measured and named as in the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from xoff.papers import _figures as fig
+from xoff.papers._figures import Drawn
+from xoff.papers.tcd.experiments import (
+    BURSTS,
+    BURSTS_KB,
+    EDGES_KB,
+    EPSILONS,
+    P3_LOADS,
+    SETS,
+    Results,
+    by_size,
+    slowdowns,
+    victims,
+)
+from xoff.papers.tcd.measures import Chain, longest_on_us, on_period_us, percentile
+
+KINDS = {"red": "without TCD", "tcd": "with TCD"}
+LINES = {"paper": "-", "code": (0, (4, 1.5))}
+COLOUR = {"red": fig.COLOURS[1], "tcd": fig.COLOURS[0]}
+STATES = {
+    "non_congestion": ("no congestion", "#d0d0d0"),
+    "undetermined": ("undetermined", fig.COLOURS[3]),
+    "released": ("released", fig.COLOURS[5]),
+    "congestion": ("congestion", fig.COLOURS[1]),
+}
+FCT_EDGES_KB = {
+    "hadoop": (0.35, 0.5, 0.7, 1, 2, 30, 50, 80, 120, 300, 1000, 10000),
+    "websearch": (10, 20, 30, 50, 80, 200, 500, 1000, 2000, 5000, 10000, 30000),
+}
+
+
+def draw(results: Results, folder: Path) -> list[Drawn]:
+    """Every figure for which there are results."""
+    groups = {key[0] for key in results}
+    drawn = [_model(folder)]
+    made: dict[str, Callable[[], list[Drawn]]] = {
+        "single": lambda: [_mismarking(results, folder), *_detected(results, "single", "fig12", folder)],
+        "multi": lambda: [_several(results, folder), *_detected(results, "multi", "fig13", folder)],
+        "readings": lambda: [_readings(results, folder)],
+        "testbed": lambda: [_testbed(results, folder)],
+        "table3": lambda: [_table3(results, folder)],
+        "victims": lambda: [_victims(results, "fig15a", folder)],
+        "bursts": lambda: [_bursts(results, "fig15b", folder)],
+        "epsilon": lambda: [_epsilon(results, folder)],
+        "loads": lambda: [_loads(results, folder)],
+        "hadoop": lambda: [_slowdowns(results, "hadoop", "fig16a", folder)],
+        "websearch": lambda: [_slowdowns(results, "websearch", "fig16b", folder)],
+        "fairness": lambda: [_fairness(results, folder)],
+    }
+    for group, make in made.items():
+        if group in groups:
+            drawn += make()
+    return sorted(drawn, key=lambda each: each.name)
+
+
+def _number(name: str) -> str:
+    return name.removeprefix("fig").lstrip("0")
+
+
+def _title(axes: Any, name: str, text: str, pad: float = 24) -> None:
+    axes.set_title(f"Fig. {_number(name)}: {text}", loc="left", pad=pad)
+
+
+def _model(folder: Path) -> Drawn:
+    """Fig. 8: Equation 2 over epsilon, for several R_d."""
+    title = "T_on by the ON-OFF model, 40 Gbps, tau 8 us"
+    epsilon = np.linspace(0.01, 0.5, 200)
+    shares = (0.1, 0.2, 0.3, 0.4, 0.5)
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for index, share in enumerate(shares):
+            values = on_period_us(epsilon, np.array(share), 8.0, 40.0, 2_000.0)
+            axes.plot(epsilon, values, color=fig.COLOURS[index], label=f"R_d = {share:g} C")
+            rows += [{"epsilon": e, "rd_over_c": share, "on_us": v} for e, v in zip(epsilon, values, strict=True)]
+        plane = float(on_period_us(np.array(0.05), np.array(0.5), 8.0, 40.0, 2_000.0))
+        axes.axhline(plane, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            f"max(T_on) at epsilon 0.05: {plane:.0f} us",
+            (0.49, plane),
+            xytext=(0, 3),
+            textcoords="offset points",
+            ha="right",
+            fontsize=9,
+        )
+        axes.set_yscale("log")
+        axes.set_xlim(0, 0.5)
+        axes.set_xlabel("congestion degree epsilon")
+        axes.set_ylabel("T_on (us)")
+        _title(axes, "fig08", title, pad=40)
+        fig.legend_above(axes, 3)
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig08", title, "Equation 2; B1 - B0 is 2 MTU."))
+
+
+def _shown(found: Chain, until: float) -> Any:
+    return (found.time_us > -100) & (found.time_us <= until)
+
+
+def _marks_below(axes: Any, times: Any, colour: str, label: str, height: float) -> None:
+    """Ticks at the bottom of a plot, one a marked packet, thinned to what can be seen."""
+    if len(times):
+        thin = np.unique((times / 5).round() * 5) / 1e3
+        axes.plot(thin, np.full(len(thin), height), "|", color=colour, markersize=6, label=label)
+
+
+def _chain_rows(found: Chain, until: float) -> pl.DataFrame:
+    inside = _shown(found, until)
+    columns: dict[str, Any] = {"time_us": found.time_us[inside]}
+    for port in found.queue_kb:
+        columns[f"{port}_kb"] = found.queue_kb[port][inside]
+        columns[f"{port}_gbps"] = found.sent_gbps[port][inside]
+    return pl.DataFrame({**columns, "f1_gbps": found.f1_gbps[inside]})
+
+
+def _mismarking(results: Results, folder: Path) -> Drawn:
+    """Fig. 3a and 3c."""
+    title = "One congestion point, ECN by queue length"
+    found: Chain = results["single", "red", "paper"]
+    until = 5_000.0
+    with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
+        inside = _shown(found, until)
+        time = found.time_us[inside] / 1e3
+        above.plot(time, found.queue_kb["P2"][inside], color=fig.COLOURS[0], label="queue at P2")
+        _marks_below(above, found.mark_us["P2", "ce"], fig.COLOURS[1], "P2 marks CE", -25)
+        above.set_ylabel("queue (KB)")
+        above.tick_params(labelbottom=False)
+        _title(above, "fig03a", title)
+        fig.legend_above(above, 3)
+        beneath.plot(time, found.sent_gbps["P2"][inside], color=fig.COLOURS[2], linewidth=0.9, label="sent by P2")
+        beneath.plot(time, found.f1_gbps[inside], color=fig.COLOURS[3], label="rate of f1")
+        beneath.set_ylabel("Gbps")
+        beneath.set_xlabel("time since the bursts began (ms)")
+        fig.legend_above(beneath, 3)
+        counts = ", ".join(f"{flow} {found.marks.get(('P2', flow, 'ce'), 0):,}" for flow in ("f0", "f1", "f2"))
+        caption = (
+            f"Above: most bytes queued at P2 in each 5 us, and when it marks CE (packets: {counts}). Below: what P2 "
+            "sends in each 5 us, and the rate that DCQCN allows f1."
+        )
+        return fig.save(figure, _chain_rows(found, until), folder, Drawn("fig03a", title, caption))
+
+
+def _several(results: Results, folder: Path) -> Drawn:
+    """Fig. 4a and 4c."""
+    title = "Several congestion points, ECN by queue length"
+    found: Chain = results["multi", "red", "paper"]
+    until = 5_000.0
+    with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
+        inside = _shown(found, until)
+        time = found.time_us[inside] / 1e3
+        above.plot(time, found.queue_kb["P2"][inside], color=fig.COLOURS[0], label="queue at P2")
+        beneath.plot(time, found.sent_gbps["P2"][inside], color=fig.COLOURS[2], linewidth=0.9, label="sent by P2")
+        end = found.stopped_us["P2"] / 1e3
+        for axes in (above, beneath):
+            axes.axvline(end, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        above.annotate(
+            f"last pause ends: {end:.2f} ms", (end, 0), xytext=(4, 4), textcoords="offset points", fontsize=9
+        )
+        above.set_ylabel("queue (KB)")
+        above.tick_params(labelbottom=False)
+        _title(above, "fig04a", title)
+        fig.legend_above(above, 3)
+        beneath.set_ylabel("Gbps")
+        beneath.set_xlabel("time since the bursts began (ms)")
+        fig.legend_above(beneath, 3)
+        caption = "P2 in each 5 us: most bytes queued, and below what it sends. The paper's ON-OFF ends at 1.6 ms."
+        return fig.save(figure, _chain_rows(found, until), folder, Drawn("fig04a", title, caption))
+
+
+def _detected(results: Results, group: str, name: str, folder: Path) -> list[Drawn]:
+    """Fig. 12 and 13: queue, state and marks of P2 and P1, for each set of rules."""
+    point = "one congestion point" if group == "single" else "several congestion points"
+    return [
+        _detected_by(results[group, "tcd", which], f"TCD, {point}, {which}'s rules", f"{name}-{which}", folder)
+        for which in SETS
+    ]
+
+
+def _detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
+    until = 5_000.0
+    with fig.canvas(2, 1, height=5.6) as (figure, panels):
+        seen: set[str] = set()
+        for port, axes in zip(("P2", "P1"), panels, strict=True):
+            inside = _shown(found, until)
+            axes.plot(found.time_us[inside] / 1e3, found.queue_kb[port][inside], color="#222222", linewidth=1.1)
+            rows = [*found.states[port], (until, "")]
+            for (since, state), (end, _) in pairwise(rows):
+                text, colour = STATES[state]
+                low, high = max(since, -100) / 1e3, min(end, until) / 1e3
+                if high > low:
+                    label = text if text not in seen else None
+                    seen.add(text)
+                    axes.axvspan(low, high, color=colour, alpha=0.45, linewidth=0, label=label)
+            top = max(float(found.queue_kb[port][inside].max()), 1.0)
+            for mark, colour, place in (("ue", fig.COLOURS[0], 0.06), ("ce", "#a00000", 0.12)):
+                label = f"marked {mark.upper()}"
+                times = found.mark_us[port, mark]
+                if len(times):
+                    shown = None if label in seen else label
+                    seen.add(label)
+                    _marks_below(axes, times, colour, shown or "_", -place * top)
+            axes.set_ylabel(f"queue at {port} (KB)")
+            axes.set_xlim(-0.1, until / 1e3)
+        panels[0].tick_params(labelbottom=False)
+        panels[1].set_xlabel("time since the bursts began (ms)")
+        panels[0].set_title(f"Fig. {_number(name)}: {title}", loc="left", pad=8)
+        handles, names = [], []
+        for axes in panels:
+            more = axes.get_legend_handles_labels()
+            handles += more[0]
+            names += more[1]
+        figure.legend(handles, names, loc="outside lower center", ncols=3)
+        caption = (
+            "Most bytes queued in each 5 us, the state as of the last packet that left, and when packets are marked."
+        )
+        data = pl.DataFrame(
+            [
+                {"port": port, "since_us": since, "state": state}
+                for port in ("P1", "P2")
+                for since, state in found.states[port]
+            ]
+        )
+        return fig.save(figure, data, folder, Drawn(name, title, caption))
+
+
+def _readings(results: Results, folder: Path) -> Drawn:
+    title = "Several congestion points, the bursts read otherwise"
+    rows = []
+    with fig.canvas(2, 1, height=5.6) as (figure, panels):
+        for kind, axes in zip(KINDS, panels, strict=True):
+            for index, bursts in enumerate(BURSTS):
+                found: Chain = results["readings", kind, bursts, 0.32]
+                inside = _shown(found, 5_000.0)
+                axes.plot(
+                    found.time_us[inside] / 1e3, found.queue_kb["P2"][inside], color=fig.COLOURS[index], label=bursts
+                )
+                for every in (1.6, 0.32):
+                    run: Chain = results["readings", kind, bursts, every]
+                    rows.append(
+                        {
+                            "marking": kind,
+                            "bursts": bursts,
+                            "points": "one" if every == 1.6 else "several",
+                            "longest_queue_kb": float(run.queue_kb["P2"].max()),
+                            "last_pause_ends_us": run.stopped_us["P2"],
+                            "pauses": run.pauses["P2"],
+                            "marked_ce": len(run.mark_us["P2", "ce"]),
+                            "marked_ue": len(run.mark_us["P2", "ue"]),
+                        }
+                    )
+            axes.set_ylabel(f"P2, {KINDS[kind]} (KB)")
+        panels[0].tick_params(labelbottom=False)
+        panels[1].set_xlabel("time since the bursts began (ms)")
+        panels[0].set_title(f"Sensitivity: {title}", loc="left", pad=24)
+        fig.legend_above(panels[0], 4)
+        caption = (
+            "Most bytes queued at P2 in each 5 us; beside it in the data what P2 comes to with one congestion point."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("readings", title, caption))
+
+
+def _testbed(results: Results, folder: Path) -> Drawn:
+    title = "f0's marks on the testbed's topology"
+    found = results["testbed", "tcd", "paper"]
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for (flow, mark), values in found.share.items():
+            rows += [
+                {"time_ms": t, "flow": flow, "mark": mark, "share": v}
+                for t, v in zip(found.time_ms, values, strict=True)
+            ]
+        places = found.time_ms - found.interval_ms / 2
+        width = found.interval_ms * 0.4
+        for mark, colour, shift in (("ue", fig.COLOURS[0], -0.5), ("ce", fig.COLOURS[1], 0.5)):
+            axes.bar(places + shift * width, found.share["f0", mark], width, color=colour, label=f"f0 {mark.upper()}")
+        low, high = found.sending_ms
+        axes.axvspan(low, high, color="#888888", alpha=0.15, linewidth=0, label="a0 sends")
+        axes.set_xlabel("time (ms)")
+        axes.set_ylabel("share of f0's packets")
+        axes.set_ylim(0, 1.05)
+        axes.grid(axis="x", visible=False)
+        _title(axes, "fig11", title)
+        fig.legend_above(axes, 3)
+        caption = f"By their mark at the receiver, in each {found.interval_ms:g} ms; paper's rules."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig11", title, caption))
+
+
+def _table3(results: Results, folder: Path) -> Drawn:
+    title = "Victims with a packet marked CE (Table 3)"
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for index, kind in enumerate(KINDS):
+            shares = []
+            for which in SETS:
+                found = victims(results, "table3" if kind == "tcd" else "victims", kind, which)
+                shares.append(100 * found.marked_ce / found.flows)
+                rows.append({"rules": which, "marking": kind, "victims": found.flows, "marked_ce": found.marked_ce})
+            bars = axes.bar(np.arange(2) + (index - 0.5) * 0.36, shares, 0.34, color=COLOUR[kind], label=KINDS[kind])
+            axes.bar_label(bars, [f"{share:.2f} %" for share in shares], padding=2, fontsize=9)
+        axes.set_xticks(range(2), ["paper's rules and numbers", "authors' simulator's"])
+        axes.set_ylabel("victims marked CE (%)")
+        axes.grid(axis="x", visible=False)
+        axes.set_ylim(0, max(1.0, axes.get_ylim()[1] * 1.1))
+        axes.set_title(f"Table 3: {title.partition(' (')[0]}", loc="left", pad=24)
+        fig.legend_above(axes, 2)
+        caption = "All seeds together. The paper: 26.6 % without TCD, none with it."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3", title, caption))
+
+
+def _size(kilobytes: float) -> str:
+    if kilobytes >= 1000:
+        return f"{kilobytes / 1000:g} MB"
+    return f"{kilobytes:g} KB" if kilobytes >= 1 else f"{kilobytes * 1000:g} B"
+
+
+def _victims(results: Results, name: str, folder: Path) -> Drawn:
+    title = "Mean FCT of victims, DCQCN"
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for index, (kind, which) in enumerate((k, w) for w in SETS for k in KINDS):
+            means, counts = by_size(victims(results, "victims", kind, which))
+            hatch = "" if which == "paper" else "///"
+            bars = axes.bar(
+                np.arange(len(means)) + (index - 1.5) * 0.2,
+                means,
+                0.19,
+                color=COLOUR[kind],
+                hatch=hatch,
+                edgecolor="white",
+                label=f"{KINDS[kind]}, {which}",
+            )
+            axes.bar_label(bars, [f"{mean:.0f}" for mean in means], padding=2, fontsize=7)
+            rows += [
+                {"rules": which, "marking": kind, "up_to_kb": edge, "mean_us": mean, "flows": count}
+                for edge, mean, count in zip(EDGES_KB, means, counts, strict=True)
+            ]
+        axes.set_yscale("log")
+        axes.set_xticks(range(len(EDGES_KB)), [_size(edge) for edge in EDGES_KB])
+        axes.set_xlabel("flow size, up to")
+        axes.set_ylabel("mean FCT (us)")
+        axes.grid(axis="x", visible=False)
+        axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
+        _title(axes, name, title, pad=40)
+        fig.legend_above(axes, 2)
+        caption = "At the sender, all seeds together; hatched: rules and numbers of the authors' simulator."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+
+
+def _bursts(results: Results, name: str, folder: Path) -> Drawn:
+    title = "Victims under bursts of one size, DCQCN"
+    rows = []
+    with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
+        for which in SETS:
+            for kind in KINDS:
+                found = [results["bursts", kind, which, kb] for kb in BURSTS_KB]
+                means = [float(each.fct_us.mean()) for each in found]
+                above.plot(
+                    range(len(BURSTS_KB)),
+                    means,
+                    marker="o",
+                    color=COLOUR[kind],
+                    linestyle=LINES[which],
+                    label=f"{KINDS[kind]}, {which}",
+                )
+                rows += [
+                    {
+                        "rules": which,
+                        "marking": kind,
+                        "burst_kb": kb,
+                        "mean_us": mean,
+                        "flows": each.flows,
+                        "marked_ce": each.marked_ce,
+                        "marked_ue": each.marked_ue,
+                    }
+                    for kb, mean, each in zip(BURSTS_KB, means, found, strict=True)
+                ]
+            found = [results["bursts", "tcd", which, kb] for kb in BURSTS_KB]
+            for mark, colour in (("marked_ue", fig.COLOURS[0]), ("marked_ce", fig.COLOURS[1])):
+                beneath.plot(
+                    range(len(BURSTS_KB)),
+                    [100 * getattr(each, mark) / each.flows for each in found],
+                    marker="s",
+                    color=colour,
+                    linestyle=LINES[which],
+                    label=f"{mark[-2:].upper()}, {which}",
+                )
+        above.set_ylabel("mean FCT (us)")
+        above.set_ylim(bottom=0)
+        above.tick_params(labelbottom=False)
+        beneath.set_ylabel("victims marked (%)")
+        beneath.set_xlabel("burst size")
+        for axes in (above, beneath):
+            axes.set_xticks(range(len(BURSTS_KB)), [_size(kb) for kb in BURSTS_KB])
+        _title(above, name, title, pad=40)
+        fig.legend_above(above, 2)
+        beneath.legend(loc="best", ncols=2)
+        caption = (
+            "Below: victims that TCD marks, CE where any packet was, else UE. The bursts come each 640 us on average."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+
+
+def _epsilon(results: Results, folder: Path) -> Drawn:
+    title = "Innocent packets marked CE, by epsilon"
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for which in SETS:
+            for where, colour, marker in (("bursts", fig.COLOURS[0], "o"), ("victims", fig.COLOURS[1], "s")):
+                found = [results["epsilon", where, which, epsilon] for epsilon in EPSILONS]
+                counts = [each.packets_ce if where == "victims" else each.marked_ce for each in found]
+                shares = [100 * count / each.packets for count, each in zip(counts, found, strict=True)]
+                axes.plot(
+                    EPSILONS,
+                    shares,
+                    marker=marker,
+                    color=colour,
+                    linestyle=LINES[which],
+                    label=f"{where}, {which}",
+                )
+                rows += [
+                    {
+                        "rules": which,
+                        "scenario": where,
+                        "epsilon": epsilon,
+                        "max_on_us": longest_on_us(40, 1_000, 4.0, epsilon),
+                        "marked_ce": count,
+                        "packets": each.packets,
+                    }
+                    for epsilon, count, each in zip(EPSILONS, counts, found, strict=True)
+                ]
+        axes.set_xlabel("epsilon")
+        axes.set_ylabel("packets marked CE (%)")
+        axes.axvline(0.05, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        _title(axes, "fig14", title, pad=40)
+        fig.legend_above(axes, 2)
+        caption = (
+            "f0's and f2's packets under the bursts, and the victims' under FB_Hadoop; max(T_on) by Equation "
+            "3. Dashed: the recommended 0.05."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig14", title, caption))
+
+
+def _loads(results: Results, folder: Path) -> Drawn:
+    title = "Victims marked CE, by the load of P3"
+    rows = []
+    with fig.canvas() as (figure, axes):
+        for which in SETS:
+            for kind in KINDS:
+                found = [results["loads", kind, which, load] for load in P3_LOADS]
+                shares = [100 * each.marked_ce / each.flows for each in found]
+                axes.plot(
+                    [100 * load for load in P3_LOADS],
+                    shares,
+                    marker="o",
+                    color=COLOUR[kind],
+                    linestyle=LINES[which],
+                    label=f"{KINDS[kind]}, {which}",
+                )
+                rows += [
+                    {
+                        "rules": which,
+                        "marking": kind,
+                        "load": load,
+                        "victims": each.flows,
+                        "marked_ce": each.marked_ce,
+                        "mean_us": float(each.fct_us.mean()),
+                    }
+                    for load, each in zip(P3_LOADS, found, strict=True)
+                ]
+        axes.axhline(26.6, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+        axes.annotate(
+            "paper, without TCD", (45, 26.6), xytext=(0, 3), textcoords="offset points", fontsize=9, color="#555555"
+        )
+        axes.set_xlabel("load of P3 (%), of which s1's are 30 %")
+        axes.set_ylabel("victims marked CE (%)")
+        axes.set_ylim(bottom=0)
+        axes.set_title(f"Sensitivity: {title}", loc="left", pad=40)
+        fig.legend_above(axes, 2)
+        caption = "The paper does not give the load on which Table 3 rests; the verdict is taken at 60 %."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("loads", title, caption))
+
+
+def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Drawn:
+    label = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
+    title = f"FCT slowdown, {label}, 60 % load, DCQCN"
+    edges = FCT_EDGES_KB[workload]
+    rows = []
+    with fig.canvas(1, 3, width=12.0, height=4.4) as (figure, panels):
+        for letter, panel, percent in zip("abc", panels, (50, 95, 99), strict=True):
+            for which in SETS:
+                for kind in KINDS:
+                    found = results[workload, kind, which]
+                    bins = [slowdowns(found, low, high) for low, high in pairwise((0, *edges))]
+                    values = [percentile(each, percent) for each in bins]
+                    panel.plot(
+                        range(len(edges)),
+                        values,
+                        marker="o",
+                        markersize=4,
+                        color=COLOUR[kind],
+                        linestyle=LINES[which],
+                        label=f"{KINDS[kind]}, {which}",
+                    )
+                    rows += [
+                        {
+                            "rules": which,
+                            "marking": kind,
+                            "percentile": percent,
+                            "up_to_kb": edge,
+                            "slowdown": value,
+                            "flows": len(each),
+                        }
+                        for edge, value, each in zip(edges, values, bins, strict=True)
+                    ]
+            text = "median" if percent == 50 else f"{percent}th percentile"
+            panel.set_title(f"({letter}) {text}", loc="left")
+            panel.set_xticks(range(len(edges)), [_size(edge) for edge in edges], rotation=45)
+            panel.set_xlabel("flow size, up to")
+            panel.set_ylabel("slowdown")
+            panel.set_yscale("log")
+            panel.yaxis.set_major_formatter("{x:g}")
+            panel.yaxis.set_minor_formatter(_minor)
+        handles, names = panels[0].get_legend_handles_labels()
+        figure.legend(handles, names, loc="outside upper right", ncols=4)
+        figure.suptitle(f"Fig. {_number(name)}: {title}", x=0.01, ha="left", fontsize=12)
+        caption = (
+            "At the receiver, over size/C and propagation, logarithmic; a bin is labelled with its largest size. "
+            "Dashed: rules and numbers of the authors' simulator."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))
+
+
+def _minor(value: float, _: int) -> str:
+    digit = round(value / 10 ** np.floor(np.log10(value)))
+    return f"{value:g}" if digit in (2, 5) else ""
+
+
+def _fairness(results: Results, folder: Path) -> Drawn:
+    title = "Four flows through P2, DCQCN with TCD"
+    rows = []
+    with fig.canvas(2, 1, height=5.6) as (figure, panels):
+        for which, axes in zip(SETS, panels, strict=True):
+            found = results["fairness", which]
+            for flow in range(4):
+                axes.plot(
+                    found.time_ms, found.goodput_gbps[:, flow], color=fig.COLOURS[flow], linewidth=1.0, label=f"b{flow}"
+                )
+            axes.plot(found.time_ms, found.f1_gbps, color="#888888", linewidth=1.0, label="f1")
+            axes.axhline(8, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
+            axes.axvspan(0, 3, color="#888888", alpha=0.15, linewidth=0, label="bursts")
+            axes.set_ylabel(f"{which}'s rules (Gbps)")
+            axes.set_ylim(bottom=0)
+            rows += [
+                {
+                    "rules": which,
+                    "time_ms": time,
+                    **{f"b{flow}_gbps": value for flow, value in enumerate(row)},
+                    "f1_gbps": f1,
+                }
+                for time, row, f1 in zip(found.time_ms, found.goodput_gbps, found.f1_gbps, strict=True)
+            ]
+        panels[0].tick_params(labelbottom=False)
+        panels[1].set_xlabel("time since the bursts began (ms)")
+        _title(panels[0], "fig20", title)
+        fig.legend_above(panels[0], 6)
+        caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig20", title, caption))
