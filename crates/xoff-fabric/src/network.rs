@@ -148,7 +148,7 @@ impl Network {
         NetworkEnv { line_rate: self.line_rate, base_rtt: self.base_rtt }
     }
 
-    /// What a flow's reaction and notification points know.
+    /// What a flow's reaction and notification points know; `active_flows` is left to the sender, who counts them.
     pub fn flow_env(&self, flow: u32) -> FlowEnv {
         let path = self.data_path(flow);
         FlowEnv {
@@ -166,6 +166,7 @@ impl Network {
             frame: self.wire.frame(),
             hops: path.len() as u8 - 1,
             ack_delay: self.settings.host.processing_delay,
+            active_flows: 0,
             stream: stream(self.seed, Domain::Reaction, u64::from(flow)),
         }
     }

@@ -31,6 +31,8 @@ pub struct Nic {
     pacing: PacingHeap,
     /// What it keeps where it works as in another simulator.
     pub(crate) ns3: Ns3Nic,
+    /// Flows of this host that have started and not completed.
+    pub(crate) open_out: u32,
     /// Flows with an incomplete message to this host.
     pub(crate) open_in: u32,
     /// Flows that ever delivered data to this host.

@@ -3,9 +3,11 @@
 //! A QP may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then its NIC
 //! ([`crate::nic`]) gives it its turn.
 
+use std::mem;
+
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::IntStack;
-use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, IntPath, Mark, ReactionPoint, Sent};
+use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, FlowEnv, IntPath, Mark, ReactionPoint, Sent};
 
 use crate::detection::Marks;
 use crate::event::{key, kind};
@@ -15,6 +17,9 @@ use crate::port::DATA;
 use crate::records::{FlowOutcome, Sampled};
 use crate::settings::{Order, PacingGap, Quirks};
 use crate::topology::{NodeId, PortId};
+
+/// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
+const LONGEST_BURST: u64 = 2_000_000;
 
 /// Where a flow stands with its NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,8 +42,14 @@ pub(crate) struct Sender {
     pub size: u64,
     pub next_at: Time,
     rate_when_sent: Rate,
+    /// Beginning of the packet, or burst, that the pacing gap follows.
     pub last_start: Time,
+    /// Its bytes on the wire; 0 while a burst is under way, which so has no gap.
     pub last_frame: u64,
+    /// Payload bytes of a burst; 0 without bursts.
+    burst: u64,
+    /// Bytes on the wire of the burst under way.
+    burst_sent: u64,
     pub start: Time,
     pub src: NodeId,
     position: u32,
@@ -76,6 +87,18 @@ impl Sender {
         self.snd_nxt = seq;
     }
 
+    /// Takes a packet into the burst under way, or begins one; the gap after the last packet is that of all.
+    #[cold]
+    fn pace_burst(&mut self, now: Time, payload: u64, frame: u64) {
+        if self.burst_sent == 0 {
+            self.last_start = now;
+        }
+        self.burst_sent += frame;
+        let whole = self.snd_nxt / self.burst != (self.snd_nxt - payload) / self.burst;
+        self.last_frame =
+            if whole || self.burst_sent >= LONGEST_BURST { mem::take(&mut self.burst_sent) } else { 0 };
+    }
+
     /// When pacing and the source let the next packet go.
     #[inline]
     pub fn due(&self, quirks: &Quirks) -> Time {
@@ -107,7 +130,10 @@ impl Part {
             self.events.push(stop, key(kind::FLOW_STOP, flow), 0);
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
-        let reaction = net.scheme.reaction(&net.flow_env(flow));
+        let nic = &mut self.nics[f.src as usize];
+        let env = FlowEnv { active_flows: nic.open_out, ..net.flow_env(flow) };
+        nic.open_out += 1;
+        let reaction = net.scheme.reaction(&env);
         self.senders[flow as usize] = Some(Box::new(Sender {
             snd_nxt: 0,
             snd_una: 0,
@@ -116,6 +142,8 @@ impl Part {
             next_at: self.now,
             last_start: self.now,
             last_frame: 0,
+            burst: reaction.burst(),
+            burst_sent: 0,
             start: self.now,
             src: f.src,
             position: net.routes[flow as usize].data,
@@ -249,8 +277,12 @@ impl Part {
         sender.snd_nxt += payload;
         sender.wire_sent += frame;
         sender.packets_sent += 1;
-        sender.last_start = self.now;
-        sender.last_frame = frame;
+        if sender.burst == 0 {
+            sender.last_start = self.now;
+            sender.last_frame = frame;
+        } else {
+            sender.pace_burst(self.now, payload, frame);
+        }
         sender.rate_when_sent = sender.reaction.rate();
         sender.reaction.on_send(&Sent { now: self.now, payload, frame });
         let id = self.packets.insert(packet);
@@ -399,6 +431,7 @@ impl Part {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let (src, priority, standing) = (sender.src, sender.priority, sender.standing);
         self.nic_forget(src, flow, priority, standing);
+        self.nics[src as usize].open_out -= 1;
         self.counters.flows_done += 1;
         self.close_rates(flow);
         self.record_flow(flow, true);

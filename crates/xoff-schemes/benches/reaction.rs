@@ -22,6 +22,7 @@ fn flow() -> FlowEnv {
         frame: 1_118,
         hops: HOPS as u8,
         ack_delay: Time::ZERO,
+        active_flows: 0,
         stream: stream(1, Domain::Reaction, 0),
     }
 }

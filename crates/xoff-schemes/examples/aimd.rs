@@ -116,6 +116,7 @@ pub fn flow() -> FlowEnv {
         frame: 1518,
         hops: 1,
         ack_delay: Time::ZERO,
+        active_flows: 0,
         stream: xoff_engine::stream(1, xoff_engine::Domain::Reaction, 0),
     }
 }

@@ -11,13 +11,17 @@ pub mod fncc;
 pub mod hpcc;
 pub mod int;
 pub mod none;
+pub mod patched_timely;
 pub mod pcn;
 pub mod registry;
 pub mod rocc;
+pub mod rtt;
 pub mod seams;
 pub mod signals;
+pub mod sqcc;
 pub mod srcc;
 pub mod swift;
+pub mod timely;
 
 pub use detector::{AnyDetector, AnyMarker, DetectorParams};
 pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};

@@ -149,6 +149,9 @@ macro_rules! schemes {
             fn window(&self) -> u64 {
                 forward!(self, AnyReaction { $($variant),* }, s => s.window())
             }
+            fn burst(&self) -> u64 {
+                forward!(self, AnyReaction { $($variant),* }, s => s.burst())
+            }
         }
 
         impl NotificationPoint for AnyNotification {
@@ -201,4 +204,10 @@ schemes! {
     Srcc = crate::srcc::Srcc;
     /// PCN: rate from what the receiver gets.
     Pcn = crate::pcn::Pcn;
+    /// TIMELY: rate from the gradient of the round-trip time.
+    Timely = crate::timely::Timely;
+    /// Patched TIMELY: TIMELY with a fixed point.
+    PatchedTimely = crate::patched_timely::PatchedTimely;
+    /// SQCC: patched TIMELY with steps by the number of flows.
+    Sqcc = crate::sqcc::Sqcc;
 }

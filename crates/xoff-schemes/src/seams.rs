@@ -31,6 +31,8 @@ pub struct FlowEnv {
     pub hops: u8,
     /// Time that the receiving host takes before it sends an ACK; the base RTT has it in it.
     pub ack_delay: Time,
+    /// Other flows that the same host was sending when this one started.
+    pub active_flows: u32,
     /// The flow's own random stream.
     pub stream: Stream,
 }
@@ -115,6 +117,11 @@ pub trait ReactionPoint {
     /// The most payload bytes in flight; `u64::MAX` for no limit. A packet may go while fewer are in flight.
     fn window(&self) -> u64 {
         u64::MAX
+    }
+    /// Payload bytes that go back to back between two pacing gaps; 0 for a gap after each packet. Asked once, when
+    /// the flow starts. A burst ends where the flow's offset passes a multiple of it.
+    fn burst(&self) -> u64 {
+        0
     }
 }
 

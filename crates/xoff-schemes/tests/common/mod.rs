@@ -13,6 +13,7 @@ pub fn flow_env(line_rate: Rate, base_rtt: Time) -> FlowEnv {
         frame: 1_518,
         hops: 3,
         ack_delay: Time::ZERO,
+        active_flows: 0,
         stream: stream(1, Domain::Reaction, 7),
     }
 }

@@ -1,0 +1,253 @@
+//! Patched TIMELY (Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT 2016, section
+//! 4.3), which SQCC prints as its Algorithm 2.
+//!
+//! Between TIMELY's thresholds the gradient only says how much of a step up and of a cut is made, by a weight w; the
+//! cut goes by how far the round-trip time is from a reference. So there is one fixed point, with equal rates:
+//! q* = N δ q'/(β C) + q' (SQCC, Eq. 6). [`Law`] serves SQCC too.
+//!
+//! Eq. 1 of SQCC compares q/C with the thresholds and Algorithm 2 the round-trip time, which has the base RTT in it:
+//! the algorithm stands.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Rate, Time};
+
+use crate::check;
+use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start};
+use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
+use crate::signals::Signals;
+
+/// Parameters of patched TIMELY.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct PatchedTimely {
+    /// Weight α of a new difference in the smoothed one, without unit, above 0 and at most 1. Default 0.875 (CoNEXT
+    /// 2016; SQCC, section IV).
+    pub alpha: f64,
+    /// Multiplicative decrease β, without unit, above 0 and at most 1. Default 0.008 (CoNEXT 2016; SQCC, section IV).
+    pub beta: f64,
+    /// Round-trip time T_low below which the rate always rises. Default 50 us (CoNEXT 2016; SQCC, section IV).
+    pub t_low: Time,
+    /// Round-trip time T_high above which the rate always falls. Default 500 us (CoNEXT 2016; SQCC, section IV).
+    pub t_high: Time,
+    /// Reference RTT_ref of the error, (RTT - RTT_ref)/RTT_ref. Default T_low (SQCC, section II.A).
+    pub rtt_ref: Option<Time>,
+    /// D_minRTT, by which the gradient is divided. Default 20 us (CoNEXT 2016), unless `base_min_rtt`.
+    pub min_rtt: Option<Time>,
+    /// Takes the flow's base RTT for D_minRTT. Default false.
+    pub base_min_rtt: bool,
+    /// Step δ of additive increase, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (SQCC, section
+    /// IV: 10 Mb/s at 10 Gb/s).
+    pub delta: Option<Rate>,
+    /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (SQCC, Eq. 3).
+    pub update_gap: Option<Time>,
+    /// Payload bytes of a segment, at whose end the rate is updated; rounded up to whole packets, so that 1 B is a
+    /// packet, and at most 1 MB. Default 16 KB (CoNEXT 2016).
+    pub segment: Bytes,
+    /// Whether the packets of a segment go back to back or each in its time. Default `packet` (CoNEXT 2016's
+    /// validation).
+    pub pacing: Pacing,
+    /// Takes a full packet's time at line rate off each sample (TIMELY, section 3.1). Default true.
+    pub deduct_serialization: bool,
+    /// The least rate, in bits a second. Default 1 Mb/s, a tenth of what each of 1000 flows has at 10 Gb/s.
+    pub min_rate: Rate,
+    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    pub initial_rate: Option<Rate>,
+    /// The rate at which a flow starts. Default `share` (CoNEXT 2016).
+    pub start: Option<Start>,
+}
+
+impl Default for PatchedTimely {
+    fn default() -> Self {
+        PatchedTimely {
+            alpha: 0.875,
+            beta: 0.008,
+            t_low: Time::from_us(50),
+            t_high: Time::from_us(500),
+            rtt_ref: None,
+            min_rtt: None,
+            base_min_rtt: false,
+            delta: None,
+            update_gap: None,
+            segment: Bytes(16_000),
+            pacing: Pacing::Packet,
+            deduct_serialization: true,
+            min_rate: Rate::from_mbps(1),
+            initial_rate: None,
+            start: None,
+        }
+    }
+}
+
+impl PatchedTimely {
+    /// RTT_ref.
+    fn reference(&self) -> Time {
+        self.rtt_ref.unwrap_or(self.t_low)
+    }
+
+    /// δ, 1/1000 of the line rate by default.
+    pub(crate) fn delta(&self, line_rate: Rate) -> Rate {
+        self.delta.unwrap_or(Rate(line_rate.0 / 1_000))
+    }
+
+    /// Packets that go back to back, in payload bytes; 0 for none.
+    pub(crate) fn burst(&self, env: &FlowEnv) -> u64 {
+        match self.pacing {
+            Pacing::Packet => 0,
+            Pacing::Segment => rtt::whole_packets(self.segment, env.payload),
+        }
+    }
+}
+
+/// The law by which rates move, without what SQCC changes: its steps, lower threshold and error.
+#[derive(Clone, Debug)]
+pub struct Law {
+    sampler: Sampler,
+    /// T_high in picoseconds.
+    t_high: f64,
+    beta: f64,
+    least: f64,
+    most: f64,
+    /// The rate, in bits a second.
+    rate: f64,
+}
+
+impl Law {
+    /// A flow that has just started.
+    pub fn new(params: &PatchedTimely, env: &FlowEnv) -> Self {
+        let min_rtt =
+            if params.base_min_rtt { env.base_rtt } else { params.min_rtt.unwrap_or(Time::from_us(20)) };
+        let sampling = Sampling {
+            segment: params.segment,
+            deduct_serialization: params.deduct_serialization,
+            gap: params.update_gap.unwrap_or(min_rtt),
+            alpha: params.alpha,
+            min_rtt,
+        };
+        let initial = rtt::initial_rate(params.initial_rate, params.start.unwrap_or(Start::Share), env);
+        let least = params.min_rate.min(env.line_rate);
+        Law {
+            sampler: Sampler::new(&sampling, env),
+            t_high: params.t_high.0 as f64,
+            beta: params.beta,
+            least: least.0 as f64,
+            most: env.line_rate.0 as f64,
+            rate: initial.max(least).0 as f64,
+        }
+    }
+
+    /// The sample that an ACK completes, if it does.
+    #[inline]
+    pub fn sample(&mut self, ack: &Ack<'_>) -> Option<Sample> {
+        self.sampler.take(ack)
+    }
+
+    /// Takes a sample in, with T_low in picoseconds, δ in bits a second, and the error of a round-trip time in
+    /// picoseconds.
+    ///
+    /// A round-trip time of exactly T_high counts as above it: SQCC's error is infinite there. A cut takes at most the
+    /// whole rate, which the least rate then bounds.
+    #[inline]
+    pub fn update(&mut self, sample: &Sample, t_low: f64, delta: f64, error: impl FnOnce(f64) -> f64) {
+        let rtt = sample.rtt;
+        let rate = if rtt < t_low {
+            self.rate + delta
+        } else if rtt >= self.t_high {
+            self.rate * (1.0 - self.beta * (1.0 - self.t_high / rtt))
+        } else {
+            let weight = weight(sample.gradient);
+            delta * (1.0 - weight) + self.rate * (1.0 - self.beta * error(rtt) * weight).max(0.0)
+        };
+        self.rate = rate.clamp(self.least, self.most);
+    }
+
+    /// The rate in force.
+    #[inline]
+    pub fn rate(&self) -> Rate {
+        Rate((self.rate + 0.5) as u64)
+    }
+}
+
+/// The weight w of the cut at a gradient (SQCC, Eq. 5): 0 up to -1/4, 1 from 1/4 on, linear in between.
+#[inline]
+pub fn weight(gradient: f64) -> f64 {
+    (2.0 * gradient + 0.5).clamp(0.0, 1.0)
+}
+
+/// Patched TIMELY's sender.
+#[derive(Clone, Debug)]
+pub struct PatchedTimelySender {
+    law: Law,
+    /// T_low and RTT_ref in picoseconds.
+    t_low: f64,
+    reference: f64,
+    delta: f64,
+    burst: u64,
+}
+
+impl ReactionPoint for PatchedTimelySender {
+    #[inline]
+    fn on_ack(&mut self, ack: &Ack<'_>) {
+        let Some(sample) = self.law.sample(ack) else { return };
+        let reference = self.reference;
+        self.law.update(&sample, self.t_low, self.delta, |rtt| (rtt - reference) / reference);
+    }
+    #[inline]
+    fn rate(&self) -> Rate {
+        self.law.rate()
+    }
+    fn burst(&self) -> u64 {
+        self.burst
+    }
+}
+
+impl Scheme for PatchedTimely {
+    const NAME: &'static str = "patched_timely";
+    const TITLE: &'static str = "Patched TIMELY: TIMELY with a fixed point, by a reference round-trip time";
+    const SOURCE: &'static str =
+        "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT 2016";
+    type Reaction = PatchedTimelySender;
+    type Notification = Silent;
+    type Congestion = Silent;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        check::above("alpha", self.alpha, 0.0, 1.0)?;
+        check::above("beta", self.beta, 0.0, 1.0)?;
+        check::time("t_low", self.t_low)?;
+        rtt::check_thresholds(self.t_low, self.t_high)?;
+        check::time("rtt_ref", self.reference())?;
+        rtt::check_min_rtt(self.min_rtt, self.base_min_rtt)?;
+        rtt::check_segment(self.segment)?;
+        check::rate("min_rate", self.min_rate)?;
+        rtt::check_start(self.initial_rate, self.start)
+    }
+    fn resolve(self, env: &NetworkEnv) -> Self {
+        let min_rtt = (!self.base_min_rtt).then(|| self.min_rtt.unwrap_or(Time::from_us(20)));
+        PatchedTimely {
+            rtt_ref: Some(self.reference()),
+            min_rtt,
+            delta: Some(self.delta(env.line_rate)),
+            update_gap: self.update_gap.or(min_rtt),
+            start: self.start.or(self.initial_rate.is_none().then_some(Start::Share)),
+            ..self
+        }
+    }
+    fn signals(&self) -> Signals {
+        Signals { timestamp: true, acks: true, ..Signals::default() }
+    }
+    fn reaction(&self, env: &FlowEnv) -> PatchedTimelySender {
+        PatchedTimelySender {
+            law: Law::new(self, env),
+            t_low: self.t_low.0 as f64,
+            reference: self.reference().0 as f64,
+            delta: self.delta(env.line_rate).0 as f64,
+            burst: self.burst(env),
+        }
+    }
+    fn notification(&self, _: &FlowEnv) -> Silent {
+        Silent
+    }
+    fn congestion(&self, _: &PortEnv) -> Silent {
+        Silent
+    }
+}

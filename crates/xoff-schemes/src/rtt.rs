@@ -1,0 +1,178 @@
+//! What the schemes that look at round-trip times share: samples of it, one a segment, their gradient, and how a flow
+//! starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Rate, Time};
+
+use crate::seams::{Ack, FlowEnv, ParamError};
+use crate::signals::Mark;
+
+/// How a segment's packets leave.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Pacing {
+    /// Each packet waits for its time.
+    Packet,
+    /// A segment goes back to back, and the next one waits for its time.
+    Segment,
+}
+
+/// The rate at which a flow starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Start {
+    /// C/(n + 1), with C the line rate and n the other flows that the same host is sending.
+    Share,
+    /// The line rate.
+    Line,
+}
+
+impl Start {
+    /// The rate at which a flow starts.
+    pub(crate) fn rate(self, env: &FlowEnv) -> Rate {
+        match self {
+            Start::Share => Rate(env.line_rate.0 / (u64::from(env.active_flows) + 1)),
+            Start::Line => env.line_rate,
+        }
+    }
+}
+
+/// The rate at which a flow starts: `given`, or what `start` says; not above line rate.
+pub(crate) fn initial_rate(given: Option<Rate>, start: Start, env: &FlowEnv) -> Rate {
+    given.unwrap_or_else(|| start.rate(env)).min(env.line_rate)
+}
+
+/// Refuses an initial rate that is zero, or given beside a rule for it.
+pub(crate) fn check_start(given: Option<Rate>, start: Option<Start>) -> Result<(), ParamError> {
+    match (given, start) {
+        (Some(_), Some(_)) => {
+            Err(ParamError::new("start", "`start` stands beside `initial_rate`: expected one of them"))
+        }
+        (Some(rate), None) => crate::check::rate("initial_rate", rate),
+        (None, _) => Ok(()),
+    }
+}
+
+/// Refuses thresholds that are not in order.
+pub(crate) fn check_thresholds(t_low: Time, t_high: Time) -> Result<(), ParamError> {
+    if t_low < t_high {
+        return Ok(());
+    }
+    Err(ParamError::new("t_low", format!("`t_low` is {t_low}: expected a time below `t_high`, {t_high}")))
+}
+
+/// Refuses a D_minRTT of zero, or one given beside the base RTT.
+pub(crate) fn check_min_rtt(given: Option<Time>, base: bool) -> Result<(), ParamError> {
+    match given {
+        Some(_) if base => {
+            let message = "`min_rtt` stands beside `base_min_rtt = true`: expected one of them";
+            Err(ParamError::new("min_rtt", message))
+        }
+        Some(time) => crate::check::time("min_rtt", time),
+        None => Ok(()),
+    }
+}
+
+/// Refuses a segment of no byte, or one too large to go back to back.
+pub(crate) fn check_segment(segment: Bytes) -> Result<(), ParamError> {
+    if segment > Bytes(1_000_000) {
+        return Err(ParamError::new("segment", format!("`segment` is {segment}: expected at most 1MB")));
+    }
+    crate::check::bytes("segment", segment)
+}
+
+/// Payload of a segment of about `segment` bytes: whole packets, at least one.
+pub(crate) fn whole_packets(segment: Bytes, payload: u64) -> u64 {
+    segment.0.div_ceil(payload).max(1) * payload
+}
+
+/// What a [`Sampler`] goes by.
+#[derive(Clone, Copy, Debug)]
+pub struct Sampling {
+    /// Payload bytes of a segment, rounded up to whole packets.
+    pub segment: Bytes,
+    /// Takes a full packet's time at line rate off each sample.
+    pub deduct_serialization: bool,
+    /// Least time between two samples; a segment that completes before has none.
+    pub gap: Time,
+    /// Weight of a new difference.
+    pub alpha: f64,
+    /// What the gradient is divided by: D_minRTT.
+    pub min_rtt: Time,
+}
+
+/// A sample of the round-trip time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample {
+    /// The round-trip time, in picoseconds.
+    pub rtt: f64,
+    /// Smoothed difference between samples over D_minRTT, without unit.
+    pub gradient: f64,
+    /// It is below the one before.
+    pub fell: bool,
+    /// Since the one before; none at the first.
+    pub elapsed: Option<Time>,
+    /// The mark of the ACK that brought it.
+    pub mark: Mark,
+}
+
+/// Turns ACKs into samples: one when a segment completes, of the round-trip time of its last packet.
+#[derive(Clone, Debug)]
+pub struct Sampler {
+    segment: u64,
+    next_end: u64,
+    deducted: Time,
+    gap: Time,
+    alpha: f64,
+    min_rtt: f64,
+    /// When the latest sample was taken, and what it was.
+    last: Option<(Time, f64)>,
+    /// Smoothed difference, in picoseconds.
+    difference: f64,
+}
+
+impl Sampler {
+    /// Nothing sampled yet.
+    pub fn new(sampling: &Sampling, env: &FlowEnv) -> Self {
+        let segment = whole_packets(sampling.segment, env.payload);
+        let own = env.line_rate.time_for(env.frame);
+        Sampler {
+            segment,
+            next_end: segment,
+            deducted: if sampling.deduct_serialization { own } else { Time::ZERO },
+            gap: sampling.gap,
+            alpha: sampling.alpha,
+            min_rtt: sampling.min_rtt.0.max(1) as f64,
+            last: None,
+            difference: 0.0,
+        }
+    }
+
+    /// The sample that an ACK completes, if it does.
+    #[inline]
+    pub fn take(&mut self, ack: &Ack<'_>) -> Option<Sample> {
+        let rtt = ack.rtt?;
+        if ack.seq < self.next_end {
+            return None;
+        }
+        while self.next_end <= ack.seq {
+            self.next_end += self.segment;
+        }
+        let elapsed = self.last.map(|(at, _)| ack.now - at);
+        if elapsed.is_some_and(|elapsed| elapsed < self.gap) {
+            return None;
+        }
+        let rtt = rtt.saturating_sub(self.deducted).0.max(1) as f64;
+        let difference = self.last.map_or(0.0, |(_, before)| rtt - before);
+        self.difference = (1.0 - self.alpha) * self.difference + self.alpha * difference;
+        self.last = Some((ack.now, rtt));
+        Some(Sample {
+            rtt,
+            gradient: self.difference / self.min_rtt,
+            fell: difference < 0.0,
+            elapsed,
+            mark: ack.mark,
+        })
+    }
+}
