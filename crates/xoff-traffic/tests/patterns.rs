@@ -113,6 +113,27 @@ fn repetitions_are_periodic_and_end_where_they_should() {
 }
 
 #[test]
+fn a_spread_incast_starts_evenly_over_its_time() {
+    // 999 messages from 5 us on, drawn over 100 us: mean 55 us with a deviation of 100/sqrt(12 * 999) = 0.91 us.
+    let t = make(
+        1_000,
+        MS,
+        r#"{"pattern": "incast", "senders": "all", "receiver": "host0", "size": "1KB", "start": "5us", "spread": "100us"}"#,
+    );
+    assert_eq!(t.flows.len(), 999);
+    assert!(t.flows.iter().all(|f| f.start >= Time::from_us(5) && f.start < Time::from_us(105)));
+    let mean = t.flows.iter().map(|f| f.start.0 as f64 * 1e-6).sum::<f64>() / 999.0;
+    assert!((mean - 55.0).abs() < 5.0 * 0.91, "{mean}");
+    // Of the moments at 0 and 50 us the second's messages come up to 100 us, a half of them after the end at 75 us.
+    let json = r#"{"pattern": "incast", "senders": "all", "receiver": "host0", "size": "1KB", "every": "50us", "spread": "50us"}"#;
+    let t = make(1_000, Some(Time::from_us(75)), json);
+    assert!((1_400..1_600).contains(&t.flows.len()), "{}", t.flows.len());
+    assert!(t.flows.iter().all(|f| f.start < Time::from_us(75)));
+    let error = try_make(1_000, Some(Time::from_us(49)), &[json]).unwrap_err();
+    assert!(matches!(error, TrafficError::Pattern { key: "spread", .. }), "{error}");
+}
+
+#[test]
 fn a_poisson_incast_has_its_rate() {
     // 1 s over 100 us: 10,000 moments expected, sigma 100; five sigma.
     let t = make(

@@ -186,6 +186,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                         receiver,
                         random,
                         size,
+                        spread: every.unwrap_or_default(),
                         repeat,
                         every,
                         stop,

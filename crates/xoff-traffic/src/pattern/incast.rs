@@ -14,7 +14,7 @@ use crate::hosts::Senders;
 use crate::moments::{Moments, Repeat};
 use crate::sizes;
 
-/// Messages of one size from many senders to one receiver, all at the same moment, once or repeatedly.
+/// Messages of one size from many senders to one receiver, at the same moment or nearly, once or repeatedly.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incast {
@@ -36,6 +36,10 @@ pub struct Incast {
     pub random: bool,
     /// Payload of each message, up to 1 TB.
     pub size: Bytes,
+    /// Each message starts less than this after its moment, by a time drawn uniformly; those that would start after
+    /// the end of the run are left out.
+    #[serde(default)]
+    pub spread: Time,
     /// How many moments; without this one, or with `every` as many as come before `stop` and the end of the run.
     #[serde(default)]
     pub repeat: Option<u64>,
@@ -115,6 +119,12 @@ impl Params for Incast {
         };
         let who = self.who(scope, receiver)?;
         let size = sizes::check(self.size)?;
+        let (spread, end) = (self.spread.0, scope.horizon.unwrap_or(Time::NEVER));
+        if self.start.saturating_add(self.spread) > end {
+            return Err(
+                Fault::bounds(self.spread, format!("less than is left of the run, {end}")).at("spread")
+            );
+        }
         let moments = Moments::resolve(
             scope,
             Repeat {
@@ -141,12 +151,20 @@ impl Params for Incast {
                 let mut walk = moments.walk();
                 while let Some(at) = walk.next(&mut stream) {
                     let to = receiver.unwrap_or_else(|| draw::below(&mut stream, count.into()) as u32);
-                    let mut send = |src: u32| sink.message(src, to, size, at);
+                    if let Who::Drawn(n) = &who {
+                        draw::choose(&mut stream, &mut others, *n);
+                    }
+                    let mut send = |src: u32| {
+                        let late = if spread == 0 { 0 } else { draw::below(&mut stream, spread) };
+                        let start = at.saturating_add(Time(late));
+                        if start < end {
+                            sink.message(src, to, size, start);
+                        }
+                    };
                     match &who {
                         Who::These(list) => list.iter().for_each(|&src| send(src)),
                         Who::First(n) => (0..count).filter(|&src| src != to).take(*n).for_each(send),
                         Who::Drawn(n) => {
-                            draw::choose(&mut stream, &mut others, *n);
                             let around = |d: &u32| (u64::from(to) + u64::from(*d)) % u64::from(count);
                             others[..*n].iter().for_each(|distance| send(around(distance) as u32));
                         }
