@@ -1,0 +1,86 @@
+"""SQCC: Stable Queue Congestion Control (Tang et al.).
+
+Scenario, claims and what is drawn and computed from its runs.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from pathlib import Path
+
+from xoff.papers import _claims, _page
+from xoff.papers._jobs import run_jobs
+from xoff.papers.sqcc import drawings, readings
+from xoff.papers.sqcc.experiments import FULL, GROUPS, HERE, QUICK, Scale, jobs
+from xoff.papers.sqcc.findings import find
+
+TITLE = "SQCC: Stable Queue Congestion Control, reproduced"
+LEAD = (
+    "Tang et al. Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where "
+    "the relation holds and the size is within 25 % of the paper's, `direction` where only the relation holds, "
+    "`contradicted` where it does not. A packet of queue is a frame of 1000 B."
+)
+READINGS_LEAD = (
+    "What the paper leaves open is set otherwise, runs are made again with one seed, and the verdicts are computed "
+    "anew."
+)
+
+
+def reproduce(out: Path, claim: str | None, quick: bool) -> int:
+    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+
+    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv`.
+
+    Raises
+    ------
+    UserError
+        There is no such claim.
+    RunError
+        A run broke.
+    """
+    began = time.monotonic()
+    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    scale = QUICK if quick else FULL
+    out.mkdir(parents=True, exist_ok=True)
+    main = jobs([point for each in claims for point in GROUPS[each.name]], scale)
+    results = run_jobs([*main, *readings.further(claims, scale)], "SQCC")
+    keys = {job.key for job in main}
+    own = {key: value for key, value in results.items() if key in keys}
+    others = readings.by_reading(own, {key: value for key, value in results.items() if key not in keys})
+
+    short = _shortened(scale) if quick else ""
+    findings = [find(each, own, short) for each in claims]
+    figures = drawings.draw(own, others, out)
+    _claims.write(findings, out)
+    table = readings.table(claims, others)
+    table.write_csv(out / "readings.csv")
+    columns, rows = readings.overview(table)
+    _page.write_page(
+        out / "index.html",
+        title=TITLE,
+        lead=LEAD,
+        banner=short or _lengths(scale),
+        findings=findings,
+        figures=figures,
+        tables=[("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", columns, rows)],
+    )
+    for finding in findings:
+        print(f"{finding.verdict:<13} {finding.claim.id:<32} {_claims.measured_text(finding)}")
+    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 0
+
+
+def _lengths(scale: Scale) -> str:
+    return (
+        f"Each run is {scale.duration_s:g} s, {scale.seeds} times with flows at other phases; the second half is the "
+        f"steady state. Under other readings {scale.readings_s:g} s, once, and {scale.start_s:g} s where flows start "
+        "otherwise."
+    )
+
+
+def _shortened(scale: Scale) -> str:
+    return (
+        f"Shortened by --quick: runs of {scale.duration_s:g} s instead of {FULL.duration_s:g} s, {scale.seeds} seed "
+        f"instead of {FULL.seeds}; other readings of Table II alone."
+    )

@@ -1,0 +1,210 @@
+"""SQCC's claims: the paper's equations, verdicts from numbers made by hand, and short runs through the simulator."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+
+from xoff.papers import _claims, sqcc
+from xoff.papers.sqcc import experiments, theory
+from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
+from xoff.papers.sqcc.findings import find, mean
+from xoff.papers.sqcc.measures import Queue, measure
+from xoff.papers.sqcc.readings import READINGS, by_reading, further, overview, sensitivity, table
+
+SHORT = Scale(duration_s=0.1, seeds=1, readings_s=0.05, start_s=0.05, every=False)
+
+
+def queue(mean: float, deviation: float = 1.0, least: float = 0.0, most: float = 10.0) -> Queue:
+    return Queue(mean, deviation, least, most, least, most, 0.0, 1.0, 0.0, 1.0, None)
+
+
+def claims() -> dict[str, _claims.Claim]:
+    return _claims.load(HERE / "claims.toml")
+
+
+def test_every_claim_has_its_runs() -> None:
+    assert set(claims()) == set(GROUPS)
+    assert experiments.SCENARIO.is_file()
+
+
+def test_step_and_threshold_are_those_of_the_paper() -> None:
+    # Section IV: 6.25 and 2.7 (2.78) Mbps at 40 and 60; 0.04 at 500 without and 0.08 with T_low = 100 us.
+    expected = {
+        (DELTA, 40): (50e-6, 6.25e6),
+        (DELTA, 60): (50e-6, 1e10 / 3600),
+        (DELTA, 500): (50e-6, 0.04e6),
+        (SQCC, 500): (100e-6, 0.08e6),
+        (ERROR, 500): (50e-6, 10e6),
+        (PATCHED, 500): (50e-6, 10e6),
+    }
+    for point, (low, step) in expected.items():
+        model = theory.model(point)
+        assert model.low_s == pytest.approx(low), point
+        assert model.increase_bps == pytest.approx(step), point
+
+
+def test_fixed_points_are_those_of_the_equations() -> None:
+    # Eq. 6 at N = 40: 50 (1 + 40 * 10 / 80) = 300 us; less 5.8 us there are 294.2 us of queue, 1.25 packets each.
+    assert theory.fixed_packets((PATCHED, 40)) == pytest.approx(367.75)
+    # Eq. 17, Table II's rows: 437.931, 60.976 and 136.364 us.
+    for variant, rtt in ((ERROR, 437.931), (DELTA, 60.976), (SQCC, 136.364)):
+        assert theory.fixed_packets((variant, 500)) == pytest.approx((rtt - 5.8) * 1.25, rel=1e-4)
+    assert theory.most_flows() == pytest.approx(80.0)
+    assert theory.ceiling_packets() == pytest.approx(494.2 * 1.25)
+
+
+def test_the_scenario_itself_is_a_run_of_sixty() -> None:
+    from xoff.scenario import read
+
+    scenario = read(experiments.SCENARIO)
+    own = settings((SQCC, 60), 2, {})
+    assert own["topology.hosts"] == 61
+    assert own["traffic.0.senders"] == 60
+    assert own["traffic.0.spread"] == "48000000ps"
+    assert scenario.check()[1] == []
+    assert settings((SQCC, 60), 2, {"scheme.initial_rate": None}).keys() == own.keys() - {"scheme.initial_rate"}
+
+
+def table2(values: dict[str, tuple[float, float]]) -> dict[Any, Queue]:
+    return {(variant, 500, 1): queue(*value) for variant, value in values.items()}
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        # The paper's own numbers; within a quarter of them; one beyond; the order of the means another.
+        ({ERROR: (272.77, 122.38), DELTA: (53.96, 20.55), SQCC: (149.3, 13.73)}, "reproduced"),
+        ({ERROR: (340.0, 100.0), DELTA: (60.0, 20.55), SQCC: (163.0, 13.73)}, "reproduced"),
+        ({ERROR: (540.0, 122.38), DELTA: (53.96, 20.55), SQCC: (149.3, 13.73)}, "direction"),
+        ({ERROR: (272.77, 122.38), DELTA: (153.96, 20.55), SQCC: (149.3, 13.73)}, "contradicted"),
+        # The order of the deviations another.
+        ({ERROR: (272.77, 122.38), DELTA: (53.96, 10.0), SQCC: (149.3, 13.73)}, "contradicted"),
+    ],
+)
+def test_verdicts_of_table_ii(values: dict[str, tuple[float, float]], verdict: str) -> None:
+    assert find(claims()["table2"], table2(values), "").verdict == verdict
+
+
+def test_verdicts_of_the_large_incast() -> None:
+    fine = {(SQCC, n, 1): queue(150.0, 2.0, 140.0, 160.0) for n in (60, 100, 500, 1000)}
+    assert find(claims()["large-incast"], fine, "").verdict == "reproduced"
+    for worse in (queue(201.0, 2.0, 190.0, 210.0), queue(150.0, 2.0, 130.0, 160.0)):
+        found = find(claims()["large-incast"], {**fine, (SQCC, 100, 1): worse}, "")
+        assert found.verdict == "contradicted"
+
+
+def test_verdicts_of_error_function_and_step() -> None:
+    made = {(PATCHED, n, 1): queue(500.0) for n in (2, 40, 60)}
+    made |= {(ERROR, n, 1): queue(100.0, most=100.0) for n in (2, 40, 60)}
+    assert find(claims()["error-function"], made, "").verdict == "reproduced"
+    assert find(claims()["error-function"], {**made, (ERROR, 60, 1): queue(300.0)}, "").verdict == "direction"
+    assert find(claims()["error-function"], {**made, (ERROR, 2, 1): queue(501.0)}, "").verdict == "contradicted"
+    made |= {(DELTA, 40, 1): queue(78.5, most=73.0), (DELTA, 60, 1): queue(58.0, most=43.0)}
+    assert find(claims()["delta"], made, "").verdict == "reproduced"
+    assert find(claims()["delta"], {**made, (DELTA, 60, 1): queue(58.0, most=101.0)}, "").verdict == "contradicted"
+
+
+def test_verdicts_of_the_fixed_point() -> None:
+    # T_high is 617.75 packets. On the equation up to N = 50, above T_high from 60 on.
+    made = {
+        (*point, 1): queue(theory.fixed_packets(point), most=600.0 if point[1] < 60 else 700.0)
+        for point in GROUPS["patched-timely-fixed-point"]
+    }
+    found = find(claims()["patched-timely-fixed-point"], made, "")
+    assert found.verdict == "reproduced"
+    assert found.measured["least N whose queue exceeds T_high"] == 60
+    stable = {key: queue(each.mean, most=600.0) for key, each in made.items()}
+    assert find(claims()["patched-timely-fixed-point"], stable, "").verdict == "contradicted"
+    off = {**made, (PATCHED, 10, 1): queue(2.0)}
+    assert find(claims()["patched-timely-fixed-point"], off, "").verdict == "contradicted"
+
+
+class Made:
+    """A run with a queue of 100 packets in its first half, and 10 and 30 by turns in its second."""
+
+    def __init__(self) -> None:
+        time = np.arange(1, 1001) * 10_000_000
+        packets = np.where(np.arange(1000) < 500, 100, np.where(np.arange(1000) % 2 == 0, 10, 30))
+        self.tables = {
+            "queues": pl.DataFrame({"time_ps": time, "bytes": packets * 1000}),
+            "utilization": pl.DataFrame({"time_ps": time, "utilization": np.where(packets == 100, 1.0, 0.9)}),
+        }
+
+
+def test_the_steady_state_is_the_second_half(monkeypatch: pytest.MonkeyPatch) -> None:
+    from xoff.papers.sqcc import measures
+
+    monkeypatch.setattr(measures, "frame", lambda run, name: run.tables[name])
+    found = measure(Made(), keep=True)  # type: ignore[arg-type]
+    assert (found.mean, found.deviation, found.least, found.most, found.range) == (20.0, 10.0, 10.0, 30.0, 20.0)
+    assert (found.empty, found.drift) == (0.0, 0.0)
+    assert found.utilization == pytest.approx(0.9)
+    # The first hundredth of the run whose mean is near 20 packets is the 51st, which ends at 5.1 ms.
+    assert found.settled_ms == pytest.approx(5.1)
+    assert found.trace is not None
+    assert found.trace.time_ms[-1] == pytest.approx(10.0)
+    assert set(found.trace.mean) == {100.0, 10.0, 30.0}
+    # Five samples each: 100 packets, then 10, 30, 10, 30, 10 and the reverse by turns.
+    assert set(found.trace.early) == {100.0, 18.0, 22.0}
+    assert found.trace.early_ms[0] == pytest.approx(0.05)
+
+
+def test_readings_are_run_where_they_are_asked_for() -> None:
+    every = list(claims().values())
+    quick = further(every, SHORT)
+    assert {job.key[0] for job in quick} == {r.name for r in READINGS if r.axis and r.name != "default"}
+    assert {job.key[1:] for job in quick} == {(variant, 500, 1) for variant in (ERROR, DELTA, SQCC)}
+    full = further(every, Scale(duration_s=4, seeds=3, readings_s=2, start_s=3, every=True))
+    assert {job.key[0] for job in full} == {r.name for r in READINGS if r.name != "default"}
+    assert {job.sets["run.duration"] for job in full if job.key[0] == "burst-4"} == {"2s"}
+    assert {job.sets["run.duration"] for job in full if job.key[0] == "start-100M"} == {"3s"}
+    assert {job.key[2] for job in full if job.key[0] == "start-100M"} == {500}
+    assert sensitivity("pacing")[0].name == sensitivity("start")[0].name == "default"
+
+
+def test_the_table_of_readings() -> None:
+    paper = {ERROR: (272.77, 122.38), DELTA: (53.96, 20.55), SQCC: (149.3, 13.73)}
+    other = {("burst-4", *key): value for key, value in table2({**paper, ERROR: (540.0, 122.38)}).items()}
+    found = table([claims()["table2"]], by_reading(table2(paper), other))
+    assert found["verdict"].to_list() == ["reproduced", "direction"]
+    columns, rows = overview(found)
+    assert columns == ["reading", "what is set", "table2"]
+    assert [(row[0], row[2]) for row in rows] == [("default", "reproduced"), ("burst-4", "direction")]
+
+
+def measured(*points: tuple[str, int]) -> dict[Any, Queue]:
+    import xoff
+
+    return {job.key: job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets)) for job in jobs(points, SHORT)}
+
+
+def test_forty_flows_settle_at_the_fixed_points() -> None:
+    found = measured((PATCHED, 40), (ERROR, 40), (DELTA, 40))
+    for variant in (PATCHED, ERROR, DELTA):
+        expected = theory.fixed_packets((variant, 40))
+        assert mean(found, (variant, 40), "mean") == pytest.approx(expected, rel=0.1), variant
+    means = [mean(found, (variant, 40), "mean") for variant in (DELTA, ERROR, PATCHED)]
+    assert means == sorted(means)
+
+
+def test_one_claim_is_reproduced_into_a_folder(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sqcc, "QUICK", SHORT)
+    assert sqcc.reproduce(tmp_path, "delta", quick=True) == 0
+    (entry,) = json.loads((tmp_path / "claims.json").read_text())
+    assert entry["id"] == "sqcc.delta"
+    assert "--quick" in entry["note"]
+    assert "sqcc.delta" in capsys.readouterr().out
+    for name in ("fig02a.png", "fig02b.svg", "fig02c.csv", "claims.md", "readings.csv"):
+        assert (tmp_path / name).stat().st_size > 0
+    page = (tmp_path / "index.html").read_text()
+    assert "data:image/svg+xml;base64," in page
+    assert "Shortened by --quick" in page
+    assert 'src="http' not in page
