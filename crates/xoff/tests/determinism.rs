@@ -17,6 +17,8 @@ const CASES: &[(&str, Set)] = &[
     ("incast", &[("scheme.name", "dctcp")]),
     ("incast", &[("scheme.name", "dctcp"), ("scheme.form", "rate")]),
     ("incast", &[("scheme.name", "swift")]),
+    ("incast", &[("scheme.name", "sqcc"), ("traffic.0.spread", "10us"), ("traffic.0.size", "200KB")]),
+    ("incast", &[("scheme.name", "timely"), ("traffic.0.size", "200KB")]),
     ("incast", &[("scheme.name", "dcqcn"), ("detector.name", "tcd"), ("record.marks", "true")]),
     ("leaf_spine_hadoop", &[("traffic.0.stop", "300us")]),
     ("fat_tree_permutation", &[("traffic.0.size", "500KB")]),
