@@ -1,6 +1,6 @@
 """Runs of imported scenarios against completion times of the ns-3 HPCC simulator, to the nanosecond.
 
-`ns3_reference` holds the flows of six of its runs and their completion times. The networks are made here: two hosts
+`ns3_reference` holds the flows of eight of its runs and their completion times. The networks are made here: two hosts
 on one switch with their receiver; fifteen senders and a victim on one switch, their receivers on another; and a
 fat-tree of 128 hosts under WebSearch traffic at half its capacity.
 """
@@ -66,6 +66,14 @@ VAR_WIN 1
 FAST_REACT 0
 ACK_HIGH_PRIO 0
 """
+TIMELY = """CC_MODE 7
+RATE_AI 100Mb/s
+RATE_HAI 500Mb/s
+HAS_WIN 0
+VAR_WIN 0
+FAST_REACT 0
+ACK_HIGH_PRIO 1
+"""
 # What DCTCP has in place of COMMON's: g is 1/16, and marking a step at 30 KB for each 10 Gb/s.
 STEP = {
     "EWMA_GAIN 0.00390625": "EWMA_GAIN 0.0625",
@@ -96,6 +104,8 @@ def fat_tree() -> list[tuple[int, int, str, str]]:
     [
         ("dumbbell2_hp", dumbbell(), 3, HPCC + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.02\n"),
         ("dumbbell2_dcqcn", dumbbell(), 3, DCQCN + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
+        ("dumbbell2_timely", dumbbell(), 3, TIMELY + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
+        ("incast16_2sw_timely", incast(), 18, TIMELY + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.101\n"),
         ("dumbbell2_dctcp", dumbbell(), 3, DCTCP + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
         ("incast16_2sw_dctcp", incast(), 18, DCTCP + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.101\n"),
         ("incast16_2sw_hp", incast(), 18, HPCC + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.1\n"),

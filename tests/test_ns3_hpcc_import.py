@@ -29,6 +29,9 @@ DCQCN = {"CC_MODE 3": "CC_MODE 1", "HAS_WIN 1": "HAS_WIN 0", "VAR_WIN 1": "VAR_W
 # What turns it into one of DCTCP.
 DCTCP = {"CC_MODE 3": "CC_MODE 8"}
 
+# What turns it into one of TIMELY.
+TIMELY = {"CC_MODE 3": "CC_MODE 7", "RATE_HAI 50Mb/s": "RATE_HAI 250Mb/s"}
+
 
 @pytest.fixture
 def inputs(tmp_path: Path) -> Path:
@@ -151,6 +154,44 @@ def test_dctcp_gets_its_rate_form_and_a_step(inputs: Path) -> None:
     assert scenario["quirks"]["gap"] == "rate_when_sent"
     # Keys of other schemes say nothing to it, and are named.
     assert any("RATE_AI" in warning and "U_TARGET" in warning for warning in made.warnings)
+
+
+def test_timely_gets_what_that_simulator_has_fixed(inputs: Path) -> None:
+    change(inputs, "config.txt", TIMELY)
+    scenario, _ = imported(inputs)
+    assert scenario["scheme"] == {
+        "name": "timely",
+        "form": "ns3_hpcc",
+        "alpha": 0.875,
+        "beta": 0.8,
+        "t_low": "50us",
+        "t_high": "500us",
+        "min_rtt": "20us",
+        "delta": "50Mbps",
+        "hai_after": 5,
+        "hai_factor": 5.0,
+        "min_rate": "100Mbps",
+        "window": True,
+    }
+    # Data has 8 B of timestamp on top; an ACK is padded to 60 B there, with the timestamp in it.
+    assert (scenario["packets"]["header"], scenario["packets"]["ack"]) == ("48B", "52B")
+    # Its marks mean nothing to it.
+    assert "detector" not in scenario
+    assert scenario["quirks"]["gap"] == "rate_when_sent"
+    assert "marking_stream" not in scenario["quirks"]
+
+
+def test_timely_without_a_window(inputs: Path) -> None:
+    change(inputs, "config.txt", TIMELY | {"HAS_WIN 1": "HAS_WIN 0"})
+    scenario, made = imported(inputs)
+    assert scenario["scheme"]["window"] is False
+    assert any("VAR_WIN 1: without effect, since HAS_WIN is 0" in warning for warning in made.warnings)
+
+
+def test_a_hyperactive_step_below_the_plain_one_is_refused(inputs: Path) -> None:
+    change(inputs, "config.txt", {"CC_MODE 3": "CC_MODE 7", "RATE_HAI 50Mb/s": "RATE_HAI 49Mb/s"})
+    with pytest.raises(UserError, match=r"RATE_HAI 49Mb/s is less than RATE_AI, .*: expected 50Mbps or more"):
+        imported(inputs)
 
 
 @pytest.mark.parametrize("key", ["HAS_WIN", "VAR_WIN"])

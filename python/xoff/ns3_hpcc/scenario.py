@@ -15,7 +15,7 @@ from xoff.ns3_hpcc.config import Config, listed
 from xoff.ns3_hpcc.flows import Flow, read_flows
 from xoff.ns3_hpcc.lines import printable, read_lines
 from xoff.ns3_hpcc.quantity import moment_text, rate_text, size_text, time_text
-from xoff.ns3_hpcc.scheme import HPCC, mode_of, write_scheme
+from xoff.ns3_hpcc.scheme import HPCC, MARKED, TIMELY, mode_of, write_scheme
 from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology, read_topology
 from xoff.scenario import Scenario
@@ -223,14 +223,16 @@ def _settings(text: Lines, config: Config, mode: int, flows: list[Flow], warn: W
     payload: int = config.get("PACKET_PAYLOAD_SIZE")
     text.table(
         "[packets]",
-        "Without preambles and gaps; the 42 B of INT come on top of data and ACKs."
-        if mode == HPCC
-        else "Without preambles and gaps.",
+        {
+            HPCC: "Without preambles and gaps; the 42 B of INT come on top of data and ACKs.",
+            TIMELY: "Without preambles and gaps; the 8 B of a timestamp come on top of data and ACKs.",
+        }.get(mode, "Without preambles and gaps."),
     )
     text.put("payload", f"{payload}B", "PACKET_PAYLOAD_SIZE")
     text.put("header", "48B")
-    text.put("ack", "46B" if mode == HPCC else "60B")
-    if mode != HPCC:
+    # There an ACK is padded to 60 B.
+    text.put("ack", {HPCC: "46B", TIMELY: "52B"}.get(mode, "60B"))
+    if mode in MARKED:
         text.put("cnp", "60B")
     text.put("pfc", "43B")
     text.put("gap", "0B")
@@ -280,6 +282,7 @@ def _quirks(text: Lines, mode: int, topology: Topology) -> None:
     text.put("nic", "ns3", "how a NIC finds the next packet")
     if mode != HPCC:
         text.put("gap", "rate_when_sent", "only HPCC moves a packet that is due when the rate changes")
+    if mode in MARKED:
         # Sources of randomness that come into being before the first mark: 2, and 3 a node, and 4 a link, found by
         # comparing which packets were marked in its runs.
         streams = 2 + 3 * (len(topology.hosts) + len(topology.switches)) + 4 * len(topology.links)

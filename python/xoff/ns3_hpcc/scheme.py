@@ -11,9 +11,11 @@ from xoff.ns3_hpcc.quantity import rate_text
 from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology
 
-DCQCN, HPCC, DCTCP = 1, 3, 8
-SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC", DCTCP: "DCTCP"}
-ABSENT = {7: "TIMELY", 10: "HPCC-PINT"}
+DCQCN, HPCC, TIMELY, DCTCP = 1, 3, 7, 8
+SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC", TIMELY: "TIMELY", DCTCP: "DCTCP"}
+MARKED = (DCQCN, DCTCP)
+"""Those that react to marks."""
+ABSENT = {10: "HPCC-PINT"}
 
 *_FIRST, _LAST = (f"{mode} ({name})" for mode, name in SUPPORTED.items())
 _CHOICES = f"{', '.join(_FIRST)} or {_LAST}"
@@ -42,15 +44,18 @@ def write_scheme(config: Config, topology: Topology, out: Lines, warn: Callable[
         )
     if mode == DCQCN:
         _dcqcn(config, out, warn)
-        _red(config, topology, out)
     elif mode == DCTCP:
         _dctcp(config, out)
-        _red(config, topology, out)
+    elif mode == TIMELY:
+        _timely(config, out, warn)
     else:
         _hpcc(config, out)
+    if mode in MARKED:
+        _red(config, topology, out)
 
 
-def _dcqcn(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
+def _window(config: Config, warn: Callable[[str], None]) -> bool:
+    """Whether there is a window, which follows the rate."""
     window, varies = config.get("HAS_WIN"), config.get("VAR_WIN")
     if window and not varies:
         raise config.refuse(
@@ -60,6 +65,11 @@ def _dcqcn(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
         )
     if varies and not window:
         warn(f"{config.at('VAR_WIN')}: without effect, since HAS_WIN is 0")
+    return bool(window and varies)
+
+
+def _dcqcn(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
+    window = _window(config, warn)
     out.table("[scheme]")
     out.put("name", "dcqcn", "CC_MODE 1")
     out.put("variant", "mellanox")
@@ -74,7 +84,7 @@ def _dcqcn(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
     for key, name in (("r_ai", "RATE_AI"), ("r_hai", "RATE_HAI"), ("min_rate", "MIN_RATE")):
         out.put(key, rate_text(config.get(name)), name)
     out.put("clamp_target", config.get("CLAMP_TARGET_RATE"), "CLAMP_TARGET_RATE")
-    out.put("window", bool(window and varies), "HAS_WIN and VAR_WIN")
+    out.put("window", window, "HAS_WIN and VAR_WIN")
     out.put("whole_bits", True)
 
 
@@ -111,6 +121,26 @@ def _dctcp(config: Config, out: Lines) -> None:
     out.put("g", float(config.get("EWMA_GAIN")), "EWMA_GAIN")
     out.put("r_ai", rate_text(config.get("DCTCP_RATE_AI")), "DCTCP_RATE_AI")
     out.put("min_rate", rate_text(config.get("MIN_RATE")), "MIN_RATE")
+
+
+def _timely(config: Config, out: Lines, warn: Callable[[str], None]) -> None:
+    window = _window(config, warn)
+    delta, hyper = config.get("RATE_AI"), config.get("RATE_HAI")
+    if hyper < delta:
+        raise config.refuse("RATE_HAI", "is less than RATE_AI, which is not modelled", f"{rate_text(delta)} or more")
+    out.table("[scheme]", "The thresholds and weights are that simulator's own, which no key changes.")
+    out.put("name", "timely", "CC_MODE 7")
+    out.put("form", "ns3_hpcc")
+    out.put("alpha", 0.875)
+    out.put("beta", 0.8)
+    out.put("t_low", "50us")
+    out.put("t_high", "500us")
+    out.put("min_rtt", "20us")
+    out.put("delta", rate_text(delta), "RATE_AI")
+    out.put("hai_after", 5)
+    out.put("hai_factor", hyper / delta, "RATE_HAI over RATE_AI")
+    out.put("min_rate", rate_text(config.get("MIN_RATE")), "MIN_RATE")
+    out.put("window", window, "HAS_WIN and VAR_WIN")
 
 
 def _red(config: Config, topology: Topology, out: Lines) -> None:
