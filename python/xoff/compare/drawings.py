@@ -95,7 +95,7 @@ def _trade(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
     busy = np.array([own[name]["utilization"] for name in names])
     with canvas(width=6.4, height=4.4) as (figure, axes):
         for i, name in enumerate(names):
-            axes.plot(queue[i], 100 * busy[i], linestyle="", label=name, markersize=8, **_look(i))
+            axes.plot(queue[i], 100 * busy[i], linestyle="", label=name, markersize=8, clip_on=False, **_look(i))
         axes.set_xscale("symlog", linthresh=1)
         axes.set_xlim(left=0)
         _plain_numbers(axes.xaxis)
