@@ -110,8 +110,8 @@ def pause_spread(run: Run) -> pl.DataFrame:
     return data.with_columns(depth=pl.Series(depth, dtype=pl.Int64))
 
 
-def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float) -> float:
-    """Time from the first PAUSE of the run until the queue of `port` is back, in ps.
+def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_ps: float = 0.0) -> float:
+    """Time from the first PAUSE that begins at `since_ps` or later until the queue of `port` is back, in ps.
 
     It is back at the first sample from which on it stays below `below_bytes` for `quiet_ps`, or to the end of the run
     where that comes first. NaN without a PAUSE, or where it never is; needs `record.pauses` and samples of the queue.
@@ -121,7 +121,10 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float) -> flo
     pauses, queues = frame(run, "pauses"), frame(run, "queues")
     if pauses.is_empty() or queues.is_empty():
         return float("nan")
-    trigger = float(pauses["start_ps"].min())  # type: ignore[arg-type]
+    starts = pauses["start_ps"].to_numpy().astype(np.float64)
+    if not (starts >= since_ps).any():
+        return float("nan")
+    trigger = float(starts[starts >= since_ps].min())
     own = queues.filter(pl.col("port") == port).sort("time_ps")
     time = own["time_ps"].to_numpy().astype(np.float64)
     high = np.flatnonzero((own["max_bytes"].to_numpy() >= below_bytes) & (time > trigger))

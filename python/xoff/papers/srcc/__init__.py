@@ -60,6 +60,8 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     found = []
     for group, at, quantity, unit, what, more in (
         ("web-server", scale.loads[-1], "afct_us", "us", "average FCT of the web server workload", False),
+        ("websearch", scale.loads[-1], "afct_us", "us", "average FCT of the web search workload", False),
+        ("hadoop", scale.loads[-1], "afct_us", "us", "average FCT of the Hadoop workload", False),
         ("incast", 160.0, "goodput_gbps", "Gbps", "goodput of the incast from 160 servers", True),
     ):
         if group in groups:

@@ -163,8 +163,8 @@ def _large(results: Results, group: str, name: str, title: str, folder: Path) ->
             run: Measured = results[group, scheme, last, 1]
             if run.queue is not None:
                 panels[0].plot(*run.queue, linewidth=1.0, **_styled(scheme, markers=False))
-        panels[0].set_title(f"(a) queue of the burst's receiver, load {last:g}", loc="left")
-        panels[0].set_xlabel("time (us)")
+        panels[0].set_title(f"(a) burst's receiver, load {last:g}", loc="left")
+        panels[0].set_xlabel("time since the burst began (us)")
         panels[0].set_ylabel("queue (KB)")
         panels[0].set_ylim(bottom=0)
         for panel, letter, quantity in zip(panels[1:], "bcd", ("pauses_per_ms", "afct_us", "p99_us"), strict=True):

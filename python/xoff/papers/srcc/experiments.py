@@ -112,7 +112,7 @@ def load_jobs(
                 if not testbed:
                     # The burst comes in the middle of the arrivals.
                     added["traffic.1.start"] = f"{window / 2}ms"
-                    how["port"] = "leaf7->host191"
+                    how["port"], how["burst_ms"] = "leaf7->host191", window / 2
                 key = (group, line, load, seed)
                 cost = load * window * (1.0 if testbed else 12.0)
                 scenario = "testbed.toml" if testbed else "large.toml"

@@ -243,9 +243,9 @@ def _convergence(results: Results) -> Ruled:
         checks.append(Check(f"time to settle, {NAMES[scheme]} to SRCC: reduction", time["srcc"] < other, fall, share))
     measured: dict[str, float | None] = {f"time to settle, us, {NAMES[s]}": t for s, t in time.items()}
     note = (
-        f"From the first PAUSE anywhere until the queue of the burst's receiver is below {BACK_KB:g} KB, half "
-        f"of Q_PFC, "
-        f"for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB as in Fig. 2, is a reading too."
+        "From the first PAUSE anywhere since the burst began until the queue of the burst's receiver is below "
+        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB as in "
+        "Fig. 2, is a reading too."
     )
     return checks, measured, note
 

@@ -22,6 +22,8 @@ BACK_KB = 250.0
 """The queue is back below this, half of Q_PFC, in KB."""
 QUIET_US = 100.0
 """For this long, in us."""
+SHOWN_US = (-100.0, 1500.0)
+"""The part of a queue that is kept, from the burst's beginning, in us."""
 BIN_US = 100.0
 """Bins of Fig. 2b and c, in us."""
 BURST_US = 900.0
@@ -61,9 +63,9 @@ class Measured:
     goodput_gbps: float
     """Payload over the time of the flows of the label asked for, in Gbps; NaN where none is."""
     settled_us: float
-    """From the first PAUSE until the queue of the port asked for is back, in us; NaN: never, or no PAUSE."""
+    """From the burst's first PAUSE until the queue of the port asked for is back, in us; NaN: never, or no PAUSE."""
     queue: tuple[Floats, Floats] | None
-    """That port's queue: time in us, most KB in each interval."""
+    """That port's queue around the burst: time since its beginning in us, most KB in each interval."""
 
 
 def measure(
@@ -73,8 +75,12 @@ def measure(
     window_ms: float | None = None,
     goodput: str | None = None,
     port: str | None = None,
+    burst_ms: float = 0.0,
 ) -> Measured:
-    """Measure a run: FCTs of the flows with `label`, PAUSE within the first `window_ms`, the queue of `port`."""
+    """Measure a run: FCTs of the flows with `label`, PAUSE within the first `window_ms`, the queue of `port`.
+
+    That queue settles after the first PAUSE from `burst_ms` on.
+    """
     flows = frame(run, "flows")
     chosen = flows if label is None else flows.filter(pl.col("label") == label)
     fct_us = chosen["fct_ps"].drop_nulls().to_numpy() / PS_PER_US
@@ -96,13 +102,19 @@ def measure(
         messages=int(run.manifest["switch_messages"]),
         table=int(tables["largest"]) if tables else 0,
         goodput_gbps=float("nan") if goodput is None else goodput_bps(run, goodput) / 1e9,
-        settled_us=_settled_us(run, port) if port else float("nan"),
-        queue=_queue(run, port) if port else None,
+        settled_us=_settled_us(run, port, burst_ms) if port else float("nan"),
+        queue=_around(*_queue(run, port), burst_ms * 1e3) if port else None,
     )
 
 
-def _settled_us(run: Run, port: str) -> float:
-    return settling_ps(run, port, BACK_KB * 1e3, QUIET_US * PS_PER_US) / PS_PER_US
+def _settled_us(run: Run, port: str, burst_ms: float) -> float:
+    return settling_ps(run, port, BACK_KB * 1e3, QUIET_US * PS_PER_US, burst_ms * 1e9) / PS_PER_US
+
+
+def _around(time_us: Floats, queue_kb: Floats, burst_us: float) -> tuple[Floats, Floats]:
+    since = time_us - burst_us
+    shown = (since >= SHOWN_US[0]) & (since <= SHOWN_US[1])
+    return since[shown], queue_kb[shown]
 
 
 def _queue(run: Run, port: str) -> tuple[Floats, Floats]:

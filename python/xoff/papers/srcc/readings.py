@@ -1,7 +1,7 @@
 """The claims under other readings of the paper: what it leaves open is set otherwise, and is run again.
 
-On the cheapest experiments that show what a reading does: the web server at its highest load, the bursts of 20 us, and
-the incast of 160.
+On the cheapest experiments that show what a reading does: the web server at its highest load and the incast of 160; the
+base scheme, on which most turns, on the large simulation too.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import polars as pl
 
 from xoff.papers._claims import reduction
 from xoff.papers._jobs import Job
-from xoff.papers.srcc.experiments import OTHERS, SCHEMES, Scale, incast_jobs, load_jobs
+from xoff.papers.srcc.experiments import LARGE, OTHERS, SCHEMES, Scale, incast_jobs, load_jobs
 from xoff.papers.srcc.findings import NAMES
 
 Sets = Mapping[str, Mapping[str, object]]
@@ -31,6 +31,8 @@ class Reading:
     """What is set."""
     sets: Sets
     """By scheme; `*` for all."""
+    large: bool = False
+    """Whether the large simulation is run under it too, at its highest load."""
 
     def touches(self, scheme: str) -> bool:
         """Whether runs of `scheme` differ under it."""
@@ -49,7 +51,12 @@ READINGS = (
         "only uncongested packets to other queues make a flow one that blocks others",
         {"srcc": {"scheme.sharing": "other_queue"}},
     ),
-    Reading("base-none", "no end-to-end scheme under SRCC: rates double each RTT", {"srcc": {"scheme.base": "none"}}),
+    Reading(
+        "base-none",
+        "no end-to-end scheme under SRCC: rates double each RTT",
+        {"srcc": {"scheme.base": "none"}},
+        large=True,
+    ),
     Reading("pfc-250", "PFC at 250 KB for each ingress port", {"*": {"flow_control.xoff": "250KB"}}),
     Reading("pfc-1000", "PFC at 1 MB for each ingress port", {"*": {"flow_control.xoff": "1MB"}}),
     Reading(
@@ -68,6 +75,9 @@ def jobs(groups: Sequence[str], scale: Scale) -> list[Job]:
         found: list[Job] = []
         if "web-server" in groups:
             found += load_jobs("web-server", lines, scale.loads[-1:], scale, reading.sets)
+        for group in LARGE:
+            if group in groups and reading.large:
+                found += load_jobs(group, lines, scale.loads[-1:], scale, reading.sets)
         if "incast" in groups:
             found += [job for job in incast_jobs([160], reading.sets) if job.key[1] in lines]
         made += [replace(job, key=(reading.name, job.key)) for job in found]
