@@ -244,8 +244,8 @@ def _convergence(results: Results) -> Ruled:
     measured: dict[str, float | None] = {f"time to settle, us, {NAMES[s]}": t for s, t in time.items()}
     note = (
         "From the first PAUSE anywhere since the burst began until the queue of the burst's receiver is below "
-        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB as in "
-        "Fig. 2, is a reading too."
+        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB "
+        "as in Fig. 2, is a reading too."
     )
     return checks, measured, note
 
