@@ -21,6 +21,8 @@ from xoff.papers.sqcc.readings import PACING, START, sensitivity
 COLOURS = {PATCHED: fig.COLOURS[0], ERROR: fig.COLOURS[1], DELTA: fig.COLOURS[3], SQCC: fig.COLOURS[2]}
 """A variant has the same colour in all figures."""
 
+DEFAULTS = {PACING: "1 packet", START: "C/N, spread"}
+"""What the default reading is called in a sensitivity plot."""
 SHOWN = 500.0
 """Packets of queue up to which Fig. 4 is drawn."""
 FLUID_MS = 15.0
@@ -227,6 +229,7 @@ def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str
     if len(shown) < 2:
         return []
     title = f"Table II against {what}"
+    logarithmic = axis == PACING
     rows: list[dict[str, Any]] = []
     with fig.canvas(1, 3, width=10.6, height=4.4) as (figure, panels):
         for panel, (variant, (claimed, deviation)) in zip(panels, TABLE2.items(), strict=True):
@@ -242,10 +245,14 @@ def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str
                 places, means, yerr=[below, spreads], fmt="o", color=COLOURS[variant], capsize=4, label="measured"
             )
             panel.set_title(NAMES[variant], loc="left", fontsize=10)
-            panel.set_xticks(places, [reading.label for reading in shown], rotation=40, ha="right")
+            labels = [DEFAULTS[axis] if reading.name == "default" else reading.label for reading in shown]
+            panel.set_xticks(places, labels, rotation=40, ha="right")
             panel.set_xlim(-0.5, len(shown) - 0.5)
-            panel.set_yscale("log")
-            panel.yaxis.set_major_formatter("{x:g}")
+            if logarithmic:
+                panel.set_yscale("log")
+                panel.yaxis.set_major_formatter("{x:g}")
+            else:
+                panel.set_ylim(bottom=0)
             rows += [
                 {"variant": variant, "reading": reading.name, "mean": value, "deviation": spread}
                 for reading, value, spread in zip(shown, means, spreads, strict=True)
@@ -255,7 +262,7 @@ def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str
         figure.legend(handles, names, loc="outside upper right", ncols=2)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
         caption = (
-            "Mean and standard deviation of the queue of 500 to 1 in the steady state, logarithmic; a deviation that "
-            "reaches below zero is cut."
+            f"Mean and standard deviation of the queue of 500 to 1 in the steady state{', logarithmic' * logarithmic}; "
+            "a deviation that reaches below zero is cut."
         )
         return [fig.save(figure, pl.DataFrame(rows), folder, Drawn(f"table2-{axis}", title, caption, wide=True))]

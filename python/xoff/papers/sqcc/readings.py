@@ -41,7 +41,7 @@ def _burst(packets: int) -> Sets:
 
 
 READINGS = (
-    Reading("default", "what the verdicts rest on: a packet at a time, from C/N", {}, "both", "1 packet"),
+    Reading("default", "what the verdicts rest on: a packet at a time, from C/N", {}, "both"),
     Reading("burst-4", "segments of 4 packets back to back", _burst(4), PACING, "4 packets"),
     Reading("burst-16", "segments of 16 packets back to back", _burst(16), PACING, "16 packets"),
     Reading("burst-64", "segments of 64 packets, T_low's 62.5 KB, back to back", _burst(64), PACING, "64 packets"),
