@@ -18,6 +18,7 @@ from xoff.papers.tcd.experiments import (
     dcqcn,
     group_jobs,
     slowdowns,
+    timely,
     victim_settings,
     victims,
 )
@@ -56,6 +57,8 @@ def test_settings_are_the_papers_or_its_authors_simulators() -> None:
     assert dcqcn("paper", tcd=True)["scheme.initial_alpha"] == 1.2
     # The released simulator has 0.5 in all modes.
     assert dcqcn("code", tcd=True)["scheme.initial_alpha"] == 0.5
+    scheme: Any = timely("code", tcd=True)["scheme"]
+    assert scheme["beta"] == 1.6
 
 
 def test_the_bursts_bring_what_s1_leaves_of_the_load() -> None:

@@ -1,7 +1,7 @@
 """TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments on Ethernet.
 
 Scenarios, claims and what is drawn and computed from their runs. Figs. 1, 2, 5 to 7, 9 and 10 are drawings. What is on
-InfiniBand (3b, 3d, 4b, 4d, 17, halves of Fig. 11 to 14 and of Table 3) or with TIMELY (18, 19, half of 20) is not here.
+InfiniBand is not here: 3b, 3d, 4b, 4d, 17, halves of Fig. 11 to 14 and of Table 3.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LEAD = (
     "Zhang et al., SIGCOMM 2021. Every number and figure on this page was computed from runs of xoff; a verdict is "
     "`reproduced` where the relation holds and the size is within 25 % of the paper's, `direction` where only the "
     "relation holds, `contradicted` where it does not. Verdicts rest on the paper's rules and numbers (`paper`); those "
-    "of the simulator that its authors released (`code`) are run too. InfiniBand and TIMELY are not covered."
+    "of the simulator that its authors released (`code`) are run too. InfiniBand is not covered."
 )
 
 
@@ -74,7 +74,7 @@ def _flows(scale: Scale) -> str:
 
 
 def _shortened(name: str, scale: Scale) -> str:
-    if name.endswith(("hadoop", "websearch")):
+    if name.endswith(("hadoop", "websearch", "realistic")):
         return f"Shortened by --quick: about {_flows(scale)} flows instead of {_flows(FULL)}."
     if name.endswith("victims") or name == "epsilon":
         return f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms."

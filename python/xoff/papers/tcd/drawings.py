@@ -40,6 +40,8 @@ FCT_EDGES_KB = {
     "websearch": (10, 20, 30, 50, 80, 200, 500, 1000, 2000, 5000, 10000, 30000),
 }
 
+NAMES = {"dcqcn": "DCQCN", "timely": "TIMELY"}
+
 
 def draw(results: Results, folder: Path) -> list[Drawn]:
     """Every figure for which there are results."""
@@ -51,12 +53,16 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
         "readings": lambda: [_readings(results, folder)],
         "testbed": lambda: [_testbed(results, folder)],
         "table3": lambda: [_table3(results, folder)],
-        "victims": lambda: [_victims(results, "fig15a", folder)],
-        "bursts": lambda: [_bursts(results, "fig15b", folder)],
+        "dcqcn-victims": lambda: [_victims(results, "dcqcn", "fig15a", folder)],
+        "timely-victims": lambda: [_victims(results, "timely", "fig18a", folder)],
+        "dcqcn-bursts": lambda: [_bursts(results, "dcqcn", "fig15b", folder)],
+        "timely-bursts": lambda: [_bursts(results, "timely", "fig18b", folder)],
         "epsilon": lambda: [_epsilon(results, folder)],
         "loads": lambda: [_loads(results, folder)],
-        "hadoop": lambda: [_slowdowns(results, "hadoop", "fig16a", folder)],
-        "websearch": lambda: [_slowdowns(results, "websearch", "fig16b", folder)],
+        "dcqcn-hadoop": lambda: [_slowdowns(results, "dcqcn", "hadoop", "fig16a", folder)],
+        "timely-hadoop": lambda: [_slowdowns(results, "timely", "hadoop", "fig19a", folder)],
+        "dcqcn-websearch": lambda: [_slowdowns(results, "dcqcn", "websearch", "fig16b", folder)],
+        "timely-websearch": lambda: [_slowdowns(results, "timely", "websearch", "fig19b", folder)],
         "fairness": lambda: [_fairness(results, folder)],
     }
     for group, make in made.items():
@@ -302,7 +308,7 @@ def _table3(results: Results, folder: Path) -> Drawn:
         for index, kind in enumerate(KINDS):
             shares = []
             for which in SETS:
-                found = victims(results, "table3" if kind == "tcd" else "victims", kind, which)
+                found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
                 shares.append(100 * found.marked_ce / found.flows)
                 rows.append({"rules": which, "marking": kind, "victims": found.flows, "marked_ce": found.marked_ce})
             bars = axes.bar(np.arange(2) + (index - 0.5) * 0.36, shares, 0.34, color=COLOUR[kind], label=KINDS[kind])
@@ -323,12 +329,12 @@ def _size(kilobytes: float) -> str:
     return f"{kilobytes:g} KB" if kilobytes >= 1 else f"{kilobytes * 1000:g} B"
 
 
-def _victims(results: Results, name: str, folder: Path) -> Drawn:
-    title = "Mean FCT of victims, DCQCN"
+def _victims(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
+    title = f"Mean FCT of victims, {NAMES[scheme]}"
     rows = []
     with fig.canvas() as (figure, axes):
         for index, (kind, which) in enumerate((k, w) for w in SETS for k in KINDS):
-            means, counts = by_size(victims(results, "victims", kind, which))
+            means, counts = by_size(victims(results, f"{scheme}-victims", kind, which))
             hatch = "" if which == "paper" else "///"
             bars = axes.bar(
                 np.arange(len(means)) + (index - 1.5) * 0.2,
@@ -356,13 +362,13 @@ def _victims(results: Results, name: str, folder: Path) -> Drawn:
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
 
 
-def _bursts(results: Results, name: str, folder: Path) -> Drawn:
-    title = "Victims under bursts of one size, DCQCN"
+def _bursts(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
+    title = f"Victims under bursts of one size, {NAMES[scheme]}"
     rows = []
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         for which in SETS:
             for kind in KINDS:
-                found = [results["bursts", kind, which, kb] for kb in BURSTS_KB]
+                found = [results[f"{scheme}-bursts", kind, which, kb] for kb in BURSTS_KB]
                 means = [float(each.fct_us.mean()) for each in found]
                 above.plot(
                     range(len(BURSTS_KB)),
@@ -384,7 +390,7 @@ def _bursts(results: Results, name: str, folder: Path) -> Drawn:
                     }
                     for kb, mean, each in zip(BURSTS_KB, means, found, strict=True)
                 ]
-            found = [results["bursts", "tcd", which, kb] for kb in BURSTS_KB]
+            found = [results[f"{scheme}-bursts", "tcd", which, kb] for kb in BURSTS_KB]
             for mark, colour in (("marked_ue", fig.COLOURS[0]), ("marked_ce", fig.COLOURS[1])):
                 beneath.plot(
                     range(len(BURSTS_KB)),
@@ -490,16 +496,16 @@ def _loads(results: Results, folder: Path) -> Drawn:
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("loads", title, caption))
 
 
-def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Drawn:
+def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: Path) -> Drawn:
     label = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
-    title = f"FCT slowdown, {label}, 60 % load, DCQCN"
+    title = f"FCT slowdown, {label}, 60 % load, {NAMES[scheme]}"
     edges = FCT_EDGES_KB[workload]
     rows = []
     with fig.canvas(1, 3, width=12.0, height=4.4) as (figure, panels):
         for letter, panel, percent in zip("abc", panels, (50, 95, 99), strict=True):
             for which in SETS:
                 for kind in KINDS:
-                    found = results[workload, kind, which]
+                    found = results[f"{scheme}-{workload}", kind, which]
                     bins = [slowdowns(found, low, high) for low, high in pairwise((0, *edges))]
                     values = [percentile(each, percent) for each in bins]
                     panel.plot(
@@ -546,11 +552,11 @@ def _minor(value: float, _: int) -> str:
 
 
 def _fairness(results: Results, folder: Path) -> Drawn:
-    title = "Four flows through P2, DCQCN with TCD"
+    title = "Four flows through P2, with TCD"
     rows = []
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
-        for which, axes in zip(SETS, panels, strict=True):
-            found = results["fairness", which]
+        for scheme, axes in zip(NAMES, panels, strict=True):
+            found = results["fairness", scheme, "paper"]
             for flow in range(4):
                 axes.plot(
                     found.time_ms, found.goodput_gbps[:, flow], color=fig.COLOURS[flow], linewidth=1.0, label=f"b{flow}"
@@ -558,11 +564,11 @@ def _fairness(results: Results, folder: Path) -> Drawn:
             axes.plot(found.time_ms, found.f1_gbps, color="#888888", linewidth=1.0, label="f1")
             axes.axhline(8, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
             axes.axvspan(0, 3, color="#888888", alpha=0.15, linewidth=0, label="bursts")
-            axes.set_ylabel(f"{which}'s rules (Gbps)")
+            axes.set_ylabel(f"{NAMES[scheme]} (Gbps)")
             axes.set_ylim(bottom=0)
             rows += [
                 {
-                    "rules": which,
+                    "scheme": scheme,
                     "time_ms": time,
                     **{f"b{flow}_gbps": value for flow, value in enumerate(row)},
                     "f1_gbps": f1,
@@ -573,5 +579,5 @@ def _fairness(results: Results, folder: Path) -> Drawn:
         panels[1].set_xlabel("time since the bursts began (ms)")
         _title(panels[0], "fig20", title)
         fig.legend_above(panels[0], 6)
-        caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps."
+        caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps; paper's rules."
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig20", title, caption))

@@ -33,9 +33,9 @@ BEGAN_US = 100.0
 SETS = ("paper", "code")
 """Sets of rules and numbers."""
 EDGES_KB = (10, 100, 1_000, 10_000)
-"""Largest victim of each size bin of Fig. 15a, in KB."""
+"""Largest victim of each size bin of Fig. 15a and 18a, in KB."""
 BURSTS_KB = (32, 64, 128, 250, 500)
-"""Burst sizes of Fig. 15b."""
+"""Burst sizes of Fig. 15b and 18b."""
 EPSILONS = (0.02, 0.04, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5)
 """Fig. 14's, whose axis the paper's text does not give."""
 P3_LOADS = (0.45, 0.6, 0.75, 0.9)
@@ -128,6 +128,22 @@ def dcqcn(which: str, tcd: bool, alpha: float | None = None) -> Settings:
     }
 
 
+def timely(which: str, tcd: bool) -> Settings:
+    """TIMELY with and without TCD: beta 0.8, and with TCD 1.6 and a rate that stays on UE (5.2.3).
+
+    Without TCD its ports have RED, whose CE marks it does not look at: plain TIMELY.
+    """
+    fabric = {key: value for key, value in FABRIC[which].items() if not key.startswith("scheme.")}
+    return {
+        **fabric,
+        "scheme": {"name": "timely", "beta": 1.6 if tcd else 0.8, "undetermined": "hold"},
+        "detector": (TCD if tcd else RED)[which],
+    }
+
+
+SCHEMES: dict[str, Callable[[str, bool], Settings]] = {"dcqcn": dcqcn, "timely": timely}
+
+
 def group_jobs(group: str, scale: Scale) -> list[Job]:
     """All runs of an experiment."""
     return _GROUPS[group](scale)
@@ -203,13 +219,13 @@ def victim_settings(window_ms: float, load: float = PAPERS_LOAD) -> Settings:
     }
 
 
-def _victims(scale: Scale) -> list[Job]:
+def _victims(scheme: str, scale: Scale) -> list[Job]:
     return [
         Job(
-            key=("victims", "tcd" if tcd else "red", which, seed),
+            key=(f"{scheme}-victims", "tcd" if tcd else "red", which, seed),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={**dcqcn(which, tcd), **victim_settings(scale.window_ms), "record.marks": False},
+            sets={**SCHEMES[scheme](which, tcd), **victim_settings(scale.window_ms), "record.marks": False},
             seed=seed,
             cost=scale.window_ms * 0.03,
         )
@@ -239,15 +255,15 @@ def _table3(scale: Scale) -> list[Job]:
     ]
 
 
-def _bursts(scale: Scale) -> list[Job]:
-    """Bursts of one size at the moments of a Poisson process (Fig. 15b): 30 % of P3 on average at 64 KB."""
+def _bursts(scheme: str, scale: Scale) -> list[Job]:
+    """Bursts of one size at the moments of a Poisson process (Fig. 15b, 18b): 30 % of P3 on average at 64 KB."""
     return [
         Job(
-            key=("bursts", "tcd" if tcd else "red", which, kilobytes),
+            key=(f"{scheme}-bursts", "tcd" if tcd else "red", which, kilobytes),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
             sets={
-                **dcqcn(which, tcd),
+                **SCHEMES[scheme](which, tcd),
                 **{f"traffic.{index}.stop": f"{scale.bursts_ms}ms" for index in range(2)},
                 "traffic.2": {
                     "pattern": "burst",
@@ -308,15 +324,15 @@ def _loads(scale: Scale) -> list[Job]:
     ]
 
 
-def _fat_tree(workload: str, scale: Scale) -> list[Job]:
+def _fat_tree(scheme: str, workload: str, scale: Scale) -> list[Job]:
     window_ms = scale.flows[workload] / FLOWS_PER_MS[workload]
     return [
         Job(
-            key=(workload, "tcd" if tcd else "red", which),
+            key=(f"{scheme}-{workload}", "tcd" if tcd else "red", which),
             scenario=HERE / "fat_tree.toml",
             measure=measure_fct,
             sets={
-                **dcqcn(which, tcd),
+                **SCHEMES[scheme](which, tcd),
                 "traffic.0.workload": WORKLOADS[workload],
                 "traffic.0.stop": f"{window_ms:.3f}ms",
             },
@@ -331,13 +347,14 @@ def _fairness(scale: Scale) -> list[Job]:
     del scale
     return [
         Job(
-            key=("fairness", which),
+            key=("fairness", scheme, which),
             scenario=HERE / "fairness.toml",
             measure=partial(measure_fairness, began_us=BEGAN_US),
-            sets=dcqcn(which, tcd=True),
+            sets=make(which, True),
             cost=3.0,
         )
         for which in SETS
+        for scheme, make in SCHEMES.items()
     ]
 
 
@@ -347,12 +364,16 @@ _GROUPS: dict[str, Callable[[Scale], list[Job]]] = {
     "readings": _readings,
     "testbed": _testbed,
     "table3": _table3,
-    "victims": _victims,
-    "bursts": _bursts,
+    "dcqcn-victims": partial(_victims, "dcqcn"),
+    "timely-victims": partial(_victims, "timely"),
+    "dcqcn-bursts": partial(_bursts, "dcqcn"),
+    "timely-bursts": partial(_bursts, "timely"),
     "epsilon": _epsilon,
     "loads": _loads,
-    "hadoop": partial(_fat_tree, "hadoop"),
-    "websearch": partial(_fat_tree, "websearch"),
+    "dcqcn-hadoop": partial(_fat_tree, "dcqcn", "hadoop"),
+    "dcqcn-websearch": partial(_fat_tree, "dcqcn", "websearch"),
+    "timely-hadoop": partial(_fat_tree, "timely", "hadoop"),
+    "timely-websearch": partial(_fat_tree, "timely", "websearch"),
     "fairness": _fairness,
 }
 

@@ -32,11 +32,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "multi-point": ("multi", "readings"),
     "testbed": ("testbed",),
     "transitions": ("single", "multi", "readings"),
-    "victims": ("victims", "table3", "loads"),
+    "victims": ("dcqcn-victims", "table3", "loads"),
     "epsilon": ("epsilon",),
-    "dcqcn-victims": ("victims", "bursts"),
-    "dcqcn-hadoop": ("hadoop",),
-    "dcqcn-websearch": ("websearch",),
+    "dcqcn-victims": ("dcqcn-victims", "dcqcn-bursts"),
+    "dcqcn-hadoop": ("dcqcn-hadoop",),
+    "dcqcn-websearch": ("dcqcn-websearch",),
+    "timely-victims": ("timely-victims", "timely-bursts"),
+    "timely-realistic": ("timely-hadoop", "timely-websearch"),
     "fairness": ("fairness",),
 }
 """The experiments that each claim needs."""
@@ -47,9 +49,11 @@ SCENARIOS = {
     "victims": "victims.toml",
     "epsilon": "chain.toml, victims.toml",
     "dcqcn-victims": "victims.toml",
+    "timely-victims": "victims.toml",
     "fairness": "fairness.toml",
     "dcqcn-hadoop": "fat_tree.toml",
     "dcqcn-websearch": "fat_tree.toml",
+    "timely-realistic": "fat_tree.toml",
 }
 
 EQUAL = 0.15
@@ -254,7 +258,7 @@ def _victims(results: Results) -> Ruled:
     for which in SETS:
         share = {}
         for kind in ("red", "tcd"):
-            found = victims(results, "table3" if kind == "tcd" else "victims", kind, which)
+            found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
             share[kind] = found.marked_ce / found.flows
             measured[f"{which}: victims marked CE with {kind.upper()}"] = share[kind]
             measured[f"{which}: with {kind.upper()}, packets"] = float(found.packets_ce)
@@ -300,13 +304,13 @@ def _ce(found: Any) -> int:
     return int(found.packets_ce if hasattr(found, "packets_ce") else found.marked_ce)
 
 
-def _victims_fct(results: Results) -> tuple[dict[str, dict[str, list[float]]], list[int]]:
+def _victims_fct(results: Results, scheme: str) -> tuple[dict[str, dict[str, list[float]]], list[int]]:
     means: dict[str, dict[str, list[float]]] = {}
     counts: list[int] = []
     for which in SETS:
         means[which] = {}
         for kind in ("red", "tcd"):
-            means[which][kind], counts = by_size(victims(results, "victims", kind, which))
+            means[which][kind], counts = by_size(victims(results, f"{scheme}-victims", kind, which))
     return means, counts
 
 
@@ -316,26 +320,41 @@ def _bins() -> list[str]:
 
 def _dcqcn_victims(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
-    means, counts = _victims_fct(results)
+    means, counts = _victims_fct(results, "dcqcn")
     for which in SETS:
         for name, red, tcd in zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True):
             measured[f"{which}: {name}: RED, us"] = red
             measured[f"{which}: {name}: TCD, us"] = tcd
             if which == "paper":
                 checks.append(Check(f"{name}: TCD lower; RED over TCD", tcd < red, red / tcd))
-    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results)}"
+    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'dcqcn')}"
     return checks, measured, note
 
 
-def _sweep(results: Results) -> str:
-    sizes = sorted({key[3] for key in results if key[0] == "bursts"})
+def _sweep(results: Results, scheme: str) -> str:
+    sizes = sorted({key[3] for key in results if key[0] == f"{scheme}-bursts"})
     parts = []
     for kilobytes in sizes:
-        red, tcd = (results["bursts", kind, "paper", kilobytes] for kind in ("red", "tcd"))
+        red, tcd = (results[f"{scheme}-bursts", kind, "paper", kilobytes] for kind in ("red", "tcd"))
         parts.append(
             f"{kilobytes} KB: {red.fct_us.mean():.0f} to {tcd.fct_us.mean():.0f} us, {tcd.marked_ue / tcd.flows:.0%} UE"
         )
     return "Bursts of one size (Fig. b), mean FCT without and with TCD: " + "; ".join(parts) + "." if parts else ""
+
+
+def _timely_victims(results: Results) -> Ruled:
+    checks, measured = [], dict[str, float | None]()
+    means, counts = _victims_fct(results, "timely")
+    for which in SETS:
+        for index, (name, red, tcd) in enumerate(zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True)):
+            measured[f"{which}: {name}: TIMELY, us"] = red
+            measured[f"{which}: {name}: with TCD, us"] = tcd
+            if which == "paper" and index in (0, len(EDGES_KB) - 1):
+                claimed = 2.2 if index == 0 else 2.3
+                where = "under 10 KB" if index == 0 else "above 1 MB"
+                checks.append(Check(f"{where}: times better", tcd < red, red / tcd, claimed))
+    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'timely')}"
+    return checks, measured, note
 
 
 def _fct(
@@ -381,6 +400,21 @@ def _fct(
     return checks, measured, note
 
 
+def _timely_realistic(results: Results) -> Ruled:
+    checks, measured = [], dict[str, float | None]()
+    for which in SETS:
+        runs: dict[str, Fct] = {kind: results["timely-hadoop", kind, which] for kind in ("red", "tcd")}
+        tail = {kind: percentile(slowdowns(run, 0, 50), 99) for kind, run in runs.items()}
+        measured |= {
+            f"{which}: p99 up to 50 KB without TCD": tail["red"],
+            f"{which}: p99 up to 50 KB with TCD": tail["tcd"],
+        }
+        if which == "paper":
+            better = tail["red"] / tail["tcd"]
+            checks = [Check("p99 up to 50 KB: times better", better > 1, better, 50.3 / 36.6)]
+    return checks, measured, "Slowdown at the receiver over size/C and propagation. WebSearch is in the figures alone."
+
+
 def settled(found: Fairness, low_ms: float, high_ms: float) -> Any:
     """Mean rates of b0 to b3 in Gbps between two times."""
     inside = (found.time_ms > low_ms) & (found.time_ms <= high_ms)
@@ -395,22 +429,29 @@ def jain(rates: Any) -> float:
 
 def _fairness(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
-    for which in SETS:
-        found: Fairness = results["fairness", which]
-        # The bursts go on for 3 ms; later the rates have the last third of the run.
-        during, after = settled(found, 0.5, 3.0), settled(found, 20.0, 30.0)
-        measured |= {
-            f"{which}: Jain's index while the bursts go on": jain(during),
-            f"{which}: Jain's index after": jain(after),
-            f"{which}: least after, Gbps": float(after.min()),
-            f"{which}: greatest after, Gbps": float(after.max()),
-        }
-        if which == "paper":
-            checks = [
-                Check("Jain's index while the bursts go on", jain(during) >= 0.95, jain(during)),
-                Check("Jain's index after", jain(after) >= 0.95, jain(after)),
-                Check("mean of the four after, Gbps", bool(after.min() > 0), float(after.mean()), 8.0),
-            ]
+    for scheme in ("dcqcn", "timely"):
+        for which in SETS:
+            found: Fairness = results["fairness", scheme, which]
+            # The bursts go on for 3 ms; later the rates have the last third of the run.
+            during, after = settled(found, 0.5, 3.0), settled(found, 20.0, 30.0)
+            name = f"{which}: {scheme.upper()}"
+            measured |= {
+                f"{name}: Jain's index while the bursts go on": jain(during),
+                f"{name}: Jain's index after": jain(after),
+                f"{name}: least after, Gbps": float(after.min()),
+                f"{name}: greatest after, Gbps": float(after.max()),
+            }
+            if which == "paper":
+                checks += [
+                    Check(f"{scheme.upper()}: Jain's index while the bursts go on", jain(during) >= 0.95, jain(during)),
+                    Check(f"{scheme.upper()}: Jain's index after", jain(after) >= 0.95, jain(after)),
+                    Check(
+                        f"{scheme.upper()}: mean of the four after, Gbps",
+                        bool(after.min() > 0),
+                        float(after.mean()),
+                        8.0,
+                    ),
+                ]
     note = "What the senders put on the wire; during: 0.5 to 3 ms after the bursts' beginning, after: 20 to 30 ms."
     return checks, measured, note
 
@@ -424,7 +465,9 @@ _RULES: dict[str, Callable[[Results], Ruled]] = {
     "victims": _victims,
     "epsilon": _epsilon,
     "dcqcn-victims": _dcqcn_victims,
-    "dcqcn-hadoop": lambda r: _fct(r, "hadoop", (80, 50), 100, {"median": 10.8 / 3.6, "tail": 1.7}),
-    "dcqcn-websearch": lambda r: _fct(r, "websearch", (500, 500), 1_000, {"median": 4.6 / 2.5, "tail": 2.0}),
+    "dcqcn-hadoop": lambda r: _fct(r, "dcqcn-hadoop", (80, 50), 100, {"median": 10.8 / 3.6, "tail": 1.7}),
+    "dcqcn-websearch": lambda r: _fct(r, "dcqcn-websearch", (500, 500), 1_000, {"median": 4.6 / 2.5, "tail": 2.0}),
+    "timely-victims": _timely_victims,
+    "timely-realistic": _timely_realistic,
     "fairness": _fairness,
 }
