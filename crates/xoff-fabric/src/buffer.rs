@@ -310,6 +310,8 @@ mod tests {
         // crosses Xoff 1,518 B; one byte for rounding: 42,119 B. Response of 394 quanta adds 394 x 64 = 25,216 B.
         assert_eq!(headroom(&ends(), 1518, 64, 0), 42_119);
         assert_eq!(headroom(&ends(), 1518, 64, 394), 42_119 + 25_216);
+        // A PAUSE of each of eight priorities: 7 x 64 B more.
+        assert_eq!(headroom(&ends(), 1518, 8 * 64, 0), 42_119 + 448);
     }
 
     #[test]

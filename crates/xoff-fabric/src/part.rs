@@ -25,11 +25,15 @@ use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::roots::RootWatch;
 use crate::sender::Sender;
-use crate::settings::{NicTimer, Order};
+use crate::settings::{FlowControl, NicTimer, Order};
 use crate::simulation::Progress;
 use crate::switch_point::SwitchPoints;
 use crate::topology::{NodeId, PortId, peer};
 use crate::windows::{Totals, Windows};
+
+/// What to say of a loss where pauses end by themselves.
+const ENDED_PAUSES: &str = "; with `flow_control.refresh = false` a pause ends although the threshold is still \
+                            exceeded, and what comes until the next one works takes more of it";
 
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,7 +42,7 @@ pub enum Failure {
     #[error(
         "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
          (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
-         in all; {full}"
+         in all; {full}{remark}"
     )]
     Drop {
         /// When.
@@ -57,6 +61,8 @@ pub enum Failure {
         used: u64,
         /// What is full.
         full: Full,
+        /// Which setting is the likely cause; empty where none is.
+        remark: &'static str,
     },
     /// The system has no thread left.
     #[error("no thread could be started: {reason}; give fewer threads")]
@@ -490,6 +496,10 @@ impl Part {
             occupancy: overflow.occupancy,
             used: self.memories[node as usize].used(),
             full: overflow.full,
+            remark: match &self.net.settings.flow_control {
+                FlowControl::Pfc(pfc) if pfc.expires && !pfc.refresh => ENDED_PAUSES,
+                _ => "",
+            },
         };
         self.failure = Some((key(kind::SWITCH_ARRIVAL, ingress), failure));
     }

@@ -96,3 +96,28 @@ fn several_threads_are_for_large_runs() {
     assert_eq!(Cut::fastest(&large, 2, None).parts(), 2);
     assert_eq!(Cut::fastest(&large, 1, None).parts(), 1);
 }
+
+#[test]
+fn several_threads_begin_at_some_hundred_thousand_packet_hops() {
+    // As above with fewer packets a flow: 128 flows over 6 links, and ACKs back, are 1,536 packet-hops for each. Below a
+    // third of a million (20 ms at 60 ns) starting a thread, 1 ms, is not worth its while: 200 packets are 307,200,
+    // 400 are 614,400, in some 50 us.
+    let parts = |packets: u64| {
+        let topology = fat_tree(8);
+        let hosts = topology.hosts();
+        let size = packets * 1456;
+        let flows = (0..hosts.len()).map(|i| flow(hosts[i], hosts[(i + 16) % 128], size)).collect();
+        Cut::fastest(&network(topology, flows), 2, None).parts()
+    };
+    assert_eq!((parts(200), parts(400)), (1, 2));
+}
+
+#[test]
+fn a_long_run_with_few_packets_in_a_window_takes_one_thread() {
+    // 100 Mbps for 10 s: 85,000 packets a second over three links, and as many ACKs, are 5 million packet-hops in all
+    // but one in two windows of 1 us; a window's meeting of all threads takes as long as 50 packet-hops.
+    let slow = Flow { source_rate: Some(Rate::from_mbps(100)), ..flow(0, 1, 125_000_000) };
+    let net = network(chain(2, &[0, 1], Rate::from_gbps(100), Time::from_us(1)), vec![slow]);
+    assert_eq!(Cut::into(&net, 2, None).parts(), 2);
+    assert_eq!(Cut::fastest(&net, 2, None).parts(), 1);
+}

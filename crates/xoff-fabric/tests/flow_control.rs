@@ -6,7 +6,7 @@ use common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::buffer::Full;
-use xoff_fabric::settings::{FlowControl, Host, Pfc, Scheduling, Settings, Switch};
+use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
 
 const FRAME: u64 = 1518;
@@ -136,20 +136,50 @@ fn only_one_frame_of_each_priority_waits_for_the_wire() {
 }
 
 #[test]
-fn eight_priorities_fit_their_headroom() {
-    // The PAUSE of one priority may wait for those of seven others: 7 x 64 B at the wire, as many bytes of the peer's.
-    // Two hosts in eight priorities, thresholds that all of them cross at once, the shortest quanta that a scenario may
-    // have here: half of 64 quanta is 163.84 ns, a frame and eight PFC frames take 162.4 ns.
-    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let settings = Settings {
-        switch: Switch { priorities: 8, ..Switch::default() },
-        ..pfc(Pfc { xoff: Some(Bytes(FRAME)), quanta: 64, ..Pfc::default() })
+fn a_pause_waits_for_those_of_the_other_priorities() {
+    // 100 Gbps and 1 us up to the switch, 1 Gbps on to h1, PFC frames of 1,000 B (80 ns). h0's NIC sends a packet of 63 B in
+    // each of priorities 7 to 1, and then full frames in priority 0. All cross Xoff, which is 1 B: priority 0 by its
+    // first frame, 40 + 121 ns after the first of the others, whose seven PAUSE take the wire until 560 ns after theirs.
+    // Its own has left 80 ns later; 1 us later h0 ends the frame that it has begun, whose end is 1 us on its way. Above
+    // Xoff there are at least 1,518 B - 1 B + 12.5 B/ns x (560 + 80 - 161 + 2,000) ns = 32,500 B, less the 330 B or so that
+    // leave meanwhile, and at most a frame more.
+    // A headroom for one PFC frame, 3 x 1,518 + 1,000 + 25,000 + 1 = 30,555 B, is not enough; for eight it is 37,555 B.
+    let run = |headroom| {
+        let mut topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+        let slow = &mut topology.links[1];
+        (slow.rate_ab, slow.rate_ba) = (Rate::from_gbps(1), Rate::from_gbps(1));
+        let settings = Settings {
+            packets: Packets { pfc: Bytes(1_000), ..Packets::default() },
+            switch: Switch { priorities: 8, scheduling: Scheduling::Strict, ..Switch::default() },
+            ..pfc(Pfc { xoff: Some(Bytes(1)), headroom, ..Pfc::default() })
+        };
+        let single = |priority| xoff_fabric::Flow { priority, ..flow(0, 1, 1) };
+        let flows = (1..8).rev().map(single).chain([endless(0, 1, 0)]).collect();
+        let none = scheme("none", json!({}), Time::ZERO);
+        let duration = Some(Time::from_us(100));
+        simulate(topology, settings, none, flows, Recording::default(), duration).run(&mut |_| true)
     };
-    let flows = (0..16u8).map(|i| xoff_fabric::Flow { priority: i / 2, ..endless(u32::from(i % 2), 2, 0) });
-    let none = scheme("none", json!({}), Time::ZERO);
-    let duration = Some(Time::from_ms(2));
-    let mut sim = simulate(topology, settings, none, flows.collect(), Recording::default(), duration);
-    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+    let Err(Failure::Drop { priority: 0, full, .. }) = run(Some(Bytes(30_555))) else {
+        panic!("room for one PFC frame must overflow");
+    };
+    assert!(matches!(full, Full::Headroom { size: 30_555, needed } if needed < 30_555 + FRAME), "{full:?}");
+    assert_eq!(run(Some(Bytes(37_555))), Ok(Stop::Duration));
+    assert_eq!(run(None), Ok(Stop::Duration), "computed, it is for eight");
+}
+
+#[test]
+fn a_loss_says_where_pauses_end_by_themselves() {
+    // A headroom of 7,000 B overflows in any case; what is said of it follows the settings.
+    let message = |refresh, expires| {
+        let (xoff, headroom) = (Some(Bytes(10 * FRAME)), Some(Bytes(7_000)));
+        let settings = pfc(Pfc { xoff, headroom, refresh, expires, ..Pfc::default() });
+        two_to_one(settings, 200_000).run(&mut |_| true).expect_err("a loss").to_string()
+    };
+    let remark = "with `flow_control.refresh = false` a pause ends";
+    assert!(message(false, true).contains(remark), "{}", message(false, true));
+    for (refresh, expires) in [(true, true), (false, false)] {
+        assert!(message(refresh, expires).ends_with("B are there"), "{}", message(refresh, expires));
+    }
 }
 
 #[test]
