@@ -95,6 +95,18 @@ macro_rules! schemes {
             pub fn detector(&self) -> AnyDetector {
                 forward!(self, AnyScheme { $($variant),* }, s => s.detector())
             }
+            /// Whether its receivers or switches may send messages of their own: CNPs or CNMs.
+            pub fn notifies(&self) -> bool {
+                use std::any::TypeId;
+                let silent = TypeId::of::<crate::seams::Silent>();
+                let (receivers, queues) = match self {
+                    $(AnyScheme::$variant(_) => (
+                        TypeId::of::<<$params as Scheme>::Notification>(),
+                        TypeId::of::<<$params as Scheme>::Congestion>(),
+                    )),*
+                };
+                receivers != silent || queues != silent || self.signals().switch_point
+            }
             /// See [`Scheme::reaction`].
             pub fn reaction(&self, env: &FlowEnv) -> AnyReaction {
                 match self { $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env))),* }

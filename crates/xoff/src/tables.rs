@@ -90,7 +90,13 @@ impl Columns {
     fn table(self, name: &'static str) -> Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-        Table { name, batch: batch.expect("columns of one table are made from the same rows") }
+        // What could be refused: columns of different lengths, but each is made from the rows of its table; a type other
+        // than its field's, but the field is made from the array; a null where there is none, but only the builders
+        // that allow it make nulls.
+        Table {
+            name,
+            batch: batch.expect("fields are their arrays', and all columns have the rows of their table"),
+        }
     }
 }
 

@@ -4,6 +4,7 @@ use serde_json::{Value, json};
 use xoff::Scenario;
 use xoff::scenario::{Queues, Rates, keys, schema};
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::AnyTopology;
 
 const SMALL: &str = r#"
@@ -153,6 +154,37 @@ fn overrides_are_set_in_order_as_toml_or_as_bare_strings() {
 }
 
 #[test]
+fn routing_and_flow_control_need_no_name() {
+    let text = format!("{SMALL}\n[routing]\nsymmetric = false\n\n[flow_control]\nxoff = \"100KB\"\n");
+    let scenario = read(&text, &[]);
+    let named = read(&text, &[("routing.name", "ecmp"), ("flow_control.name", "pfc")]);
+    assert_eq!((&scenario.routing, &scenario.flow_control), (&named.routing, &named.flow_control));
+    let FlowControl::Pfc(pfc) = &scenario.flow_control else { panic!("{:?}", scenario.flow_control) };
+    assert_eq!(pfc.xoff, Some(Bytes(100_000)));
+    // By an override alone as well, and what is wrong in such a table is said as ever.
+    assert_eq!(read(SMALL, &[("flow_control.xoff", "100KB")]).flow_control, scenario.flow_control);
+    let message = refused(&text, &[("flow_control.xofff", "1KB")]);
+    assert!(message.contains("unknown key `xofff`") && message.contains("did you mean `xoff`"), "{message}");
+    let message = refused(&format!("{SMALL}\n[routing]\nnmae = \"ecmp\"\n"), &[]);
+    assert!(message.contains("[routing] lacks the key `name`"), "{message}");
+}
+
+#[test]
+fn the_schema_asks_for_no_name_where_there_is_a_default() {
+    let schema = schema();
+    let required = |key: &str, name: &str| {
+        let definition =
+            schema["properties"][key]["$ref"].as_str().expect("a reference").trim_start_matches('#');
+        let forms =
+            schema.pointer(definition).expect("a definition")["oneOf"].as_array().expect("forms").clone();
+        let form = forms.into_iter().find(|f| f["properties"]["name"]["const"] == name).expect("the form");
+        form["required"].as_array().is_some_and(|keys| keys.iter().any(|key| key == "name"))
+    };
+    assert!(!required("routing", "ecmp") && !required("flow_control", "pfc"));
+    assert!(required("routing", "spanning_trees") && required("flow_control", "none"));
+}
+
+#[test]
 fn a_payload_brings_headers_and_signals_on_top() {
     // 1000 B, 62 B of headers, and HPCC's INT on data: 2 B and 8 B for each of 5 hops.
     let scenario = read(SMALL, &[("packets.payload", "1000B")]);
@@ -195,6 +227,16 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
         ("packets.int_refresh", "2us", &[], &[("scheme.name", "fncc")], "`hpcc` has no INT on ACKs"),
         ("packets.pfc", "80B", &[("flow_control.name", "none")], &[], "\"none\""),
         ("host.flow_count", "all_open_qps", &[], &[("scheme.name", "fncc")], "number of flows"),
+        ("packets.cnp", "70B", &[], &[("scheme.name", "dcqcn")], "neither CNPs nor CNMs"),
+        (
+            "packets.cnp",
+            "70B",
+            &[("scheme.name", "fncc")],
+            &[("scheme.name", "rocc")],
+            "neither CNPs nor CNMs",
+        ),
+        ("quirks.gap", "rate_when_sent", none, &[], "never changes its rate"),
+        ("quirks.base_rtt", "payload", none, &[], "takes no base RTT"),
         ("record.interval", "5us", &[], &[("record.rates", "true")], "neither"),
     ];
     for (key, value, idle, used, reason) in cases {

@@ -3,8 +3,8 @@
 //! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
 //! same warnings as the scenario that it came from.
 
-use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Switch};
-use xoff_schemes::{IntFormat, IntPath, Signals};
+use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Quirks, Switch};
+use xoff_schemes::{AnyScheme, IntFormat, IntPath, Signals};
 
 use super::check::Checker;
 use super::{Record, Scenario};
@@ -50,6 +50,15 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     if signals.int != IntPath::Ack {
         let reason = format!("scheme `{scheme}` has no INT on ACKs");
         warn(p.int_refresh != default.int_refresh, "int_refresh", "packets", &reason);
+    }
+    if !s.scheme.notifies() {
+        let reason = format!("scheme `{scheme}` sends neither CNPs nor CNMs");
+        warn(p.cnp != default.cnp, "cnp", "packets", &reason);
+    }
+    if matches!(s.scheme, AnyScheme::None(_)) {
+        let (q, default) = (&s.quirks, Quirks::default());
+        warn(q.gap != default.gap, "gap", "quirks", "scheme `none` never changes its rate");
+        warn(q.base_rtt != default.base_rtt, "base_rtt", "quirks", "scheme `none` takes no base RTT");
     }
     if s.flow_control == FlowControl::None {
         warn(p.pfc != default.pfc, "pfc", "packets", "[flow_control] is \"none\"");

@@ -38,6 +38,9 @@ pub(super) const TOP: &[&str] = &[
 /// The names of [`FlowControl`]'s variants.
 pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc"];
 
+/// Tables that need no `name`, with what they are without one.
+pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
+
 /// What to write at least.
 pub(super) const SMALLEST: &str = "[topology]
 name = \"star\"
@@ -220,17 +223,25 @@ impl<'a> Reader<'a> {
     ) -> Option<T> {
         let table = self.is_table(key, node)?;
         let label = table_label(key);
-        let Some(entry) = table.get(tag) else {
-            let mistyped = table.entries.iter().find(|e| nearest(&e.key, [tag]).is_some());
-            let place = mistyped.map_or(&node.place, |e| &e.key_place);
-            let expected = format!("expected `{tag} = ...` with one of: {}", names.join(", "));
-            self.add(place, format!("{label} lacks the key `{tag}`"), expected);
-            return None;
-        };
-        let Value::String(name) = &entry.node.value else {
-            let message = format!("`{tag}` in {label} is {}", entry.node.kind());
-            self.add(&entry.node.place, message, format!("expected one of: {}", names.join(", ")));
-            return None;
+        let (name, name_place) = match table.get(tag) {
+            Some(Entry { node: Node { value: Value::String(name), place }, .. }) => (name.as_str(), place),
+            Some(entry) => {
+                let message = format!("`{tag}` in {label} is {}", entry.node.kind());
+                self.add(&entry.node.place, message, format!("expected one of: {}", names.join(", ")));
+                return None;
+            }
+            None => {
+                let mistyped = table.entries.iter().find(|e| nearest(&e.key, [tag]).is_some());
+                match UNNAMED.iter().find(|(unnamed, _)| *unnamed == key && mistyped.is_none()) {
+                    Some((_, name)) => (*name, &node.place),
+                    None => {
+                        let place = mistyped.map_or(&node.place, |e| &e.key_place);
+                        let expected = format!("expected `{tag} = ...` with one of: {}", names.join(", "));
+                        self.add(place, format!("{label} lacks the key `{tag}`"), expected);
+                        return None;
+                    }
+                }
+            }
         };
         let what = match key {
             "traffic" => "traffic pattern".to_string(),
@@ -242,14 +253,14 @@ impl<'a> Reader<'a> {
                 let from_file = matches!(fault.place, Some(Place::File(_)));
                 let unknown = matches!(fault.kind, Kind::UnknownKey { .. });
                 let problem = self.fault(Context { table: Some(key), tag: Some((tag, name)) }, fault);
-                if unknown && from_file && matches!(entry.node.place, Place::Override(_)) {
+                if unknown && from_file && matches!(name_place, Place::Override(_)) {
                     problem.notes.push(format!("the key comes from the file, `{key}.{tag}` from --set"));
                 }
                 None
             }
             None => {
                 let expected = one_of(name, names.iter().copied());
-                self.add(&entry.node.place, format!("unknown {what} {name:?}"), expected);
+                self.add(name_place, format!("unknown {what} {name:?}"), expected);
                 None
             }
         }
@@ -348,6 +359,16 @@ mod tests {
         let names: Vec<_> =
             variants.iter().filter_map(|v| v["properties"]["name"]["const"].as_str()).collect();
         assert_eq!(names, FLOW_CONTROLS);
+    }
+
+    #[test]
+    fn tables_without_a_name_are_what_a_scenario_without_them_has() {
+        let routing = serde_json::to_value(Routing::default()).unwrap();
+        let flow_control = serde_json::to_value(FlowControl::default()).unwrap();
+        let name = |value: &serde_json::Value| value["name"].as_str().unwrap().to_string();
+        let expected = [("routing", name(&routing)), ("flow_control", name(&flow_control))];
+        let found: Vec<_> = UNNAMED.iter().map(|(key, name)| (*key, name.to_string())).collect();
+        assert_eq!(found, expected);
     }
 
     #[test]

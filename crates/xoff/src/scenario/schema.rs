@@ -14,6 +14,19 @@ pub fn schema() -> Value {
     if let Some(traffic) = schema.pointer_mut("/properties/traffic") {
         traffic["minItems"] = 1.into();
     }
+    for (key, name) in super::read::UNNAMED {
+        let property = schema.pointer(&format!("/properties/{key}"));
+        // The table's forms stand in its type's definition.
+        let reference = property.and_then(|p| p.get("$ref")).and_then(Value::as_str);
+        let path = reference.map_or(format!("/properties/{key}"), |r| r.trim_start_matches('#').to_string());
+        let forms = schema.pointer_mut(&format!("{path}/oneOf")).and_then(Value::as_array_mut);
+        let is_it = |form: &&mut Value| form.pointer("/properties/name/const") == Some(&Value::from(*name));
+        if let Some(form) = forms.and_then(|forms| forms.iter_mut().find(is_it))
+            && let Some(required) = form.get_mut("required").and_then(Value::as_array_mut)
+        {
+            required.retain(|key| key != "name");
+        }
+    }
     schema
 }
 
