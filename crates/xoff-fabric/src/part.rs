@@ -32,8 +32,14 @@ use crate::topology::{NodeId, PortId, peer};
 use crate::windows::{Totals, Windows};
 
 /// What to say of a loss where pauses end by themselves.
-const ENDED_PAUSES: &str = "; with `flow_control.refresh = false` a pause ends although the threshold is still \
-                            exceeded, and what comes until the next one works takes more of it";
+fn ended_pauses(unrefreshed: bool) -> &'static str {
+    if unrefreshed {
+        "; with `flow_control.refresh = false` a pause ends although the threshold is still exceeded, and what comes \
+         until the next one works takes more of it"
+    } else {
+        ""
+    }
+}
 
 /// Why a run cannot go on.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -42,7 +48,8 @@ pub enum Failure {
     #[error(
         "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
          (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
-         in all; {full}{remark}"
+         in all; {full}{}",
+        ended_pauses(*unrefreshed)
     )]
     Drop {
         /// When.
@@ -61,8 +68,8 @@ pub enum Failure {
         used: u64,
         /// What is full.
         full: Full,
-        /// Which setting is the likely cause; empty where none is.
-        remark: &'static str,
+        /// Pauses end although the threshold is still exceeded, which is the likely cause.
+        unrefreshed: bool,
     },
     /// The system has no thread left.
     #[error("no thread could be started: {reason}; give fewer threads")]
@@ -496,9 +503,9 @@ impl Part {
             occupancy: overflow.occupancy,
             used: self.memories[node as usize].used(),
             full: overflow.full,
-            remark: match &self.net.settings.flow_control {
-                FlowControl::Pfc(pfc) if pfc.expires && !pfc.refresh => ENDED_PAUSES,
-                _ => "",
+            unrefreshed: match &self.net.settings.flow_control {
+                FlowControl::Pfc(pfc) => pfc.expires && !pfc.refresh,
+                _ => false,
             },
         };
         self.failure = Some((key(kind::SWITCH_ARRIVAL, ingress), failure));
