@@ -39,10 +39,11 @@ impl PartialOrd for Event {
     }
 }
 
-/// Width of a slot: 2^10 ps = 1.024 ns, so that a slot of a busy network of hundreds of links holds a handful.
-const SLOT_BITS: u32 = 10;
+/// Width of a slot: 2^9 ps = 0.512 ns, so that a slot of a busy network of hundreds of links holds a few.
+const SLOT_BITS: u32 = 9;
 /// Slots in the wheel: a horizon of 16.8 us, beyond any link's delay and a full packet's time at 1 Gbps.
-const SLOTS: usize = 1 << 14;
+const SLOTS: usize = 1 << 15;
+const SLOT: u64 = 1 << SLOT_BITS;
 const WORDS: usize = SLOTS / 64;
 const NONE: u32 = u32::MAX;
 /// No slot: beyond the last that 64 bits of picoseconds reach.
@@ -51,7 +52,9 @@ const NO_SLOT: u64 = 1 << (64 - SLOT_BITS);
 /// An event in a slot's list.
 #[derive(Clone, Copy)]
 struct Node {
-    event: Event,
+    /// Its time after the slot's beginning, above its key: the order within the slot.
+    place: u64,
+    arg: u32,
     next: u32,
 }
 
@@ -59,14 +62,14 @@ struct Node {
 pub struct EventQueue {
     /// Events of the current slot and before, latest first: the next event is the last element.
     due: Vec<Event>,
+    /// The slot that is being opened.
+    handful: Handful,
     /// Slot number (time / slot width) up to which events are in `due`.
     current: u64,
     /// First node of each slot's list.
     heads: Box<[u32; SLOTS]>,
     /// One bit a slot: is its list non-empty.
     occupied: [u64; WORDS],
-    /// One bit a word of `occupied`.
-    summary: [u64; WORDS / 64],
     nodes: Vec<Node>,
     free: u32,
     /// Events beyond the horizon at the time they were pushed.
@@ -106,10 +109,13 @@ impl Default for EventQueue {
     fn default() -> Self {
         EventQueue {
             due: Vec::with_capacity(64),
+            handful: Handful::default(),
             current: 0,
-            heads: Box::new([NONE; SLOTS]),
+            heads: vec![NONE; SLOTS]
+                .into_boxed_slice()
+                .try_into()
+                .unwrap_or_else(|_| Box::new([NONE; SLOTS])),
             occupied: [0; WORDS],
-            summary: [0; WORDS / 64],
             nodes: Vec::with_capacity(1024),
             free: NONE,
             far: BinaryHeap::new(),
@@ -155,7 +161,7 @@ impl EventQueue {
         if self.scheduled.is_some() {
             return self.push_scheduled(time, key, arg);
         }
-        self.place(Event { time, key, arg });
+        self.place(time, key, arg);
     }
 
     #[cold]
@@ -163,17 +169,17 @@ impl EventQueue {
     fn push_scheduled(&mut self, time: Time, key: u32, arg: u32) {
         let Some(scheduled) = &mut self.scheduled else { return };
         let (key, arg) = scheduled.put(key, arg);
-        self.place(Event { time, key, arg });
+        self.place(time, key, arg);
     }
 
     #[inline]
-    fn place(&mut self, event: Event) {
-        let slot = event.time.0 >> SLOT_BITS;
+    fn place(&mut self, time: Time, key: u32, arg: u32) {
+        let slot = time.0 >> SLOT_BITS;
         if slot.wrapping_sub(self.current).wrapping_sub(1) >= SLOTS as u64 - 1 {
-            return self.place_elsewhere(event, slot);
+            return self.place_elsewhere(Event { time, key, arg }, slot);
         }
         let slot = (slot % SLOTS as u64) as usize;
-        let node = Node { event, next: self.heads[slot] };
+        let node = Node { place: (time.0 % SLOT) << 32 | u64::from(key), arg, next: self.heads[slot] };
         self.heads[slot] = self.free;
         if let Some(free) = self.nodes.get_mut(self.free as usize) {
             self.free = free.next;
@@ -181,9 +187,8 @@ impl EventQueue {
         } else {
             self.heads[slot] = self.grow(node);
         }
-        // Set whether they are or not: which of the two is as good as random.
+        // Set whether it is or not: which of the two is as good as random.
         self.occupied[slot / 64] |= 1 << (slot % 64);
-        self.summary[slot / 4096] |= 1 << (slot / 64 % 64);
     }
 
     #[cold]
@@ -255,7 +260,7 @@ impl EventQueue {
             }
             self.open(slot);
         }
-        self.due.last().map(|e| e.time)
+        self.due.last().map(|event| event.time)
     }
 
     /// A time that is not after the next event's and less than a slot before it; none where nothing is pending. Unlike
@@ -280,22 +285,15 @@ impl EventQueue {
     fn next_occupied(&self) -> u64 {
         let start = (self.current % SLOTS as u64) as usize;
         let distance = |slot: usize| self.current + ((slot + SLOTS - start) % SLOTS) as u64;
-        // The rest of the current word, then whole words around the wheel by the summary.
-        let word = start / 64;
-        let rest = self.occupied[word] & (!0 << (start % 64));
-        if rest != 0 {
-            return distance(word * 64 + rest.trailing_zeros() as usize);
-        }
-        let first = (word + 1) % WORDS;
-        let mut s = first / 64;
-        let mut bits = self.summary[s] & (!0 << (first % 64));
-        for _ in 0..=WORDS / 64 {
+        // The rest of the current word, then whole words around the wheel; in a busy network the next has an event.
+        let mut word = start / 64;
+        let mut bits = self.occupied[word] & (!0 << (start % 64));
+        for _ in 0..=WORDS {
             if bits != 0 {
-                let w = (s * 64 + bits.trailing_zeros() as usize) % WORDS;
-                return distance(w * 64 + self.occupied[w].trailing_zeros() as usize);
+                return distance(word * 64 + bits.trailing_zeros() as usize);
             }
-            s = (s + 1) % (WORDS / 64);
-            bits = self.summary[s];
+            word = (word + 1) % WORDS;
+            bits = self.occupied[word];
         }
         NO_SLOT
     }
@@ -308,17 +306,18 @@ impl EventQueue {
         let first = std::mem::replace(&mut self.heads[index], NONE);
         if first != NONE {
             self.occupied[index / 64] &= !(1 << (index % 64));
-            if self.occupied[index / 64] == 0 {
-                self.summary[index / 4096] &= !(1 << (index / 64 % 64));
-            }
-            let mut last = first;
+            let (mut last, mut count) = (first, 0);
             loop {
-                let Node { event, next } = self.nodes[last as usize];
-                self.due.push(event);
+                let Node { place, arg, next } = self.nodes[last as usize];
+                self.handful.put(count, place, arg);
+                count += 1;
                 if next == NONE {
                     break;
                 }
                 last = next;
+            }
+            if self.handful.sort_into(count, slot << SLOT_BITS, &mut self.due).is_none() {
+                self.sort_list(first, slot << SLOT_BITS);
             }
             // The list goes to the free ones as it is.
             self.nodes[last as usize].next = self.free;
@@ -327,7 +326,19 @@ impl EventQueue {
         if self.far_slot <= slot {
             self.take_far(slot);
         }
-        sort(&mut self.due);
+    }
+
+    /// Makes the events of a list due that are more than a handful, or not all at different times and places.
+    #[cold]
+    #[inline(never)]
+    fn sort_list(&mut self, first: u32, begin: u64) {
+        let mut node = first;
+        while node != NONE {
+            let Node { place, arg, next } = self.nodes[node as usize];
+            self.due.push(event(begin, place, arg));
+            node = next;
+        }
+        self.due.sort_unstable_by_key(|&e| Reverse(e));
     }
 
     /// Makes the events beyond the horizon due that belong to `slot`.
@@ -336,23 +347,72 @@ impl EventQueue {
         let of = |event: &Event| event.time.0 >> SLOT_BITS;
         while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| of(&r.0) <= slot) {
             self.far.pop();
-            self.due.push(event);
+            insert_due(&mut self.due, event);
         }
         self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| of(event));
     }
 }
 
-/// Sorts a handful of events, latest first.
+/// The event at a node's place in the slot that begins at `begin`.
 #[inline]
-fn sort(due: &mut [Event]) {
-    match due {
-        [] | [_] => {}
-        [a, b] => {
-            // Without a branch: which is first is as good as random.
-            let swap = a.rank() < b.rank();
-            (*a, *b) = if swap { (*b, *a) } else { (*a, *b) };
+fn event(begin: u64, place: u64, arg: u32) -> Event {
+    Event { time: Time(begin + (place >> 32)), key: place as u32, arg }
+}
+
+/// Most events that are sorted by counting.
+const HANDFUL: usize = 16;
+/// So many are compared at a time.
+const STRIDE: usize = 4;
+
+/// The events of a slot, sorted by counting for each how many come after it: the order of a handful is as good as
+/// random, so every branch that asks for it would be mispredicted half the time.
+#[derive(Clone, Copy, Default)]
+struct Handful {
+    places: [u64; HANDFUL],
+    args: [u32; HANDFUL],
+}
+
+impl Handful {
+    /// Takes one in; what is too many is left out.
+    #[inline]
+    fn put(&mut self, number: usize, place: u64, arg: u32) {
+        if number < HANDFUL {
+            self.places[number] = place;
+            self.args[number] = arg;
         }
-        _ => due.sort_unstable_by_key(|e| Reverse(e.rank())),
+    }
+
+    /// Puts the first `count` into the empty list of what is due, latest first. None where they are too many, or two
+    /// have the same place, so that their arguments decide.
+    #[inline]
+    fn sort_into(&mut self, count: usize, begin: u64, due: &mut Vec<Event>) -> Option<()> {
+        if count == 1 {
+            due.push(event(begin, self.places[0], self.args[0]));
+            return Some(());
+        }
+        if count > HANDFUL {
+            return None;
+        }
+        // Up to a whole stride, with what comes after nothing.
+        for place in &mut self.places[count..count.next_multiple_of(STRIDE)] {
+            *place = 0;
+        }
+        due.resize(count, event(0, 0, 0));
+        let mut all = 0;
+        for (&place, &arg) in self.places[..count].iter().zip(&self.args) {
+            let mut after = 0;
+            for others in self.places[..count.next_multiple_of(STRIDE)].chunks_exact(STRIDE) {
+                after += others.iter().map(|&other| usize::from(other > place)).sum::<usize>();
+            }
+            due[after] = event(begin, place, arg);
+            all += after;
+        }
+        // Two at the same place have taken the same one, and the sum falls short of 0 + 1 + ... + (count - 1).
+        if all != count * (count - 1) / 2 {
+            due.clear();
+            return None;
+        }
+        Some(())
     }
 }
 
