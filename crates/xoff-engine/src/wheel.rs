@@ -172,6 +172,12 @@ impl EventQueue {
         self.place(time, key, arg);
     }
 
+    #[cold]
+    #[inline(never)]
+    fn take_scheduled(&mut self, event: Event) -> Option<Event> {
+        self.scheduled.as_mut().map(|scheduled| scheduled.take(event))
+    }
+
     #[inline]
     fn place(&mut self, time: Time, key: u32, arg: u32) {
         let slot = time.0 >> SLOT_BITS;
@@ -245,10 +251,10 @@ impl EventQueue {
     #[inline]
     fn pop_due(&mut self) -> Option<Event> {
         let event = self.due.pop()?;
-        Some(match &mut self.scheduled {
-            None => event,
-            Some(scheduled) => scheduled.take(event),
-        })
+        if self.scheduled.is_some() {
+            return self.take_scheduled(event);
+        }
+        Some(event)
     }
 
     /// The time of the next event.
@@ -368,7 +374,8 @@ const STRIDE: usize = 4;
 /// random, so every branch that asks for it would be mispredicted half the time.
 #[derive(Clone, Copy, Default)]
 struct Handful {
-    places: [u64; HANDFUL],
+    /// With room for what fills the last stride up.
+    places: [u64; HANDFUL + STRIDE],
     args: [u32; HANDFUL],
 }
 
@@ -394,8 +401,8 @@ impl Handful {
             return None;
         }
         // Up to a whole stride, with what comes after nothing.
-        for place in &mut self.places[count..count.next_multiple_of(STRIDE)] {
-            *place = 0;
+        if let Some(rest) = self.places.get_mut(count..count + STRIDE) {
+            rest.fill(0);
         }
         due.resize(count, event(0, 0, 0));
         let mut all = 0;

@@ -81,9 +81,10 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    /// What one queue may hold of the shared memory.
-    fn threshold(&self, queue: &IngressQueue) -> u64 {
-        let free = self.shareable.saturating_sub(self.shared_used);
+    /// What one queue may hold of the shared memory once `more` bytes of it are taken.
+    #[inline]
+    fn threshold(&self, queue: &IngressQueue, more: u64) -> u64 {
+        let free = self.shareable.saturating_sub(self.shared_used + more);
         ((u128::from(free) * u128::from(queue.alpha)) >> 32) as u64
     }
 }
@@ -207,7 +208,22 @@ impl Memory {
 
     /// Bytes above which a queue's peer is paused now.
     pub fn xoff(&self, queue: &IngressQueue) -> u64 {
-        self.dynamic.as_ref().map_or(queue.xoff, |d| d.threshold(queue).saturating_add(d.reserve))
+        self.dynamic.as_ref().map_or(queue.xoff, |d| d.threshold(queue, 0).saturating_add(d.reserve))
+    }
+
+    /// Whether a packet that leaves as soon as it has arrived changes nothing: it fits without headroom, and neither PAUSE
+    /// nor RESUME follows. It may say no where that is so, near a dynamic threshold.
+    #[inline]
+    pub fn lets_through(&self, queue: &IngressQueue, size: u64) -> bool {
+        let bytes = queue.bytes + size;
+        let below = match &self.dynamic {
+            None => bytes <= queue.xoff,
+            Some(dynamic) => {
+                let shared = bytes.saturating_sub(dynamic.reserve);
+                queue.headroom_used == 0 && shared < dynamic.threshold(queue, size)
+            }
+        };
+        below & !queue.pausing & (self.used + size <= self.capacity)
     }
 
     /// Charges a packet that has arrived; says whether the peer must be paused.
@@ -259,7 +275,7 @@ impl Memory {
     fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
         let overflow = self.overflow(queue, size);
         let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
-        let threshold = dynamic.threshold(queue);
+        let threshold = dynamic.threshold(queue, 0);
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
         let bytes = queue.bytes + size;
         let fits = bytes <= dynamic.reserve || size + shared <= threshold;
@@ -276,7 +292,7 @@ impl Memory {
         }
         self.used += size;
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
-        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold(queue)))
+        Ok(!queue.pausing && (queue.headroom_used > 0 || shared >= dynamic.threshold(queue, 0)))
     }
 
     fn release_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
@@ -290,7 +306,7 @@ impl Memory {
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
         queue.pausing
             && queue.headroom_used == 0
-            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold(queue))
+            && (shared == 0 || shared + dynamic.resume_offset <= dynamic.threshold(queue, 0))
     }
 }
 

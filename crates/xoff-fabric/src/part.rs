@@ -451,20 +451,15 @@ impl Part {
     }
 
     /// Puts a packet on the wire of an idle port: the one place where packets leave a node.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn put_on_wire(&mut self, port_id: PortId, id: PacketId) {
         let size = u64::from(self.packets[id].size);
         let port = &mut self.ports[port_id as usize];
-        debug_assert!(port.busy_until <= self.now, "one frame at a time");
         debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
-        let sent = self.now + port.serialization(size);
-        port.busy_until = sent + port.gap;
-        port.tx_bytes += size;
-        port.tx_packets += 1;
-        let (arrival, key_there, ready) = (sent + port.delay, port.arrival_key, port.busy_until);
+        let (arrival, key_there) = (port.start(self.now, size), port.arrival_key);
         if self.tells_when_ready {
             port.armed = true;
-            self.events.push(ready, key(kind::PORT_READY, port_id), 0);
+            self.events.push(port.busy_until, key(kind::PORT_READY, port_id), 0);
         }
         if key_there == AWAY {
             return self.send_off(port_id, arrival, id);

@@ -27,18 +27,32 @@ impl Part {
         packet.position += 1;
         let (class, size) = (packet.class, u64::from(packet.size));
         if class >= DATA {
+            let number = ingress as usize * self.priorities + (class - DATA) as usize;
+            let port = &self.ports[egress as usize];
+            let (queue, memory) = (&mut self.ingress[number], &mut self.memories[port.node as usize]);
+            if port.is_quiet(self.now) && memory.lets_through(queue, size) {
+                return self.pass(egress, id, class);
+            }
             packet.flags |= CHARGED;
-            let queue = ingress as usize * self.priorities + (class - DATA) as usize;
-            let node = self.ports[ingress as usize].node as usize;
-            match self.memories[node].charge(&mut self.ingress[queue], size) {
+            match memory.charge(queue, size) {
                 Ok(false) => {}
-                Ok(true) => self.send_pause(queue as u32),
+                Ok(true) => self.send_pause(number as u32),
                 Err(overflow) => return self.no_room(ingress, id, overflow),
             }
         } else if packet.kind == Kind::Cnm && self.loses_message(egress, id) {
             return self.packets.remove(id);
         }
         self.enqueue(egress, id, class, size);
+    }
+
+    /// A packet goes straight through: its port is quiet, and no threshold is near.
+    #[inline(always)] // on the way of most packets
+    fn pass(&mut self, egress: PortId, id: PacketId, class: u8) {
+        if self.watched && self.packets[id].kind == Kind::Data {
+            let size = u64::from(self.packets[id].size);
+            self.note_enqueue(egress, id, class, size);
+        }
+        self.leave(egress, id, class);
     }
 
     /// A packet joins an egress queue of a switch, or goes straight to the wire where nothing is before it.
@@ -136,7 +150,7 @@ impl Part {
     #[inline]
     fn forward(&mut self, egress: PortId, id: PacketId, class: u8) {
         let packet = &mut self.packets[id];
-        let (kind, size, ingress) = (packet.kind, u64::from(packet.size), packet.ingress);
+        let (size, ingress) = (u64::from(packet.size), packet.ingress);
         if packet.flags & CHARGED != 0 {
             packet.flags &= !CHARGED;
             let queue = ingress as usize * self.priorities + (class - DATA) as usize;
@@ -145,6 +159,14 @@ impl Part {
                 self.send_resume(queue as u32);
             }
         }
+        self.leave(egress, id, class);
+    }
+
+    /// A packet goes onto the wire: marks and telemetry are written.
+    #[inline(always)] // on the way of every packet
+    fn leave(&mut self, egress: PortId, id: PacketId, class: u8) {
+        let packet = &self.packets[id];
+        let (kind, ingress) = (packet.kind, packet.ingress);
         match kind {
             Kind::Data => {
                 if self.watched {
