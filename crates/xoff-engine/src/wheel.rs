@@ -185,13 +185,16 @@ impl EventQueue {
             return self.place_elsewhere(Event { time, key, arg }, slot);
         }
         let slot = (slot % SLOTS as u64) as usize;
-        let node = Node { place: (time.0 % SLOT) << 32 | u64::from(key), arg, next: self.heads[slot] };
+        let (place, next) = ((time.0 % SLOT) << 32 | u64::from(key), self.heads[slot]);
         self.heads[slot] = self.free;
-        if let Some(free) = self.nodes.get_mut(self.free as usize) {
-            self.free = free.next;
-            *free = node;
+        if let Some(node) = self.nodes.get_mut(self.free as usize) {
+            // Field by field: as a whole it would go through the stack, which costs a seventh of all time.
+            self.free = node.next;
+            node.place = place;
+            node.arg = arg;
+            node.next = next;
         } else {
-            self.heads[slot] = self.grow(node);
+            self.heads[slot] = self.grow(Node { place, arg, next });
         }
         // Set whether it is or not: which of the two is as good as random.
         self.occupied[slot / 64] |= 1 << (slot % 64);
@@ -255,6 +258,12 @@ impl EventQueue {
             return self.take_scheduled(event);
         }
         Some(event)
+    }
+
+    /// The argument of the event after the one that was popped last, if it is known without opening a slot.
+    #[inline]
+    pub fn next_arg(&self) -> Option<u32> {
+        self.due.last().map(|event| event.arg)
     }
 
     /// The time of the next event.

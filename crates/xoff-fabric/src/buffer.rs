@@ -10,7 +10,10 @@ use xoff_engine::{Rate, Time};
 use crate::settings::{FlowControl, Pfc};
 
 /// Thresholds and state of one (ingress port, priority).
+///
+/// One cache line.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
 pub struct IngressQueue {
     /// Bytes in the switch that came in here, without those in the headroom of dynamic thresholds.
     pub bytes: u64,
@@ -18,6 +21,8 @@ pub struct IngressQueue {
     headroom_used: u64,
     /// Whether the peer was told to pause.
     pub pausing: bool,
+    /// The switch.
+    pub node: u32,
     xoff: u64,
     xon: u64,
     /// Memory above the threshold.
@@ -148,8 +153,9 @@ pub fn quanta_time(quanta: u64, rate: Rate) -> Time {
 }
 
 impl IngressQueue {
-    /// The thresholds of one ingress port and priority under `flow_control`, in a network whose hosts have `line_rate`.
+    /// The thresholds of one ingress port and priority of switch `node` under `flow_control`, in a network whose hosts have `line_rate`.
     pub fn new(
+        node: u32,
         flow_control: &FlowControl,
         ends: &LinkEnds,
         line_rate: Rate,
@@ -160,6 +166,7 @@ impl IngressQueue {
             bytes: 0,
             headroom_used: 0,
             pausing: false,
+            node,
             xoff: u64::MAX,
             xon: u64::MAX,
             headroom: 0,
@@ -340,7 +347,7 @@ mod tests {
     #[test]
     fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
         let flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(10_000)), ..Pfc::default() });
-        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, None, 0, 1);
         for _ in 0..10 {
             assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // up to 10,000 B: at Xoff, not above
@@ -359,7 +366,7 @@ mod tests {
     fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
         let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(1_500)), ..Pfc::default() };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, None, 0, 1);
         for _ in 0..3 {
             assert!(memory.charge(&mut queue, 1_000).is_ok());
@@ -395,7 +402,7 @@ mod tests {
         let pfc =
             Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut first = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut first = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut second = first;
         let mut memory = Memory::new(&flow_control, Some(10_000), 1_000, 2);
         for size in [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] {
@@ -417,7 +424,7 @@ mod tests {
             ..Pfc::default()
         };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut queue = IngressQueue::new(&flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut memory = Memory::new(&flow_control, Some(100_000), 9_000, 1);
         for _ in 0..30 {
             assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));

@@ -290,7 +290,7 @@ impl Part {
             };
             let node = topology.node_of(port) as usize;
             for _ in 0..self.priorities {
-                let queue = IngressQueue::new(fc, &ends, net.line_rate, frame, pfc_frames);
+                let queue = IngressQueue::new(node as u32, fc, &ends, net.line_rate, frame, pfc_frames);
                 headrooms[node] += queue.headroom();
                 queues[node] += 1;
                 self.ingress.push(queue);
@@ -402,6 +402,9 @@ impl Part {
             self.counters.events += 1;
             self.counters.fingerprint =
                 self.counters.fingerprint.wrapping_add(fingerprint(event.time, event.key));
+            if let Some(arg) = self.events.next_arg() {
+                self.packets.prefetch(arg);
+            }
             let index = index_of(event.key);
             match kind_of(event.key) {
                 kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),

@@ -29,7 +29,8 @@ impl Part {
         if class >= DATA {
             let number = ingress as usize * self.priorities + (class - DATA) as usize;
             let port = &self.ports[egress as usize];
-            let (queue, memory) = (&mut self.ingress[number], &mut self.memories[port.node as usize]);
+            let queue = &mut self.ingress[number];
+            let memory = &mut self.memories[queue.node as usize];
             if port.is_quiet(self.now) && memory.lets_through(queue, size) {
                 return self.pass(egress, id, class);
             }
@@ -153,10 +154,10 @@ impl Part {
         let (size, ingress) = (u64::from(packet.size), packet.ingress);
         if packet.flags & CHARGED != 0 {
             packet.flags &= !CHARGED;
-            let queue = ingress as usize * self.priorities + (class - DATA) as usize;
-            let node = self.ports[egress as usize].node as usize;
-            if self.memories[node].release(&mut self.ingress[queue], size) {
-                self.send_resume(queue as u32);
+            let number = ingress as usize * self.priorities + (class - DATA) as usize;
+            let queue = &mut self.ingress[number];
+            if self.memories[queue.node as usize].release(queue, size) {
+                self.send_resume(number as u32);
             }
         }
         self.leave(egress, id, class);
