@@ -31,7 +31,7 @@ impl Part {
             let port = &self.ports[egress as usize];
             let queue = &mut self.ingress[number];
             let memory = &mut self.memories[queue.node as usize];
-            if port.is_quiet(self.now) && memory.lets_through(queue, size) {
+            if port.is_quiet(self.now) && memory.lets_through(queue, size) && self.switch_points.is_none() {
                 return self.pass(egress, id, class);
             }
             packet.flags |= CHARGED;
