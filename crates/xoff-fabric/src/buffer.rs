@@ -443,4 +443,53 @@ mod tests {
         assert!(!memory.release(&mut queue, 1_000)); // s = 29,000
         assert!(memory.release(&mut queue, 1_000)); // s = 28,000
     }
+
+    proptest::proptest! {
+        /// What is let through is what changes nothing: charged and released at once, it makes neither PAUSE nor RESUME and
+        /// leaves all as it was. Static thresholds let through all such packets.
+        #[test]
+        fn what_is_let_through_changes_nothing(
+            alpha in proptest::option::of(0.01..4.0f64),
+            others in 0u64..40_000,
+            mine in proptest::collection::vec(64u64..1_600, 0..30),
+            left in 0usize..30,
+            size in 64u64..1_600,
+        ) {
+            let pfc = match alpha {
+                None => Pfc { xoff: Some(Bytes(12_000)), ..Pfc::default() },
+                Some(_) => Pfc { alpha, ..Pfc::default() },
+            };
+            let flow_control = FlowControl::Pfc(pfc);
+            let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+            let mut other = queue;
+            let mut memory = Memory::new(&flow_control, Some(140_000), 2 * queue.headroom(), 2);
+            for _ in 0..others / 1_000 {
+                other.pausing |= memory.charge(&mut other, 1_000).unwrap_or(true);
+            }
+            for &size in &mine {
+                queue.pausing |= memory.charge(&mut queue, size).unwrap_or(true);
+            }
+            for &size in mine.iter().take(left.min(queue_packets(&queue, &mine))) {
+                queue.pausing &= !memory.release(&mut queue, size);
+            }
+            let (memory_before, queue_before) = (memory.clone(), queue);
+            let lets_through = memory.lets_through(&queue, size);
+            let pauses = memory.charge(&mut queue, size);
+            let resumes = pauses.is_ok() && memory.release(&mut queue, size);
+            let nothing = pauses == Ok(false)
+                && !resumes
+                && queue.occupancy() == queue_before.occupancy()
+                && queue.bytes == queue_before.bytes
+                && memory.used() == memory_before.used();
+            proptest::prop_assert!(nothing || !lets_through);
+            if alpha.is_none() {
+                proptest::prop_assert_eq!(lets_through, nothing && !queue_before.pausing);
+            }
+        }
+    }
+
+    /// How many of `packets` a queue surely holds: all, or none where some found no room.
+    fn queue_packets(queue: &IngressQueue, packets: &[u64]) -> usize {
+        if queue.occupancy() == packets.iter().sum::<u64>() { packets.len() } else { 0 }
+    }
 }
