@@ -110,14 +110,16 @@ def test_every_block_runs(document: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda file: file.name)
 def test_every_link_leads_somewhere(document: Path) -> None:
-    text = document.read_text("utf-8")
-    titles = re.findall(r"^#+ (.+)$", text, re.MULTILINE)
-    anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
-    for target in re.findall(r"\]\(([^)\s]+)\)", text):
-        if target.startswith("#"):
-            assert target[1:] in anchors, f"{document.name}: {target}"
-        elif not target.startswith("https://"):
-            assert (document.parent / target).exists(), f"{document.name}: {target}"
+    for target in re.findall(r"\]\(([^)\s]+)\)", document.read_text("utf-8")):
+        if target.startswith("https://"):
+            continue
+        path, _, anchor = target.partition("#")
+        file = document.parent / path if path else document
+        assert file.exists(), f"{document.name}: {target}"
+        if anchor:
+            titles = re.findall(r"^#+ (.+)$", file.read_text("utf-8"), re.MULTILINE)
+            anchors = {re.sub(r"[^\w -]", "", title).lower().replace(" ", "-") for title in titles}
+            assert anchor in anchors, f"{document.name}: {target}"
 
 
 def test_every_make_target_exists() -> None:
