@@ -20,6 +20,8 @@ pub enum Domain {
     Routing = 4,
     /// A scheme's part in a switch.
     Congestion = 5,
+    /// When a port sends its updates of credits.
+    Credit = 6,
 }
 
 /// The stream of `entity` in `domain` under the run's `seed`.

@@ -173,7 +173,7 @@ impl IngressQueue {
             alpha: 0,
         };
         match flow_control {
-            FlowControl::None => unlimited,
+            FlowControl::None | FlowControl::Cbfc(_) | FlowControl::Credit(_) => unlimited,
             FlowControl::Pfc(pfc) => {
                 let headroom = pfc_headroom(pfc, ends, mtu, pfc_frames);
                 let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);

@@ -5,8 +5,9 @@ use std::collections::HashMap;
 use xoff_engine::Rate;
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
+use crate::dependencies::{Dependencies, DependencyError, Schedule};
 use crate::event::MAX_INDEX;
-use crate::network::{Flow, Network, Route, WireSizes, ack_time, data_time};
+use crate::network::{Flow, Network, Route, UnloadedTimes, WireSizes};
 use crate::routing::{LinkTime, Router, Routing, RoutingError};
 use crate::settings::Settings;
 use crate::topology::{NodeKind, PortId, Topology, peer};
@@ -17,6 +18,9 @@ pub enum BuildError {
     /// No path.
     #[error(transparent)]
     Routing(#[from] RoutingError),
+    /// Flows wait for each other in a way that cannot be.
+    #[error(transparent)]
+    Dependency(#[from] DependencyError),
     /// INT has no room for a path.
     #[error(
         "a path passes {hops} switches, and INT has room for {room}: raise `packets.int_hops` (at most 8)"
@@ -48,9 +52,10 @@ pub fn network_env(
     signals: &Signals,
 ) -> Result<NetworkEnv, BuildError> {
     let wire = WireSizes::new(settings, signals);
+    let times = UnloadedTimes::new(topology, &wire, settings);
     let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
-        data: data_time(topology, &wire, &settings.quirks, port),
-        ack: ack_time(topology, &wire, &settings.quirks, peer(port), links),
+        data: times.data(port),
+        ack: times.ack(peer(port), links),
     })?;
     let host_ports = (0..topology.ports())
         .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
@@ -104,11 +109,13 @@ impl Network {
     ) -> Result<Network, BuildError> {
         let router = Router::new(&topology, routing, seed)?;
         let env = network_env(&topology, &router, &settings, &scheme.signals())?;
-        Network::along(topology, &router, env, settings, scheme, flows, seed)
+        Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
     }
 
     /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
-    /// [`network_env`] says of them.
+    /// [`network_env`] says of them; and with flows that wait for others, as `schedule` says. Of the flows those that
+    /// wait for none must be sorted by start.
+    #[allow(clippy::too_many_arguments)]
     pub fn along(
         topology: Topology,
         router: &Router,
@@ -116,6 +123,7 @@ impl Network {
         settings: Settings,
         scheme: AnyScheme,
         flows: Vec<Flow>,
+        schedule: Schedule,
         seed: u64,
     ) -> Result<Network, BuildError> {
         let signals = scheme.signals();
@@ -127,11 +135,21 @@ impl Network {
         // The number of a flow among those of its pair is its key, so that what one pair does never moves another's
         // paths.
         let mut of_pair: HashMap<(u32, u32), u64> = HashMap::new();
+        let mut of_connection: HashMap<(u32, u32, u32), Route> = HashMap::new();
         let mut routes = Vec::with_capacity(flows.len());
-        for flow in &flows {
+        for (i, flow) in flows.iter().enumerate() {
+            let connection = schedule.connections.get(i).copied().flatten().map(|c| (flow.src, flow.dst, c));
+            if let Some(route) = connection.and_then(|c| of_connection.get(&c)) {
+                routes.push(*route);
+                continue;
+            }
             let number = of_pair.entry((flow.src, flow.dst)).or_default();
-            routes.push(paths.route(flow, *number)?);
+            let route = paths.route(flow, *number)?;
             *number += 1;
+            routes.push(route);
+            if let Some(connection) = connection {
+                of_connection.insert(connection, route);
+            }
         }
         let hops = paths.longest.saturating_sub(1);
         if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {
@@ -144,6 +162,10 @@ impl Network {
         }
         let wire = WireSizes::new(&settings, &signals);
         let plain = WireSizes::new(&settings, &Signals::default());
+        let dependencies = Dependencies::new(&schedule, &flows, &topology)?;
+        // A run that waited for none would end before it began.
+        let all = schedule.background.iter().all(|b| *b);
+        let background = if all { Vec::new() } else { schedule.background };
         let least_packets = settings.host.ack_every.saturating_sub(1);
         Ok(Network {
             topology,
@@ -154,6 +176,8 @@ impl Network {
             plain,
             seed,
             flows,
+            dependencies,
+            background,
             paths: ports,
             routes,
             base_rtt: env.base_rtt,

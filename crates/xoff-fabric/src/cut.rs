@@ -185,7 +185,13 @@ impl Load {
         let first = net.flows.first().map_or(Time::ZERO, |f| f.start);
         let last = net.flows.last().map_or(Time::ZERO, |f| f.start);
         let busiest = hosts.into_iter().max().unwrap_or(Time::ZERO);
-        let span = duration.unwrap_or(Time::NEVER).min((last - first).saturating_add(busiest));
+        let mut span = last.saturating_sub(first).saturating_add(busiest);
+        if !net.dependencies.is_empty() {
+            // Closed loops may leave their links idle for most of the time.
+            let lasts = |flow| net.ideal_fct(flow).unwrap_or(Time::ZERO);
+            span = span.max(net.dependencies.span(&net.flows, &lasts).saturating_sub(first));
+        }
+        let span = duration.unwrap_or(Time::NEVER).min(span);
         Load { nodes, links, span }
     }
 }

@@ -1,8 +1,8 @@
-//! Deadlock of PFC: egress queues that wait on each other in a circle, and so for ever.
+//! Deadlock of lossless flow control: egress queues that wait on each other in a circle, and so for ever.
 //!
-//! A paused egress queue waits for the ingress queue at its peer to drain. That ingress queue drains when the packets
-//! charged to it leave by their own egress queues; when all of these are paused and wait likewise, nothing moves any
-//! more. The set of such queues is found as the greatest fixed point: begin with all paused queues and take out those
+//! An egress queue that is paused, or lacks credits, waits for the ingress queue at its peer to drain. That ingress queue drains when the packets
+//! charged to it leave by their own egress queues; when all of these are stopped and wait likewise, nothing moves any
+//! more. The set of such queues is found as the greatest fixed point: begin with all stopped queues and take out those
 //! for which a packet that they wait for may still leave.
 
 use crate::cut::Cut;
@@ -16,18 +16,25 @@ pub(crate) fn deadlock(parts: &[Part], cut: &Cut) -> Vec<PortId> {
     let Some(first) = parts.first() else { return Vec::new() };
     let (net, priorities) = (&first.net, first.priorities);
     // A pause that is not repeated ends by itself.
-    let FlowControl::Pfc(pfc) = &net.settings.flow_control else { return Vec::new() };
-    if pfc.expires && !pfc.refresh {
+    if let FlowControl::Pfc(pfc) = &net.settings.flow_control
+        && pfc.expires
+        && !pfc.refresh
+    {
         return Vec::new();
     }
     let port_of = |queue: usize| (queue / priorities) as PortId;
     let at = |queue: usize| &parts[cut.part_of(net.topology.node_of(port_of(queue)))];
     // The queue of the same priority at the other end of the link.
     let other_end = |queue: usize| peer(port_of(queue)) as usize * priorities + queue % priorities;
-    // An egress queue is held when it is paused, and the ingress queue that paused it still over its threshold.
+    // An egress queue is held when it is paused, and the ingress queue that paused it still over its threshold; or when it
+    // lacks credits, and the buffer that it sends to has no room for its packet.
     let is_held = |queue: usize| {
-        let cause = other_end(queue);
-        at(queue).pauses[queue].current().is_some() && at(cause).ingress[cause].pausing
+        let (here, there) = (at(queue), other_end(queue));
+        let full = match (&here.credits, &at(there).credits) {
+            (Some(credits), Some(other)) => !credits.would_fit(queue as u32, other.receiving(there as u32)),
+            _ => at(there).ingress[there].pausing,
+        };
+        here.pauses[queue].current().is_some() && full
     };
     let mut stuck: Vec<bool> = (0..net.topology.ports() as usize * priorities).map(is_held).collect();
     if !stuck.contains(&true) {
@@ -63,8 +70,7 @@ impl Part {
         for &port in &self.own_ports {
             let port = port as usize;
             for priority in 0..self.priorities {
-                let queue = &self.queues[port * self.classes + DATA as usize + priority];
-                for id in queue.packets(&self.packets) {
+                for id in self.waiting().of(port as PortId, DATA + priority as u8) {
                     let ingress = self.packets[id].ingress as usize;
                     pairs.push((ingress * self.priorities + priority, port * self.priorities + priority));
                 }

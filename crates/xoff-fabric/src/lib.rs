@@ -9,8 +9,11 @@
 
 pub mod buffer;
 pub mod build;
+pub mod credit;
 pub mod cut;
+pub mod cut_through;
 pub mod deadlock;
+pub mod dependencies;
 pub mod detection;
 pub mod event;
 mod merge;
@@ -32,11 +35,15 @@ pub mod simulation;
 mod switch_point;
 pub mod switching;
 pub mod threads;
+pub mod throttling;
 pub mod topology;
+pub mod vl_arbitration;
+mod voq;
 pub mod windows;
 
 pub use build::{BuildError, network_env};
 pub use cut::{Cut, needs_one_part};
+pub use dependencies::Schedule;
 pub use network::{Flow, Network};
 pub use part::Failure;
 pub use records::Recording;

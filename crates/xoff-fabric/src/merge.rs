@@ -2,6 +2,8 @@
 
 use std::ops::AddAssign;
 
+use xoff_engine::Time;
+
 use crate::cut::Cut;
 use crate::network::Network;
 use crate::records::{FlowOutcome, Recording, Records};
@@ -14,16 +16,21 @@ impl Records {
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
+        all.steps = vec![Time::NEVER; net.dependencies.steps().len()];
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for part in parts {
             for (flow, outcome) in part.outcomes {
                 let marks = all.flows[flow as usize].marks;
                 all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
+            for (step, at) in part.steps_done {
+                all.steps[step as usize] = at;
+            }
             for (flow, marks) in part.marked_flows {
                 all.flows[flow as usize].marks += marks;
             }
             add(&mut all.pause_frames, part.pause_frames);
+            add(&mut all.credit_updates, part.credit_updates);
             add(&mut all.marks_at, part.marks_at);
             add(&mut all.drops, part.drops);
             all.cnms_sent += part.cnms_sent;
@@ -36,6 +43,7 @@ impl Records {
             append(&mut all.notifications, part.notifications);
             append(&mut all.marks, part.marks);
             append(&mut all.states, part.states);
+            append(&mut all.throttles, part.throttles);
             queues.push(part.queues);
             utilization.push(part.utilization);
         }
@@ -48,6 +56,7 @@ impl Records {
         all.find_blocked(net);
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
+        all.throttles.sort_by_key(|t| (t.time, t.port));
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };

@@ -1,11 +1,12 @@
 //! What stays the same during a run: topology, settings, wire sizes, flows and their paths.
 
-use xoff_engine::{Domain, stream};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::MAX_INT_HOPS;
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
-use crate::settings::{BaseRtt, Quirks, RttOf, Settings};
+use crate::cut_through::{lead, uniform};
+use crate::dependencies::Dependencies;
+use crate::settings::{BaseRtt, FlowControl, Quirks, RttOf, Settings};
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// A flow as it is asked for.
@@ -17,7 +18,7 @@ pub struct Flow {
     pub dst: NodeId,
     /// Payload bytes; none for a flow that sends until `stop` or the end of the run.
     pub size: Option<u64>,
-    /// When it starts.
+    /// When it starts, or before when it does not where it waits for others.
     pub start: Time,
     /// When it stops sending.
     pub stop: Option<Time>,
@@ -42,6 +43,8 @@ pub struct WireSizes {
     pub cnp: u64,
     /// A PFC frame.
     pub pfc: u64,
+    /// An update of credits for one priority.
+    pub update: u64,
     /// What the wire takes beside each frame.
     pub gap: u64,
 }
@@ -59,6 +62,10 @@ impl WireSizes {
             ack_growth: signals.ack_bytes_per_hop(),
             cnp: p.cnp.0,
             pfc: p.pfc.0,
+            update: match &settings.flow_control {
+                FlowControl::Cbfc(cbfc) => cbfc.update_size.0,
+                _ => 0,
+            },
             gap: p.gap.0,
         }
     }
@@ -111,8 +118,12 @@ pub struct Network {
     pub plain: WireSizes,
     /// Seed of every random stream.
     pub seed: u64,
-    /// All flows, by start.
+    /// All flows; those that wait for no other by start.
     pub flows: Vec<Flow>,
+    /// Which flows wait for which.
+    pub dependencies: Dependencies,
+    /// By flow: whether the run may end without it; empty where it waits for all.
+    pub background: Vec<bool>,
     /// Egress ports of all paths.
     pub paths: Vec<PortId>,
     /// Each flow's paths.
@@ -138,6 +149,17 @@ impl Network {
         &self.paths[route.ack as usize..][..route.ack_links as usize]
     }
 
+    /// Whether the run may end without a flow.
+    #[inline]
+    pub fn is_background(&self, flow: u32) -> bool {
+        !self.background.is_empty() && self.background[flow as usize]
+    }
+
+    /// The number of flows with whose completion the run ends.
+    pub fn awaited(&self) -> u64 {
+        (self.flows.len() - self.background.iter().filter(|b| **b).count()) as u64
+    }
+
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
         self.topology.nodes[node as usize].kind == NodeKind::Host
@@ -151,23 +173,19 @@ impl Network {
     /// What a flow's reaction and notification points know; `active_flows` is left to the sender, who counts them.
     pub fn flow_env(&self, flow: u32) -> FlowEnv {
         let path = self.data_path(flow);
+        let base_rtt = match self.settings.host.base_rtt {
+            BaseRtt::Max => self.base_rtt,
+            BaseRtt::PerPair => {
+                let times = UnloadedTimes::new(&self.topology, &self.wire, &self.settings);
+                times.round_trip(path, self.ack_path(flow)) + self.settings.host.processing_delay
+            }
+        };
         FlowEnv {
-            flow,
-            line_rate: self.topology.rate(path[0]),
-            base_rtt: match self.settings.host.base_rtt {
-                BaseRtt::Max => self.base_rtt,
-                BaseRtt::PerPair => {
-                    let quirks = &self.settings.quirks;
-                    unloaded_rtt(&self.topology, &self.wire, quirks, path, self.ack_path(flow))
-                        + self.settings.host.processing_delay
-                }
-            },
             payload: self.wire.payload,
             frame: self.wire.frame(),
             hops: path.len() as u8 - 1,
             ack_delay: self.settings.host.processing_delay,
-            active_flows: 0,
-            stream: stream(self.seed, Domain::Reaction, u64::from(flow)),
+            ..FlowEnv::new(flow, self.topology.rate(path[0]), base_rtt, self.seed)
         }
     }
 
@@ -183,6 +201,7 @@ impl Network {
             ack: self.ack_path(flow),
             ack_every: u64::from(host.ack_every),
             processing_delay: host.processing_delay,
+            header: self.settings.switch.cut_through(&self.settings.flow_control),
         };
         Some(lone.fct(size))
     }
@@ -193,35 +212,59 @@ impl Network {
     }
 }
 
-/// Time of a full data packet on the link that leaves by `port`, store and forward.
-pub fn data_time(topology: &Topology, wire: &WireSizes, quirks: &Quirks, port: PortId) -> Time {
-    let bytes = match quirks.base_rtt {
-        RttOf::FrameAndAck => wire.frame(),
-        RttOf::Payload => wire.payload,
-    };
-    topology.rate(port).serialization(bytes) + topology.delay(port)
+/// What the time of a packet and its ACK through empty queues is made of.
+pub(crate) struct UnloadedTimes<'a> {
+    topology: &'a Topology,
+    wire: &'a WireSizes,
+    quirks: &'a Quirks,
+    /// Where packets cut through and all links have one rate, the header's bytes: each link but the host's costs only
+    /// those. In other networks each link counts as if it stored and forwarded.
+    header: Option<u64>,
 }
 
-/// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
-pub fn ack_time(topology: &Topology, wire: &WireSizes, quirks: &Quirks, port: PortId, hop: usize) -> Time {
-    let size = match quirks.base_rtt {
-        RttOf::FrameAndAck => wire.ack + wire.ack_growth * hop as u64,
-        RttOf::Payload => 0,
-    };
-    topology.rate(port).serialization(size) + topology.delay(port)
-}
+impl<'a> UnloadedTimes<'a> {
+    pub fn new(topology: &'a Topology, wire: &'a WireSizes, settings: &'a Settings) -> Self {
+        let header = settings.switch.cut_through(&settings.flow_control).filter(|_| uniform(topology));
+        UnloadedTimes { topology, wire, quirks: &settings.quirks, header }
+    }
 
-/// Round-trip time of a full packet and its ACK through empty queues.
-fn unloaded_rtt(
-    topology: &Topology,
-    wire: &WireSizes,
-    quirks: &Quirks,
-    data: &[PortId],
-    ack: &[PortId],
-) -> Time {
-    let there = data.iter().map(|&p| data_time(topology, wire, quirks, p));
-    let back = ack.iter().enumerate().map(|(hop, &p)| ack_time(topology, wire, quirks, p, hop));
-    there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
+    fn time(&self, port: PortId, bytes: u64) -> Time {
+        let from_host = self.topology.nodes[self.topology.node_of(port) as usize].kind == NodeKind::Host;
+        let bytes = match self.header {
+            Some(header) if !from_host => bytes.min(header),
+            _ => bytes,
+        };
+        self.topology.rate(port).serialization(bytes) + self.topology.delay(port)
+    }
+
+    /// Time of a full data packet on the link that leaves by `port`.
+    pub fn data(&self, port: PortId) -> Time {
+        self.time(
+            port,
+            match self.quirks.base_rtt {
+                RttOf::FrameAndAck => self.wire.frame(),
+                RttOf::Payload => self.wire.payload,
+            },
+        )
+    }
+
+    /// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
+    pub fn ack(&self, port: PortId, hop: usize) -> Time {
+        self.time(
+            port,
+            match self.quirks.base_rtt {
+                RttOf::FrameAndAck => self.wire.ack + self.wire.ack_growth * hop as u64,
+                RttOf::Payload => 0,
+            },
+        )
+    }
+
+    /// Round-trip time of a full packet and its ACK.
+    fn round_trip(&self, data: &[PortId], ack: &[PortId]) -> Time {
+        let there = data.iter().map(|&p| self.data(p));
+        let back = ack.iter().enumerate().map(|(hop, &p)| self.ack(p, hop));
+        there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
+    }
 }
 
 /// A flow alone in the network.
@@ -232,6 +275,8 @@ struct LoneFlow<'a> {
     ack: &'a [PortId],
     ack_every: u64,
     processing_delay: Time,
+    /// Bytes that must be there before a packet is sent on; none where all of it must.
+    header: Option<u64>,
 }
 
 impl LoneFlow<'_> {
@@ -240,39 +285,48 @@ impl LoneFlow<'_> {
     fn fct(&self, size: u64) -> Time {
         let payload = self.wire.payload;
         let packets = size.div_ceil(payload).max(1);
-        let last = size - (packets - 1) * payload + self.wire.data_overhead;
-        let times = |ports: &[PortId], bytes: u64| -> Vec<Time> {
-            ports.iter().map(|&p| self.topology.rate(p).serialization(bytes)).collect()
-        };
-        // The wire's gap holds back only what follows on the same link.
-        let (full, end, gap) =
-            (times(self.data, self.wire.frame()), times(self.data, last), times(self.data, self.wire.gap));
-
-        // When the last packet has left each link, without propagation, which adds the same to all. Packet i of the
-        // full ones leaves a link at the sum of full times so far + (i - 1) times the slowest so far.
-        let (mut through, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
-        for ((&full, &end), &gap) in full.iter().zip(&end).zip(&gap) {
-            (through, slowest) = (through + full, slowest.max(full + gap));
+        let (frame, last) = (self.wire.frame(), size - (packets - 1) * payload + self.wire.data_overhead);
+        // When the last packet begins on each link, without propagation, which adds the same to all. Packet i of the full
+        // ones leaves a link when the first one does and (i - 1) times the slowest so far later. The wire's gap holds back
+        // only what follows on the same link.
+        let (mut first, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        let mut through = Time::ZERO;
+        for (hop, &port) in self.data.iter().enumerate() {
+            let rate = self.topology.rate(port);
+            let (full, gap) = (rate.serialization(frame), rate.serialization(self.wire.gap));
+            (through, slowest) = (first + full, slowest.max(full + gap));
             if packets > 1 {
                 now = now.max(through + slowest * (packets - 2) + gap);
             }
-            now += end;
+            first += self.lead(self.data, hop, frame);
+            now += self.lead(self.data, hop, last);
         }
         // ACKs are alike, so the last one leaves the last link when it has passed all of them behind the one that
         // held it up most: itself, the first of the train, or the one before it, with the slowest link's time for
         // each ACK in between. Those in the train come evenly.
-        let ack = times(self.ack, self.wire.ack);
-        let ack_gap = times(self.ack, self.wire.gap);
-        let slowest_ack = ack.iter().zip(&ack_gap).map(|(&t, &g)| t + g).max().unwrap_or(Time::ZERO);
+        let ack_time = |&port: &PortId| {
+            let rate = self.topology.rate(port);
+            rate.serialization(self.wire.ack) + rate.serialization(self.wire.gap)
+        };
+        let slowest_ack = self.ack.iter().map(ack_time).max().unwrap_or(Time::ZERO);
         let earlier = (packets - 1) / self.ack_every;
         if earlier > 0 {
             let first = through + slowest * (self.ack_every - 1);
             let before = through + slowest * (earlier * self.ack_every - 1);
             now = now.max(first + slowest_ack * earlier).max(before + slowest_ack);
         }
-        now = ack.iter().fold(now, |at, &t| at + t);
+        now = (0..self.ack.len()).fold(now, |at, hop| at + self.lead(self.ack, hop, self.wire.ack));
         let propagation =
             self.data.iter().chain(self.ack).fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
         now + propagation + self.processing_delay
+    }
+
+    /// Time from the start of `bytes` on a link of a path to where the next one may start, or to their end on the last.
+    fn lead(&self, path: &[PortId], hop: usize, bytes: u64) -> Time {
+        let rate = self.topology.rate(path[hop]);
+        match path.get(hop + 1) {
+            Some(&next) => lead(self.header, bytes, rate, self.topology.rate(next)),
+            None => rate.serialization(bytes),
+        }
     }
 }

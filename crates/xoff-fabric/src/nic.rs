@@ -17,6 +17,11 @@ use crate::sender::Standing;
 use crate::settings::AckClass;
 use crate::topology::{NodeId, NodeKind, PortId, Topology};
 
+/// Every class of a port.
+const ALL_CLASSES: u16 = u16::MAX;
+/// The classes before data.
+const CONTROL_CLASSES: u16 = (1 << DATA) - 1;
+
 /// A host's NIC.
 #[derive(Default)]
 pub struct Nic {
@@ -94,7 +99,7 @@ impl Part {
         port.backlog |= 1 << class;
         port.queued_bytes += size;
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
-        self.queues[port_id as usize * self.classes + class as usize].push(id, size, &mut self.packets);
+        self.push(port_id, class, port_id, id, size);
         self.nic_kick(node);
     }
 
@@ -142,20 +147,29 @@ impl Part {
     fn nic_send(&mut self, node: NodeId) {
         let port_id = self.nics[node as usize].port;
         self.release_paced(node);
+        // Data that is held back leaves its place to control packets.
+        let classes = if self.throttled_until(port_id) > self.now { CONTROL_CLASSES } else { ALL_CLASSES };
         loop {
             let port = &mut self.ports[port_id as usize];
-            let queued = port.sendable();
+            let queued = port.sendable() & classes;
             let nic = &mut self.nics[node as usize];
-            let flows = nic.ready_classes & !port.paused;
+            let flows = nic.ready_classes & !port.paused & classes;
             if queued != 0 {
-                let class = port.choose(queued, self.strict);
+                let class = self.choose(port_id, queued);
+                if self.lacks_credits(port_id, class) {
+                    continue;
+                }
                 self.send_queued(port_id, class);
                 break;
             }
             if flows == 0 {
                 break;
             }
-            let class = port.choose(flows, self.strict);
+            let class = self.choose(port_id, flows);
+            if self.credits.is_some() && self.next_lacks_credits(node, port_id, class) {
+                continue;
+            }
+            let nic = &mut self.nics[node as usize];
             let ready = &mut nic.ready[(class - DATA) as usize];
             let Some(flow) = ready.pop_front() else {
                 nic.ready_classes &= !(1 << class);
@@ -175,12 +189,24 @@ impl Part {
     #[inline]
     pub(crate) fn send_queued(&mut self, port_id: PortId, class: u8) {
         let id = self.take(port_id, class);
+        if self.packets[id].kind == Kind::CreditUpdate {
+            self.update_departure(port_id, id);
+        }
         // A host's link never leaves the part, so the packet is still here.
         self.put_on_wire(port_id, id);
         let packet = &mut self.packets[id];
         if packet.kind == Kind::Ack && self.net.settings.host.ack_class == AckClass::ControlAtHost {
             packet.class = DATA + self.net.flows[packet.flow as usize].priority;
         }
+    }
+
+    /// Whether the flow whose turn it is has a packet that lacks credits, for which its class then waits.
+    fn next_lacks_credits(&mut self, node: NodeId, port_id: PortId, class: u8) -> bool {
+        let first = self.nics[node as usize].ready[(class - DATA) as usize].front();
+        let sender = first.and_then(|&flow| self.senders[flow as usize].as_deref());
+        let Some(sender) = sender.filter(|s| s.may_send(self.net.least_window)) else { return false };
+        let frame = sender.next_payload(&self.net.wire) + self.net.wire.data_overhead;
+        !self.has_credits(port_id, class, frame)
     }
 
     /// Moves the flows whose pacing time has come into the round robin.
@@ -205,9 +231,13 @@ impl Part {
     fn nic_rearm(&mut self, node: NodeId) {
         let nic = &self.nics[node as usize];
         let port = &self.ports[nic.port as usize];
-        if port.sendable() != 0 || nic.ready_classes & !port.paused != 0 {
-            let at = port.busy_until;
-            self.nic_arm(node, at);
+        let (waiting, busy_until) = (port.sendable() | nic.ready_classes & !port.paused, port.busy_until);
+        if waiting != 0 {
+            let control = waiting & CONTROL_CLASSES != 0;
+            let at = if control { busy_until } else { self.throttled_until(nic.port).max(busy_until) };
+            if at < Time::NEVER {
+                self.nic_arm(node, at);
+            }
         } else if let Some((at, _)) = nic.pacing.first() {
             self.nic_arm(node, at);
         }

@@ -30,6 +30,8 @@ pub enum Kind {
     Cnm,
     /// PAUSE (quanta above zero) or RESUME of one priority; never leaves its link.
     Pfc,
+    /// How far the neighbour may count its credits; never leaves its link.
+    CreditUpdate,
 }
 
 /// Set on the packet that ends its flow.
@@ -44,7 +46,7 @@ pub const HAS_RATE: u8 = 4;
 #[repr(C, align(64))]
 pub struct Packet {
     /// Data: offset of its first payload byte. ACK, NACK: all before this offset has arrived. CNP, CNM: the rate
-    /// in bit/s. PFC: quanta.
+    /// in bit/s. PFC: quanta. Credit update: the limit.
     pub seq: u64,
     /// When the data packet, or the one that this ACK answers, left its sender.
     pub sent_at: Time,
@@ -66,8 +68,8 @@ pub struct Packet {
     pub flow_count: u16,
     /// What it is.
     pub kind: Kind,
-    /// Queue class: 0 MAC control, 1 control, 2 + p data priority p. PFC frames name the class they stop in
-    /// `hops`.
+    /// Queue class: 0 MAC control, 1 control, 2 + p data priority p. PFC frames and credit updates
+    /// name the priority that they concern in `hops`.
     pub class: u8,
     /// Its congestion mark.
     pub mark: Mark,

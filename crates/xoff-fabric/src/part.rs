@@ -13,22 +13,28 @@ use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
 use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
+use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
+use crate::cut_through::CutThrough;
+use crate::dependencies::Waiting;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
 use crate::nic::Nic;
 use crate::pacing::ABSENT;
 use crate::packet::{Kind, PacketId, Packets, Transit};
 use crate::pause::PauseState;
-use crate::port::{AWAY, DATA, Port, Queue};
+use crate::port::{AWAY, DATA, MAC_CONTROL, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::roots::RootWatch;
 use crate::sender::Sender;
-use crate::settings::{FlowControl, NicTimer, Order};
+use crate::settings::{FlowControl, NicTimer, Order, Queueing, Scheduling};
 use crate::simulation::Progress;
 use crate::switch_point::SwitchPoints;
+use crate::throttling::Throttles;
 use crate::topology::{NodeId, PortId, peer};
+use crate::vl_arbitration::VlArbiter;
+use crate::voq::Voqs;
 use crate::windows::{Totals, Windows};
 
 /// What to say of a loss where pauses end by themselves.
@@ -92,6 +98,7 @@ impl Counters {
         self.packet_hops += part.packet_hops;
         self.fingerprint = self.fingerprint.wrapping_add(part.fingerprint);
         self.flows_done += part.flows_done;
+        self.background_done += part.background_done;
         self.delivered_bytes += part.delivered_bytes;
         self.drops += part.drops;
     }
@@ -109,6 +116,8 @@ pub struct Counters {
     pub fingerprint: u64,
     /// Flows completed.
     pub flows_done: u64,
+    /// Of these, the flows that the run does not wait for.
+    pub background_done: u64,
     /// Payload bytes delivered in order.
     pub delivered_bytes: u64,
     /// Packets dropped.
@@ -142,6 +151,18 @@ pub struct Part {
     pub(crate) switch_points: Option<Box<SwitchPoints>>,
     /// Which queues are congestion roots; none unless that is recorded.
     pub(crate) roots: Option<Box<RootWatch>>,
+    /// What links have room for; none unless flow control is by credits.
+    pub(crate) credits: Option<Box<Credits>>,
+    /// What slows hosts' ports; none unless there is such a thing.
+    pub(crate) throttles: Option<Box<Throttles>>,
+    /// Where data waits in switches that have its queues at their inputs; none where they have them at their outputs.
+    pub(crate) voqs: Option<Box<Voqs>>,
+    /// None where switches store and forward.
+    cut_through: Option<Box<CutThrough>>,
+    /// By port: arbitration among priorities by weights; empty without.
+    pub(crate) arbiters: Vec<VlArbiter>,
+    /// A packet may pass a quiet port without being counted in and out.
+    pub(crate) passes: bool,
     /// By node.
     pub(crate) memories: Vec<Memory>,
     /// By node.
@@ -150,6 +171,8 @@ pub struct Part {
     pub(crate) senders: Vec<Option<Box<Sender>>>,
     /// By flow: its place in its NIC's pacing heap.
     pub(crate) places: Vec<u32>,
+    /// What flows and steps wait for; none where nothing waits.
+    pub(crate) waiting: Option<Box<Waiting>>,
     /// By flow, from its first data.
     pub(crate) receivers: Vec<Option<Box<Receiver>>>,
     /// By port: the snapshot that FNCC's ACKs read; empty when they read live counters.
@@ -212,6 +235,9 @@ impl Part {
         let owned = |node| cut.part_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = (0..ports).filter(|&p| owned(topology.node_of(p))).collect();
         let quirks = &net.settings.quirks;
+        let credits = Credits::new(&net);
+        let switch_points = SwitchPoints::new(&net, owned);
+        let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let mut part = Part {
             now: Time::ZERO,
             events: match quirks.order {
@@ -232,7 +258,16 @@ impl Part {
             pauses: vec![PauseState::default(); ports as usize * priorities],
             detectors: Vec::new(),
             points: Vec::new(),
-            switch_points: SwitchPoints::new(&net, owned),
+            arbiters: match net.settings.switch.scheduling {
+                Scheduling::Weighted => vec![VlArbiter::new(&net.settings.switch); ports as usize],
+                Scheduling::RoundRobin | Scheduling::Strict => Vec::new(),
+            },
+            passes: credits.is_none() && switch_points.is_none(),
+            voqs: voqs.then(|| Box::new(Voqs::new(topology, priorities))),
+            cut_through: CutThrough::new(topology, &net.settings),
+            throttles: net.settings.throttle.as_ref().map(|t| Throttles::new(t, &net, owned)),
+            credits,
+            switch_points,
             roots: recording.roots.map(|growth| {
                 let queues = ports as usize * priorities;
                 Box::new(RootWatch::new(growth, queues))
@@ -241,6 +276,7 @@ impl Part {
             nics: Nic::all(topology, priorities, owned),
             senders: (0..net.flows.len()).map(|_| None).collect(),
             places: vec![ABSENT; net.flows.len()],
+            waiting: Waiting::new(&net.dependencies, &net.flows),
             receivers: (0..net.flows.len()).map(|_| None).collect(),
             int_table: Vec::new(),
             records: Records::new(recording.of(|port| owned(topology.node_of(port))), &net),
@@ -249,7 +285,7 @@ impl Part {
             halt: false,
             classes,
             priorities,
-            strict: net.settings.switch.scheduling == crate::settings::Scheduling::Strict,
+            strict: net.settings.switch.scheduling == Scheduling::Strict,
             watched: detector.is_some()
                 || net.signals.congestion_point
                 || net.signals.switch_point
@@ -269,7 +305,9 @@ impl Part {
         if net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO {
             part.refresh_int_table();
         }
+        part.begin_updates();
         part.await_flow(0);
+        part.begin_steps();
         part.schedule_sample(Time::ZERO);
         part
     }
@@ -314,6 +352,8 @@ impl Part {
                     delay: net.topology.delay(port),
                     payload: net.wire.payload,
                     frame: net.wire.frame(),
+                    to_host: net.is_host(net.topology.node_of(peer(port))),
+                    credit_period: net.settings.flow_control.update_period(),
                     hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
                     stream: stream(net.seed, domain, u64::from(point)),
                     ns3_streams: ns3_streams.clone(),
@@ -373,7 +413,7 @@ impl Part {
         Totals {
             next: self.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
             events: self.counters.events,
-            flows_done: self.counters.flows_done,
+            flows_done: self.counters.flows_done - self.counters.background_done,
             delivered_bytes: self.counters.delivered_bytes,
             rows: self.records.rows() as u64,
             in_flight: self.packets_in_flight(),
@@ -387,7 +427,7 @@ impl Part {
         Progress {
             now: windows.limit(),
             flows_done: totals.flows_done,
-            flows: self.net.flows.len() as u64,
+            flows: self.net.awaited(),
             events: totals.events,
         }
     }
@@ -424,8 +464,10 @@ impl Part {
     fn rare_event(&mut self, key: u32, arg: u32) {
         let index = index_of(key);
         match kind_of(key) {
+            kind::PAUSE_APPLY if self.credits.is_some() => self.credit_event(index, arg),
             kind::PAUSE_APPLY => self.apply_pause(index, arg),
             kind::PAUSE_EXPIRY => self.pause_expiry(index),
+            kind::PAUSE_REFRESH if self.credits.is_some() => self.credit_period(index),
             kind::PAUSE_REFRESH => self.pause_refresh(index),
             kind::FLOW_START => self.flow_start(index, arg),
             kind::FLOW_STOP => self.flow_stop(index),
@@ -459,7 +501,14 @@ impl Part {
         let size = u64::from(self.packets[id].size);
         let port = &mut self.ports[port_id as usize];
         debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
-        let (arrival, key_there) = (port.start(self.now, size), port.arrival_key);
+        let (mut arrival, key_there) = (port.start(self.now, size), port.arrival_key);
+        if !self.arbiters.is_empty() && self.packets[id].class >= DATA {
+            self.arbiters[port_id as usize].sent(self.packets[id].class, size);
+        }
+        if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
+            arrival = arrival - self.put_on_credited_wire(port_id, id, size);
+        }
+        let port = &mut self.ports[port_id as usize];
         if self.tells_when_ready {
             port.armed = true;
             self.events.push(port.busy_until, key(kind::PORT_READY, port_id), 0);
@@ -468,6 +517,39 @@ impl Part {
             return self.send_off(port_id, arrival, id);
         }
         self.events.push(arrival, key_there, id);
+    }
+
+    /// The class to send from among `sendable`, which is not empty.
+    #[inline]
+    pub(crate) fn choose(&mut self, port: PortId, sendable: u16) -> u8 {
+        match self.arbiters.get_mut(port as usize) {
+            Some(arbiter) if sendable & 0b11 == 0 => arbiter.choose(sendable),
+            _ => self.ports[port as usize].choose(sendable, self.strict),
+        }
+    }
+
+    /// Takes the credits of a packet that goes onto the wire, and says how long before its last bit it counts as arrived.
+    #[inline]
+    fn put_on_credited_wire(&mut self, port_id: PortId, id: PacketId, size: u64) -> Time {
+        let (class, position) = (self.packets[id].class, self.packets[id].position);
+        if class >= DATA {
+            self.spend_credits(port_id, class, size);
+            if self.throttles.is_some() {
+                self.throttle_sent(port_id, size);
+            }
+        }
+        if class == MAC_CONTROL {
+            return Time::ZERO;
+        }
+        let Some(cut_through) = &self.cut_through else { return Time::ZERO };
+        let port = &self.ports[port_id as usize];
+        let next = || self.net.topology.rate(self.net.paths[position as usize]);
+        cut_through.ahead(port_id, size, port.rate, port.serialization(size), next)
+    }
+
+    /// The part that a node is in.
+    pub(crate) fn part_of(&self, node: NodeId) -> usize {
+        self.cut.part_of(node)
     }
 
     /// A packet leaves by `port` for another part, where it is to arrive at `time`.

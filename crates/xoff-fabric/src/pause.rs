@@ -12,7 +12,7 @@ use crate::buffer::quanta_time;
 use crate::event::{key, kind};
 use crate::packet::{Kind, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
-use crate::port::{DATA, MAC_CONTROL};
+use crate::port::{DATA, MAC_CONTROL, Waiting};
 use crate::settings::FlowControl;
 use crate::topology::{PortId, peer};
 
@@ -30,7 +30,7 @@ pub struct PauseState {
     /// When the ingress side repeats its PAUSE or, where it does not repeat, takes it as expired.
     refresh_at: Time,
     /// The ingress side's frame that waits for the wire.
-    waiting: Option<PacketId>,
+    pub(crate) waiting: Option<PacketId>,
 }
 
 impl PauseState {
@@ -134,7 +134,7 @@ impl Part {
             FlowControl::Pfc(pfc) => {
                 quanta_time(u64::from(pfc.response_quanta), self.ports[port as usize].rate)
             }
-            FlowControl::None => Time::ZERO,
+            _ => Time::ZERO,
         };
         if response == Time::ZERO {
             self.apply_pause(queue, quanta);
@@ -158,15 +158,25 @@ impl Part {
         }
         state.frames += 1;
         if state.since.is_none() {
-            state.since = Some(self.now);
-            self.ports[port_id as usize].paused |= 1 << class;
-            let view = self.queue_view(port_id, class);
-            if let Some(detector) = self.detectors.get_mut(queue as usize) {
-                detector.on_pause(&view);
-            }
-            if let Some(roots) = &mut self.roots {
-                roots.pause(queue, self.now);
-            }
+            self.stop(queue);
+        }
+    }
+
+    /// Stops a queue that may send, until [`Part::unpause`].
+    pub(crate) fn stop(&mut self, queue: u32) {
+        let port_id = self.port_of(queue);
+        let class = DATA + (queue % self.priorities as u32) as u8;
+        self.pauses[queue as usize].since = Some(self.now);
+        self.ports[port_id as usize].paused |= 1 << class;
+        let view = self.queue_view(port_id, class);
+        if let Some(detector) = self.detectors.get_mut(queue as usize) {
+            detector.on_pause(&view);
+        }
+        if let Some(roots) = &mut self.roots {
+            roots.pause(queue, self.now);
+        }
+        if self.throttles.is_some() && self.credits.is_none() {
+            self.throttle_credits(port_id);
         }
     }
 
@@ -179,7 +189,8 @@ impl Part {
         }
     }
 
-    fn unpause(&mut self, port_id: PortId, queue: u32, class: u8) {
+    /// Lets a stopped queue go on.
+    pub(crate) fn unpause(&mut self, port_id: PortId, queue: u32, class: u8) {
         let state = &mut self.pauses[queue as usize];
         let Some(since) = state.since.take() else { return };
         let frames = std::mem::take(&mut state.frames);
@@ -188,12 +199,19 @@ impl Part {
         self.ports[port_id as usize].paused &= !(1 << class);
         let view = self.queue_view(port_id, class);
         if let Some(detector) = self.detectors.get_mut(queue as usize) {
-            let waiting = &self.queues[port_id as usize * self.classes + class as usize];
-            let packets = &self.packets;
-            detector.on_resume(&view, &|| waiting.packets(packets).count() as u64);
+            let waiting = Waiting {
+                queues: &self.queues,
+                voqs: self.voqs.as_deref(),
+                packets: &self.packets,
+                classes: self.classes,
+            };
+            detector.on_resume(&view, &|| waiting.of(port_id, class).len() as u64);
         }
         if self.roots.is_some() {
             self.note_waiting(queue, since);
+        }
+        if self.throttles.is_some() && self.credits.is_none() {
+            self.throttle_credits(port_id);
         }
         let node = self.ports[port_id as usize].node;
         if self.net.is_host(node) { self.nic_kick(node) } else { self.kick(port_id) }

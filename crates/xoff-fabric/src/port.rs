@@ -4,6 +4,8 @@ use xoff_engine::{Rate, Time};
 
 use crate::packet::{NO_PACKET, PacketId, Packets};
 use crate::settings::Clock;
+use crate::topology::PortId;
+use crate::voq::Voqs;
 
 /// Class of PFC frames: goes before anything, is never paused.
 pub const MAC_CONTROL: u8 = 0;
@@ -59,10 +61,34 @@ impl Queue {
         std::iter::successors(some(self.head), move |&id| some(packets[id].next))
     }
 
+    /// The first packet; [`NO_PACKET`] where there is none.
+    #[inline]
+    pub fn first(&self) -> PacketId {
+        self.head
+    }
+
     /// Whether no packet is queued.
     #[inline]
     pub fn is_empty(&self) -> bool {
-        self.head == NO_PACKET
+        self.bytes == 0
+    }
+}
+
+/// Where a part's packets wait.
+pub(crate) struct Waiting<'a> {
+    pub queues: &'a [Queue],
+    pub voqs: Option<&'a Voqs>,
+    pub packets: &'a Packets,
+    pub classes: usize,
+}
+
+impl Waiting<'_> {
+    /// The packets of a port and class, of each input in their order.
+    pub fn of(&self, port: PortId, class: u8) -> Vec<PacketId> {
+        match self.voqs {
+            Some(voqs) if class >= DATA => voqs.packets(port, (class - DATA).into(), self.packets),
+            _ => self.queues[port as usize * self.classes + class as usize].packets(self.packets).collect(),
+        }
     }
 }
 

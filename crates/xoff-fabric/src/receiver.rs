@@ -7,7 +7,7 @@ use crate::detection::Marks;
 use crate::event::{self, key};
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
-use crate::port::CONTROL;
+use crate::port::{CONTROL, DATA};
 use crate::settings::{AckClass, FlowCount};
 use crate::topology::{NodeId, PortId};
 
@@ -33,9 +33,15 @@ impl Part {
     #[inline]
     pub(crate) fn host_arrival(&mut self, ingress: PortId, id: PacketId) {
         self.counters.packet_hops += 1;
-        match self.packets[id].kind {
+        let packet = &self.packets[id];
+        let (kind, class, size) = (packet.kind, packet.class, packet.size.into());
+        if self.credits.is_some() && class >= DATA {
+            self.pass_buffer(ingress, class, size);
+        }
+        match kind {
             Kind::Data => self.data_arrival(ingress, id),
             Kind::Pfc => self.pfc_arrival(ingress, id),
+            Kind::CreditUpdate => self.update_arrival(ingress, id),
             _ => self.feedback(id),
         }
     }
@@ -73,6 +79,7 @@ impl Part {
             if last && !receiver.complete {
                 receiver.complete = true;
                 self.close_receiver(node);
+                self.flow_delivered(flow);
             }
         }
         if let Some(cnp) = cnp {

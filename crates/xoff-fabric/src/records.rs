@@ -12,6 +12,7 @@ use crate::network::Network;
 use crate::packet::Kind;
 use crate::part::Part;
 use crate::sender::Sender;
+use crate::throttling::ThrottleRecord;
 use crate::topology::{NodeId, PortId};
 
 /// What to record beyond flows and ports.
@@ -36,6 +37,8 @@ pub struct Recording {
     pub marks: bool,
     /// Ports the states of whose queues are recorded.
     pub states: Vec<PortId>,
+    /// Record each change of a throttle's state.
+    pub throttles: bool,
 }
 
 impl Recording {
@@ -56,6 +59,8 @@ impl Recording {
 pub struct FlowOutcome {
     /// Whether it started at all.
     pub started: bool,
+    /// When it did.
+    pub start: Time,
     /// From its start to the last ACK at its sender; none if it did not complete.
     pub fct: Option<Time>,
     /// Payload bytes acknowledged.
@@ -193,12 +198,18 @@ pub struct Records {
     pub(crate) recording: Recording,
     /// By flow; empty before the end.
     pub flows: Vec<FlowOutcome>,
+    /// By step of [`crate::Schedule`]: when it was done, or was to be; [`Time::NEVER`] where that is not known. Empty before the end.
+    pub steps: Vec<Time>,
+    /// Steps whose time is known.
+    pub(crate) steps_done: Vec<(u32, Time)>,
     /// What senders know of their flows.
     pub(crate) outcomes: Vec<(u32, FlowOutcome)>,
     /// By receivers: flows and their packets that came marked.
     pub(crate) marked_flows: Vec<(u32, Marks)>,
     /// By port: PAUSE frames sent.
     pub pause_frames: Vec<u64>,
+    /// By port: updates of credits sent.
+    pub credit_updates: Vec<u64>,
     /// By port: packets marked at its egress.
     pub marks_at: Vec<Marks>,
     /// By ingress port: packets dropped.
@@ -229,6 +240,8 @@ pub struct Records {
     pub marks: Vec<MarkRecord>,
     /// States of queues.
     pub states: Vec<StateRecord>,
+    /// States of throttles.
+    pub throttles: Vec<ThrottleRecord>,
     /// By port, then priority: the state of the last row where states are recorded; empty where none are.
     pub(crate) states_now: Vec<Option<PortState>>,
     /// Flows under way whose rates are sampled.
@@ -243,6 +256,7 @@ impl Records {
         let ports = net.topology.ports() as usize;
         let mut records = Records {
             pause_frames: vec![0; ports],
+            credit_updates: vec![0; ports],
             marks_at: vec![Marks::default(); ports],
             drops: vec![0; ports],
             sampled_tx: vec![0; recording.utilization.len()],
@@ -266,7 +280,11 @@ impl Records {
     /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks and
     /// states.
     pub fn rows(&self) -> usize {
-        let events = self.pauses.len() + self.notifications.len() + self.marks.len() + self.states.len();
+        let events = self.pauses.len()
+            + self.notifications.len()
+            + self.marks.len()
+            + self.states.len()
+            + self.throttles.len();
         self.sampled_rows() + events + self.root_rows()
     }
 
@@ -303,6 +321,11 @@ impl Records {
         if self.samples_rates_of(flow) {
             self.sampled_flows.push(flow);
         }
+    }
+
+    /// A step is done at a time, which may still be to come.
+    pub(crate) fn step_done(&mut self, step: u32, at: Time) {
+        self.steps_done.push((step, at));
     }
 
     pub(crate) fn pause(&mut self, port: PortId, priority: u8, start: Time, end: Time, frames: u32) {
@@ -380,6 +403,7 @@ impl Part {
         }
         self.close_pauses();
         self.close_roots();
+        self.close_throttles();
         if let Some(points) = &self.switch_points {
             self.records.flow_tables.extend(points.most_flows());
         }

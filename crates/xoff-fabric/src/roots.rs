@@ -1,10 +1,11 @@
 //! Congestion roots, the ground truth of who is to blame, and by them the flows that head-of-line blocking held up.
 //!
-//! An egress queue of a switch is a *congestion root* while more comes in for it than its port can send at full rate.
-//! Exactly: from the moment at which it is longer, by a given growth or more, than it was at its shortest since the
-//! start or its last RESUME; until it is down to half of that growth, or is paused. So a queue that only fills because
-//! it is stopped is none, nor is one that drains after a RESUME; one that is stopped and overrun must show after the
-//! RESUME that it grows at full rate.
+//! An egress queue of a switch is a *congestion root* while as much or more comes in for it than its port can send at
+//! full rate. Exactly: from the moment at which it is longer, by a given growth or more, than it was at its shortest
+//! since the start or its last RESUME, or at which it has sent that growth without becoming shorter than that, and was
+//! never down to half of the growth; until it is down to half of the growth, or is paused. So a queue that only fills
+//! because it is stopped is none, nor is one that drains after a RESUME; one that is stopped and overrun must show
+//! after the RESUME that it grows at full rate, or that it stays as long as it is, as where PFC stops its inputs.
 //!
 //! A flow is *HoL-blocked* if a packet of it waited behind a PAUSE, in a switch or in its host, and no egress queue of
 //! its path was a root at any moment of that pause. Which queues those are is only known when all parts of the network
@@ -25,6 +26,8 @@ use crate::topology::PortId;
 struct Watched {
     /// Fewest bytes since it could last begin to send.
     low: u64,
+    /// Bytes sent since it was last shorter than ever since then.
+    sent: u64,
     /// Most bytes since it is a root.
     high: u64,
     /// Since when it is a root.
@@ -47,7 +50,7 @@ pub(crate) struct RootWatch {
 impl RootWatch {
     /// A watch over `queues` empty queues, for roots that have grown by `growth` bytes.
     pub(crate) fn new(growth: u64, queues: usize) -> Self {
-        let idle = Watched { low: 0, high: 0, since: None, paused: false };
+        let idle = Watched { low: 0, sent: 0, high: 0, since: None, paused: false };
         RootWatch { growth, queues: vec![idle; queues], ended: Vec::new(), flows: Vec::new() }
     }
 
@@ -61,13 +64,19 @@ impl RootWatch {
         }
     }
 
-    /// A packet has left a queue with `bytes` behind it.
-    fn dequeue(&mut self, queue: u32, bytes: u64, now: Time) {
+    /// A packet of `size` bytes has left a queue with `bytes` behind it.
+    fn dequeue(&mut self, queue: u32, size: u64, bytes: u64, now: Time) {
         let half = self.growth / 2;
         let q = &mut self.queues[queue as usize];
-        q.low = q.low.min(bytes);
+        if bytes < q.low {
+            (q.low, q.sent) = (bytes, 0);
+        } else {
+            q.sent = q.sent.saturating_add(size);
+        }
         if bytes <= half {
             self.end(queue, now);
+        } else if q.since.is_none() && q.low > half && q.sent >= self.growth {
+            (q.since, q.high) = (Some(now), bytes);
         }
     }
 
@@ -80,7 +89,7 @@ impl RootWatch {
     /// A queue of `bytes` may send again.
     fn resume(&mut self, queue: u32, bytes: u64) {
         let q = &mut self.queues[queue as usize];
-        (q.paused, q.low) = (false, bytes);
+        (q.paused, q.low, q.sent) = (false, bytes, 0);
     }
 
     fn end(&mut self, queue: u32, now: Time) {
@@ -99,10 +108,10 @@ impl Part {
         }
     }
 
-    pub(crate) fn root_dequeue(&mut self, egress: PortId, class: u8, bytes: u64) {
+    pub(crate) fn root_dequeue(&mut self, egress: PortId, class: u8, size: u64, bytes: u64) {
         let queue = self.data_queue(egress, class);
         if let Some(roots) = &mut self.roots {
-            roots.dequeue(queue, bytes, self.now);
+            roots.dequeue(queue, size, bytes, self.now);
         }
     }
 
@@ -112,10 +121,10 @@ impl Part {
         let Some(mut roots) = self.roots.take() else { return };
         let (port, priority) = (queue / self.priorities as u32, queue % self.priorities as u32);
         let class = usize::from(DATA) + priority as usize;
-        let packets = &self.queues[port as usize * self.classes + class];
-        roots.resume(queue, packets.bytes);
+        roots.resume(queue, self.queues[port as usize * self.classes + class].bytes);
         let mut flows = std::mem::take(&mut roots.flows);
-        let data = packets.packets(&self.packets).filter(|&id| self.packets[id].kind == Kind::Data);
+        let waiting = self.waiting().of(port, class as u8);
+        let data = waiting.into_iter().filter(|&id| self.packets[id].kind == Kind::Data);
         flows.extend(data.map(|id| self.packets[id].flow));
         let node = self.ports[port as usize].node;
         if self.net.is_host(node) {
@@ -206,14 +215,14 @@ mod tests {
         w.enqueue(1, 150_000, Time(3));
         w.resume(1, 150_000);
         // It drains to 140,000 B: from there it must grow.
-        w.dequeue(1, 140_000, Time(4));
+        w.dequeue(1, 10_000, 140_000, Time(4));
         w.enqueue(1, 169_999, Time(5));
         assert_eq!(w.queues[1].since, None);
         w.enqueue(1, 170_000, Time(6));
         w.enqueue(1, 180_000, Time(7));
-        w.dequeue(1, 15_001, Time(8));
+        w.dequeue(1, 10_000, 15_001, Time(8));
         assert_eq!(w.queues[1].since, Some(Time(6)));
-        w.dequeue(1, 15_000, Time(9));
+        w.dequeue(1, 1, 15_000, Time(9));
         assert_eq!(w.ended, [(1, Time(6), Time(9), 180_000)]);
         // Its shortest is 15,000 B now.
         w.enqueue(1, 44_999, Time(10));
@@ -223,5 +232,72 @@ mod tests {
         w.enqueue(1, 500_000, Time(13));
         w.end(1, Time(14));
         assert_eq!(w.ended.len(), 2, "no root while it is stopped");
+    }
+
+    #[test]
+    fn a_queue_that_stays_long_while_it_sends_is_a_root() {
+        let mut w = watch();
+        w.pause(1, Time(1));
+        w.enqueue(1, 100_000, Time(2));
+        w.resume(1, 100_000);
+        // From 100,000 down to 90,000 B, its shortest. From there three frames of 10,000 B, each replaced by another.
+        w.dequeue(1, 10_000, 90_000, Time(3));
+        for time in [4, 6] {
+            w.enqueue(1, 100_000, Time(time));
+            w.dequeue(1, 10_000, 90_000, Time(time + 1));
+        }
+        w.enqueue(1, 100_000, Time(8));
+        assert_eq!(w.queues[1].since, None, "20,000 B sent");
+        w.dequeue(1, 10_000, 90_000, Time(9));
+        assert_eq!(w.queues[1].since, Some(Time(9)), "30,000 B sent");
+        // It grows by less than 30,000 B, and drains to half of that.
+        w.enqueue(1, 110_000, Time(10));
+        w.dequeue(1, 95_000, 15_000, Time(11));
+        assert_eq!(w.ended, [(1, Time(9), Time(11), 110_000)]);
+        // What stays at half of the growth is none, nor what is empty after each packet.
+        for (time, bytes) in [(12, 15_000), (22, 0)] {
+            for step in 0..5 {
+                w.enqueue(1, bytes + 10_000, Time(time + 2 * step));
+                w.dequeue(1, 10_000, bytes, Time(time + 2 * step + 1));
+            }
+        }
+        assert_eq!(w.queues[1].since, None);
+    }
+
+    #[test]
+    fn a_queue_that_drains_slowly_is_none() {
+        // It gets 8,000 B for each 10,000 B that it sends: at most one frame goes between two that make it shorter.
+        let mut w = watch();
+        w.pause(1, Time(1));
+        w.resume(1, 100_000);
+        let mut bytes = 100_000;
+        for step in 0..40 {
+            bytes += 8_000;
+            w.enqueue(1, bytes, Time(2 * step));
+            bytes -= 10_000;
+            w.dequeue(1, 10_000, bytes, Time(2 * step + 1));
+            assert_eq!(w.queues[1].since, None, "step {step}");
+        }
+        assert_eq!(bytes, 20_000);
+    }
+
+    #[test]
+    fn a_pause_begins_the_count_anew() {
+        let mut w = watch();
+        w.resume(1, 100_000);
+        for time in [1, 3] {
+            w.enqueue(1, 110_000, Time(time));
+            w.dequeue(1, 10_000, 100_000, Time(time + 1));
+        }
+        w.pause(1, Time(5));
+        w.resume(1, 100_000);
+        for time in [6, 8] {
+            w.enqueue(1, 110_000, Time(time));
+            w.dequeue(1, 10_000, 100_000, Time(time + 1));
+        }
+        assert_eq!(w.queues[1].since, None, "20,000 B since the RESUME");
+        w.enqueue(1, 110_000, Time(10));
+        w.dequeue(1, 10_000, 100_000, Time(11));
+        assert_eq!(w.queues[1].since, Some(Time(11)));
     }
 }

@@ -11,6 +11,7 @@ use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, FlowEnv, IntPath, Mark, ReactionP
 
 use crate::detection::Marks;
 use crate::event::{key, kind};
+use crate::network::WireSizes;
 use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
 use crate::port::DATA;
@@ -80,6 +81,12 @@ impl Sender {
         self.snd_nxt < self.size && self.snd_nxt - self.snd_una < self.reaction.window().max(least_window)
     }
 
+    /// Payload bytes of its next packet.
+    #[inline]
+    pub fn next_payload(&self, wire: &WireSizes) -> u64 {
+        (self.size - self.snd_nxt).min(wire.payload)
+    }
+
     /// Sends everything from `seq` on again.
     fn go_back(&mut self, seq: u64) {
         self.gone_back_from = self.gone_back_from.max(self.snd_nxt);
@@ -119,7 +126,7 @@ impl Part {
     /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
     pub(crate) fn flow_start(&mut self, flow: u32, step: u32) {
         let net = self.net.clone();
-        if step == 0 {
+        if step == 0 && !net.dependencies.flow_waits(flow) {
             self.await_flow(flow + 1);
         }
         if step < 2 && net.settings.quirks.order == Order::Scheduled {
@@ -127,7 +134,7 @@ impl Part {
         }
         let f = &net.flows[flow as usize];
         if let Some(stop) = f.stop {
-            self.events.push(stop, key(kind::FLOW_STOP, flow), 0);
+            self.events.push(stop.max(self.now), key(kind::FLOW_STOP, flow), 0);
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
         let nic = &mut self.nics[f.src as usize];
@@ -173,10 +180,11 @@ impl Part {
         }
     }
 
-    /// Waits for the first flow of this part's hosts from number `first` on.
+    /// Waits for the first flow of this part's hosts from number `first` on that waits for no other.
     pub(crate) fn await_flow(&mut self, first: u32) {
         let flows = self.net.flows.iter().enumerate().skip(first as usize);
-        let next = flows.map(|(i, f)| (i as u32, f)).find(|(_, f)| self.owns(f.src));
+        let waits = |flow| self.net.dependencies.flow_waits(flow);
+        let next = flows.map(|(i, f)| (i as u32, f)).find(|(i, f)| self.owns(f.src) && !waits(*i));
         if let Some((number, flow)) = next {
             self.events.push(flow.start, key(kind::FLOW_START, number), 0);
         }
@@ -251,7 +259,7 @@ impl Part {
         }
         let wire = &self.net.wire;
         let left = sender.size - sender.snd_nxt;
-        let payload = left.min(wire.payload);
+        let payload = sender.next_payload(wire);
         let frame = payload + wire.data_overhead;
         let packet = Packet {
             seq: sender.snd_nxt,
@@ -366,7 +374,7 @@ impl Part {
                 sender.reaction.on_cnm(self.now, &cnm);
                 self.records.notification(self.now, Kind::Cnm, packet.flow, Some(packet.point));
             }
-            Kind::Data | Kind::Pfc => {}
+            Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
         }
         let src = sender.src;
         self.packets.remove(id);
@@ -433,9 +441,11 @@ impl Part {
         self.nic_forget(src, flow, priority, standing);
         self.nics[src as usize].open_out -= 1;
         self.counters.flows_done += 1;
+        self.counters.background_done += u64::from(self.net.is_background(flow));
         self.close_rates(flow);
         self.record_flow(flow, true);
         self.senders[flow as usize] = None;
+        self.flow_sent(flow);
     }
 
     /// Writes a flow's outcome as it stands now.
@@ -445,6 +455,7 @@ impl Part {
         let paused = self.paused_time(self.data_queue(port, DATA + sender.priority));
         let outcome = FlowOutcome {
             started: true,
+            start: sender.start,
             fct: completed.then(|| self.now - sender.start),
             acked_bytes: sender.snd_una,
             packets_sent: sender.packets_sent,

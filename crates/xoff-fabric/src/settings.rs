@@ -4,6 +4,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::IntFormat;
+use xoff_schemes::throttle::AnyThrottle;
+
+pub use crate::credit::counters::CounterWidth;
 
 /// Sizes on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -138,9 +141,31 @@ pub enum Scheduling {
     RoundRobin,
     /// The highest backlogged priority number first.
     Strict,
+    /// By `weights`, with `high_priority` lanes before the others, as InfiniBand arbitrates among virtual lanes.
+    Weighted,
 }
 
-/// Output-queued shared-memory Ethernet switches.
+/// Where packets wait in a switch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Queueing {
+    /// At the output, first in, first out, in a memory that all ports share.
+    Output,
+    /// At the input, in a virtual output queue for each output; an output serves its inputs round robin.
+    VirtualOutput,
+}
+
+/// When a switch sends a packet on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Forwarding {
+    /// When its last bit is there.
+    StoreAndForward,
+    /// When its header is there, if the output is free and has credits for all of it.
+    CutThrough,
+}
+
+/// Switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Switch {
@@ -148,13 +173,54 @@ pub struct Switch {
     pub priorities: u8,
     /// How an egress port chooses among them.
     pub scheduling: Scheduling,
-    /// Packet memory of each switch; without it, only flow control's thresholds bound the queues.
+    /// Weighted scheduling: of each priority, what it may send in its turn, in units of 64 B, from 1 to 255. Priorities that
+    /// are not listed have 1.
+    pub weights: Vec<u8>,
+    /// Weighted scheduling: priorities that go before the others, up to `high_limit`.
+    pub high_priority: Vec<u8>,
+    /// Weighted scheduling: after so many times 4096 B of high priority a packet of low priority goes, if there is one;
+    /// 255 for never (InfiniBand's limit of high priority).
+    pub high_limit: u8,
+    /// Packet memory of each switch; without it, only flow control's thresholds bound the queues. Not with credits, whose
+    /// buffers belong to links.
     pub buffer: Option<Bytes>,
+    /// Where packets wait. Without it, at virtual output queues where flow control is by credits (`cbfc`, `credit`), else
+    /// at the output.
+    pub queueing: Option<Queueing>,
+    /// When a packet is sent on. Without it, by cut-through where flow control is by credits, else store-and-forward.
+    pub forwarding: Option<Forwarding>,
+    /// Cut-through: bytes of a packet that must be there before it is sent on.
+    pub cut_through_after: Bytes,
 }
 
 impl Default for Switch {
     fn default() -> Self {
-        Switch { priorities: 1, scheduling: Scheduling::RoundRobin, buffer: None }
+        Switch {
+            priorities: 1,
+            scheduling: Scheduling::RoundRobin,
+            weights: Vec::new(),
+            high_priority: Vec::new(),
+            high_limit: 255,
+            buffer: None,
+            queueing: None,
+            forwarding: None,
+            cut_through_after: Bytes(64),
+        }
+    }
+}
+
+impl Switch {
+    /// Where packets wait under `flow_control`.
+    pub fn queueing(&self, flow_control: &FlowControl) -> Queueing {
+        let usual = if flow_control.has_credits() { Queueing::VirtualOutput } else { Queueing::Output };
+        self.queueing.unwrap_or(usual)
+    }
+
+    /// When a packet is sent on under `flow_control`.
+    pub fn forwarding(&self, flow_control: &FlowControl) -> Forwarding {
+        let usual =
+            if flow_control.has_credits() { Forwarding::CutThrough } else { Forwarding::StoreAndForward };
+        self.forwarding.unwrap_or(usual)
     }
 }
 
@@ -214,6 +280,78 @@ impl Default for Pfc {
     }
 }
 
+/// InfiniBand's credit-based flow control (CBFC), for each virtual lane: `switch.priorities` is the number of lanes.
+///
+/// The receiver tells the sender every `update_period` up to which block of 64 bytes it may send (FCCL); the sender does not
+/// begin a packet for whose blocks it has no credit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cbfc {
+    /// Buffer of each ingress port and lane; without it, as much as keeps the link busy: what it carries in the time from
+    /// one update to the next and there and back, see `undersized`.
+    pub buffer: Option<Bytes>,
+    /// Time between two updates of a port (T_c). The specification wants one at least every 65,536 symbol times, 65.5 us
+    /// at 4 x 10 Gbps; 4.096 us is what the IB simulator of TCD's authors has.
+    pub update_period: Time,
+    /// An update on the wire, one for each lane. 6 bytes and framing.
+    pub update_size: Bytes,
+    /// Send an update as well when a packet has left the buffer and nothing else waits for the wire back.
+    pub on_change: bool,
+    /// Width of the counters.
+    pub counters: CounterWidth,
+    /// Allow a buffer with which a link stalls although nobody is in its way.
+    pub undersized: bool,
+}
+
+impl Default for Cbfc {
+    fn default() -> Self {
+        Cbfc {
+            buffer: None,
+            update_period: Time(4_096_000),
+            update_size: Bytes(8),
+            on_change: false,
+            counters: CounterWidth::Wide,
+            undersized: false,
+        }
+    }
+}
+
+/// What a link credit stands for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CreditUnit {
+    /// A flit of a packet.
+    #[default]
+    Flit,
+    /// A whole packet, of whatever size.
+    Packet,
+}
+
+/// Link credits of HPC fabrics: the sender has as many as its neighbour's input buffer has places, spends them with each
+/// packet, and gets them back when the packet has left that buffer (PFT, section III.A).
+///
+/// Credits travel back beside the data, as symbols that take no room on the wire, and arrive a flit's time and the
+/// propagation delay after the packet has left.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct LinkCredits {
+    /// What a credit stands for.
+    pub unit: CreditUnit,
+    /// A flit: 16 B are what 100 Gbps carry in a cycle of 700 MHz.
+    pub flit: Bytes,
+    /// Credits of each ingress port and priority, 4096 flits of 16 B being 64 KiB; without it, as many as keep the link
+    /// busy: for what it carries there and back, see `undersized`.
+    pub credits: Option<u32>,
+    /// Allow so few credits that a link stalls although nobody is in its way.
+    pub undersized: bool,
+}
+
+impl Default for LinkCredits {
+    fn default() -> Self {
+        LinkCredits { unit: CreditUnit::Flit, flit: Bytes(16), credits: None, undersized: false }
+    }
+}
+
 /// Flow control between neighbours.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "name", rename_all = "snake_case")]
@@ -222,19 +360,46 @@ pub enum FlowControl {
     None,
     /// Priority-based Flow Control.
     Pfc(Pfc),
+    /// InfiniBand's credit-based flow control.
+    Cbfc(Cbfc),
+    /// Link credits of HPC fabrics.
+    Credit(LinkCredits),
 }
 
 impl FlowControl {
+    /// Its name in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            FlowControl::None => "none",
+            FlowControl::Pfc(_) => "pfc",
+            FlowControl::Cbfc(_) => "cbfc",
+            FlowControl::Credit(_) => "credit",
+        }
+    }
+
+    /// Time between two updates of credits; none where there are none.
+    pub fn update_period(&self) -> Option<Time> {
+        match self {
+            FlowControl::Cbfc(cbfc) => Some(cbfc.update_period),
+            _ => None,
+        }
+    }
+
+    /// Whether a packet goes only where there is room for it.
+    pub fn has_credits(&self) -> bool {
+        matches!(self, FlowControl::Cbfc(_) | FlowControl::Credit(_))
+    }
+
     /// Whether a pause ends by itself.
     pub fn expires(&self) -> bool {
-        !matches!(self, FlowControl::Pfc(Pfc { expires: false, .. }))
+        matches!(self, FlowControl::Pfc(Pfc { expires: true, .. }))
     }
 
     /// Bytes between the thresholds that stop the sender and let it go on, with frames of at most `mtu` bytes; none
     /// without flow control.
     pub fn hysteresis(&self, mtu: u64) -> Option<Bytes> {
         match self {
-            FlowControl::None => None,
+            FlowControl::None | FlowControl::Cbfc(_) | FlowControl::Credit(_) => None,
             FlowControl::Pfc(Pfc { xoff: Some(xoff), xon, .. }) => {
                 let xon = xon.map_or(xoff.0.saturating_sub(2 * mtu), |xon| xon.0);
                 Some(Bytes(xoff.0.saturating_sub(xon)))
@@ -352,4 +517,6 @@ pub struct Settings {
     pub lossy: bool,
     /// What is as in another simulator.
     pub quirks: Quirks,
+    /// What slows hosts' ports.
+    pub throttle: Option<AnyThrottle>,
 }

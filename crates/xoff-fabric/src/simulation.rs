@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use crate::credit::counters::{ReceivingEnd, SendingEnd};
 use crate::cut::{Cut, PartId};
 use crate::deadlock::deadlock;
 use crate::network::Network;
@@ -12,7 +13,7 @@ use crate::part::{Counters, Failure, Part};
 use crate::port::Port;
 use crate::records::{Recording, Records};
 use crate::threads::{alone, together};
-use crate::topology::PortId;
+use crate::topology::{PortId, peer};
 use crate::windows::{Bounds, End, Windows};
 
 /// How far a run is.
@@ -20,9 +21,9 @@ use crate::windows::{Bounds, End, Windows};
 pub struct Progress {
     /// Simulated time.
     pub now: Time,
-    /// Flows completed.
+    /// Flows completed, of those that the run waits for.
     pub flows_done: u64,
-    /// Flows in all.
+    /// Flows that the run waits for.
     pub flows: u64,
     /// Events handled.
     pub events: u64,
@@ -31,7 +32,7 @@ pub struct Progress {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Every flow has completed.
+    /// Every flow that the run waits for has completed.
     FlowsDone,
     /// The duration has passed.
     Duration,
@@ -111,7 +112,7 @@ impl Simulation {
             interval: self.recording.interval,
             max_events: self.max_events,
             most_rows: self.most_rows,
-            flows: self.stops_with_flows.then_some(self.net.flows.len() as u64),
+            flows: self.stops_with_flows.then_some(self.net.awaited()),
             watches_standstill: self.duration.is_none(),
         });
         let stop = loop {
@@ -123,7 +124,8 @@ impl Simulation {
                 End::Failure => return Err(self.failure()),
                 End::FlowsDone => Stop::FlowsDone,
                 End::NothingLeft if self.duration.is_some() => Stop::Duration,
-                End::NothingLeft => Stop::Stalled,
+                End::NothingLeft if self.deadlock().is_empty() => Stop::Stalled,
+                End::NothingLeft => Stop::Deadlock,
                 End::Rows => Stop::Rows,
                 End::Events => Stop::Events,
                 End::Asked => Stop::Asked,
@@ -223,6 +225,14 @@ impl Simulation {
     pub fn paused(&self, port: PortId, priority: u8) -> Time {
         let part = self.part(port);
         part.paused_time(part.data_queue(port, crate::port::DATA + priority))
+    }
+
+    /// Both ends' credits of an egress port's priority; none where flow control is not by credits.
+    pub fn credits(&self, port: PortId, priority: u8) -> Option<(&SendingEnd, &ReceivingEnd)> {
+        let (here, there) = (self.part(port), self.part(peer(port)));
+        let queue = here.data_queue(port, crate::port::DATA + priority);
+        let sending = here.credits.as_ref()?.sending(queue);
+        Some((sending, there.credits.as_ref()?.receiving(here.other_end(queue))))
     }
 
     /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.

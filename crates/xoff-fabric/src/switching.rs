@@ -10,7 +10,7 @@ use xoff_schemes::{Cnm, CongestionPoint, Detector, IntPath, Mark, Passing, Queue
 use crate::event::{key, kind};
 use crate::packet::{CHARGED, Kind, NO_PACKET, Packet, PacketId};
 use crate::part::Part;
-use crate::port::{CONTROL, DATA};
+use crate::port::{CONTROL, DATA, MAC_CONTROL, Waiting};
 use crate::topology::PortId;
 
 impl Part {
@@ -19,8 +19,8 @@ impl Part {
     pub(crate) fn switch_arrival(&mut self, ingress: PortId, id: PacketId) {
         self.counters.packet_hops += 1;
         let packet = &mut self.packets[id];
-        if packet.kind == Kind::Pfc {
-            return self.pfc_arrival(ingress, id);
+        if packet.class == MAC_CONTROL {
+            return self.link_control_arrival(ingress, id);
         }
         packet.ingress = ingress;
         let egress = self.net.paths[packet.position as usize];
@@ -31,7 +31,7 @@ impl Part {
             let port = &self.ports[egress as usize];
             let queue = &mut self.ingress[number];
             let memory = &mut self.memories[queue.node as usize];
-            if port.is_quiet(self.now) && memory.lets_through(queue, size) && self.switch_points.is_none() {
+            if port.is_quiet(self.now) && memory.lets_through(queue, size) && self.passes {
                 return self.pass(egress, id, class);
             }
             packet.flags |= CHARGED;
@@ -39,6 +39,9 @@ impl Part {
                 Ok(false) => {}
                 Ok(true) => self.send_pause(number as u32),
                 Err(overflow) => return self.no_room(ingress, id, overflow),
+            }
+            if self.credits.is_some() {
+                self.take_place(ingress, class, size);
             }
         } else if packet.kind == Kind::Cnm && self.loses_message(egress, id) {
             return self.packets.remove(id);
@@ -61,13 +64,17 @@ impl Part {
     pub(crate) fn enqueue(&mut self, egress: PortId, id: PacketId, class: u8, size: u64) {
         let port = &mut self.ports[egress as usize];
         let idle = port.is_idle(self.now);
-        let may_send = port.paused & (1 << class) == 0;
-        if idle && may_send && port.sendable() == 0 && port.backlog & (1 << class) == 0 {
+        let mut may_send = port.paused & (1 << class) == 0;
+        let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
+        if idle && may_send && first && (class < DATA || self.has_credits(egress, class, size)) {
             if self.watched && self.packets[id].kind == Kind::Data {
                 self.note_enqueue(egress, id, class, size);
             }
             return self.forward(egress, id, class);
         }
+        let port = &mut self.ports[egress as usize];
+        // It may have been stopped for want of credits.
+        may_send &= port.paused & (1 << class) == 0;
         port.backlog |= 1 << class;
         port.queued_bytes += size;
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
@@ -76,12 +83,36 @@ impl Part {
             port.armed = true;
             self.events.push(port.busy_until, key(kind::PORT_READY, egress), 0);
         }
-        self.queues[egress as usize * self.classes + class as usize].push(id, size, &mut self.packets);
+        let ingress = self.packets[id].ingress;
+        self.push(egress, class, ingress, id, size);
         if self.watched && self.packets[id].kind == Kind::Data {
             self.note_enqueue(egress, id, class, 0);
         }
         if idle && may_send {
             self.send_next(egress);
+        }
+    }
+
+    /// A packet that came in by `ingress` joins the queue of a port and class.
+    #[inline]
+    pub(crate) fn push(&mut self, egress: PortId, class: u8, ingress: PortId, id: PacketId, size: u64) {
+        let queue = &mut self.queues[egress as usize * self.classes + class as usize];
+        match &mut self.voqs {
+            Some(voqs) if class >= DATA => {
+                queue.bytes += size;
+                voqs.push(egress, (class - DATA).into(), ingress, id, &mut self.packets);
+            }
+            _ => queue.push(id, size, &mut self.packets),
+        }
+    }
+
+    /// Where packets wait.
+    pub(crate) fn waiting(&self) -> Waiting<'_> {
+        Waiting {
+            queues: &self.queues,
+            voqs: self.voqs.as_deref(),
+            packets: &self.packets,
+            classes: self.classes,
         }
     }
 
@@ -114,22 +145,48 @@ impl Part {
     /// Sends the next packet of an idle port, if one may go.
     #[inline]
     fn send_next(&mut self, egress: PortId) {
-        let port = &mut self.ports[egress as usize];
-        let sendable = port.sendable();
-        if sendable == 0 {
-            return;
+        loop {
+            let port = &mut self.ports[egress as usize];
+            let sendable = port.sendable();
+            if sendable == 0 {
+                return;
+            }
+            let class = self.choose(egress, sendable);
+            if self.lacks_credits(egress, class) {
+                continue;
+            }
+            let id = self.take(egress, class);
+            self.forward(egress, id, class);
+            return self.arm(egress);
         }
-        let class = port.choose(sendable, self.strict);
-        let id = self.take(egress, class);
-        self.forward(egress, id, class);
-        self.arm(egress);
+    }
+
+    /// Whether the next packet of a class lacks credits; the class then waits for them.
+    #[inline]
+    pub(crate) fn lacks_credits(&mut self, egress: PortId, class: u8) -> bool {
+        if self.credits.is_none() || class < DATA {
+            return false;
+        }
+        let id = match &self.voqs {
+            Some(voqs) => voqs.head(egress, (class - DATA).into()),
+            None => self.queues[egress as usize * self.classes + class as usize].first(),
+        };
+        let size = u64::from(self.packets[id].size);
+        !self.has_credits(egress, class, size)
     }
 
     /// Takes the first packet of a class's queue.
     #[inline]
     pub(crate) fn take(&mut self, egress: PortId, class: u8) -> PacketId {
         let queue = &mut self.queues[egress as usize * self.classes + class as usize];
-        let id = queue.pop(&self.packets);
+        let id = match &mut self.voqs {
+            Some(voqs) if class >= DATA => {
+                let id = voqs.pop(egress, (class - DATA).into(), &self.packets);
+                queue.bytes -= u64::from(self.packets[id].size);
+                id
+            }
+            _ => queue.pop(&self.packets),
+        };
         let port = &mut self.ports[egress as usize];
         port.queued_bytes -= u64::from(self.packets[id].size);
         if queue.is_empty() {
@@ -159,8 +216,21 @@ impl Part {
             if self.memories[queue.node as usize].release(queue, size) {
                 self.send_resume(number as u32);
             }
+            if self.credits.is_some() {
+                self.leave(egress, id, class);
+                return self.leave_place(egress, number as u32, size);
+            }
         }
         self.leave(egress, id, class);
+    }
+
+    /// A frame for the switch itself has come: its neighbour's flow control.
+    #[cold]
+    fn link_control_arrival(&mut self, ingress: PortId, id: PacketId) {
+        match self.packets[id].kind {
+            Kind::CreditUpdate => self.update_arrival(ingress, id),
+            _ => self.pfc_arrival(ingress, id),
+        }
     }
 
     /// A packet goes onto the wire: marks and telemetry are written.
@@ -187,11 +257,13 @@ impl Part {
                 self.packets[id].size += self.net.wire.ack_growth as u16;
             }
             Kind::Pfc => self.pfc_departure(egress, id),
+            Kind::CreditUpdate => self.update_departure(egress, id),
             Kind::Ack if class >= DATA && self.net.settings.quirks.marking_stream.is_some() => {
                 // The number is drawn; senders do not look at an ACK's own mark.
                 let view = self.view(egress, class, 0);
                 let queue = self.data_queue(egress, class) as usize;
-                self.detectors.get_mut(queue).map(|detector| detector.on_dequeue(&view));
+                let packet = self.passing(id);
+                self.detectors.get_mut(queue).map(|detector| detector.on_dequeue(&view, &packet));
             }
             _ => {}
         }
@@ -238,6 +310,12 @@ impl Part {
         QueueView { now: self.now, bytes }
     }
 
+    /// What a detector or congestion point sees of a packet.
+    fn passing(&self, id: PacketId) -> Passing {
+        let packet = &self.packets[id];
+        Passing { flow: packet.flow, bytes: u64::from(packet.size) }
+    }
+
     /// The index of a port's and class's detector, congestion point and pause state.
     #[inline]
     pub(crate) fn data_queue(&self, port: PortId, class: u8) -> u32 {
@@ -255,8 +333,7 @@ impl Part {
         if self.points.is_empty() {
             return;
         }
-        let packet = &self.packets[id];
-        let passing = Passing { flow: packet.flow, bytes: u64::from(packet.size) };
+        let passing = self.passing(id);
         let point = self.data_queue(egress, class);
         self.points[point as usize].state.on_enqueue(&view, &passing);
         self.sync_point_timer(point);
@@ -265,8 +342,9 @@ impl Part {
     fn watch_dequeue(&mut self, egress: PortId, id: PacketId, class: u8) {
         let view = self.view(egress, class, 0);
         let point = self.data_queue(egress, class);
+        let passing = self.passing(id);
         if let Some(detector) = self.detectors.get_mut(point as usize) {
-            let mark = detector.on_dequeue(&view);
+            let mark = detector.on_dequeue(&view, &passing);
             let packet = &mut self.packets[id];
             if mark > packet.mark {
                 packet.mark = mark;
@@ -277,14 +355,13 @@ impl Part {
             }
         }
         if self.roots.is_some() {
-            self.root_dequeue(egress, class, view.bytes);
+            let size = u64::from(self.packets[id].size);
+            self.root_dequeue(egress, class, size, view.bytes);
         }
         if self.switch_points.is_some() {
             self.switch_point_dequeue(egress, id, class);
         }
         if !self.points.is_empty() {
-            let packet = &self.packets[id];
-            let passing = Passing { flow: packet.flow, bytes: u64::from(packet.size) };
             self.points[point as usize].state.on_dequeue(&view, &passing);
             self.sync_point_timer(point);
         }

@@ -60,7 +60,7 @@ impl Totals {
 pub(crate) enum End {
     /// A part broke.
     Failure,
-    /// Every flow has completed.
+    /// Every flow that the run waits for has completed.
     FlowsDone,
     /// Nothing is left to happen before the end of the run.
     NothingLeft,

@@ -1,4 +1,4 @@
-//! PFC deadlock on a ring of four switches, and what is none.
+//! Deadlock of PFC and of credits on a ring of four switches, and what is none.
 
 mod common;
 
@@ -6,7 +6,7 @@ use common::{endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
-use xoff_fabric::settings::{FlowControl, Pfc, Settings};
+use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
 use xoff_fabric::{Flow, Network, Recording, Simulation, Stop};
 
@@ -22,39 +22,70 @@ fn ring() -> Topology {
     Topology { nodes: hosts.chain(switches).collect(), links: access.chain(trunk).collect() }
 }
 
-/// Each flow two links clockwise: every switch's queue holds what the one before it waits for.
-fn clockwise(flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
+/// Each flow so many links clockwise: every switch's queue holds what the one before it waits for.
+fn clockwise(links: u32, flow_control: FlowControl, flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
     let route = |i: u32| StaticRoute {
         from: format!("host{i}"),
-        to: format!("host{}", (i + 2) % 4),
-        via: (0..3).map(|hop| format!("ring{}", (i + hop) % 4)).collect(),
+        to: format!("host{}", (i + links) % 4),
+        via: (0..=links).map(|hop| format!("ring{}", (i + hop) % 4)).collect(),
     };
     let routes = StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() };
-    let pfc = Pfc { xoff: Some(Bytes(100_000)), ..Pfc::default() };
-    let settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
+    let settings = Settings { flow_control, ..Settings::default() };
     let none = scheme("none", json!({}), Time::ZERO);
     let net =
         Network::build(ring(), &Routing::StaticRoutes(routes), settings, none, flows, 1).expect("a network");
     Simulation::new(net, None, Recording::default(), duration)
 }
 
+fn pfc() -> FlowControl {
+    FlowControl::Pfc(Pfc { xoff: Some(Bytes(100_000)), ..Pfc::default() })
+}
+
+/// CBFC, whose updates never end, and link credits, with which nothing at all is left to happen.
+fn credits() -> [FlowControl; 2] {
+    let cbfc = Cbfc { buffer: Some(Bytes(100_032)), ..Cbfc::default() };
+    [
+        FlowControl::Cbfc(cbfc),
+        FlowControl::Credit(LinkCredits { credits: Some(4096), ..LinkCredits::default() }),
+    ]
+}
+
 #[test]
 fn a_run_in_deadlock_ends_and_names_the_ring() {
-    // Two flows share each link of the ring: queues grow at the rate of one flow until all four pause the one before.
-    let flows = (0..4).map(|i| flow(i, (i + 2) % 4, 100_000_000)).collect();
-    let mut sim = clockwise(flows, None);
-    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
-    // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
-    assert_eq!(sim.deadlock(), [8, 10, 12, 14]);
-    assert!(sim.counters().flows_done < 4);
+    // Three flows share each link of the ring. A switch gives its host's flow half of it, or more, and so the two that come
+    // along the ring less than the three quarters that come: they grow until all four stop the one before.
+    let flows: Vec<Flow> = (0..4).map(|i| flow(i, (i + 3) % 4, 100_000_000)).collect();
+    let [cbfc, credit] = credits();
+    for flow_control in [pfc(), cbfc, credit] {
+        let mut sim = clockwise(3, flow_control, flows.clone(), None);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
+        // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
+        assert_eq!(sim.deadlock(), [8, 10, 12, 14]);
+        assert!(sim.counters().flows_done < 4);
+    }
+}
+
+#[test]
+fn turns_at_the_outputs_keep_a_short_circle_open() {
+    // Two flows share each link. First in, first out, the host, which sends at full rate, takes more than its half of it,
+    // and what comes along the ring grows. In turns it has just the half that comes: nothing grows.
+    let flows: Vec<Flow> = (0..4).map(|i| flow(i, (i + 2) % 4, 10_000_000)).collect();
+    let [cbfc, credit] = credits();
+    for (flow_control, end) in [(pfc(), Stop::Deadlock), (cbfc, Stop::FlowsDone), (credit, Stop::FlowsDone)] {
+        assert_eq!(clockwise(2, flow_control, flows.clone(), None).run(&mut |_| true), Ok(end));
+    }
 }
 
 #[test]
 fn a_congested_network_that_moves_is_no_deadlock() {
     // Three of the four flows leave the circle open: ring3->ring0 carries only flow 2, and drains.
     let flows: Vec<Flow> = (0..3).map(|i| endless(i, (i + 2) % 4, 0)).collect();
-    let mut sim = clockwise(flows, Some(Time::from_us(300)));
-    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-    assert!(sim.records().pause_frames.iter().sum::<u64>() > 0, "PFC had to act");
-    assert!(sim.deadlock().is_empty());
+    let [cbfc, credit] = credits();
+    for flow_control in [pfc(), cbfc, credit] {
+        let mut sim = clockwise(2, flow_control, flows.clone(), Some(Time::from_us(300)));
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+        let stopped: u64 = (0..16).map(|port| sim.paused(port, 0).0).sum();
+        assert!(stopped > 0, "flow control had to act");
+        assert!(sim.deadlock().is_empty());
+    }
 }

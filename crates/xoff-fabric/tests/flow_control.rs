@@ -67,7 +67,7 @@ fn the_computed_headroom_is_enough_and_hardly_more_than_needed() {
 fn starved(refresh: bool) -> xoff_fabric::Simulation {
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let settings = Settings {
-        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, buffer: None },
+        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, ..Switch::default() },
         ..pfc(Pfc {
             xoff: Some(Bytes(10 * FRAME)),
             quanta: 100,

@@ -9,16 +9,21 @@ use common::{chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::settings::{AckClass, FlowControl, Host, Pfc, Scheduling, Settings, Switch};
+use xoff_fabric::settings::{
+    AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, Pfc, Queueing,
+    Scheduling, Settings, Switch,
+};
 use xoff_fabric::topology::{Link, Topology};
 use xoff_fabric::{
     Cut, Flow, Network, Recording, Simulation, network_env, routing::Router, routing::Routing,
 };
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
+use xoff_schemes::throttle::AnyThrottle;
 
 /// Up to three switches in a chain or a triangle, some joined by two links, with hosts here and there, mixed rates,
-/// one to eight priorities, and flows among them. Three switches cannot deadlock: between two of them each path has
+/// one to eight priorities, flow control by PFC or credits, queues at inputs or outputs, cut-through or not, and flows
+/// among them. Three switches cannot deadlock: between two of them each path has
 /// one link only.
 #[derive(Clone, Debug)]
 struct Case {
@@ -27,16 +32,60 @@ struct Case {
     flows: Vec<Flow>,
 }
 
+/// PFC or credits, some of them too few to keep a link busy.
+fn flow_controls() -> impl Strategy<Value = FlowControl> {
+    let pfc = (10_000u64..60_000, 64u16..2000).prop_map(|(xoff, quanta)| {
+        FlowControl::Pfc(Pfc { xoff: Some(Bytes(xoff)), quanta, ..Pfc::default() })
+    });
+    let dynamic = (64u16..2000)
+        .prop_map(|quanta| FlowControl::Pfc(Pfc { alpha: Some(0.25), quanta, ..Pfc::default() }));
+    let buffer = prop::sample::select(vec![None, Some(1_536u64), Some(5_000), Some(40_000), Some(400_000)]);
+    // Long periods: the runs are of hundreds of milliseconds.
+    let cbfc =
+        (buffer, 100u64..400, any::<bool>(), any::<bool>()).prop_map(|(buffer, period, wide, on_change)| {
+            FlowControl::Cbfc(Cbfc {
+                buffer: buffer.map(Bytes),
+                update_period: Time::from_us(period),
+                on_change,
+                counters: if wide { CounterWidth::Wide } else { CounterWidth::TwelveBit },
+                undersized: true,
+                ..Cbfc::default()
+            })
+        });
+    let credit = (any::<bool>(), 96u32..5000).prop_map(|(flits, credits)| {
+        let unit = if flits { CreditUnit::Flit } else { CreditUnit::Packet };
+        FlowControl::Credit(LinkCredits {
+            unit,
+            credits: Some(credits),
+            undersized: true,
+            ..LinkCredits::default()
+        })
+    });
+    prop_oneof![pfc, dynamic, cbfc, credit]
+}
+
 fn cases() -> impl Strategy<Value = Case> {
     let hosts =
         (1u32..4).prop_flat_map(|switches| (Just(switches), prop::collection::vec(0..switches, 2..7)));
     let flows = prop::collection::vec((0u32..100, 1u32..100, 1u64..200_000, 0u64..50, 0u8..8), 1..12);
     let rates = prop::collection::vec(prop::sample::select(vec![10u64, 25, 40, 100, 400]), 12);
     // A shorter pause than 64 quanta would end before a refresh that waits for a frame: scenarios refuse it.
-    let settings = (10_000u64..60_000, any::<bool>(), any::<bool>(), 1u32..5, 64u16..2000, any::<bool>());
-    let more = (1u8..=8, any::<bool>(), any::<bool>());
+    let ways = prop::sample::select(vec![
+        (Queueing::Output, Forwarding::StoreAndForward),
+        (Queueing::VirtualOutput, Forwarding::StoreAndForward),
+        (Queueing::Output, Forwarding::CutThrough),
+        (Queueing::VirtualOutput, Forwarding::CutThrough),
+    ]);
+    let settings = (flow_controls(), any::<bool>(), any::<bool>(), 1u32..5, ways);
+    let throttle = prop::sample::select(vec![
+        None,
+        Some(json!({})),
+        Some(json!({"threshold": "fixed", "threshold_enter": 100})),
+    ]);
+    let more = (1u8..=8, any::<bool>(), any::<bool>(), throttle);
     (hosts, flows, rates, settings, more).prop_map(|((switches, hosts), flows, rates, s, more)| {
-        let (priorities, triangle, double) = more;
+        let (priorities, triangle, double, throttle) = more;
+        let pft = |params| AnyThrottle::read("pft", params).expect("known").expect("valid").resolve();
         let mut topology = chain(switches, &hosts, Rate::from_gbps(100), Time(700_000));
         let (first, trunk) = (hosts.len() as u32, hosts.len());
         if double && switches > 1 {
@@ -48,18 +97,18 @@ fn cases() -> impl Strategy<Value = Case> {
         for (link, gbps) in topology.links.iter_mut().zip(&rates) {
             (link.rate_ab, link.rate_ba) = (Rate::from_gbps(*gbps), Rate::from_gbps(*gbps));
         }
-        let (xoff, ack_data, strict, ack_every, quanta, dynamic) = s;
-        let pfc = if dynamic {
-            Pfc { alpha: Some(0.25), quanta, ..Pfc::default() }
-        } else {
-            Pfc { xoff: Some(Bytes(xoff)), quanta, ..Pfc::default() }
-        };
+        let (flow_control, ack_data, strict, ack_every, (queueing, forwarding)) = s;
+        let dynamic = matches!(flow_control, FlowControl::Pfc(Pfc { alpha: Some(_), .. }));
         let settings = Settings {
-            flow_control: FlowControl::Pfc(pfc),
+            flow_control,
+            throttle: throttle.map(pft),
             switch: Switch {
                 priorities,
                 scheduling: if strict { Scheduling::Strict } else { Scheduling::RoundRobin },
                 buffer: dynamic.then_some(Bytes(4_000_000)),
+                queueing: Some(queueing),
+                forwarding: Some(forwarding),
+                ..Switch::default()
             },
             host: Host {
                 ack_every,
@@ -128,9 +177,22 @@ proptest! {
             let packets = flow.size.unwrap_or(0).div_ceil(sim.network().wire.payload);
             prop_assert_eq!(outcome.packets_sent, packets, "each packet is sent once");
         }
-        prop_assert_eq!(sim.packets_in_flight(), 0);
+        if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
+            // Updates of credits never end.
+            prop_assert_eq!(sim.packets_in_flight(), 0);
+        }
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
         prop_assert_eq!(sim.open_messages(), 0);
+        for port in 0..case.topology.ports() {
+            for priority in 0..case.settings.switch.priorities {
+                if let Some((sending, receiving)) = sim.credits(port, priority) {
+                    // Everything that was sent has come, and its places and credits are back.
+                    prop_assert_eq!(sending.sent(), receiving.received());
+                    let most = receiving.limit(CounterWidth::TwelveBit) - receiving.received();
+                    prop_assert!(receiving.occupied() == 0 && sending.available() >= most, "{:?} {:?}", sending, receiving);
+                }
+            }
+        }
     }
 
     #[test]
@@ -142,6 +204,7 @@ proptest! {
     ) {
         let mut case = case;
         case.settings.flow_control = FlowControl::None;
+        case.settings.throttle = None;
         case.settings.switch.buffer = Some(Bytes(buffer));
         case.settings.lossy = true;
         // ACKs in the data's class can be lost to the same full memory each time: go-back-N may then never end.
@@ -192,6 +255,7 @@ proptest! {
         }
         if lossy {
             case.settings.flow_control = FlowControl::None;
+            case.settings.throttle = None;
             case.settings.switch.buffer = Some(Bytes(30_000));
             case.settings.lossy = true;
             case.settings.host.ack_class = AckClass::Control;
@@ -207,6 +271,7 @@ proptest! {
             roots: Some(5_000),
             marks: true,
             states: (0..case.topology.ports()).collect(),
+            throttles: true,
         };
         let on = |threads: usize| {
             let (net, chosen) = (network(&case, scheme, 1), marking(detector));
@@ -238,6 +303,7 @@ proptest! {
             prop_assert_eq!((&a.roots, &a.flow_tables), (&b.roots, &b.flow_tables));
             prop_assert_eq!((&a.marks, &a.states, &a.marks_at), (&b.marks, &b.states, &b.marks_at));
             prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
+            prop_assert_eq!((&a.credit_updates, &a.throttles), (&b.credit_updates, &b.throttles));
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());
             prop_assert_eq!(one.open_messages(), other.open_messages());

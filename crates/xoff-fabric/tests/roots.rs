@@ -87,6 +87,38 @@ fn a_flow_that_waits_for_others_is_blocked_and_those_at_the_root_are_not() {
     }
 }
 
+/// h0, h1 and h2 at s0, h3, h4 and h5 at s1. h0 and h1 overrun the trunk s0->s1 all the time, and h5 and h0 overrun
+/// s1->h4 at first, so that the trunk is stopped; h2 begins when that is over.
+#[test]
+fn a_queue_that_pfc_holds_at_its_length_is_a_root() {
+    let topology = chain(2, &[0, 0, 0, 1, 1, 1], Rate::from_gbps(100), Time::from_us(1));
+    let late = Flow { start: Time::from_us(120), ..flow(2, 3, 100_000) };
+    let flows = vec![flow(0, 4, 4_000_000), flow(1, 3, 4_000_000), flow(5, 4, 500_000), late];
+    // The trunk's queue moves by less than this once hosts are stopped: it is no root by growth then.
+    let growth = 60_000;
+    let sim = run(topology, 50_000, flows, growth);
+    let records = sim.records();
+    let trunk = port(&sim, "s0->s1");
+    let last = records.pauses.iter().filter(|p| p.port == trunk).map(|p| p.end).max().expect("a pause");
+    assert!(last < Time::from_us(120));
+    let roots: Vec<&RootRecord> = records.roots.iter().filter(|r| r.port == trunk && r.end > last).collect();
+    let [root] = roots[..] else { panic!("one root after the last RESUME: {roots:?}") };
+    // At 80 ps a byte it has sent 60,000 B after 4.8 us. Before that it drains to where PFC lets the hosts go on, and with
+    // three times 50,000 B, and less than 30,000 B each that came while the PAUSE was on its way, it has no more than
+    // 240,000 B for that, which take 19.2 us.
+    assert!(root.start >= last + Time(growth * 80), "{root:?} after {last:?}");
+    assert!(root.start < last + Time((growth + 240_000) * 80), "{root:?} after {last:?}");
+    assert!(root.max_bytes < 240_000, "{root:?}");
+    // It has kept its senders stopped meanwhile, which is nobody else's doing.
+    let stopped = |name: &str| {
+        let host = port(&sim, name);
+        records.pauses.iter().filter(|p| p.port == host && p.start > root.start).count()
+    };
+    assert!(stopped("h0->s0") > 10 && stopped("h2->s0") > 0);
+    assert!(!records.flows[3].hol_blocked, "h2's own hop is overrun");
+    assert!(records.flows[1].hol_blocked, "h1 waited for s1->h4 at first");
+}
+
 #[test]
 fn nothing_is_said_of_blocking_unless_it_is_recorded() {
     let topology = chain(2, &[0, 0, 1, 1, 1], Rate::from_gbps(100), Time::from_us(1));

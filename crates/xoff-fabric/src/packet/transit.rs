@@ -10,17 +10,25 @@ pub(crate) struct Transit {
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
     int: IntSlab,
+    /// Events without a packet: time, key and argument.
+    signals: Vec<(Time, u32, u32)>,
     earliest: Time,
 }
 
 impl Transit {
     pub fn is_empty(&self) -> bool {
-        self.packets.is_empty()
+        self.packets.is_empty() && self.signals.is_empty()
     }
 
     /// Packets on their way.
     pub fn len(&self) -> usize {
         self.packets.len()
+    }
+
+    /// Adds an event without a packet.
+    pub fn signal(&mut self, time: Time, key: u32, arg: u32) {
+        self.earliest = self.earliest.min(time);
+        self.signals.push((time, key, arg));
     }
 
     /// The first arrival.
@@ -37,7 +45,7 @@ impl Packets {
             IntSlab::Packed(_) => IntSlab::Packed(Vec::new()),
             IntSlab::Exact(_) => IntSlab::Exact(Vec::new()),
         };
-        Transit { arrivals: Vec::new(), packets: Vec::new(), int, earliest: Time::NEVER }
+        Transit { arrivals: Vec::new(), packets: Vec::new(), int, signals: Vec::new(), earliest: Time::NEVER }
     }
 
     /// Takes packet `id` out and sends it on its way to an arrival at `time`, the event `key`.
@@ -64,6 +72,9 @@ impl Packets {
                 _ => {}
             }
             events.push(time, key, id);
+        }
+        for (time, key, arg) in transit.signals.drain(..) {
+            events.push(time, key, arg);
         }
         transit.arrivals.clear();
         transit.packets.clear();

@@ -117,6 +117,12 @@ pub enum RoutingError {
         /// Beside what, and why.
         why: &'static str,
     },
+    /// A network in which the way down from a switch is not the only one, or not there.
+    #[error("`d_mod_k` needs a fat-tree: {why}")]
+    NotAFatTree {
+        /// What is not as in one.
+        why: String,
+    },
     /// A hash that the pairs without a listed route cannot have.
     #[error("pairs without a route of their own have no other hash than `own`")]
     FallbackHash,

@@ -8,6 +8,8 @@
 //! several spanning trees. Asymmetric ECMP shows what happens without.
 
 mod choice;
+mod d_mod_k;
+mod dependencies;
 mod ecmp;
 mod error;
 mod metrics;
@@ -18,8 +20,9 @@ mod static_routes;
 mod switches;
 mod trees;
 
+pub use dependencies::Dependencies;
 pub use error::RoutingError;
-pub use params::{Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use params::{DModK, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
 pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
@@ -47,6 +50,7 @@ enum Ways {
     Ns3Hpcc(Ns3Table),
     Trees(Trees),
     Static(StaticTable),
+    DModK(d_mod_k::DModK),
 }
 
 /// One end of a path: a host and its switch.
@@ -84,6 +88,7 @@ impl Router {
             Routing::StaticRoutes(params) => {
                 Ways::Static(StaticTable::new(topology, &graph, params, choice)?)
             }
+            Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(topology, &graph)?),
         };
         Ok(Router { topology: topology.clone(), graph, ways })
     }
@@ -127,6 +132,10 @@ impl Router {
                 Ways::Ns3Hpcc(table) => table.path(&self.graph, from, to, flow_key, ack, out),
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::DModK(tree) => {
+                    let next = |port| self.graph.switch(self.topology.node_of(peer(port)));
+                    tree.path(next, from, to, out)
+                }
             };
             if found.is_none() {
                 out.truncate(before);
@@ -154,7 +163,7 @@ impl Router {
     pub fn is_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
-            Ways::Ns3Hpcc(_) => false,
+            Ways::Ns3Hpcc(_) | Ways::DModK(_) => false,
             Ways::Trees(_) => true,
             Ways::Static(table) => table.symmetric(),
         }

@@ -15,6 +15,8 @@ pub enum Routing {
     SpanningTrees(SpanningTrees),
     /// Listed paths, and ECMP for all other pairs.
     StaticRoutes(StaticRoutes),
+    /// Fat-trees: the destination's number decides on each link upwards.
+    DModK(DModK),
 }
 
 impl Default for Routing {
@@ -25,7 +27,7 @@ impl Default for Routing {
 
 impl Routing {
     /// The names of all kinds of routing.
-    pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes"];
+    pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
 
     /// The routing called `name`, its parameters read from `source`; none where there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
@@ -33,6 +35,7 @@ impl Routing {
             "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
             "spanning_trees" => Some(SpanningTrees::deserialize(source).map(Routing::SpanningTrees)),
             "static_routes" => Some(StaticRoutes::deserialize(source).map(Routing::StaticRoutes)),
+            "d_mod_k" => Some(DModK::deserialize(source).map(Routing::DModK)),
             _ => None,
         }
     }
@@ -40,7 +43,7 @@ impl Routing {
     pub fn resolve(&mut self) {
         match self {
             Routing::Ecmp(ecmp) => ecmp.resolve(),
-            Routing::SpanningTrees(_) => {}
+            Routing::SpanningTrees(_) | Routing::DModK(_) => {}
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
     }
@@ -50,6 +53,7 @@ impl Routing {
             Routing::Ecmp(_) => "ecmp",
             Routing::SpanningTrees(_) => "spanning_trees",
             Routing::StaticRoutes(_) => "static_routes",
+            Routing::DModK(_) => "d_mod_k",
         }
     }
 }
@@ -158,3 +162,9 @@ pub struct StaticRoute {
     /// them, the flow's hash picks one.
     pub via: Vec<String>,
 }
+
+/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): packets to one host meet at one
+/// switch of the top, whoever sends them. No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DModK {}
