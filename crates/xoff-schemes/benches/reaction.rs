@@ -1,7 +1,7 @@
 //! What a sender's congestion control does with one ACK, CNP or packet.
 
 use divan::{Bencher, black_box};
-use xoff_engine::{Domain, Rate, Time, stream};
+use xoff_engine::{Rate, Time};
 use xoff_schemes::dcqcn::{Dcqcn, Variant};
 use xoff_schemes::hpcc::Hpcc;
 use xoff_schemes::int::{ExactRecord, IntStack, PackedRecord, PortReading, Records};
@@ -14,17 +14,7 @@ const HOPS: usize = 5;
 const ROUND: usize = 64;
 
 fn flow() -> FlowEnv {
-    FlowEnv {
-        flow: 0,
-        line_rate: LINE,
-        base_rtt: Time::from_us(19),
-        payload: 1_000,
-        frame: 1_118,
-        hops: HOPS as u8,
-        ack_delay: Time::ZERO,
-        active_flows: 0,
-        stream: stream(1, Domain::Reaction, 0),
-    }
+    FlowEnv { payload: 1_000, frame: 1_118, hops: HOPS as u8, ..FlowEnv::new(0, LINE, Time::from_us(19), 1) }
 }
 
 fn resolved<S: Scheme>(scheme: S) -> S {

@@ -108,17 +108,7 @@ impl Scheme for Aimd {
 
 /// A flow at a 100 Gbps NIC with a base RTT of 8 us: the bandwidth-delay product is 100,000 B.
 pub fn flow() -> FlowEnv {
-    FlowEnv {
-        flow: 0,
-        line_rate: Rate::from_gbps(100),
-        base_rtt: Time::from_us(8),
-        payload: 1456,
-        frame: 1518,
-        hops: 1,
-        ack_delay: Time::ZERO,
-        active_flows: 0,
-        stream: xoff_engine::stream(1, xoff_engine::Domain::Reaction, 0),
-    }
+    FlowEnv::new(0, Rate::from_gbps(100), Time::from_us(8), 1)
 }
 
 /// An ACK of all before `seq` that brings back `mark`, when `snd_nxt` comes next.

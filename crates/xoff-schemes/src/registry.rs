@@ -222,4 +222,6 @@ schemes! {
     PatchedTimely = crate::patched_timely::PatchedTimely;
     /// SQCC: patched TIMELY with steps by the number of flows.
     Sqcc = crate::sqcc::Sqcc;
+    /// InfiniBand congestion control: delays between packets from a table.
+    IbCc = crate::ib_cc::IbCc;
 }

@@ -6,7 +6,7 @@
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream, Time};
+use xoff_engine::{Bytes, Domain, Rate, SharedNs3Streams, Stream, Time, stream};
 
 use crate::detector::AnyDetector;
 use crate::detector::red::Red;
@@ -35,6 +35,24 @@ pub struct FlowEnv {
     pub active_flows: u32,
     /// The flow's own random stream.
     pub stream: Stream,
+}
+
+impl FlowEnv {
+    /// A flow that has one switch on its way, sends full Ethernet frames and is its host's only one; what else is known
+    /// of it is set on top.
+    pub fn new(flow: u32, line_rate: Rate, base_rtt: Time, seed: u64) -> Self {
+        FlowEnv {
+            flow,
+            line_rate,
+            base_rtt,
+            payload: 1_456,
+            frame: 1_518,
+            hops: 1,
+            ack_delay: Time::ZERO,
+            active_flows: 0,
+            stream: stream(seed, Domain::Reaction, u64::from(flow)),
+        }
+    }
 }
 
 /// A data packet that the NIC has begun to send.
@@ -167,9 +185,13 @@ pub struct PortEnv {
     pub payload: u64,
     /// A full data packet on the wire, in bytes.
     pub frame: u64,
-    /// Bytes between the thresholds at which the neighbour stops this port and lets it go on; none without flow
-    /// control.
+    /// The neighbour is a host.
+    pub to_host: bool,
+    /// Bytes between the thresholds at which the neighbour stops this port and lets it go on; none where flow control
+    /// has no such thresholds.
     pub hysteresis: Option<Bytes>,
+    /// Longest time between two credit updates of the neighbour; none where flow control has no such period.
+    pub credit_period: Option<Time>,
     /// The queue's own random stream.
     pub stream: Stream,
     /// What a detector draws from instead where a run is to be compared with one of ns-3.
@@ -314,7 +336,7 @@ impl PortState {
 /// Detector: the part of an egress queue that says *congested* by marking packets.
 pub trait Detector {
     /// A data packet leaves the queue; the mark that it earns here (a greater one that it has stays).
-    fn on_dequeue(&mut self, queue: &QueueView) -> Mark;
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark;
     /// The queue may not send from now on (PAUSE, or no credit).
     fn on_pause(&mut self, _queue: &QueueView) {}
     /// The queue may send again; `packets` counts those in it.

@@ -1,20 +1,18 @@
 //! NP-ECN: the packets that were queued when a pause ended leave unmarked, each one counted.
 
-use xoff_engine::{Bytes, Domain, Rate, Time, stream};
+mod common;
+
+use common::port_env;
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::np_ecn::{NpEcn, NpEcnMarker, Rule};
 use xoff_schemes::detector::red::Red;
-use xoff_schemes::{Detector, DetectorParams, Mark, PortEnv, QueueView};
+use xoff_schemes::{Detector, DetectorParams, Mark, Passing, PortEnv, QueueView};
 
 fn port() -> PortEnv {
     PortEnv {
-        point: 4,
-        rate: Rate::from_gbps(40),
-        delay: Time::from_us(4),
-        payload: 1_000,
         frame: 1_030,
         hysteresis: Some(Bytes(2_060)),
-        stream: stream(1, Domain::Marking, 4),
-        ns3_streams: None,
+        ..port_env(Rate::from_gbps(40), Time::from_us(4))
     }
 }
 
@@ -23,7 +21,7 @@ fn view(bytes: u64) -> QueueView {
 }
 
 fn leave(marker: &mut NpEcnMarker, bytes: u64) -> Mark {
-    marker.on_dequeue(&view(bytes))
+    marker.on_dequeue(&view(bytes), &Passing { flow: 0, bytes: 1_030 })
 }
 
 #[test]

@@ -1,25 +1,18 @@
 //! RED: nothing up to K_min, P_max (q - K_min)/(K_max - K_min) up to K_max, everything above.
 
+mod common;
+
 use proptest::prelude::*;
-use xoff_engine::{Bytes, Domain, Rate, Time, stream};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::{Red, RedAtRate, RedMarker};
-use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, PortEnv, QueueView, detector};
+use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, Passing, PortEnv, QueueView, detector};
 
 fn port_env(gbps: u64) -> PortEnv {
-    PortEnv {
-        point: 4,
-        rate: Rate::from_gbps(gbps),
-        delay: Time::from_ns(1_500),
-        payload: 1_456,
-        frame: 1_518,
-        hysteresis: None,
-        stream: stream(1, Domain::Marking, 4),
-        ns3_streams: None,
-    }
+    PortEnv { payload: 1_456, frame: 1_518, ..common::port_env(Rate::from_gbps(gbps), Time::from_ns(1_500)) }
 }
 
 fn mark(marker: &mut RedMarker, bytes: u64) -> Mark {
-    marker.on_dequeue(&QueueView { now: Time::ZERO, bytes })
+    marker.on_dequeue(&QueueView { now: Time::ZERO, bytes }, &Passing { flow: 0, bytes: 1_518 })
 }
 
 fn red(k_min: u64, k_max: u64, p_max: f64) -> Red {

@@ -3,7 +3,7 @@
 
 mod common;
 
-use common::flow_env;
+use common::{flow_env, port_env};
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Domain, Rate, Time, stream};
 use xoff_schemes::rocc::{FairRate, Rocc, RoccSender, gain_divisor};
@@ -18,13 +18,10 @@ fn us(n: u64) -> Time {
 fn port(rate: Rate) -> FairRate {
     Rocc::default().congestion(&PortEnv {
         point: 3,
-        rate,
-        delay: Time::from_ns(1_500),
         payload: 1_456,
         frame: 1_518,
-        hysteresis: None,
         stream: stream(1, Domain::Congestion, 3),
-        ns3_streams: None,
+        ..port_env(rate, Time::from_ns(1_500))
     })
 }
 

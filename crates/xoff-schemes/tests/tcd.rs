@@ -1,27 +1,21 @@
 //! TCD: max(T_on) by Equation 3, and the states and marks of Figures 6 and 9, by the paper's rules and by those of the
 //! released simulator.
 
-use xoff_engine::{Bytes, Domain, Rate, Time, stream};
+mod common;
+
+use common::port_env;
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::Red;
 use xoff_schemes::detector::tcd::{Tcd, TcdMarker};
 use xoff_schemes::detector::ternary::Rules;
-use xoff_schemes::{Detector, DetectorParams, Mark, PortEnv, PortState, QueueView};
+use xoff_schemes::{Detector, DetectorParams, Mark, Passing, PortEnv, PortState, QueueView};
 
 use Mark::{Ce, None as Unmarked, Ue};
 use PortState::{Congestion, NonCongestion, Released, Undetermined};
 
 /// A port with frames of 1,000 B and PFC that resumes two of them below Xoff.
 fn port(gbps: u64, delay_us: u64) -> PortEnv {
-    PortEnv {
-        point: 4,
-        rate: Rate::from_gbps(gbps),
-        delay: Time::from_us(delay_us),
-        payload: 1_000,
-        frame: 1_000,
-        hysteresis: Some(Bytes(2_000)),
-        stream: stream(1, Domain::Marking, 4),
-        ns3_streams: None,
-    }
+    PortEnv { hysteresis: Some(Bytes(2_000)), ..port_env(Rate::from_gbps(gbps), Time::from_us(delay_us)) }
 }
 
 #[test]
@@ -61,7 +55,7 @@ struct Driven(TcdMarker);
 
 fn params(rules: Rules) -> Tcd {
     let red = Red { k_min: Some(Bytes(5_000)), k_max: Some(Bytes(6_000)), p_max: 0.0, ..Red::default() };
-    Tcd { rules, max_on: Some(Time::from_us(100)), red, ..Tcd::default() }
+    Tcd { rules, max_on: Some(Time::from_us(100)), red: Some(red), ..Tcd::default() }
 }
 
 impl Driven {
@@ -77,7 +71,7 @@ impl Driven {
     }
     /// A packet leaves `bytes` behind: its mark and the state.
     fn leave(&mut self, now_us: u64, bytes: u64) -> (Mark, PortState) {
-        let mark = self.0.on_dequeue(&Driven::at(now_us, bytes));
+        let mark = self.0.on_dequeue(&Driven::at(now_us, bytes), &Passing { flow: 0, bytes: 1_000 });
         (mark, self.0.state().expect("TCD tells states apart"))
     }
 }
@@ -296,7 +290,7 @@ fn parameters_out_of_range_are_refused_by_key() {
         (Red { p_max: 2.0, ..Red::default() }, "red.p_max"),
         (Red { step: Some(Bytes(0)), ..Red::default() }, "red.step"),
     ] {
-        assert_eq!(key(Tcd { red, ..Tcd::default() }), nested);
+        assert_eq!(key(Tcd { red: Some(red), ..Tcd::default() }), nested);
     }
 }
 

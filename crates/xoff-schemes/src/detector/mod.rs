@@ -3,6 +3,7 @@
 //! A new detector adds a file, which implements [`DetectorParams`], and one line in the list at the end of this
 //! one.
 
+pub mod fecn;
 pub mod np_ecn;
 pub mod red;
 pub mod tcd;
@@ -14,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
 use crate::registry::SchemeInfo;
-use crate::seams::{Detector, ParamError, PortEnv, PortState, QueueView};
+use crate::seams::{Detector, ParamError, Passing, PortEnv, PortState, QueueView};
 use crate::signals::Mark;
 
 /// A detector's parameters: they parse from a scenario, carry their documentation into the schema, and make the
@@ -36,6 +37,10 @@ pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     /// Refuses values that make no sense.
     fn validate(&self) -> Result<(), ParamError> {
         Ok(())
+    }
+    /// Fills in what follows from the detector that the scheme has of its own accord.
+    fn serve(self, _own: &AnyDetector) -> Self {
+        self
     }
     /// Refuses a switch port's rate for which there are no parameters.
     fn accepts(&self, _rate: Rate) -> Result<(), ParamError> {
@@ -96,6 +101,10 @@ macro_rules! detectors {
             pub fn validate(&self) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }
             }
+            /// See [`DetectorParams::serve`].
+            pub fn serve(self, own: &AnyDetector) -> Self {
+                match self { $(AnyDetector::$variant(d) => AnyDetector::$variant(d.serve(own))),* }
+            }
             /// See [`DetectorParams::accepts`].
             pub fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.accepts(rate)),* }
@@ -108,8 +117,8 @@ macro_rules! detectors {
 
         impl Detector for AnyMarker {
             #[inline]
-            fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
-                match self { $(AnyMarker::$variant(d) => d.on_dequeue(queue)),* }
+            fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+                match self { $(AnyMarker::$variant(d) => d.on_dequeue(queue, packet)),* }
             }
             fn on_pause(&mut self, queue: &QueueView) {
                 match self { $(AnyMarker::$variant(d) => d.on_pause(queue)),* }
@@ -130,6 +139,8 @@ detectors! {
     Red = red::Red;
     /// Marks no packet that a PAUSE has held up.
     NpEcn = np_ecn::NpEcn;
+    /// InfiniBand's marking, by queue length and credits.
+    Fecn = fecn::Fecn;
     /// Ternary detection: congestion, no congestion, undetermined.
     Tcd = tcd::Tcd;
 }

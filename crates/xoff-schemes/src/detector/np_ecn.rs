@@ -10,7 +10,7 @@ use xoff_engine::Rate;
 
 use super::DetectorParams;
 use super::red::{Red, RedMarker};
-use crate::seams::{Detector, ParamError, PortEnv, QueueView};
+use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
 
 /// When a packet that no PAUSE has held up is marked.
@@ -46,12 +46,12 @@ pub struct NpEcnMarker {
 
 impl Detector for NpEcnMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
         // RED draws for every packet, so that what it draws for one does not depend on pauses.
         let mark = match &mut self.red {
             None if queue.bytes > 0 => Mark::Ce,
             None => Mark::None,
-            Some(red) => red.on_dequeue(queue),
+            Some(red) => red.on_dequeue(queue, packet),
         };
         if self.held_up > 0 {
             self.held_up -= 1;

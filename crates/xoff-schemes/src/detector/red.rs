@@ -8,7 +8,7 @@ use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream};
 
 use super::DetectorParams;
 use crate::check;
-use crate::seams::{Detector, ParamError, PortEnv, QueueView};
+use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
 
 /// Parameters of RED.
@@ -90,7 +90,7 @@ impl RedMarker {
 
 impl Detector for RedMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, _packet: &Passing) -> Mark {
         if queue.bytes <= self.k_min {
             return Mark::None;
         }

@@ -1,26 +1,35 @@
 //! TCD: ternary congestion detection (Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM 2021).
 //!
-//! [`super::ternary`] holds the states; here are its numbers for PFC and the marks. max(T_on) follows from the link
-//! (Equation 3, section 4.3):
+//! [`super::ternary`] holds the states; here are its numbers and the marks. Where thresholds stop the port (PFC),
+//! max(T_on) follows from the link (Equation 3, section 4.3):
 //!
 //! ```text
 //! max(T_on) = (2 (B_1 - B_0) + tau C) / (2 epsilon C) + tau,   tau = 2 MTU / C + 2 t_p
 //! ```
 //!
+//! Where a lack of credits does that are updated in periods (InfiniBand), it is the period T_c: no ON is longer while a
+//! port waits for each update (Equation 5 ff., section 4.4). OFF is from where the next packet lacks credits to the
+//! update that lets it go.
+//!
+//! TCD wraps the marking of the scheme that it serves, RED on Ethernet and FECN on InfiniBand. In FECN's place its marks
+//! have two bits: CE for a congested port, UE for an undetermined one.
+//!
 //! Paper and released simulator differ. [`Rules`] are the rules of either, and these the numbers that stand there for
 //! links of 40 Gbps and 4 us: `max_on` 100.4 us by the equation, 97 us in the simulator's settings; `low` is not in
 //! the paper, and two frames in the simulator; growth is any in the paper, 0.9 MTU in the simulator. Where the paper
-//! has no number the threshold of the marking that TCD wraps is taken: no packet is marked CE up to K_min.
+//! has no number the threshold of the marking that TCD wraps is taken: no packet is marked CE up to K_min, or up to
+//! FECN's threshold. That one is many packets long, so there `low` is two frames with the paper's rules too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use super::DetectorParams;
+use super::fecn::{Fecn, FecnMarker};
 use super::red::{Red, RedMarker};
 use super::ternary::{Limits, Rules, Ternary};
+use super::{AnyDetector, DetectorParams};
 use crate::check;
-use crate::seams::{Detector, ParamError, PortEnv, PortState, QueueView};
+use crate::seams::{Detector, ParamError, Passing, PortEnv, PortState, QueueView};
 use crate::signals::Mark;
 
 /// Parameters of TCD.
@@ -30,7 +39,7 @@ pub struct Tcd {
     /// Whose rules: the paper's, or those of the simulator that its authors released. Default `paper`.
     pub rules: Rules,
     /// max(T_on): an egress that was stopped within this time is undetermined. Default by Equation 3 from the link and
-    /// its flow control.
+    /// its flow control; where credits are updated in periods, the period over `share` (section 4.4).
     pub max_on: Option<Time>,
     /// Equation 3: the least congestion degree epsilon of a flow that TCD is to see, as a share of the link's rate,
     /// above 0 and at most 1. Default 0.05 (section 4.2).
@@ -47,16 +56,21 @@ pub struct Tcd {
     /// Period T at which the length of a queue is looked at that was undetermined. Default max(T_on) (section 4.3).
     pub period: Option<Time>,
     /// Queue length up to which one that was undetermined is not congested, in bytes. Default RED's K_min with the
-    /// paper's rules, two frames with those of the released simulator.
+    /// paper's rules, two frames with FECN or with the rules of the released simulator.
     pub low: Option<Bytes>,
-    /// `paper` only: queue length above which growth means congestion, in bytes. Default RED's K_min: the paper says
-    /// "the threshold", and up to there nothing is marked.
+    /// `paper` only: queue length above which growth means congestion, in bytes. Default RED's K_min or FECN's
+    /// threshold: the paper says "the threshold", and up to there nothing is marked.
     pub high: Option<Bytes>,
     /// The least growth of the queue in a period that counts as growth, in bytes. Default 1 B with the paper's rules, 0.9
     /// of a frame's payload with those of the released simulator.
     pub rise: Option<Bytes>,
-    /// The marking that TCD wraps: it decides on CE where the port is not undetermined.
-    pub red: Red,
+    /// RED, where that is the marking which TCD wraps: it decides on CE where the port is not undetermined. Default: the
+    /// scheme's own marking, RED or FECN.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub red: Option<Red>,
+    /// FECN, where that is the marking which TCD wraps, in place of RED.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fecn: Option<Fecn>,
 }
 
 impl Default for Tcd {
@@ -72,7 +86,8 @@ impl Default for Tcd {
             low: None,
             high: None,
             rise: None,
-            red: Red::default(),
+            red: None,
+            fecn: None,
         }
     }
 }
@@ -83,6 +98,9 @@ impl Tcd {
         if let Some(given) = self.max_on {
             return given;
         }
+        if let Some(period) = port.credit_period {
+            return Time((period.0 as f64 / self.share + 0.5) as u64);
+        }
         let bits_per_ps = port.rate.0 as f64 / 1e12;
         let frame = Bytes(port.frame);
         let tau = self.tau.unwrap_or_else(|| port.rate.serialization(frame.0) * 2 + port.delay * 2).0 as f64;
@@ -92,11 +110,27 @@ impl Tcd {
     }
 }
 
+/// The marking that TCD wraps.
+#[derive(Clone, Debug)]
+enum Own {
+    Red(RedMarker),
+    Fecn(FecnMarker),
+}
+
+impl Own {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+        match self {
+            Own::Red(red) => red.on_dequeue(queue, packet),
+            Own::Fecn(fecn) => fecn.on_dequeue(queue, packet),
+        }
+    }
+}
+
 /// TCD at an egress queue.
 #[derive(Clone, Debug)]
 pub struct TcdMarker {
     ternary: Ternary,
-    red: RedMarker,
+    own: Own,
 }
 
 impl TcdMarker {
@@ -108,9 +142,9 @@ impl TcdMarker {
 
 impl Detector for TcdMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView) -> Mark {
-        let red = &mut self.red;
-        self.ternary.on_dequeue(queue.now, queue.bytes, || red.on_dequeue(queue))
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+        let own = &mut self.own;
+        self.ternary.on_dequeue(queue.now, queue.bytes, || own.on_dequeue(queue, packet))
     }
     fn on_resume(&mut self, queue: &QueueView, _packets: &dyn Fn() -> u64) {
         self.ternary.on_resume(queue.now, queue.bytes);
@@ -142,29 +176,55 @@ impl DetectorParams for Tcd {
             let message = format!("`low` is {low}: expected at most `high`, {high}");
             return Err(ParamError::new("low", message));
         }
-        self.red.validate().map_err(super::red::nested)
+        match (&self.red, &self.fecn) {
+            (Some(_), Some(_)) => {
+                let message = "`fecn` stands beside `red`: expected one of them, as TCD wraps one marking";
+                Err(ParamError::new("fecn", message))
+            }
+            (Some(red), None) => red.validate().map_err(super::red::nested),
+            (None, Some(fecn)) => fecn.validate().map_err(super::fecn::nested),
+            (None, None) => Ok(()),
+        }
+    }
+
+    fn serve(mut self, own: &AnyDetector) -> Self {
+        if self.red.is_none() && self.fecn.is_none() {
+            match own {
+                AnyDetector::Fecn(fecn) => self.fecn = Some(fecn.clone()),
+                _ => self.red = Some(Red::default()),
+            }
+        }
+        self
     }
 
     fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
-        self.red.accepts(rate).map_err(super::red::nested)
+        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(super::red::nested))
     }
 
     fn detector(&self, env: &PortEnv) -> TcdMarker {
-        let red = self.red.detector(env);
         let max_on = self.max_on(env);
+        let two_frames = 2 * env.frame;
+        let (own, threshold, low) = match &self.fecn {
+            Some(fecn) => (Own::Fecn(fecn.detector(env)), fecn.threshold.0, two_frames),
+            None => {
+                let red = self.red.clone().unwrap_or_default().detector(env);
+                let k_min = red.k_min();
+                (Own::Red(red), k_min, k_min)
+            }
+        };
         let (low, rise) = match self.rules {
-            Rules::Paper => (red.k_min(), 1),
-            Rules::Code => (2 * env.frame, env.payload * 9 / 10),
+            Rules::Paper => (low, 1),
+            Rules::Code => (two_frames, env.payload * 9 / 10),
         };
         let low = self.low.map_or_else(|| self.high.map_or(low, |high| low.min(high.0)), |b| b.0);
         let limits = Limits {
             max_on,
             period: self.period.unwrap_or(max_on),
             low,
-            high: self.high.map_or_else(|| red.k_min().max(low), |b| b.0),
+            high: self.high.map_or_else(|| threshold.max(low), |b| b.0),
             rise: self.rise.map_or(rise, |b| b.0),
         };
-        TcdMarker { ternary: Ternary::new(self.rules, limits), red }
+        TcdMarker { ternary: Ternary::new(self.rules, limits), own }
     }
 }
 

@@ -1,0 +1,153 @@
+//! FECN: how InfiniBand's switches mark (InfiniBand Architecture Specification 1.4, Volume 1, Annex A10, as TCD, SIGCOMM
+//! 2021, section 2.1, and the documentation of OpenSM's fields state it).
+//!
+//! A port whose queue is above the threshold is the *root* of congestion if it has credits to send, and a *victim* if its
+//! packets are delayed for lack of credits. Roots mark. Victims do so where the victim mask has their port, as it usually
+//! has those to hosts: behind them there is no switch that could be the root.
+//!
+//! Which packets of a port that had no credits a while ago are delayed, the sources leave open: see [`Delayed`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::Bytes;
+
+use super::DetectorParams;
+use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
+use crate::signals::Mark;
+
+/// The largest value of the field Packet_Size: 255 units of 64 B.
+const LARGEST_PACKET_SIZE: Bytes = Bytes(255 * 64);
+
+/// Which packets a lack of credits has delayed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Delayed {
+    /// The one at the head, which the credits came for. Those behind it find credits when their turn comes: the port
+    /// is a root again.
+    #[default]
+    Head,
+    /// All that were in the queue when credits came. Only packets that arrive after that make the port a root.
+    Queued,
+}
+
+/// Ports that mark as victims too.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VictimMask {
+    /// Those to hosts.
+    #[default]
+    Hosts,
+    /// None.
+    None,
+    /// All.
+    All,
+}
+
+/// Parameters of FECN.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Fecn {
+    /// Queue length above which packets may be marked, in bytes; with 0 any backlog will do. Default 50 KB (TCD, section
+    /// 3.1.1); the specification's scale from 0 to 15 means what a switch's maker says.
+    pub threshold: Bytes,
+    /// Packets that may be marked and are not between two that are, without unit; 0 marks each. Where the specification
+    /// speaks of their mean number, it is the same each time here. Default 0.
+    pub marking_rate: u16,
+    /// The least packet that may be marked, in bytes on the wire, at most 16,320 B (255 units of 64 B). Default 0.
+    pub packet_size: Bytes,
+    /// Ports that mark as victims too. Default `hosts`.
+    pub victim_mask: VictimMask,
+    /// Which packets count as delayed for lack of credits once there are some: the one at the `head` of the queue, as a
+    /// port is a root while it has credits, or all that were `queued` then (TCD, section 3.1.1, has FECN err on "packets
+    /// arriving after the arrival of new credits"). Default `head`.
+    pub delayed: Delayed,
+}
+
+impl Default for Fecn {
+    fn default() -> Self {
+        Fecn {
+            threshold: Bytes(50_000),
+            marking_rate: 0,
+            packet_size: Bytes(0),
+            victim_mask: VictimMask::default(),
+            delayed: Delayed::default(),
+        }
+    }
+}
+
+/// FECN at an egress queue.
+#[derive(Clone, Debug)]
+pub struct FecnMarker {
+    threshold: u64,
+    packet_size: u64,
+    marking_rate: u16,
+    /// Victims mark too.
+    masked: bool,
+    delayed: Delayed,
+    /// Packets in the queue that a lack of credits has delayed.
+    held_up: u64,
+    /// Packets that may be marked and pass before the next mark.
+    to_pass: u16,
+}
+
+impl Detector for FecnMarker {
+    #[inline]
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+        let victim = self.held_up > 0;
+        self.held_up = self.held_up.saturating_sub(1);
+        let eligible = queue.bytes > self.threshold && packet.bytes >= self.packet_size;
+        if !eligible || (victim && !self.masked) {
+            return Mark::None;
+        }
+        if self.to_pass > 0 {
+            self.to_pass -= 1;
+            return Mark::None;
+        }
+        self.to_pass = self.marking_rate;
+        Mark::Ce
+    }
+    fn on_resume(&mut self, _queue: &QueueView, packets: &dyn Fn() -> u64) {
+        self.held_up = match self.delayed {
+            Delayed::Head => packets().min(1),
+            Delayed::Queued => packets(),
+        };
+    }
+}
+
+impl DetectorParams for Fecn {
+    const NAME: &'static str = "fecn";
+    const TITLE: &'static str = "FECN: InfiniBand's marking, by queue length and credits";
+    const SOURCE: &'static str = "InfiniBand Architecture Specification 1.4, Volume 1, Annex A10";
+    const NEEDS_PAUSES: bool = true;
+    type Detector = FecnMarker;
+
+    fn validate(&self) -> Result<(), ParamError> {
+        if self.packet_size <= LARGEST_PACKET_SIZE {
+            return Ok(());
+        }
+        let (given, most) = (self.packet_size, LARGEST_PACKET_SIZE);
+        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {most}")))
+    }
+
+    fn detector(&self, env: &PortEnv) -> FecnMarker {
+        FecnMarker {
+            threshold: self.threshold.0,
+            packet_size: self.packet_size.0,
+            marking_rate: self.marking_rate,
+            masked: match self.victim_mask {
+                VictimMask::Hosts => env.to_host,
+                VictimMask::None => false,
+                VictimMask::All => true,
+            },
+            delayed: self.delayed,
+            held_up: 0,
+            to_pass: 0,
+        }
+    }
+}
+
+/// An error of FECN's parameters where they are a table of another detector's.
+pub(super) fn nested(error: ParamError) -> ParamError {
+    let key = "fecn.packet_size";
+    ParamError { key, message: error.message.replacen(&format!("`{}`", error.key), &format!("`{key}`"), 1) }
+}
