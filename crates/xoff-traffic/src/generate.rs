@@ -1,20 +1,22 @@
 //! From patterns to flows.
 
 use std::collections::BTreeMap;
+use std::mem;
 
 use serde::Serialize;
 use xoff_engine::{Domain, Rate, Stream, Time, stream};
 
+use crate::closed_loop::{Dependency, Milestone, Operation, Role, Step, Waiter};
 use crate::error::{Fault, Misfit, TrafficError};
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
 use crate::sizes::Files;
 
-/// The most flows that are generated: 50 million, 3.6 GB of [`FlowSpec`].
+/// The most flows that are generated: 50 million, 4.8 GB of [`FlowSpec`].
 pub const MAX_FLOWS: u64 = 50_000_000;
 
 /// One message from a host to another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct FlowSpec {
     /// Sender's index.
     pub src: u32,
@@ -22,7 +24,7 @@ pub struct FlowSpec {
     pub dst: u32,
     /// Bytes of payload; none where the flow is endless.
     pub size: Option<u64>,
-    /// When its first byte is ready.
+    /// When its first byte is ready; where it waits for others, no earlier than this.
     pub start: Time,
     /// When it ends, complete or not; none where only its size or the run ends it.
     pub stop: Option<Time>,
@@ -32,6 +34,12 @@ pub struct FlowSpec {
     pub priority: u8,
     /// Index into [`Traffic::labels`].
     pub label: u16,
+    /// Its part in a parallel program; none of a lone flow.
+    pub role: Option<Role>,
+    /// The connection that it goes over, among those from its sender to its receiver; none for one of its own.
+    pub connection: Option<u32>,
+    /// The run need not wait for it.
+    pub background: bool,
 }
 
 /// The load of a Poisson pattern, asked and offered. Loads are payload bytes over what the senders' links carry in the
@@ -71,6 +79,14 @@ pub struct Traffic {
     pub offered: Vec<Load>,
     /// Names of the groups of flows; patterns with one label share a group.
     pub labels: Vec<String>,
+    /// Names of the kernels of parallel programs.
+    pub kernels: Vec<String>,
+    /// Points in time at hosts, which wait for flows and are waited for.
+    pub steps: Vec<Step>,
+    /// Which flows and steps wait for which.
+    pub dependencies: Vec<Dependency>,
+    /// What processes do, from one step to another.
+    pub operations: Vec<Operation>,
 }
 
 /// What a pattern may know while it is resolved.
@@ -112,12 +128,66 @@ impl Scope<'_> {
 pub(crate) struct Sink {
     flows: Vec<FlowSpec>,
     offered: Vec<Load>,
+    steps: Vec<Step>,
+    dependencies: Vec<Dependency>,
+    operations: Vec<Operation>,
+    kernels: Vec<String>,
     pattern: usize,
     priority: u8,
     label: u16,
 }
 
 impl Sink {
+    /// The number of the kernel called `name`.
+    pub(crate) fn kernel(&mut self, name: &str) -> u16 {
+        let known = self.kernels.iter().position(|k| k == name);
+        // Patterns name a handful of them.
+        known.unwrap_or_else(|| {
+            self.kernels.push(name.into());
+            self.kernels.len() - 1
+        }) as u16
+    }
+    /// A flow, and its number.
+    pub(crate) fn numbered(&mut self, flow: FlowSpec) -> u32 {
+        self.flows.push(flow);
+        (self.flows.len() - 1) as u32
+    }
+    /// A step of `host` not before `start`, and its number.
+    pub(crate) fn step(&mut self, host: u32, start: Time) -> u32 {
+        self.steps.push(Step { host, start });
+        (self.steps.len() - 1) as u32
+    }
+    /// `then` comes no earlier than `delay` after `on`.
+    pub(crate) fn after(&mut self, on: Milestone, then: Waiter, delay: Time) {
+        self.dependencies.push(Dependency { on, then, delay });
+    }
+    /// What a process does; its label is filled in here.
+    pub(crate) fn operation(&mut self, operation: Operation) {
+        self.operations.push(Operation { label: self.label, ..operation });
+    }
+    /// Sorts the flows by start: among equal starts the order of patterns, and of flows within them, remains. What
+    /// waits and is waited for is numbered anew.
+    fn sort(&mut self) {
+        if self.dependencies.is_empty() {
+            return self.flows.sort_by_key(|flow| flow.start);
+        }
+        let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
+        order.sort_by_key(|&i| self.flows[i as usize].start);
+        let mut place = vec![0; order.len()];
+        for (new, &old) in (0u32..).zip(&order) {
+            place[old as usize] = new;
+        }
+        let flows = mem::take(&mut self.flows);
+        self.flows = order.into_iter().map(|i| flows[i as usize]).collect();
+        for d in &mut self.dependencies {
+            if let Milestone::Sent(flow) | Milestone::Delivered(flow) = &mut d.on {
+                *flow = place[*flow as usize];
+            }
+            if let Waiter::Flow(flow) = &mut d.then {
+                *flow = place[*flow as usize];
+            }
+        }
+    }
     /// A message of `size` bytes.
     pub(crate) fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) {
         self.flow(FlowSpec { size: Some(size), ..self.blank(src, dst, start) });
@@ -125,7 +195,7 @@ impl Sink {
     /// An endless flow of the pattern's class and label.
     pub(crate) fn blank(&self, src: u32, dst: u32, start: Time) -> FlowSpec {
         let (priority, label) = (self.priority, self.label);
-        FlowSpec { src, dst, size: None, start, stop: None, app_rate: None, priority, label }
+        FlowSpec { src, dst, start, priority, label, ..FlowSpec::default() }
     }
     pub(crate) fn flow(&mut self, flow: FlowSpec) {
         self.flows.push(flow);
@@ -186,7 +256,17 @@ pub fn generate(
     let (mut labels, mut known) = (Vec::new(), BTreeMap::new());
     // A Poisson process may exceed what is expected of it by a few parts in a thousand where there are many flows.
     let flows = Vec::with_capacity((count + count / 100) as usize);
-    let mut sink = Sink { flows, offered: Vec::new(), pattern: 0, priority: 0, label: 0 };
+    let mut sink = Sink {
+        flows,
+        offered: Vec::new(),
+        steps: Vec::new(),
+        dependencies: Vec::new(),
+        operations: Vec::new(),
+        kernels: Vec::new(),
+        pattern: 0,
+        priority: 0,
+        label: 0,
+    };
     for (index, (pattern, plan)) in patterns.iter().zip(plans).enumerate() {
         let label = *known.entry(pattern.label()).or_insert_with(|| {
             labels.push(pattern.label().to_string());
@@ -196,10 +276,9 @@ pub fn generate(
         (sink.pattern, sink.priority, sink.label) = (index, pattern.priority(), label);
         (plan.emit)(&mut sink);
     }
-    let Sink { mut flows, offered, .. } = sink;
-    // Stable: among equal starts the order of patterns, and of flows within them, remains.
-    flows.sort_by_key(|flow| flow.start);
-    Ok(Traffic { flows, offered, labels })
+    sink.sort();
+    let Sink { flows, offered, steps, dependencies, operations, kernels, .. } = sink;
+    Ok(Traffic { flows, offered, labels, kernels, steps, dependencies, operations })
 }
 
 /// What every pattern must obey.

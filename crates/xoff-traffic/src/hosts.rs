@@ -17,6 +17,8 @@ pub struct HostInfo {
     pub name: String,
     /// Line rate of its NIC.
     pub rate: Rate,
+    /// The switch that it is attached to: hosts of one rack have the same number.
+    pub rack: u32,
 }
 
 /// The word for every host.
@@ -174,6 +176,10 @@ impl<'a> Directory<'a> {
         &self.hosts[host as usize].name
     }
 
+    pub(crate) fn rack(&self, host: u32) -> u32 {
+        self.hosts[host as usize].rack
+    }
+
     pub(crate) fn rate(&self, host: u32) -> Rate {
         self.hosts[host as usize].rate
     }
@@ -241,7 +247,9 @@ pub(crate) mod tests {
 
     /// `host0` to `host{n-1}` at 100 Gbps.
     pub(crate) fn hosts(n: u32) -> Vec<HostInfo> {
-        (0..n).map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100) }).collect()
+        (0..n)
+            .map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: i / 8 })
+            .collect()
     }
 
     fn resolve(hosts: &[HostInfo], items: &[&str]) -> Result<Vec<u32>, Fault> {
@@ -262,7 +270,7 @@ pub(crate) mod tests {
 
     #[test]
     fn leading_zeros_keep_their_width() {
-        let named = |n: &str| HostInfo { name: n.into(), rate: Rate::from_gbps(10) };
+        let named = |n: &str| HostInfo { name: n.into(), rate: Rate::from_gbps(10), rack: 0 };
         let hosts = [named("n08"), named("n09"), named("n10"), named("n8"), named("a..b")];
         assert_eq!(resolve(&hosts, &["n08..n10"]), Ok(vec![0, 1, 2]));
         assert_eq!(resolve(&hosts, &["a..b"]), Ok(vec![4]));

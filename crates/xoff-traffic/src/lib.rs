@@ -6,10 +6,12 @@
 //!
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;
+//! - [`closed_loop`]: flows that start when others have ended;
 //! - [`pattern`]: what can be asked for, as serde types with their JSON schema;
 //! - [`generate()`]: the flows.
 
 pub mod cdf;
+pub mod closed_loop;
 mod draw;
 pub mod error;
 pub mod generate;

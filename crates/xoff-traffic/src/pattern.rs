@@ -9,19 +9,29 @@ use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
 
 mod all_to_all;
+mod all_to_all_collective;
+mod allreduce;
 mod burst;
+mod collective;
 mod destinations;
 mod flow;
+mod gpcnet;
 mod incast;
 mod list;
+mod mpi_io;
 mod permutation;
 mod poisson;
+mod processes;
 
 pub use all_to_all::AllToAll;
+pub use all_to_all_collective::AllToAllCollective;
+pub use allreduce::{Allreduce, AllreduceAlgorithm};
 pub use burst::Burst;
 pub use flow::Flow;
+pub use gpcnet::{CongestorKernel, Gpcnet, VictimTest};
 pub use incast::Incast;
 pub use list::List;
+pub use mpi_io::MpiIo;
 pub use permutation::Permutation;
 pub use poisson::Poisson;
 
@@ -146,6 +156,14 @@ patterns! {
     Permutation,
     /// Flows from a file.
     List,
+    /// Sums over all ranks, in a closed loop.
+    Allreduce,
+    /// Exchanges of all ranks with all, in a closed loop.
+    AllToAllCollective,
+    /// GPCNeT's congestors and victims.
+    Gpcnet,
+    /// Messages of MPI and I/O jobs that share a network.
+    MpiIo,
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use xoff_traffic::{Fault, FlowSpec, HostInfo, Pattern, Traffic, TrafficError, ge
 
 /// `host0` to `host{n-1}` at 100 Gbps.
 fn hosts(n: u32) -> Vec<HostInfo> {
-    (0..n).map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100) }).collect()
+    (0..n).map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0 }).collect()
 }
 
 fn files(path: &str) -> Result<String, String> {
@@ -67,9 +67,9 @@ fn a_flow_is_what_it_says() {
         stop: Some(Time::from_us(9)),
         app_rate: Some(Rate::from_gbps(25)),
         priority: 3,
-        label: 0,
+        ..FlowSpec::default()
     };
-    assert_eq!(t, Traffic { flows: vec![expected], offered: vec![], labels: vec!["victim".into()] });
+    assert_eq!(t, Traffic { flows: vec![expected], labels: vec!["victim".into()], ..Traffic::default() });
     // Without a size it is endless, which takes an end of some kind.
     let endless = r#"{"pattern": "flow", "src": "host2", "dst": "host0"}"#;
     assert_eq!(make(4, MS, endless).flows[0].size, None);

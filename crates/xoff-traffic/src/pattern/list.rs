@@ -141,7 +141,7 @@ impl List {
         if start >= end {
             return Err(named(Column::Start, Fault::AfterEnd { start, end }));
         }
-        Ok(FlowSpec { src, dst, size: Some(size), start, stop: None, app_rate: None, priority, label: 0 })
+        Ok(FlowSpec { src, dst, size: Some(size), start, priority, ..FlowSpec::default() })
     }
 
     fn parse(&self, scope: &Scope<'_>, text: &str) -> Result<Vec<FlowSpec>, Fault> {

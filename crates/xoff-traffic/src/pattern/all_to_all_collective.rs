@@ -1,0 +1,74 @@
+//! All-to-all as a collective: each rank sends a message to each other one by pairwise exchange, in a closed loop. For one
+//! whose rounds start by the clock see [`super::all_to_all`].
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Time};
+
+use super::all_to_all::several;
+use super::allreduce::{Collective, one, yes};
+use super::{Common, Params, collective, common};
+use crate::error::Misfit;
+use crate::generate::{Plan, Scope};
+use crate::hosts::HostList;
+use crate::sizes;
+
+/// Exchanges of all ranks with all, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AllToAllCollective {
+    /// Name of the group of flows in the results; the pattern's name where none is given.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Traffic class, 0 to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// When the first one starts.
+    #[serde(default)]
+    pub start: Time,
+    /// Who takes part, two or more: one rank each, in this order.
+    #[serde(default)]
+    pub hosts: HostList,
+    /// Payload from each rank to each other one, up to 1 TB.
+    pub size: Bytes,
+    /// Processes on each host. Each takes part in an exchange of its own, with one process of every host.
+    #[serde(default = "one")]
+    pub processes: u32,
+    /// How many, one after the other.
+    #[serde(default = "one")]
+    pub repetitions: u32,
+    /// Time that a rank computes between one and the next.
+    #[serde(default)]
+    pub compute: Time,
+    /// Time from the arrival of a message to what its receiver does next: matching and software.
+    #[serde(default)]
+    pub overhead: Time,
+    /// Whether a rank also waits for the last ACK of what it has sent before it goes on to the next phase, as a blocking
+    /// send of a large message does.
+    #[serde(default = "yes")]
+    pub acknowledged: bool,
+}
+
+impl Params for AllToAllCollective {
+    const NAME: &'static str = "all_to_all_collective";
+    const TITLE: &'static str = "all-to-all by pairwise exchange, as a closed loop";
+
+    fn common(&self) -> Common<'_> {
+        common!(self)
+    }
+
+    fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
+        let hosts = several(scope, &self.hosts)?;
+        let phases = collective::all_to_all(hosts.len(), sizes::check(self.size)?);
+        let collective = Collective {
+            kernel: "all_to_all",
+            start: self.start,
+            processes: self.processes,
+            repetitions: self.repetitions,
+            compute: self.compute,
+            overhead: self.overhead,
+            acknowledged: self.acknowledged,
+        };
+        collective.plan(hosts, phases)
+    }
+}

@@ -1,0 +1,83 @@
+//! What makes congestion.
+
+use xoff_engine::Time;
+
+use super::{CongestorKernel, Gpcnet};
+use crate::closed_loop::{Milestone, Waiter};
+use crate::pattern::collective;
+use crate::pattern::processes::{Process, Program};
+
+/// A request for a get: what InfiniBand's extended transport header of an RDMA read takes.
+pub(super) const REQUEST: u64 = 16;
+
+impl Gpcnet {
+    /// All messages of `groups`, the hosts of each kernel.
+    pub(super) fn congestor_messages(&self, groups: &[Vec<u32>]) -> u128 {
+        let messages = self.congestor_kernels.iter().zip(groups).map(|(kernel, hosts)| {
+            let ranks = hosts.len() as u128;
+            match kernel {
+                CongestorKernel::AllToAll => ranks * (ranks - 1),
+                CongestorKernel::TwoSidedIncast | CongestorKernel::PutIncast => ranks - 1,
+                CongestorKernel::GetBroadcast => 2 * (ranks - 1),
+            }
+        });
+        messages.sum::<u128>() * u128::from(self.processes) * u128::from(self.congestor_iterations)
+    }
+
+    /// The loops of all congestors. Their processes are numbered host by host, in the order of the kernels.
+    pub(super) fn write_congestors(&self, program: &mut Program<'_>, groups: &[Vec<u32>]) {
+        let mut first = 0;
+        for (kernel, hosts) in self.congestor_kernels.iter().zip(groups) {
+            program.kernel = program.sink.kernel(kernel.name());
+            for slice in 0..self.processes {
+                let number = |i: usize| (first + i as u32) * self.processes + slice;
+                let hosts = hosts.iter().enumerate();
+                let mut ranks: Vec<Process> =
+                    hosts.map(|(i, &host)| program.process(host, number(i), slice)).collect();
+                match kernel {
+                    CongestorKernel::AllToAll => self.exchange(program, &mut ranks),
+                    CongestorKernel::TwoSidedIncast => self.incast(program, &ranks, program.overhead),
+                    CongestorKernel::PutIncast => self.incast(program, &ranks, Time::ZERO),
+                    CongestorKernel::GetBroadcast => self.broadcast(program, &ranks),
+                }
+            }
+            first += hosts.len() as u32;
+        }
+    }
+
+    fn exchange(&self, program: &mut Program<'_>, ranks: &mut [Process]) {
+        let phases = collective::all_to_all(ranks.len(), self.congestor_size.0);
+        for iteration in 0..self.congestor_iterations {
+            program.iteration = iteration;
+            phases.iter().for_each(|phase| program.phase(ranks, phase));
+        }
+    }
+
+    /// Each process but the first sends to it, `pause` after the last ACK of what it sent before.
+    fn incast(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
+        for rank in &ranks[1..] {
+            let (mut before, mut delay) = (Milestone::Step(rank.at), Time::ZERO);
+            for iteration in 0..self.congestor_iterations {
+                program.iteration = iteration;
+                let flow = program.message(rank, &ranks[0], self.congestor_size.0);
+                program.sink.after(before, Waiter::Flow(flow), delay);
+                (before, delay) = (Milestone::Sent(flow), pause);
+            }
+        }
+    }
+
+    /// Each process but the first asks it for data, and again when they are there.
+    fn broadcast(&self, program: &mut Program<'_>, ranks: &[Process]) {
+        for rank in &ranks[1..] {
+            let mut before = Milestone::Step(rank.at);
+            for iteration in 0..self.congestor_iterations {
+                program.iteration = iteration;
+                let request = program.message(rank, &ranks[0], REQUEST);
+                program.sink.after(before, Waiter::Flow(request), Time::ZERO);
+                let data = program.message(&ranks[0], rank, self.congestor_size.0);
+                program.sink.after(Milestone::Delivered(request), Waiter::Flow(data), Time::ZERO);
+                before = Milestone::Delivered(data);
+            }
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! GPCNeT's load test: processes that make congestion, and processes that measure what it does to them.
+//!
+//! After the benchmark itself, version 1.3 (S. Chunduri et al., "GPCNeT: Designing a Benchmark Suite for Inducing and
+//! Measuring Contention in HPC Networks", SC 2019, and its published code). All processes of it are closed loops.
+//!
+//! **Placement.** The hosts are shuffled; 80 % of them, rounded down, run congestors, the rest the tests. Process i of each
+//! host belongs to slice i, and what processes do together they do within a slice: so no message stays within a host. The
+//! congestors' hosts are shuffled once more and given the kernels in turn; it is the same for all slices, so that the
+//! processes of a host run one kernel, and all slices' incasts go to one host.
+//!
+//! **Tests.** `latency` and `bandwidth` go around random rings, of which each slice has its own: a process exchanges with
+//! its two neighbours. `latency` sends each a message of 8 B; its result is half the time until all is there. `bandwidth`
+//! keeps 8 messages of 128 KiB to each neighbour under way, waits for all of them and for a barrier of the slice; its result
+//! is the 16 messages over the time. `allreduce` sums 8 B over the slice. A barrier of all processes comes before each ring
+//! and test.
+//!
+//! **Congestors.** `all_to_all` exchanges 4 KiB with each of its slice in turn, pairwise. In `two_sided_incast` and
+//! `put_incast` all send 4 KiB to the first process of the slice, in `get_broadcast` they read it from there. They go on
+//! while the tests run.
+//!
+//! Readings. A process goes on `overhead` after what it waits for has come: matching and software. One-sided operations
+//! need no matching and have none: the target's NIC answers a get by itself. A short message is out of its sender's hands
+//! at once, a longer one with its last ACK (`eager`); but in an incast each sender waits for its ACK before it sends again,
+//! as buffers of finite size make it. A request for a get takes 16 B (what InfiniBand's RDMA read carries), and a barrier
+//! sends 8 B a message by dissemination. The allreduce is by recursive doubling, which MPI libraries use for small vectors.
+//! The barrier of all processes goes over hosts: the processes of a host meet, then one of them goes through a barrier of
+//! all hosts, then it lets the others go on.
+
+mod congestors;
+mod victims;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Time};
+
+use super::allreduce::{check_processes, check_time, one, yes};
+use super::processes::Program;
+use super::{Common, Params, common};
+use crate::draw;
+use crate::error::{Fault, Misfit};
+use crate::generate::{Plan, Scope};
+use crate::hosts::HostList;
+use crate::sizes;
+
+/// GPCNeT's congestors and victims.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Gpcnet {
+    /// Name of the group of flows in the results; the pattern's name where none is given.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Traffic class, 0 to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// When the congestors start.
+    #[serde(default)]
+    pub start: Time,
+    /// Who takes part.
+    #[serde(default)]
+    pub hosts: HostList,
+    /// Processes on each host, so a network port (PPN in GPCNeT, PPort in PFT): 1, 8 and 16 there.
+    #[serde(default = "one")]
+    pub processes: u32,
+    /// Whether congestors run beside the tests. The placement is the same without them.
+    #[serde(default = "yes")]
+    pub congestors: bool,
+    /// Share of the hosts that run congestors, rounded down.
+    #[serde(default = "congestor_share")]
+    #[schemars(range(min = 0.0, max = 1.0))]
+    pub congestor_share: f64,
+    /// The congestors' kernels, which their hosts are given in turn.
+    #[serde(default = "congestor_kernels")]
+    pub congestor_kernels: Vec<CongestorKernel>,
+    /// Payload of each of the congestors' messages.
+    #[serde(default = "congestor_size")]
+    pub congestor_size: Bytes,
+    /// How many iterations each congestor can make. It should be more than it makes while the tests run; a run in which it
+    /// was not says so in its warnings. Each takes some 400 bytes of memory a message.
+    #[serde(default = "congestor_iterations")]
+    pub congestor_iterations: u32,
+    /// Time from the start of the congestors to that of the tests.
+    #[serde(default = "congestor_lead")]
+    pub congestor_lead: Time,
+    /// The tests, one after the other.
+    #[serde(default = "tests")]
+    pub tests: Vec<VictimTest>,
+    /// Random rings of the latency and bandwidth tests; 30 in GPCNeT.
+    #[serde(default = "rings")]
+    pub rings: u32,
+    /// Iterations of the latency test on each ring; 200 in GPCNeT, after as many that it leaves out.
+    #[serde(default = "latency_iterations")]
+    pub latency_iterations: u32,
+    /// Payload of the latency test's messages.
+    #[serde(default = "eight")]
+    pub latency_size: Bytes,
+    /// Iterations of the bandwidth test on each ring; 8 in GPCNeT.
+    #[serde(default = "bandwidth_iterations")]
+    pub bandwidth_iterations: u32,
+    /// Payload of the bandwidth test's messages.
+    #[serde(default = "bandwidth_size")]
+    pub bandwidth_size: Bytes,
+    /// The bandwidth test's messages to each neighbour that are under way at a time.
+    #[serde(default = "bandwidth_outstanding")]
+    pub bandwidth_outstanding: u32,
+    /// Iterations of the allreduce test; 200 in GPCNeT.
+    #[serde(default = "latency_iterations")]
+    pub allreduce_iterations: u32,
+    /// What the allreduce test sums.
+    #[serde(default = "eight")]
+    pub allreduce_size: Bytes,
+    /// Time from the arrival of a two-sided message to what its receiver does next, for matching and software.
+    #[serde(default = "overhead")]
+    pub overhead: Time,
+    /// Two-sided messages up to this size count as sent at once, longer ones with their last ACK.
+    #[serde(default = "eager")]
+    pub eager: Bytes,
+}
+
+/// What a congestor does all the time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CongestorKernel {
+    /// Pairwise exchange with all of the slice.
+    AllToAll,
+    /// Sends to the first of the slice.
+    TwoSidedIncast,
+    /// Puts to the first of the slice.
+    PutIncast,
+    /// Gets from the first of the slice.
+    GetBroadcast,
+}
+
+impl CongestorKernel {
+    const fn name(self) -> &'static str {
+        match self {
+            CongestorKernel::AllToAll => "all_to_all",
+            CongestorKernel::TwoSidedIncast => "two_sided_incast",
+            CongestorKernel::PutIncast => "put_incast",
+            CongestorKernel::GetBroadcast => "get_broadcast",
+        }
+    }
+}
+
+/// What victims measure.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum VictimTest {
+    /// Random ring, two-sided latency.
+    Latency,
+    /// Random ring, two-sided bandwidth with a barrier.
+    Bandwidth,
+    /// Allreduce of each slice, all at once.
+    Allreduce,
+}
+
+const fn congestor_share() -> f64 {
+    0.8
+}
+fn congestor_kernels() -> Vec<CongestorKernel> {
+    use CongestorKernel::*;
+    vec![AllToAll, TwoSidedIncast, PutIncast, GetBroadcast]
+}
+const fn congestor_size() -> Bytes {
+    Bytes(4096)
+}
+const fn congestor_iterations() -> u32 {
+    100
+}
+const fn congestor_lead() -> Time {
+    Time::from_us(50)
+}
+fn tests() -> Vec<VictimTest> {
+    vec![VictimTest::Latency, VictimTest::Bandwidth, VictimTest::Allreduce]
+}
+const fn rings() -> u32 {
+    3
+}
+const fn latency_iterations() -> u32 {
+    20
+}
+const fn eight() -> Bytes {
+    Bytes(8)
+}
+const fn bandwidth_iterations() -> u32 {
+    2
+}
+const fn bandwidth_size() -> Bytes {
+    Bytes(131_072)
+}
+const fn bandwidth_outstanding() -> u32 {
+    8
+}
+const fn overhead() -> Time {
+    Time(500_000)
+}
+const fn eager() -> Bytes {
+    Bytes(8192)
+}
+
+/// Who does what.
+struct Placement {
+    /// By kernel of the list: its hosts.
+    congestors: Vec<Vec<u32>>,
+    victims: Vec<u32>,
+    /// By slice and ring: the victims' places, in the order of the ring.
+    rings: Vec<Vec<Vec<usize>>>,
+}
+
+impl Gpcnet {
+    /// Which hosts do what; the same whether congestors run or not, and whatever the tests.
+    fn placement(&self, scope: &Scope<'_>) -> Result<Placement, Misfit> {
+        let mut hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
+        let (count, kernels) = (hosts.len(), self.congestor_kernels.len());
+        let mut stream = scope.stream();
+        draw::choose(&mut stream, &mut hosts, count);
+        let congestors = (self.congestor_share * count as f64) as usize;
+        let victims = hosts.split_off(congestors);
+        if victims.len() < 2 {
+            let expected = "enough of them that two are left for the tests beside the congestors";
+            return Err(Fault::bounds(format!("{count} hosts"), expected).at("hosts"));
+        }
+        if congestors < 2 * kernels && self.congestors {
+            let expected = format!("enough of them for two congestors of each of {kernels} kernels");
+            let has = format!("{count} hosts, of which {congestors} run congestors");
+            return Err(Fault::bounds(has, expected).at("hosts"));
+        }
+        draw::choose(&mut stream, &mut hosts, congestors);
+        let mut groups = vec![Vec::new(); kernels];
+        for (i, host) in hosts.into_iter().enumerate().filter(|_| kernels > 0) {
+            groups[i % kernels].push(host);
+        }
+        let mut ring = || {
+            let mut ring: Vec<usize> = (0..victims.len()).collect();
+            draw::choose(&mut stream, &mut ring, victims.len());
+            ring
+        };
+        let rings = (0..self.processes).map(|_| (0..self.rings).map(|_| ring()).collect()).collect();
+        Ok(Placement { congestors: groups, victims, rings })
+    }
+
+    fn check(&self) -> Result<(), Misfit> {
+        check_processes(self.processes)?;
+        if !(0.0..=1.0).contains(&self.congestor_share) {
+            let expected = "a share from 0 to 1, such as 0.8";
+            return Err(Fault::bounds(self.congestor_share, expected).at("congestor_share"));
+        }
+        if self.congestors && self.congestor_kernels.is_empty() {
+            let expected = "at least one kernel, or `congestors = false`";
+            return Err(Fault::bounds("an empty list", expected).at("congestor_kernels"));
+        }
+        if self.tests.is_empty() {
+            return Err(Fault::bounds("an empty list", "at least one test").at("tests"));
+        }
+        if (1..self.tests.len()).any(|i| self.tests[..i].contains(&self.tests[i])) {
+            return Err(Fault::bounds("a list with a test twice", "each test once").at("tests"));
+        }
+        for (count, most, key) in [
+            (self.congestor_iterations, 1_000_000, "congestor_iterations"),
+            (self.rings, 1_000, "rings"),
+            (self.latency_iterations, 1_000_000, "latency_iterations"),
+            (self.bandwidth_iterations, 1_000_000, "bandwidth_iterations"),
+            (self.bandwidth_outstanding, 1_000, "bandwidth_outstanding"),
+            (self.allreduce_iterations, 1_000_000, "allreduce_iterations"),
+        ] {
+            if !(1..=most).contains(&count) {
+                return Err(Fault::bounds(count, format!("a number from 1 to {most}")).at(key));
+            }
+        }
+        for (size, key) in [
+            (self.congestor_size, "congestor_size"),
+            (self.latency_size, "latency_size"),
+            (self.bandwidth_size, "bandwidth_size"),
+            (self.allreduce_size, "allreduce_size"),
+        ] {
+            sizes::check_value(size).map_err(|fault| fault.at(key))?;
+        }
+        check_time(self.congestor_lead, "congestor_lead")?;
+        check_time(self.overhead, "overhead")
+    }
+}
+
+impl Params for Gpcnet {
+    const NAME: &'static str = "gpcnet";
+    const TITLE: &'static str =
+        "GPCNeT: congestors (all-to-all, incasts, broadcast) and victims (latency, bandwidth, allreduce)";
+
+    fn common(&self) -> Common<'_> {
+        common!(self)
+    }
+
+    fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
+        self.check()?;
+        let first = self.start.saturating_add(self.congestor_lead);
+        if let Some(end) = scope.horizon.filter(|end| first >= *end) {
+            let expected = format!("a time with which the tests start before {end}, the end of the run");
+            return Err(Fault::bounds(self.congestor_lead, expected).at("congestor_lead"));
+        }
+        let placement = self.placement(scope)?;
+        let victims = self.victim_messages(placement.victims.len());
+        let congestors = if self.congestors { self.congestor_messages(&placement.congestors) } else { 0 };
+        Ok(Plan {
+            flows: victims + congestors,
+            cause: format!("{victims} messages of the tests and {congestors} of the congestors"),
+            emit: Box::new(move |sink| {
+                let mut program = Program {
+                    sink,
+                    start: self.start,
+                    overhead: self.overhead,
+                    eager: self.eager.0,
+                    background: true,
+                    kernel: 0,
+                    iteration: 0,
+                };
+                if self.congestors {
+                    self.write_congestors(&mut program, &placement.congestors);
+                }
+                program.background = false;
+                program.start = first;
+                self.write_tests(&mut program, &placement);
+            }),
+        })
+    }
+}

@@ -1,0 +1,118 @@
+//! Processes of a parallel program, written down as messages that wait for each other.
+//!
+//! Each process does one thing after the other: it sends, waits until what is sent to it has come, and goes on. Between
+//! the arrival of a message and what its receiver does next lies the *overhead*: matching and software.
+
+use xoff_engine::Time;
+
+use super::collective::{Message, Phase};
+use crate::closed_loop::{Milestone, Operation, Role, Waiter};
+use crate::generate::{FlowSpec, Sink};
+
+/// A process.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Process {
+    pub(super) host: u32,
+    /// Its number among those of its pattern.
+    pub(super) number: u32,
+    /// Connections are between the processes of a slice: one on each host.
+    pub(super) slice: u32,
+    /// The step at which its last operation ended.
+    pub(super) at: u32,
+}
+
+/// What is being written down.
+pub(super) struct Program<'a> {
+    pub(super) sink: &'a mut Sink,
+    /// Nothing starts earlier.
+    pub(super) start: Time,
+    /// Between the arrival of a message and the next action of the process that waits for it.
+    pub(super) overhead: Time,
+    /// Messages up to this size are out of their process's hands at once; it waits for the last ACK of longer ones.
+    pub(super) eager: u64,
+    /// The run need not wait for these.
+    pub(super) background: bool,
+    pub(super) kernel: u16,
+    pub(super) iteration: u32,
+}
+
+impl Program<'_> {
+    /// A process at its beginning.
+    pub(super) fn process(&mut self, host: u32, number: u32, slice: u32) -> Process {
+        Process { host, number, slice, at: self.sink.step(host, self.start) }
+    }
+
+    /// A message, which does not wait for anything yet, and its number.
+    pub(super) fn message(&mut self, from: &Process, to: &Process, size: u64) -> u32 {
+        let blank = self.sink.blank(from.host, to.host, self.start);
+        self.sink.numbered(FlowSpec {
+            size: Some(size),
+            role: Some(self.role(from)),
+            connection: Some(from.slice),
+            background: self.background,
+            ..blank
+        })
+    }
+
+    fn role(&self, process: &Process) -> Role {
+        Role { kernel: self.kernel, process: process.number, iteration: self.iteration }
+    }
+
+    /// A step that comes no earlier than the last of a process.
+    fn next_step(&mut self, process: &Process) -> u32 {
+        let next = self.sink.step(process.host, self.start);
+        self.sink.after(Milestone::Step(process.at), Waiter::Step(next), Time::ZERO);
+        next
+    }
+
+    /// All processes send what they have to, and go on when what is for them has come and what is not eager has gone.
+    pub(super) fn phase(&mut self, processes: &mut [Process], messages: &[Message]) {
+        // By process: the step that ends the phase for it.
+        let mut ends: Vec<Option<u32>> = vec![None; processes.len()];
+        for message in messages {
+            let (from, to) = (processes[message.from], processes[message.to]);
+            let flow = self.message(&from, &to, message.size);
+            self.sink.after(Milestone::Step(from.at), Waiter::Flow(flow), Time::ZERO);
+            let end = *ends[message.to].get_or_insert_with(|| self.next_step(&to));
+            self.sink.after(Milestone::Delivered(flow), Waiter::Step(end), self.overhead);
+            if message.size > self.eager {
+                let end = *ends[message.from].get_or_insert_with(|| self.next_step(&from));
+                self.sink.after(Milestone::Sent(flow), Waiter::Step(end), Time::ZERO);
+            }
+        }
+        for (process, end) in processes.iter_mut().zip(ends) {
+            process.at = end.unwrap_or(process.at);
+        }
+    }
+
+    /// One phase after the other, then those of a barrier, and for each process an operation of all of them; the barrier
+    /// counts for its time, but not for its bytes.
+    pub(super) fn operation(
+        &mut self,
+        processes: &mut [Process],
+        phases: &[Phase],
+        barrier: &[Phase],
+        ring: u32,
+    ) {
+        let begin: Vec<u32> = processes.iter().map(|p| p.at).collect();
+        let mut bytes = vec![0; processes.len()];
+        for phase in phases {
+            self.phase(processes, phase);
+            phase.iter().for_each(|m| bytes[m.from] += m.size);
+        }
+        barrier.iter().for_each(|phase| self.phase(processes, phase));
+        for ((process, begin), bytes) in processes.iter().zip(begin).zip(bytes) {
+            let (role, host) = (self.role(process), process.host);
+            self.sink.operation(Operation { label: 0, role, ring, host, bytes, begin, end: process.at });
+        }
+    }
+
+    /// A process does something for a while that takes no network.
+    pub(super) fn compute(&mut self, process: &mut Process, time: Time) {
+        if time > Time::ZERO {
+            let end = self.sink.step(process.host, self.start);
+            self.sink.after(Milestone::Step(process.at), Waiter::Step(end), time);
+            process.at = end;
+        }
+    }
+}
