@@ -1,5 +1,8 @@
 //! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::io;
 use std::path::{Path, PathBuf};
 
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -12,15 +15,37 @@ use xoff::run::{Glance, Output, RunError, Threads, run_on};
 use xoff::scenario::{self, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
+use xoff_schemes::ThrottleParams;
+use xoff_schemes::throttle::pft::Pft;
 
 create_exception!(xoff._xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
 create_exception!(xoff._xoff, RunFailure, PyRuntimeError, "A run that broke.");
 
 type Overrides = Vec<(String, String)>;
 
-fn parse(text: &str, origin: &str, overrides: &Overrides, base_dir: &str) -> PyResult<Scenario> {
-    let files = |name: &str| std::fs::read_to_string(Path::new(base_dir).join(name));
-    Scenario::parse_with(text, origin, overrides, &files).map_err(|e| ScenarioError::new_err(e.to_string()))
+/// The text of each file that a scenario names, by its name there.
+type Files = BTreeMap<String, String>;
+
+/// Reads and checks a scenario, whose files are in `given`, or else in a folder; with these files.
+fn parse(
+    text: &str,
+    origin: &str,
+    overrides: &Overrides,
+    base_dir: &str,
+    given: Option<&Files>,
+) -> PyResult<(Scenario, Files)> {
+    let read = RefCell::new(Files::new());
+    let files = |name: &str| {
+        let text = match given {
+            None => std::fs::read_to_string(Path::new(base_dir).join(name))?,
+            Some(given) => given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?,
+        };
+        read.borrow_mut().insert(name.to_string(), text.clone());
+        Ok(text)
+    };
+    let scenario = Scenario::parse_with(text, origin, overrides, &files)
+        .map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    Ok((scenario, read.into_inner()))
 }
 
 fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -39,10 +64,19 @@ fn keys() -> PyResult<String> {
     to_json(&scenario::keys())
 }
 
-/// Schemes, topologies, workloads, patterns, detectors and routings, as JSON.
+/// Schemes, topologies, workloads, patterns, detectors, throttles and routings, as JSON.
 #[pyfunction]
 fn catalogue() -> PyResult<String> {
     to_json(&xoff::catalogue::all())
+}
+
+/// Share of the line rate at which PFT injects while Congested, for each number of used credits; `params` is a `[throttle]`
+/// table as JSON, without its name.
+#[pyfunction]
+fn pft_injection_rate(params: &str, used: Vec<u64>) -> PyResult<Vec<f64>> {
+    let pft: Pft = serde_json::from_str(params).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    pft.validate().map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    Ok(used.into_iter().map(|used| pft.injection_rate(used)).collect())
 }
 
 /// A table that pyarrow and polars take without a copy.
@@ -100,20 +134,46 @@ impl RunOutput {
 
 /// A scenario that was read and checked, with its network and flows.
 #[pyclass(frozen)]
-struct Prepared(Scenario);
+struct Prepared {
+    scenario: Scenario,
+    files: Files,
+}
 
 #[pymethods]
 impl Prepared {
     /// The resolved scenario as JSON, with every default.
     #[getter]
     fn resolved(&self) -> PyResult<String> {
-        to_json(&self.0)
+        to_json(&self.scenario)
     }
 
     /// What is allowed but probably not meant.
     #[getter]
     fn warnings(&self) -> Vec<String> {
-        self.0.warnings().to_vec()
+        self.scenario.warnings().to_vec()
+    }
+
+    /// The text of each file that it names, by its name there.
+    #[getter]
+    fn files(&self) -> Files {
+        self.files.clone()
+    }
+
+    /// The overrides of each run of its sweep: one without any where it has none.
+    #[getter]
+    fn points(&self) -> Vec<Overrides> {
+        self.scenario.sweep_points()
+    }
+
+    /// What its tuning may choose for each key, as JSON; none where it has no tuning.
+    #[getter]
+    fn space(&self) -> PyResult<Option<String>> {
+        self.scenario.tune.as_ref().map(|tune| to_json(&tune.space())).transpose()
+    }
+
+    /// The same scenario as a run of its own: without the sweep and the tuning.
+    fn alone(&self) -> Prepared {
+        Prepared { scenario: self.scenario.clone().alone(), files: self.files.clone() }
     }
 
     /// Runs it to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on as
@@ -131,11 +191,13 @@ impl Prepared {
                     }
                 })
             };
-            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.0, &mut look).map_err(|e| match e {
-                e @ (RunError::Build(_) | RunError::OneThread { .. }) => {
-                    ScenarioError::new_err(e.to_string())
+            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut look).map_err(|e| {
+                match e {
+                    e @ (RunError::Build(_) | RunError::OneThread { .. }) => {
+                        ScenarioError::new_err(e.to_string())
+                    }
+                    broken => RunFailure::new_err(broken.to_string()),
                 }
-                broken => RunFailure::new_err(broken.to_string()),
             })
         })?;
         match raised {
@@ -145,9 +207,10 @@ impl Prepared {
     }
 }
 
-/// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile.
+/// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile. The files that it names
+/// are taken from `files` where that is given, else from `base_dir`.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides, base_dir, seed=None))]
+#[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None))]
 fn prepare(
     py: Python<'_>,
     text: &str,
@@ -155,9 +218,11 @@ fn prepare(
     mut overrides: Overrides,
     base_dir: &str,
     seed: Option<u64>,
+    files: Option<Files>,
 ) -> PyResult<Prepared> {
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
-    py.detach(|| parse(text, origin, &overrides, base_dir)).map(Prepared)
+    let (scenario, files) = py.detach(|| parse(text, origin, &overrides, base_dir, files.as_ref()))?;
+    Ok(Prepared { scenario, files })
 }
 
 fn see(py: Python<'_>, progress: Option<&Py<PyAny>>, glance: &Glance) -> PyResult<bool> {
@@ -179,6 +244,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
+    module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! What there is to choose from: schemes, detectors, topologies, routings, traffic patterns and workloads.
+//! What there is to choose from: schemes, detectors, throttles, topologies, routings, traffic patterns and workloads.
 
 use serde_json::{Value, json};
-use xoff_fabric::routing::{Ecmp, SpanningTrees, StaticRoutes};
+use xoff_fabric::routing::{DModK, Ecmp, SpanningTrees, StaticRoutes};
 use xoff_fabric::topology;
-use xoff_schemes::{detector, registry};
+use xoff_schemes::{detector, registry, throttle};
 use xoff_traffic::{pattern, workloads};
 
 /// Everything, as JSON: for each kind a list of entries with name, title, source, parameters' schema and defaults.
@@ -24,6 +24,7 @@ pub fn all() -> Value {
     json!({
         "schemes": registry::catalogue().into_iter().map(scheme).collect::<Vec<_>>(),
         "detectors": detector::catalogue().into_iter().map(scheme).collect::<Vec<_>>(),
+        "throttles": throttle::catalogue().into_iter().map(scheme).collect::<Vec<_>>(),
         "topologies": topologies.collect::<Vec<_>>(),
         "routings": routings(),
         "patterns": patterns.collect::<Vec<_>>(),
@@ -42,5 +43,6 @@ fn routings() -> Vec<Value> {
         entry::<Ecmp>("ecmp", "equal-cost multipath by a hash of the flow, symmetric or not"),
         entry::<SpanningTrees>("spanning_trees", "several spanning trees; a flow and its ACKs keep to one"),
         entry::<StaticRoutes>("static_routes", "paths as listed, the rest by ECMP"),
+        entry::<DModK>("d_mod_k", "fat-trees: the destination's number decides on each link upwards"),
     ]
 }

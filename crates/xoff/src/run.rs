@@ -1,14 +1,19 @@
 //! Running a scenario: from its flows to a manifest and result tables.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xoff_engine::Time;
+use xoff_fabric::dependencies::{self, Schedule};
 use xoff_fabric::network::Flow;
-use xoff_fabric::topology::{NodeKind, PortId, Topology};
+use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Cut, Failure, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
+use xoff_traffic::{Traffic, closed_loop};
+
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
+use crate::summary::Summary;
 use crate::tables::{self, Table};
 
 /// Why a run gave no results, or broke.
@@ -54,7 +59,7 @@ pub enum RunError {
         /// The setting and its value.
         setting: &'static str,
     },
-    /// PFC has brought a part of the network to a stop for ever.
+    /// Flow control has brought a part of the network to a stop for ever.
     #[error(
         "deadlock at {at_us:.3} us: these ports wait on each other: {}; a scheme that keeps queues short, or routes \
          without a cycle, avoid it; give `run.duration` to see the results up to a time",
@@ -114,6 +119,33 @@ pub fn run_on(
     run_up_to(threads, scenario, MOST_ROWS, look)
 }
 
+/// Which flows wait for which, as the fabric has it.
+fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
+    let on = |on: closed_loop::Milestone| match on {
+        closed_loop::Milestone::Delivered(flow) => dependencies::Milestone::Delivered(flow),
+        closed_loop::Milestone::Sent(flow) => dependencies::Milestone::Sent(flow),
+        closed_loop::Milestone::Step(step) => dependencies::Milestone::Step(step),
+    };
+    let then = |then: closed_loop::Waiter| match then {
+        closed_loop::Waiter::Flow(flow) => dependencies::Waiter::Flow(flow),
+        closed_loop::Waiter::Step(step) => dependencies::Waiter::Step(step),
+    };
+    let step = |s: &closed_loop::Step| dependencies::Step { host: hosts[s.host as usize], start: s.start };
+    let edge = |d: &closed_loop::Dependency| dependencies::Dependency {
+        on: on(d.on),
+        then: then(d.then),
+        delay: d.delay,
+    };
+    let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
+    let background = flows.iter().any(|f| f.background);
+    Schedule {
+        steps: traffic.steps.iter().map(step).collect(),
+        dependencies: traffic.dependencies.iter().map(edge).collect(),
+        connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
+        background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
+    }
+}
+
 /// The cut of a network for its threads.
 fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
     match (threads, needs_one_part(net)) {
@@ -154,6 +186,7 @@ fn run_up_to(
         scenario.settings(),
         scenario.scheme.clone(),
         flows.collect(),
+        schedule(traffic, &hosts),
         scenario.seed,
     )?;
     let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
@@ -264,6 +297,7 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         roots: record.roots.then_some(record.root_growth.0),
         marks: record.marks,
         states,
+        throttles: record.throttles,
     }
 }
 
@@ -302,7 +336,7 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
 }
 
 /// What rows a record has beside samples, the key that does without each, and how many.
-fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 5] {
+fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 6] {
     let records = sim.records();
     [
         ("pauses", "pauses = false", records.pauses.len()),
@@ -310,7 +344,30 @@ fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 5] {
         ("roots and the flows that waited", "roots = false", records.root_rows()),
         ("marks", "marks = false", records.marks.len()),
         ("states", "states = \"none\"", records.states.len()),
+        ("states of throttles", "throttles = false", records.throttles.len()),
     ]
+}
+
+/// What there is to say of background processes that came to their end before the run did, by label.
+fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
+    // By label, then process: whether all its flows are complete.
+    let mut done: BTreeMap<u16, BTreeMap<u32, bool>> = BTreeMap::new();
+    for (flow, outcome) in traffic.flows.iter().zip(&sim.records().flows).filter(|(f, _)| f.background) {
+        let Some(role) = flow.role else { continue };
+        *done.entry(flow.label).or_default().entry(role.process).or_insert(true) &= outcome.fct.is_some();
+    }
+    let of_label = done.into_iter().filter_map(|(label, processes)| {
+        let ended = processes.values().filter(|done| **done).count();
+        (ended > 0).then(|| {
+            format!(
+                "{ended} of {} congestor processes of `{}` had made all their iterations before the run was over, so that \
+                 what came after met less congestion: raise `congestor_iterations`",
+                processes.len(),
+                traffic.labels[usize::from(label)]
+            )
+        })
+    });
+    of_label.collect()
 }
 
 /// What a run took of wall time.
@@ -332,6 +389,7 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
             "start_ps": l.start.ps(), "end_ps": l.end.ps(),
         })
     });
+    let warnings = [scenario.warnings(), &ran_out(sim, traffic)].concat();
     let docs = tables.iter().map(|t| {
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
@@ -372,7 +430,8 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
         },
         "loads": loads.collect::<Vec<_>>(),
         "deadlock": deadlock(sim),
-        "warnings": scenario.warnings(),
+        "summary": Summary::of(tables),
+        "warnings": warnings,
         "table_docs": Value::Object(docs.collect()),
         "scenario": scenario,
     })

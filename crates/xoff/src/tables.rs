@@ -13,6 +13,7 @@ use xoff_engine::Time;
 use xoff_fabric::packet::Kind;
 use xoff_fabric::topology::{PortId, peer};
 use xoff_fabric::{Network, Simulation};
+use xoff_schemes::throttle::ThrottleState;
 use xoff_schemes::{Mark, PortState};
 use xoff_traffic::Traffic;
 
@@ -87,6 +88,18 @@ impl Columns {
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.add(name, doc, Arc::new(array))
     }
+    /// The same where a row may have none.
+    fn names_or_null(
+        self,
+        name: &str,
+        doc: &str,
+        rows: impl Iterator<Item = Option<u16>>,
+        names: &Arc<StringArray>,
+    ) -> Self {
+        let keys: Int32Array = rows.map(|k| k.map(i32::from)).collect();
+        let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
+        self.column(name, doc, Arc::new(array), true)
+    }
     fn table(self, name: &'static str) -> Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
@@ -118,6 +131,8 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         notifications(sim),
         marks(sim, &names),
         states(sim, &names),
+        operations(sim, traffic, &names),
+        throttles(sim, &names),
     ]
 }
 
@@ -140,7 +155,6 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     let (net, outcomes) = (sim.network(), &sim.records().flows);
     // Flows that had not started are not rows.
     let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
-    let flow = |f: fn(&xoff_fabric::Flow) -> u64| rows.iter().map(move |&i| f(&net.flows[i]));
     let outcome =
         |f: fn(&xoff_fabric::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
     // A flow that was stopped early has no ideal to compare with.
@@ -153,8 +167,9 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     });
     let (path_of, paths) = path_names(net, &rows);
     let labels = strings(traffic.labels.iter().cloned());
+    let role = |i: usize| traffic.flows[i].role;
     Columns::new()
-        .u32("id", "flow number, by start", rows.iter().map(|&i| i as u32))
+        .u32("id", "flow number, by start as the traffic asks for it", rows.iter().map(|&i| i as u32))
         .names(
             "label",
             "its traffic pattern",
@@ -165,7 +180,7 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
         .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
         .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
         .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
-        .u64("start_ps", "start, ps", flow(|f| f.start.ps()))
+        .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))
         .u64_or_null(
             "fct_ps",
             "completion time, from the start to the last ACK at the sender, ps; null: incomplete",
@@ -194,6 +209,22 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
             "a packet of it waited behind a PAUSE, and none of its hops was a congestion root in that time; null: not \
              recorded",
             rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
+        )
+        .names_or_null(
+            "kernel",
+            "what its sender was doing, in a closed loop; null: a flow of no such loop",
+            rows.iter().map(|&i| role(i).map(|r| r.kernel)),
+            &strings(traffic.kernels.iter().cloned()),
+        )
+        .u64_or_null(
+            "process",
+            "the process that sent it, among those of its pattern; null: of no closed loop",
+            rows.iter().map(|&i| role(i).map(|r| r.process.into())),
+        )
+        .u64_or_null(
+            "iteration",
+            "which iteration of its kernel, from 0; null: of no closed loop",
+            rows.iter().map(|&i| role(i).map(|r| r.iteration.into())),
         )
         .table("flows")
 }
@@ -244,6 +275,11 @@ fn ports(sim: &Simulation, names: &Names) -> Table {
             "pause_frames_sent",
             "PAUSE frames sent by this port, to stop its neighbour",
             all.clone().map(|p| records.pause_frames[p as usize]),
+        )
+        .u64(
+            "credit_updates_sent",
+            "updates of credits (CBFC) sent by this port, to its neighbour",
+            all.clone().map(|p| records.credit_updates[p as usize]),
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
         .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marks_at[p as usize].ce))
@@ -360,6 +396,26 @@ fn marks(sim: &Simulation, names: &Names) -> Table {
         .table("marks")
 }
 
+fn throttles(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().throttles;
+    let states = [ThrottleState::Normal, ThrottleState::Congested];
+    let states = strings(states.iter().map(|s| s.name().to_string()));
+    Columns::new()
+        .u64(
+            "time_ps",
+            "since when, ps; before its first row a throttle is normal",
+            rows.iter().map(|r| r.time.ps()),
+        )
+        .names("port", "port of the host", rows.iter().map(|r| r.port), &names.ports)
+        .names(
+            "state",
+            "what the throttle takes the network for: normal or congested",
+            rows.iter().map(|r| r.state as u32),
+            &states,
+        )
+        .table("throttles")
+}
+
 fn states(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().states;
     let states = strings(PortState::ALL.iter().map(|s| s.name().to_string()));
@@ -375,4 +431,36 @@ fn states(sim: &Simulation, names: &Names) -> Table {
             &states,
         )
         .table("states")
+}
+
+fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
+    let (steps, now) = (&sim.records().steps, sim.now());
+    let at = |step: u32| steps.get(step as usize).copied().unwrap_or(Time::NEVER);
+    let rows: Vec<_> = traffic.operations.iter().filter(|o| at(o.begin) <= now).collect();
+    let hosts = sim.network().topology.hosts();
+    Columns::new()
+        .names(
+            "label",
+            "its traffic pattern",
+            rows.iter().map(|o| u32::from(o.label)),
+            &strings(traffic.labels.iter().cloned()),
+        )
+        .names(
+            "kernel",
+            "what the process did",
+            rows.iter().map(|o| u32::from(o.role.kernel)),
+            &strings(traffic.kernels.iter().cloned()),
+        )
+        .u32("process", "the process, among those of its pattern", rows.iter().map(|o| o.role.process))
+        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize]), &names.nodes)
+        .u32("ring", "random ring of GPCNeT's tests, from 0", rows.iter().map(|o| o.ring))
+        .u32("iteration", "iteration, from 0", rows.iter().map(|o| o.role.iteration))
+        .u64("bytes", "payload that the process sends in it, without barriers", rows.iter().map(|o| o.bytes))
+        .u64("start_ps", "when the process began it, ps", rows.iter().map(|o| at(o.begin).ps()))
+        .u64_or_null(
+            "end_ps",
+            "when all that it waited for had come and its overhead was over, ps; null: something had not come when the run ended",
+            rows.iter().map(|o| Some(at(o.end)).filter(|end| *end < Time::NEVER).map(Time::ps)),
+        )
+        .table("operations")
 }

@@ -20,6 +20,8 @@ const CASES: &[(&str, Set)] = &[
     ("incast", &[("scheme.name", "sqcc"), ("traffic.0.spread", "10us"), ("traffic.0.size", "200KB")]),
     ("incast", &[("scheme.name", "timely"), ("traffic.0.size", "200KB")]),
     ("incast", &[("scheme.name", "dcqcn"), ("detector.name", "tcd"), ("record.marks", "true")]),
+    ("incast", &[("scheme.name", "ib_cc"), ("scheme.becn", "cnp")]),
+    ("incast", &[("scheme.name", "ib_cc"), ("detector.name", "tcd"), ("flow_control.xoff", "100KB")]),
     ("leaf_spine_hadoop", &[("traffic.0.stop", "300us")]),
     ("fat_tree_permutation", &[("traffic.0.size", "500KB")]),
     ("spanning_trees", &[("scheme.name", "dcqcn"), ("traffic.0.size", "500KB")]),

@@ -113,6 +113,22 @@ fn the_resolved_form_is_a_scenario_with_the_same_resolved_form() {
         &[("record.queues", "all"), ("record.rates", "true"), ("run.duration", "1ms")],
         &[("record.queues", r#"["switch1->switch2"]"#), ("record.rates", r#"["flow"]"#)],
         &[("sweep.seed", "[1, 2]"), ("sweep.scheme.name", "['none']")],
+        &[
+            ("sweep.list", "[{ 'scheme.name' = 'none' }, { 'run.max_events' = 5 }]"),
+            ("sweep.flow_control.xoff", "{ from = '50KB', to = '0.2MB', steps = 3, log = true }"),
+        ],
+        &[
+            ("sweep.sample", "7"),
+            ("sweep.sample_seed", "3"),
+            ("sweep.traffic.0.size", "{ from = '1KB', to = '1MB' }"),
+        ],
+        &[
+            ("tune.objective", "['slowdown_p99', 'pause_frames']"),
+            ("tune.budget.dropped", "0"),
+            ("tune.seeds", "[3, 4]"),
+            ("tune.keys.scheme.name", "['none', 'hpcc']"),
+            ("tune.keys.flow_control.xoff", "{ from = '50KB', to = '200KB' }"),
+        ],
         &graph,
     ];
     for pairs in variants {
@@ -218,6 +234,11 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
     type Case = (&'static str, &'static str, &'static [Set], &'static [Set], &'static str);
     let lossy: &'static [Set] = &[("lossy", "true"), ("flow_control.name", "none"), ("switch.buffer", "1MB")];
     let none: &'static [Set] = &[("scheme.name", "none")];
+    let pft: &'static [Set] = &[("flow_control.name", "credit"), ("throttle.name", "pft")];
+    let weighted: &'static [Set] = &[("switch.priorities", "2"), ("switch.scheduling", "weighted")];
+    let tcd: &'static [Set] = &[("scheme.name", "dcqcn"), ("detector.name", "tcd")];
+    let credited: &'static [Set] =
+        &[("scheme.name", "dcqcn"), ("detector.name", "tcd"), ("flow_control.name", "cbfc")];
     let cases: &[Case] = &[
         ("host.retransmit_timeout", "2ms", &[], lossy, "`lossy = true`"),
         ("host.nack_interval", "1us", &[], lossy, "`lossy = true`"),
@@ -238,6 +259,16 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
         ("quirks.gap", "rate_when_sent", none, &[], "never changes its rate"),
         ("quirks.base_rtt", "payload", none, &[], "takes no base RTT"),
         ("record.interval", "5us", &[], &[("record.rates", "true")], "neither"),
+        ("record.throttles", "true", &[], pft, "no [throttle]"),
+        (
+            "switch.cut_through_after",
+            "96B",
+            &[],
+            &[("switch.forwarding", "cut_through")],
+            "store_and_forward",
+        ),
+        ("switch.high_limit", "3", &[], weighted, "\"weighted\""),
+        ("detector.epsilon", "0.1", credited, tcd, "update_period"),
     ];
     for (key, value, idle, used, reason) in cases {
         let set = (*key, *value);
@@ -307,6 +338,50 @@ fn a_key_of_another_scheme_is_refused_and_said_to_be_from_the_file() {
 }
 
 #[test]
+fn ranges_lists_and_samples_give_points_that_can_be_run() {
+    let points = |sweep: &str| read(&format!("{SMALL}\n[sweep]\n{sweep}"), &[]).sweep_points();
+    let texts = |points: &[Vec<(String, String)>]| -> Vec<String> {
+        let text = |p: &Vec<(String, String)>| {
+            p.iter().map(|(k, v)| format!("{k}={v}")).collect::<Vec<_>>().join(" ")
+        };
+        points.iter().map(text).collect()
+    };
+    // 50 KB, and twice a factor of two.
+    let range = points("\"flow_control.xoff\" = { from = \"50KB\", to = \"0.2MB\", steps = 3, log = true }");
+    let expected = ["50KB", "100KB", "200KB"].map(|size| format!("flow_control.xoff=\"{size}\""));
+    assert_eq!(texts(&range), expected);
+    let listed = points(
+        "seed = [1, 2]\nlist = [{ scheme.name = \"none\", lossy = false }, { \"traffic.0.size\" = \"2MB\" }]",
+    );
+    assert_eq!(
+        texts(&listed),
+        [
+            "scheme.name=\"none\" lossy=false seed=1",
+            "scheme.name=\"none\" lossy=false seed=2",
+            "traffic.0.size=\"2MB\" seed=1",
+            "traffic.0.size=\"2MB\" seed=2",
+        ]
+    );
+    let sampled = points("sample = 5\n\"traffic.0.size\" = { from = \"1KB\", to = \"1MB\" }\nseed = [1, 2]");
+    assert_eq!(sampled.len(), 10);
+    for point in range.iter().chain(&listed).chain(&sampled) {
+        Scenario::parse(SMALL, "test.toml", point).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+#[test]
+fn a_scenario_alone_has_no_sweep_and_no_tuning_and_no_warning_of_them() {
+    let text = format!(
+        "{SMALL}\n[sweep]\nseed = [1, 2]\n[tune]\nobjective = \"slowdown_p99\"\nkeys.lossy = [true, false]"
+    );
+    let both = read(&text, &[]);
+    assert_eq!(both.warnings().len(), 2);
+    let alone = both.alone();
+    assert_eq!(alone.warnings(), [""; 0]);
+    assert_eq!(serde_json::to_value(&alone).unwrap(), serde_json::to_value(read(SMALL, &[])).unwrap());
+}
+
+#[test]
 fn a_sweep_is_a_grid_whose_last_axis_varies_fastest() {
     let text = format!("{SMALL}\n[sweep]\n\"scheme.name\" = [\"none\", \"hpcc\"]\nseed = [1, 2, 3]\n");
     let points = read(&text, &[]).sweep_points();
@@ -365,7 +440,7 @@ fn the_schema_describes_every_key() {
     assert_eq!(schema["additionalProperties"], false);
 
     let keys = keys();
-    for key in &keys {
+    for key in keys {
         assert!(!key.doc.is_empty() && !key.r#type.is_empty(), "{key:?}");
     }
     let find = |path: &str, of: Option<&str>| {

@@ -62,6 +62,20 @@ rates = ["burst"]
 
 [sweep]
 "scheme.name" = ["dcqcn", "none"]
+list = [{ "traffic.0.label" = "a" }, { seed = 3 }]
+sample = 2
+sample_seed = 1
+"host.processing_delay" = { from = "1us", to = "2us", steps = 3, log = true }
+
+[tune]
+objective = ["slowdown_p99"]
+budget = { pause_frames = 10 }
+trials = 10
+seeds = [1, 2]
+
+[tune.keys]
+"host.processing_delay" = { from = "1us", to = "2us" }
+lossy = [true, false]
 "#;
 
 /// Values that somebody might write, most of them wrong where they end up.
@@ -125,8 +139,7 @@ fn try_it(text: &str, set: &[(String, String)]) -> Option<String> {
 
 /// Keys of the scenario above.
 fn key_names() -> Vec<String> {
-    let mut keys: Vec<String> =
-        xoff::scenario::keys().into_iter().map(|k| k.path.replace("[]", ".0")).collect();
+    let mut keys: Vec<String> = xoff::scenario::keys().iter().map(|k| k.path.replace("[]", ".0")).collect();
     keys.extend(
         ["traffic.1.size", "traffic.9.size", "a.b.c", "", ".", "seed.x", "topology", "scheme"]
             .map(String::from),

@@ -55,6 +55,20 @@ fn text(output: &Output) -> String {
 }
 
 #[test]
+fn credits_on_small_scenarios() {
+    for scheme in ["none", "hpcc", "dcqcn"] {
+        let output = run(&load("hpc_credits", &[("traffic.0.size", "300KB"), ("scheme.name", scheme)]));
+        insta::assert_snapshot!(format!("hpc_credits@{scheme}"), text(&output));
+        // INT has no code for 160 Gbps but in full.
+        let set = [("run.duration", "1ms"), ("scheme.name", scheme), ("packets.int_format", "exact")];
+        let sizes: Vec<_> = (0..6).map(|i| (format!("traffic.{i}.size"), "100KB")).collect();
+        let sizes = sizes.iter().map(|(key, value)| (key.as_str(), *value));
+        let output = run(&load("infiniband_victim", &sizes.chain(set).collect::<Vec<_>>()));
+        insta::assert_snapshot!(format!("infiniband_victim@{scheme}"), text(&output));
+    }
+}
+
+#[test]
 fn every_scheme_on_small_scenarios() {
     for (name, set) in SCENARIOS {
         for scheme in AnyScheme::NAMES {

@@ -51,6 +51,14 @@ fn same_on_all(scenario: &Scenario, parts: u64, what: &str) -> Output {
     one
 }
 
+/// The permutation on a fat-tree without PFC's table, for the settings of other flow control.
+fn credited(set: Set) -> Scenario {
+    let bare = "topology = { name = \"fat_tree\" }\nscheme = { name = \"none\" }\n\
+                traffic = [{ pattern = \"permutation\", size = \"1MB\" }]";
+    let set: Vec<_> = set.iter().map(|(key, value)| (key.to_string(), value.to_string())).collect();
+    Scenario::parse(bare, "credited.toml", &set).unwrap_or_else(|e| panic!("{e}"))
+}
+
 fn parse(text: &str) -> Scenario {
     Scenario::parse(text, "test.toml", &[]).unwrap_or_else(|e| panic!("{e}"))
 }
@@ -105,6 +113,16 @@ fn losses_storms_priorities_and_random_arrivals() {
     let output = same_on_all(&load("fat_tree_permutation", &[storm, RECORD].concat()), 8, "storm");
     assert!(common::total(&output, "ports", "pause_frames_sent") > 50);
     assert!(common::table(&output, "roots").num_rows() > 0);
+    // Credits cross the parts: in updates, and one by one.
+    for credits in [
+        &[("flow_control.name", "cbfc")] as Set,
+        &[("flow_control.name", "credit"), ("flow_control.credits", "2700")],
+    ] {
+        let set = [&storm[..2], credits, &storm[3..], RECORD].concat();
+        let bare: Vec<_> = set.into_iter().filter(|(key, _)| *key != "flow_control.xoff").collect();
+        let output = same_on_all(&credited(&bare), 8, "storm with credits");
+        assert!(common::total(&output, "ports", "paused_ps") > 1_000_000);
+    }
     // Messages of whole switches cross the parts.
     let srcc: Set = &[("scheme.name", "srcc"), ("scheme.cnm_interval", "5us")];
     let output = same_on_all(&load("fat_tree_permutation", &[storm, srcc, RECORD].concat()), 8, "srcc");

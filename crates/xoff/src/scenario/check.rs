@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use xoff_fabric::network_env;
+use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_schemes::{ParamError, Signals};
 
@@ -13,7 +14,8 @@ use super::error::{Problem, ScenarioError, Source};
 use super::explain::split;
 use super::tree::{Node, Value};
 use super::{
-    Built, Files, Scenario, check_effect, check_network, check_record, check_settings, check_traffic,
+    Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
+    check_traffic,
 };
 
 /// Collects problems at their keys.
@@ -87,6 +89,12 @@ fn collect<'n>(node: &'n Node, path: String, texts: &mut Vec<(String, &'n str)>)
     }
 }
 
+/// Warnings of a scenario with a sweep, and of one with a tuning.
+pub(super) const SEARCHES: [&str; 2] = [
+    "a single run takes the scenario as it stands, without its [sweep]",
+    "a single run takes the scenario as it stands, without its [tune]",
+];
+
 /// Checks a scenario whose reading `began` at a moment, and fills in what follows from the whole of it.
 pub(super) fn scenario(
     mut s: Scenario,
@@ -99,12 +107,14 @@ pub(super) fn scenario(
     if let Err(error) = s.scheme.validate() {
         c.param("scheme", &error);
     }
-    if !s.sweep.is_empty() {
-        c.warnings.push("a single run takes the scenario as it stands, without its [sweep]".into());
+    for (there, warning) in [!s.sweep.is_empty(), s.tune.is_some()].into_iter().zip(SEARCHES) {
+        c.warnings.extend(there.then(|| warning.to_string()));
     }
+    tuned_measures(&mut c, &s);
     check_traffic::count_events(&mut s);
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
+    throttle(&mut c, &mut s);
     s.routing.resolve();
     check_settings::all(&mut c, &mut s, &signals);
     check_effect::all(&mut c, &s, &signals);
@@ -112,6 +122,7 @@ pub(super) fn scenario(
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
         check_settings::clock(&mut c, &s, &signals, &topology);
+        check_credit::buffers(&mut c, &s, &signals, &topology);
         detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());
@@ -139,6 +150,20 @@ pub(super) fn scenario(
     }
 }
 
+/// Refuses measures of a tuning that its runs do not record.
+fn tuned_measures(c: &mut Checker<'_>, s: &Scenario) {
+    let Some(tune) = s.tune.as_ref().filter(|_| !s.record.roots) else { return };
+    for (key, used) in [
+        ("tune.objective", tune.objective.contains(&Measure::HolBlocked)),
+        ("tune.budget", tune.budget.contains_key(&Measure::HolBlocked)),
+    ] {
+        if used {
+            c.add(key, "`hol_blocked` in [tune] is not recorded", "expected `roots = true` in [record]");
+        }
+    }
+}
+
+/// Whether the detector fits the scheme, and its defaults that depend on that.
 fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     match &s.detector {
         Some(detector) if !signals.ecn => {
@@ -151,10 +176,33 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
             if let Err(error) = detector.validate() {
                 c.param("detector", &error);
             }
+            s.detector = Some(detector.clone().serve(&s.scheme.detector()));
         }
         None if signals.ecn => s.detector = Some(s.scheme.detector()),
         None => {}
     }
+}
+
+/// Whether the throttle has the credits that it goes by, and its defaults.
+fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
+    let Some(throttle) = &s.throttle else { return };
+    if let Err(error) = throttle.validate() {
+        return c.param("throttle", &error);
+    }
+    match s.flow_control {
+        FlowControl::None => {
+            let name = throttle.name();
+            let message = format!("[throttle] `{name}` goes by used credits, and [flow_control] is \"none\"");
+            c.add("throttle.name", message, "expected no [throttle], or flow control by credits");
+        }
+        FlowControl::Pfc(_) => c.warnings.push(format!(
+            "[throttle] `{}` goes by used credits, of which [flow_control] `pfc` has none: while a host's port is paused as \
+             many flits of 16 B count as used as the threshold holds, and else none",
+            throttle.name()
+        )),
+        FlowControl::Cbfc(_) | FlowControl::Credit(_) => {}
+    }
+    s.throttle = Some(throttle.clone().resolve());
 }
 
 /// Refuses a switch port of a rate for which the detector has no parameters.

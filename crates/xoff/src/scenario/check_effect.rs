@@ -3,7 +3,9 @@
 //! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
 //! same warnings as the scenario that it came from.
 
-use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Quirks, Switch};
+use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Quirks, Scheduling, Switch};
+use xoff_schemes::detector::AnyDetector;
+use xoff_schemes::detector::tcd::Tcd;
 use xoff_schemes::{AnyScheme, IntFormat, IntPath, Signals};
 
 use super::check::Checker;
@@ -35,6 +37,12 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let reason = "`int_format = \"exact\"` has no units";
         warn(p.int_multi != default.int_multi, "int_multi", "packets", reason);
     }
+    if let (Some(AnyDetector::Tcd(tcd)), FlowControl::Cbfc(_)) = (&s.detector, &s.flow_control) {
+        let (default, reason) = (Tcd::default(), "with [flow_control] `cbfc` max(T_on) is `update_period`");
+        warn(tcd.epsilon != default.epsilon, "epsilon", "detector", reason);
+        warn(tcd.tau != default.tau, "tau", "detector", reason);
+        warn(tcd.hysteresis != default.hysteresis, "hysteresis", "detector", reason);
+    }
     if s.detector.is_none() {
         let reason = format!("scheme `{scheme}` looks at no marks");
         warn(s.quirks.marking_stream.is_some(), "marking_stream", "quirks", &reason);
@@ -60,8 +68,13 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         warn(q.gap != default.gap, "gap", "quirks", "scheme `none` never changes its rate");
         warn(q.base_rtt != default.base_rtt, "base_rtt", "quirks", "scheme `none` takes no base RTT");
     }
-    if s.flow_control == FlowControl::None {
-        warn(p.pfc != default.pfc, "pfc", "packets", "[flow_control] is \"none\"");
+    if !matches!(s.flow_control, FlowControl::Pfc(_)) {
+        let reason = format!("[flow_control] is \"{}\"", s.flow_control.name());
+        warn(p.pfc != default.pfc, "pfc", "packets", &reason);
+    }
+    if s.switch.cut_through(&s.flow_control).is_none() {
+        let set = s.switch.cut_through_after != Switch::default().cut_through_after;
+        warn(set, "cut_through_after", "switch", "`forwarding` is \"store_and_forward\"");
     }
 
     let (h, default) = (&s.host, Host::default());
@@ -79,10 +92,17 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let set = s.switch.scheduling != Switch::default().scheduling;
         warn(set, "scheduling", "switch", "`priorities` is 1");
     }
+    if s.switch.scheduling != Scheduling::Weighted {
+        let (w, default, reason) = (&s.switch, Switch::default(), "`scheduling` is not \"weighted\"");
+        warn(w.weights != default.weights, "weights", "switch", reason);
+        warn(w.high_priority != default.high_priority, "high_priority", "switch", reason);
+        warn(w.high_limit != default.high_limit, "high_limit", "switch", reason);
+    }
     if !s.record.roots {
         let set = s.record.root_growth != Record::default().root_growth;
         warn(set, "root_growth", "record", "`roots` is not recorded");
     }
+    warn(s.record.throttles && s.throttle.is_none(), "throttles", "record", "there is no [throttle]");
     if !s.record.samples() {
         let set = s.record.interval != Record::default().interval;
         warn(set, "interval", "record", "neither `queues` nor `rates` is sampled");

@@ -199,6 +199,14 @@ fn routing_problem(c: &mut Checker<'_>, s: &Scenario, error: &RoutingError) {
             "`fallback.hash` in [routing] is not `own`".into(),
             "expected `hash` under `name = \"ecmp\"` alone".into(),
         ),
+        E::NotAFatTree { why } => (
+            "name".into(),
+            format!(
+                "[routing] `d_mod_k` needs a fat-tree, and [topology] `{}` is none: {why}",
+                s.topology.name()
+            ),
+            "expected `fat_tree`, `leaf_spine`, or another routing".into(),
+        ),
         E::NoNumber { node } => (
             "hash".into(),
             format!(

@@ -10,9 +10,10 @@ use xoff_schemes::int::MAX_INT_HOPS;
 
 use super::Scenario;
 use super::check::Checker;
+use super::check_credit;
 
 /// The largest frame.
-const LARGEST: u64 = 65_535;
+pub(super) const LARGEST: u64 = 65_535;
 /// The longest delay of a host or timer: as long as a link's may be.
 const SLOWEST: Time = xoff_fabric::topology::MAX_DELAY;
 /// The largest share of the free memory; hardware offers up to 8.
@@ -23,38 +24,50 @@ pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     packets(c, s, signals);
     host(c, s);
     switch(c, s, signals);
+    (s.switch.queueing, s.switch.forwarding) =
+        (Some(s.switch.queueing(&s.flow_control)), Some(s.switch.forwarding(&s.flow_control)));
+    if signals.pause_threshold && !matches!(s.flow_control, FlowControl::Pfc(_)) {
+        let message = format!(
+            "scheme `{}` goes by the threshold of PFC, and [flow_control] is \"{}\"",
+            s.scheme.name(),
+            s.flow_control.name()
+        );
+        c.add("flow_control.name", message, "expected `pfc`, or the threshold as `q_pfc` in [scheme]");
+    }
     match s.flow_control.clone() {
         FlowControl::None => {
-            if signals.pause_threshold {
-                let message = format!(
-                    "scheme `{}` goes by the threshold of PFC, and [flow_control] is \"none\"",
-                    s.scheme.name()
-                );
-                c.add(
-                    "flow_control.name",
-                    message,
-                    "expected `pfc`, or the threshold as `q_pfc` in [scheme]",
-                );
-            }
             if s.lossy && s.switch.buffer.is_none() {
                 c.warnings.push("`lossy = true`, but switches without `switch.buffer` lose nothing".into());
             }
         }
         FlowControl::Pfc(pfc) => {
-            if s.lossy {
-                let place = if c.is_written("flow_control.name") { "flow_control.name" } else { "lossy" };
-                let default = if c.is_written("flow_control.name") { "" } else { ", the default," };
-                let message =
-                    format!("`lossy = true` with [flow_control] `pfc`{default} which prevents loss");
-                c.add(place, message, "expected `name = \"none\"` in [flow_control], or no `lossy`");
-            }
+            lossless(c, s);
             thresholds(c, s, &pfc);
+        }
+        FlowControl::Cbfc(cbfc) => {
+            lossless(c, s);
+            check_credit::cbfc(c, s, &cbfc);
+        }
+        FlowControl::Credit(credit) => {
+            lossless(c, s);
+            check_credit::link_credits(c, s, &credit);
         }
     }
 }
 
+/// Refuses losses where flow control prevents them.
+fn lossless(c: &mut Checker<'_>, s: &Scenario) {
+    if s.lossy {
+        let written = c.is_written("flow_control.name");
+        let (place, default) = if written { ("flow_control.name", "") } else { ("lossy", ", the default,") };
+        let name = s.flow_control.name();
+        let message = format!("`lossy = true` with [flow_control] `{name}`{default} which prevents loss");
+        c.add(place, message, "expected `name = \"none\"` in [flow_control], or no `lossy`");
+    }
+}
+
 /// Refuses a number outside `least..=most`.
-fn bounds(c: &mut Checker<'_>, path: &str, value: u64, least: u64, most: u64) -> bool {
+pub(super) fn bounds(c: &mut Checker<'_>, path: &str, value: u64, least: u64, most: u64) -> bool {
     if (least..=most).contains(&value) {
         return true;
     }
@@ -67,7 +80,7 @@ fn bounds(c: &mut Checker<'_>, path: &str, value: u64, least: u64, most: u64) ->
 }
 
 /// Refuses a size outside `least..=most`.
-fn sizes(c: &mut Checker<'_>, path: &str, value: Bytes, least: u64, most: u64) -> bool {
+pub(super) fn sizes(c: &mut Checker<'_>, path: &str, value: Bytes, least: u64, most: u64) -> bool {
     if (least..=most).contains(&value.0) {
         return true;
     }
@@ -149,7 +162,7 @@ fn packets(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
 }
 
 /// Refuses a time outside `least` to [`SLOWEST`].
-fn times(c: &mut Checker<'_>, path: &str, value: Time, least: Time) -> bool {
+pub(super) fn times(c: &mut Checker<'_>, path: &str, value: Time, least: Time) -> bool {
     if (least..=SLOWEST).contains(&value) {
         return true;
     }
@@ -174,6 +187,24 @@ fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let message = format!("`buffer` in [switch] is {buffer}, less than one frame");
         c.add("switch.buffer", message, format!("expected at least {frame}B"));
     }
+    let w = &s.switch;
+    if let Some(zero) = w.weights.iter().position(|&weight| weight == 0) {
+        let message = format!("`weights` in [switch] has a 0, for priority {zero}");
+        c.add("switch.weights", message, "expected numbers from 1 to 255");
+    }
+    if w.weights.len() > w.priorities.into() {
+        let message =
+            format!("`weights` in [switch] has {} numbers for {} priorities", w.weights.len(), w.priorities);
+        c.add("switch.weights", message, format!("expected at most {}", w.priorities));
+    }
+    if let Some(lane) = w.high_priority.iter().find(|&&lane| lane >= w.priorities) {
+        let message = format!(
+            "`high_priority` in [switch] names priority {lane}, and `priorities` is {}",
+            w.priorities
+        );
+        c.add("switch.high_priority", message, format!("expected numbers below {}", w.priorities));
+    }
+    sizes(c, "switch.cut_through_after", s.switch.cut_through_after, 1, LARGEST);
 }
 
 /// PFC's thresholds: static or dynamic, and no keys that belong to the other kind.

@@ -2,7 +2,7 @@
 
 use xoff_engine::{MOST_SCHEDULED, Time};
 use xoff_fabric::settings::Order;
-use xoff_fabric::topology::Topology;
+use xoff_fabric::topology::{Topology, peer};
 use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
 
@@ -27,10 +27,12 @@ pub(super) fn all(
 ) -> Option<Traffic> {
     run(c, s);
     let adjacency = topology.adjacency();
+    let switch = |node| adjacency.host_port(node).map(|port| topology.node_of(peer(port)));
     let host = |node| HostInfo {
         name: topology.nodes[node as usize].name.clone(),
         // Every host has its port in a topology that was built.
         rate: adjacency.host_port(node).map(|port| topology.rate(port)).unwrap_or_default(),
+        rack: switch(node).unwrap_or_default(),
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
     let read = |name: &str| text_of(files, name);

@@ -34,7 +34,8 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
         Err(_) => format!("{path}.{step}"),
     });
     let nested = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
-    let meaning = |key: Option<&str>| key_doc(context, fault, key).map(|d| d.doc).filter(|d| !d.is_empty());
+    let meaning =
+        |key: Option<&str>| key_doc(context, fault, key).map(|d| d.doc.as_str()).filter(|d| !d.is_empty());
     let (message, expected, notes) = match &fault.kind {
         Kind::UnknownKey { key, expected } => {
             let form = context.tag.filter(|_| path.is_empty());
@@ -66,14 +67,14 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
 }
 
 /// What the schema says of the faulty key, or of `key` beside it.
-fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<KeyDoc> {
+fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'static KeyDoc> {
     let table = context.table.map(|t| if t == "traffic" { "traffic[]" } else { t });
     let steps = table.into_iter().chain(fault.path.iter().map(String::as_str)).chain(key);
     let path = normalized(&steps.collect::<Vec<_>>().join("."));
     let form = context.tag.map(|(_, name)| name);
     // An index at the end belongs to a list of plain values, whose key has no brackets.
     let same = |d: &KeyDoc| d.path == path.trim_end_matches("[]") || d.path == path;
-    keys().into_iter().find(|d| same(d) && (d.of.is_none() || d.of.as_deref() == form))
+    keys().iter().find(|d| same(d) && (d.of.is_none() || d.of.as_deref() == form))
 }
 
 /// Which other forms of the table have an unknown key.
@@ -81,7 +82,7 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     let (table, (tag, _)) = (context.table?, context.tag?);
     let table = if table == "traffic" { "traffic[]" } else { table };
     let path = format!("{table}.{key}");
-    let forms: Vec<String> = keys().into_iter().filter(|d| d.path == path).filter_map(|d| d.of).collect();
+    let forms: Vec<&str> = keys().iter().filter(|d| d.path == path).filter_map(|d| d.of.as_deref()).collect();
     if forms.is_empty() || !fault.path.is_empty() {
         return None;
     }

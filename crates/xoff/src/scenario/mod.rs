@@ -24,6 +24,7 @@
 //! ```
 
 mod check;
+mod check_credit;
 mod check_effect;
 mod check_network;
 mod check_record;
@@ -32,11 +33,14 @@ mod check_traffic;
 mod de;
 mod error;
 mod explain;
+mod range;
 mod read;
+mod read_sweep;
 mod record;
 mod schema;
 mod sweep;
 mod tree;
+mod tune;
 
 use std::io;
 use std::path::Path;
@@ -50,14 +54,16 @@ use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
 use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::{AnyScheme, NetworkEnv};
+use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
 pub(crate) use check_record::MOST_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub use range::{Range, Unit};
 pub use record::{Queues, Rates, Record, States};
 pub use schema::{KeyDoc, keys, schema};
-pub use sweep::{Axis, Sweep};
+pub use sweep::{Axis, Point, Setting, Sweep};
+pub use tune::{Keys, Measure, Sampler, Tune};
 
 /// A scenario, checked, with every default.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
@@ -82,9 +88,12 @@ pub struct Scenario {
     pub routing: Routing,
     /// Congestion control.
     pub scheme: AnyScheme,
-    /// What marks packets where the scheme uses marks; RED unless something else is asked for.
+    /// What marks packets where the scheme uses marks; unless something else is asked for RED, or what the scheme has.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<AnyDetector>,
+    /// What holds back the hosts' NIC ports by their used credits; nothing without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub throttle: Option<AnyThrottle>,
     /// Sizes on the wire.
     #[schemars(default)]
     pub packets: Packets,
@@ -105,11 +114,15 @@ pub struct Scenario {
     /// What a run records beside its flows.
     #[schemars(default)]
     pub record: Record,
-    /// Keys with lists of values, whose grid the scenario stands for: `"scheme.name" = ["hpcc", "fncc"]`. A single
-    /// run takes the scenario as it stands without them.
+    /// Keys with lists of values or ranges, for whose combinations the scenario stands: `"scheme.name" = ["hpcc",
+    /// "fncc"]`, `"flow_control.xoff" = { from = "50KB", to = "500KB", steps = 4 }`. A single run takes the scenario
+    /// as it stands without them.
     #[schemars(default)]
     #[serde(skip_serializing_if = "Sweep::is_empty")]
     pub sweep: Sweep,
+    /// A search for good values of some keys. A single run takes the scenario as it stands without it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tune: Option<Tune>,
     /// See [`Scenario::warnings`].
     #[serde(skip)]
     warnings: Vec<String>,
@@ -200,6 +213,7 @@ impl Scenario {
             flow_control: self.flow_control.clone(),
             lossy: self.lossy,
             quirks: self.quirks.clone(),
+            throttle: self.throttle.clone(),
         }
     }
 
@@ -234,8 +248,16 @@ impl Scenario {
         &self.warnings
     }
 
+    /// The same as a run of its own, without the sweep and the tuning.
+    pub fn alone(mut self) -> Self {
+        self.sweep = Sweep::default();
+        self.tune = None;
+        self.warnings.retain(|warning| !check::SEARCHES.contains(&warning.as_str()));
+        self
+    }
+
     /// The overrides of each run of its sweep; one without overrides where it has none.
-    pub fn sweep_points(&self) -> Vec<Vec<(String, String)>> {
+    pub fn sweep_points(&self) -> Vec<Point> {
         self.sweep.points()
     }
 }

@@ -2,16 +2,15 @@
 
 use serde::de::DeserializeOwned;
 use xoff_fabric::routing::Routing;
-use xoff_fabric::settings::{FlowControl, Pfc};
+use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc};
 use xoff_fabric::topology::AnyTopology;
-use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
+use xoff_schemes::{AnyScheme, AnyThrottle};
 use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, nearest, one_of};
 use super::explain::{Context, Explained, explain, split, table_label};
-use super::sweep::{Axis, MOST_POINTS, Sweep};
 use super::tree::{self, Entry, Node, Place, Table, Value};
 use super::{Scenario, default_seed};
 
@@ -25,6 +24,7 @@ pub(super) const TOP: &[&str] = &[
     "routing",
     "scheme",
     "detector",
+    "throttle",
     "packets",
     "host",
     "switch",
@@ -33,10 +33,11 @@ pub(super) const TOP: &[&str] = &[
     "traffic",
     "record",
     "sweep",
+    "tune",
 ];
 
 /// The names of [`FlowControl`]'s variants.
-pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc"];
+pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc", "cbfc", "credit"];
 
 /// Tables that need no `name`, with what they are without one.
 pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
@@ -87,6 +88,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
     let routing = reader.tagged("routing", Routing::NAMES, Routing::read);
     let scheme = reader.tagged("scheme", AnyScheme::NAMES, AnyScheme::read);
     let detector = reader.tagged("detector", AnyDetector::NAMES, AnyDetector::read);
+    let throttle = reader.tagged("throttle", AnyThrottle::NAMES, AnyThrottle::read);
     let packets = reader.table("packets");
     let host = reader.table("host");
     let switch = reader.table("switch");
@@ -95,6 +97,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
     let traffic = reader.traffic();
     let record = reader.table("record");
     let sweep = reader.sweep();
+    let tune = reader.tune();
     reader.missing_tables();
     match (topology, scheme) {
         (Some(topology), Some(scheme)) if reader.problems.is_empty() => Ok(Scenario {
@@ -106,6 +109,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
             routing: routing.unwrap_or_default(),
             scheme,
             detector,
+            throttle,
             packets: packets.unwrap_or_default(),
             host: host.unwrap_or_default(),
             switch: switch.unwrap_or_default(),
@@ -114,6 +118,7 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
             traffic,
             record: record.unwrap_or_default(),
             sweep,
+            tune,
             warnings: vec![],
             built: Default::default(),
         }),
@@ -126,18 +131,27 @@ fn flow_control<'a>(name: &str, source: TableDe<'a>) -> Option<Result<FlowContro
     match name {
         "none" => Some(source.empty().map(|()| FlowControl::None)),
         "pfc" => Some(serde::Deserialize::deserialize(source).map(|pfc: Pfc| FlowControl::Pfc(pfc))),
+        "cbfc" => Some(serde::Deserialize::deserialize(source).map(|cbfc: Cbfc| FlowControl::Cbfc(cbfc))),
+        "credit" => {
+            Some(serde::Deserialize::deserialize(source).map(|c: LinkCredits| FlowControl::Credit(c)))
+        }
         _ => None,
     }
 }
 
-struct Reader<'a> {
-    root: &'a Table,
+pub(super) struct Reader<'a> {
+    pub(super) root: &'a Table,
     source: &'a Source<'a>,
     problems: Vec<Problem>,
 }
 
 impl<'a> Reader<'a> {
-    fn add(&mut self, place: &Place, message: String, expected: impl Into<String>) -> &mut Problem {
+    pub(super) fn add(
+        &mut self,
+        place: &Place,
+        message: String,
+        expected: impl Into<String>,
+    ) -> &mut Problem {
         let place = self.source.location(place);
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message, place, expected, notes: vec![] });
@@ -186,7 +200,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The table at `key`; complains where something else is there.
-    fn is_table(&mut self, key: &str, node: &'a Node) -> Option<&'a Table> {
+    pub(super) fn is_table(&mut self, key: &str, node: &'a Node) -> Option<&'a Table> {
         if let Value::Table(table) = &node.value {
             return Some(table);
         }
@@ -284,63 +298,8 @@ impl<'a> Reader<'a> {
         items.iter().filter_map(read).collect()
     }
 
-    fn sweep(&mut self) -> Sweep {
-        let mut sweep = Sweep::default();
-        let Some(entry) = self.root.get("sweep") else { return sweep };
-        let Some(table) = self.is_table("sweep", &entry.node) else { return sweep };
-        self.axes("", table, &mut sweep);
-        if sweep.len().is_none_or(|n| n > MOST_POINTS) {
-            let message = "[sweep] is a grid of more than a million runs".into();
-            self.add(&entry.node.place, message, format!("expected at most {MOST_POINTS}"));
-        }
-        sweep
-    }
-
-    /// The axes of a table of the sweep, with `prefix` before their keys.
-    fn axes(&mut self, prefix: &str, table: &'a Table, sweep: &mut Sweep) {
-        for Entry { key, key_place, node } in &table.entries {
-            let path = format!("{prefix}{key}");
-            match &node.value {
-                Value::Table(inner) => self.axes(&format!("{path}."), inner, sweep),
-                Value::Array(items) if !items.is_empty() => {
-                    match serde::Deserialize::deserialize(NodeDe(node)) {
-                        Ok(values) => {
-                            if self.sweepable(&path, key_place) {
-                                let texts = items.iter().map(Node::to_toml).collect();
-                                sweep.axes.push(Axis { key: path, values, texts });
-                            }
-                        }
-                        Err(fault) => {
-                            self.fault(Context { table: Some("sweep"), tag: None }, fault.inside(key));
-                        }
-                    }
-                }
-                _ => {
-                    let found =
-                        if matches!(node.value, Value::Array(_)) { "an empty array" } else { node.kind() };
-                    let message = format!("`{path}` in [sweep] is {found}");
-                    self.add(&node.place, message, "expected a list of values such as [1, 2, 3]");
-                }
-            }
-        }
-    }
-
-    /// Whether the scenario can have a key; complains where not.
-    fn sweepable(&mut self, path: &str, place: &Place) -> bool {
-        let wanted = super::schema::normalized(path);
-        let keys = super::schema::paths();
-        if !wanted.starts_with("sweep") && keys.contains(&wanted) {
-            return true;
-        }
-        let near = nearest(&wanted, keys.iter().map(String::as_str));
-        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-        let expected = format!("expected a key with dots such as `scheme.name`{meant}");
-        self.add(place, format!("[sweep] names the unknown key `{path}`"), expected);
-        false
-    }
-
     /// Adds what a reader of one table says.
-    fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
+    pub(super) fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
         let Explained { message, expected, notes } = explain(context, &fault);
         let problem = self.add(&fault.place.unwrap_or(Place::File(0..0)), message, expected);
         problem.notes = notes;

@@ -25,16 +25,19 @@ pub struct Record {
     pub pauses: bool,
     /// Each CNP and CNM.
     pub notifications: bool,
-    /// Congestion roots: egress queues of switches that grow although they are not stopped, and which flows
-    /// head-of-line blocking held up (`hol_blocked` in flows).
+    /// Congestion roots: egress queues of switches that grow, or stay long, although they are not stopped, and which
+    /// flows head-of-line blocking held up (`hol_blocked` in flows).
     pub roots: bool,
-    /// Growth since its last RESUME that makes an egress queue a congestion root; at half of it, it is none any more.
+    /// Growth since its last RESUME that makes an egress queue a congestion root, as does sending as much without
+    /// becoming shorter; at half of it, it is none any more.
     pub root_growth: Bytes,
     /// Each mark that a packet is given, with port, flow and code point. A packet marked UE and later CE has two.
     pub marks: bool,
     /// Egress queues of switches whose states are recorded, each change of them: `"none"`, `"all"`, or a list of ports,
     /// each as `"node->neighbour"`. Needs a detector that tells states apart, such as `tcd`.
     pub states: States,
+    /// Each change of the state of a host's throttle (`[throttle]`).
+    pub throttles: bool,
 }
 
 impl Default for Record {
@@ -50,6 +53,7 @@ impl Default for Record {
             root_growth: Bytes(30_000),
             marks: false,
             states: States::None,
+            throttles: false,
         }
     }
 }

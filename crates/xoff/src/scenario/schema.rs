@@ -1,6 +1,7 @@
 //! The scenario's JSON schema, from the very types that read it, and the same as a list of keys.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -49,22 +50,28 @@ pub struct KeyDoc {
 }
 
 /// Every key of a scenario, in the order of the schema.
-pub fn keys() -> Vec<KeyDoc> {
-    let schema = schema();
-    let definitions = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut walk = Walk { definitions, keys: vec![] };
-    walk.table("", None, &schema);
-    walk.keys
+pub fn keys() -> &'static [KeyDoc] {
+    static KEYS: LazyLock<Vec<KeyDoc>> = LazyLock::new(|| {
+        let schema = schema();
+        let definitions = schema.get("$defs").and_then(Value::as_object).cloned().unwrap_or_default();
+        let mut walk = Walk { definitions, keys: vec![] };
+        walk.table("", None, &schema);
+        walk.keys
+    });
+    &KEYS
 }
 
 /// The paths of all keys and tables, as [`normalized`] writes them.
-pub(super) fn paths() -> Vec<String> {
-    let mut paths = BTreeSet::new();
-    for key in keys() {
-        paths.extend(key.path.match_indices('.').map(|(dot, _)| key.path[..dot].to_string()));
-        paths.insert(key.path);
-    }
-    paths.into_iter().collect()
+pub(super) fn paths() -> &'static BTreeSet<String> {
+    static PATHS: LazyLock<BTreeSet<String>> = LazyLock::new(|| {
+        let mut paths = BTreeSet::new();
+        for key in keys() {
+            paths.extend(key.path.match_indices('.').map(|(dot, _)| key.path[..dot].to_string()));
+            paths.insert(key.path.clone());
+        }
+        paths
+    });
+    &PATHS
 }
 
 /// `traffic.0.load` as `traffic[].load`.

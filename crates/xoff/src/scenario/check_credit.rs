@@ -1,0 +1,123 @@
+//! Checks of credit-based flow control.
+
+use xoff_engine::{Bytes, Time};
+use xoff_fabric::credit::sizing::Sizing;
+use xoff_fabric::network::WireSizes;
+use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
+use xoff_fabric::topology::{Topology, peer};
+use xoff_schemes::Signals;
+
+use super::Scenario;
+use super::check::Checker;
+use super::check_settings::{LARGEST, bounds, sizes, times};
+
+/// Most credits of a buffer.
+const MOST_CREDITS: u64 = 1 << 30;
+
+/// InfiniBand's flow control.
+pub(super) fn cbfc(c: &mut Checker<'_>, s: &Scenario, cbfc: &Cbfc) {
+    either(c, s);
+    times(c, "flow_control.update_period", cbfc.update_period, Time::from_ns(1));
+    sizes(c, "flow_control.update_size", cbfc.update_size, 1, LARGEST);
+    if let Some(buffer) = cbfc.buffer {
+        sizes(c, "flow_control.buffer", buffer, 64, MOST_CREDITS * 64);
+    }
+}
+
+/// Link credits.
+pub(super) fn link_credits(c: &mut Checker<'_>, s: &Scenario, credit: &LinkCredits) {
+    either(c, s);
+    if let Some(credits) = credit.credits {
+        bounds(c, "flow_control.credits", credits.into(), 1, MOST_CREDITS);
+    }
+    sizes(c, "flow_control.flit", credit.flit, 1, LARGEST);
+}
+
+/// What goes with neither.
+fn either(c: &mut Checker<'_>, s: &Scenario) {
+    let name = s.flow_control.name();
+    if let Some(buffer) = s.switch.buffer {
+        let message = format!(
+            "`buffer` in [switch] is {buffer}, and with [flow_control] `{name}` buffers are those of links"
+        );
+        let expected = match name {
+            "cbfc" => "expected `buffer` in [flow_control], for each port and lane",
+            _ => "expected `credits` in [flow_control], for each port and priority",
+        };
+        c.add("switch.buffer", message, expected);
+    }
+    if s.host.ack_class == AckClass::ControlAtHost {
+        let message = format!(
+            "`ack_class = \"control_at_host\"` in [host] would take places in switches without credits of [flow_control] `{name}`"
+        );
+        c.add("host.ack_class", message, "expected `control` or `data`");
+    }
+    if s.quirks.nic == NicTimer::Ns3 {
+        let message = format!("`nic = \"ns3\"` in [quirks] knows no credits, and [flow_control] is `{name}`");
+        c.add("quirks.nic", message, "expected `next_to_send`, or `pfc` in [flow_control]");
+    }
+}
+
+/// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
+pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    if !c.problems.is_empty() {
+        return; // Sizes may be beyond what can be computed with.
+    }
+    let (key, undersized, width) = match &s.flow_control {
+        FlowControl::Cbfc(cbfc) => ("buffer", cbfc.undersized, cbfc.counters),
+        FlowControl::Credit(credit) => ("credits", credit.undersized, CounterWidth::Wide),
+        FlowControl::None | FlowControl::Pfc(_) => return,
+    };
+    let settings = s.settings();
+    let wire = WireSizes::new(&settings, signals);
+    let path = format!("flow_control.{key}");
+    let sizings = (0..topology.ports()).map(|port| (port, Sizing::of(topology, port, &settings, &wire)));
+    let granted = |sizing: &Sizing| match width {
+        CounterWidth::Wide => sizing.credits(),
+        CounterWidth::TwelveBit => sizing.credits().min(2048),
+    };
+    // The one that lacks most.
+    let worst = sizings.max_by_key(|(_, sizing)| sizing.needed().saturating_sub(granted(sizing)));
+    let Some((port, sizing)) = worst else { return };
+    let into = topology.port_name(peer(port));
+    let amount = |credits: u64| match &s.flow_control {
+        FlowControl::Cbfc(_) => Bytes(credits * 64).to_string(),
+        FlowControl::Credit(LinkCredits { unit: CreditUnit::Packet, .. }) => credits.to_string(),
+        _ => format!("{credits} ({})", Bytes(credits * flit(s))),
+    };
+    let (has, needed) = (granted(&sizing), sizing.needed());
+    if has < sizing.of_frame() {
+        let message = format!("`{key}` in [flow_control] is {}, which no full frame fits into", amount(has));
+        c.add(&path, message, format!("expected at least {}", amount(sizing.of_frame())));
+    } else if has < needed && !undersized {
+        let part = |what: &str, time: Time| format!("{} for {what} ({time})", Bytes(sizing.bytes_in(time)));
+        let mut parts = Vec::new();
+        if sizing.period > Time::ZERO {
+            parts.push(part("the time between updates", sizing.period));
+        }
+        parts.push(part("propagation there and back", sizing.propagation));
+        parts.push(part("the message back", sizing.message));
+        parts.push(part("the packet on the link and in the switch", sizing.frames));
+        let what = match width {
+            CounterWidth::Wide => format!("`{key}` in [flow_control] is {}", amount(has)),
+            CounterWidth::TwelveBit => {
+                format!("`counters = \"12_bit\"` in [flow_control] grant {} at most", amount(has))
+            }
+        };
+        let message = format!(
+            "{what}, and `{into}` would stall by itself: it carries {} until a place is free again",
+            parts.join(", ")
+        );
+        let expected =
+            format!("expected at least {}, in full frames, or `undersized = true`", amount(needed));
+        c.add(&path, message, expected);
+    }
+}
+
+/// Bytes of a flit.
+fn flit(s: &Scenario) -> u64 {
+    match &s.flow_control {
+        FlowControl::Credit(credit) => credit.flit.0,
+        _ => 64,
+    }
+}
