@@ -1,0 +1,103 @@
+"""Which runs a scenario stands for, and what each of them is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from xoff import _xoff
+from xoff.errors import ScenarioError, UserError
+from xoff.scenario import Override, Scenario
+
+
+@dataclass(frozen=True)
+class Planned:
+    """A run that is to be made: all that it takes, on whatever machine."""
+
+    run: str
+    """Its name: a hash of the resolved scenario, with its seed, of the files that it names, and of xoff's version."""
+    settings: dict[str, Any]
+    """Its own keys and values."""
+    seed: int
+    """Its seed."""
+    text: str
+    """The scenario file."""
+    origin: str
+    """The scenario file's name, for messages."""
+    overrides: tuple[Override, ...]
+    """What is set on top of the file."""
+    files: dict[str, str]
+    """The text of each file that the scenario names."""
+    version: str
+    """The version of xoff that is to make it."""
+
+    @property
+    def label(self) -> str:
+        """Its settings on one line."""
+        return ", ".join(f"{key} = {text_of(value)}" for key, value in self.settings.items()) or "the scenario itself"
+
+
+def plan(scenario: Scenario) -> list[Planned]:
+    """The runs of the scenario's sweep, each once, in the order of the sweep.
+
+    Raises
+    ------
+    ScenarioError
+        The scenario is wrong, or is with the settings of one of the runs.
+    UserError
+        It has no sweep.
+    """
+    points = scenario.prepare().points
+    if points == [[]]:
+        raise UserError(
+            f'{scenario.origin}: no sweep in it; expected a table such as [sweep] with "scheme.name" = ["hpcc", "fncc"]'
+        )
+    runs: dict[str, Planned] = {}
+    for point in points:
+        planned = plan_point(scenario, point)
+        runs.setdefault(planned.run, planned)
+    return list(runs.values())
+
+
+def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
+    """The run of a scenario with some keys set, given as TOML; raises `ScenarioError` where that is wrong."""
+    overrides = [*scenario.overrides, *point]
+    settings = {key: value_of(text) for key, text in point}
+    try:
+        prepared = _xoff.prepare(scenario.text, scenario.origin, overrides, scenario.base_dir).alone()
+    except ScenarioError as error:
+        raise ScenarioError(f"{error}\n\nin the run with {', '.join('='.join(each) for each in point)}") from None
+    resolved, files = json.loads(prepared.resolved), prepared.files
+    what = {
+        "scenario": resolved,
+        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
+        "version": _xoff.__version__,
+    }
+    digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+    return Planned(
+        run=digest[:16],
+        settings=settings,
+        seed=int(resolved["seed"]),
+        text=scenario.text,
+        origin=scenario.origin,
+        overrides=tuple(overrides),
+        files=files,
+        version=_xoff.__version__,
+    )
+
+
+def value_of(text: str) -> Any:
+    """A value that is written as TOML; text that is not, is itself."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def text_of(value: Any) -> str:
+    """A setting's value for people, names and folders."""
+    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -1,0 +1,352 @@
+"""Sweeps: which runs they are, that each is made once whatever happens, and what is read of them."""
+
+from __future__ import annotations
+
+import json
+import multiprocessing
+import os
+import signal
+import subprocess
+import sys
+import time
+from concurrent.futures import BrokenExecutor, Executor, Future
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pytest
+
+from conftest import ENDLESS, SMALL, Command
+from xoff.errors import ScenarioError, UserError
+from xoff.scenario import Scenario, read
+from xoff.sweeps import Folder, Local, Planned, Swept, make_all, plan, sweep
+from xoff.sweeps.make import Made
+
+GRID = """
+[sweep]
+"scheme.name" = ["none", "hpcc"]
+"flow_control.xoff" = { from = "50KB", to = "200KB", steps = 3, log = true }
+seed = [1, 2]
+"""
+
+
+def scenario(tail: str, head: str = SMALL) -> Scenario:
+    return Scenario(head + tail, "small.toml", ".")
+
+
+def swept(tail: str, folder: Path) -> Swept:
+    return sweep(scenario(tail), folder, Local(2), quiet=True)
+
+
+def finished(folder: Path) -> dict[str, int]:
+    """The runs that are there, and when they were written."""
+    return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("runs/*/manifest.json")}
+
+
+@pytest.fixture(scope="module")
+def grid(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("sweep") / "grid"
+    done = swept(GRID, folder)
+    assert (len(done.runs), done.made, done.failed) == (12, 12, {})
+    return folder
+
+
+def test_a_run_is_called_by_what_fixes_its_results(tmp_path: Path) -> None:
+    first = plan(scenario(GRID))
+    assert [run.run for run in first] == [run.run for run in plan(scenario(GRID))]
+    assert len({run.run for run in first}) == 12
+    # A longer sweep has the same runs; another scenario, or another text of a file that it names, has others.
+    more = plan(scenario(GRID.replace("[1, 2]", "[1, 2, 3]")))
+    assert {run.run for run in first} < {run.run for run in more}
+    other = plan(scenario(GRID, SMALL.replace("1MB", "2MB")))
+    assert not {run.run for run in first} & {run.run for run in other}
+    sizes = tmp_path / "sizes.cdf"
+    by_file = SMALL.replace('pattern = "flow"', 'pattern = "poisson"\ncdf = "sizes.cdf"\nload = 0.1\nstop = "1us"')
+    by_file = by_file.replace('src = "host1"\ndst = "host0"\nsize = "1MB"\n', "")
+    names = set()
+    for text in ("0 0\n1000 100\n", "0 0\n2000 100\n"):
+        sizes.write_text(text)
+        [run, _] = plan(Scenario(by_file + "[sweep]\nseed = [1, 2]", "small.toml", str(tmp_path)))
+        assert run.files == {"sizes.cdf": text}
+        names.add(run.run)
+    assert len(names) == 2
+
+
+def test_the_same_run_counts_once() -> None:
+    twice = '[sweep]\nlist = [{ "scheme.name" = "hpcc" }, { "scheme.name" = "hpcc", "scheme.eta" = 0.95 }]'
+    assert len(plan(scenario(twice))) == 1, "0.95 is the default"
+
+
+def test_a_mistake_in_one_run_is_said_before_any_is_made(tmp_path: Path) -> None:
+    wrong = '[sweep]\nlist = [{ "scheme.name" = "hpcc" }, { "scheme.name" = "hpcc", "scheme.eta" = 1.5 }]'
+    with pytest.raises(ScenarioError, match=r"(?s)eta.*in the run with .*scheme\.eta=1\.5"):
+        swept(wrong, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    with pytest.raises(UserError, match="no sweep in it"):
+        swept("", tmp_path / "out")
+
+
+def test_all_runs_are_one_dataset(grid: Path) -> None:
+    # Each run has one flow. 50 to 200 KB in three equal ratios are 50, 100 and 200 KB.
+    flows = pl.read_parquet(f"{grid}/flows/")
+    assert len(flows) == 12
+    assert flows["scheme.name"].unique().sort().to_list() == ["hpcc", "none"]
+    assert set(flows["flow_control.xoff"]) == {"50KB", "100KB", "200KB"}
+    assert flows["seed"].dtype == pl.Int64
+    frame = pd.read_parquet(grid / "flows")
+    assert set(frame["scheme.name"]) == {"hpcc", "none"}
+    table = duckdb.connect().execute(f"SELECT * FROM '{grid}/flows/**/*.parquet'").fetchall()
+    assert len(frame) == len(table) == 12
+    # Tables without rows are left out, and links take no room.
+    assert not (grid / "queues").exists()
+    file = next((grid / "flows").rglob("*.parquet"))
+    assert file.stat().st_nlink == 2
+    runs = pl.read_parquet(grid / "runs.parquet")
+    assert set(runs["state"]) == {"done"}
+    assert set(runs["run"]) == set(finished(grid))
+    # A lone flow of `none` is as fast as it can be.
+    alone = runs.filter(pl.col("scheme.name") == "none")
+    assert alone["slowdown_mean"].to_list() == [1.0] * 6
+    assert alone["flows"].to_list() == [1] * 6
+
+
+def test_a_finished_run_is_never_made_again_and_a_longer_sweep_makes_what_is_new(grid: Path) -> None:
+    before = finished(grid)
+    assert swept(GRID, grid).made == 0
+    longer = GRID.replace("seed = [1, 2]", "seed = [1, 2, 3]")
+    done = swept(longer, grid)
+    assert (len(done.runs), done.made) == (18, 6)
+    after = finished(grid)
+    assert {name: after[name] for name in before} == before
+    assert len(pl.read_parquet(f"{grid}/flows/")) == 18
+    # A new key: the datasets are laid out by it, also for runs that do not set it.
+    keyed = (
+        '[sweep]\nlist = [{ "scheme.name" = "none" }, { "scheme.name" = "hpcc", "scheme.eta" = 0.9 }]\nseed = [1, 2]'
+    )
+    assert swept(keyed, grid).made == 4
+    flows = pl.read_parquet(f"{grid}/flows/")
+    assert sorted(flows.group_by("scheme.name", "scheme.eta").len().rows()) == [("hpcc", 0.9, 2), ("none", None, 2)]
+    assert len(finished(grid)) == 22
+
+
+def test_another_folder_and_another_sweep_at_the_same_time_are_refused(tmp_path: Path, grid: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="not empty"):
+        swept(GRID, tmp_path)
+    with Folder(grid), pytest.raises(UserError, match="another sweep is writing there"):
+        swept(GRID, grid)
+
+
+# A switch of 20 KB without flow control loses what two senders send at once; one of 20 MB does not.
+FAILING = """
+[[traffic]]
+pattern = "flow"
+src = "host2"
+dst = "host0"
+size = "1MB"
+
+[flow_control]
+name = "none"
+
+[sweep]
+"switch.buffer" = ["20KB", "20MB"]
+"""
+
+
+def test_a_run_that_fails_is_said_and_the_others_go_on(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "failing.toml").write_text(SMALL + FAILING)
+    done = command("sweep", "failing.toml", "-o", "out", "--workers", "1")
+    assert done.returncode == 1
+    assert "failed: switch.buffer = 20KB: " in done.stderr
+    assert "1 run made, 1 failed" in done.stdout
+    runs = pl.read_parquet(tmp_path / "out" / "runs.parquet")
+    assert runs.select("switch.buffer", "state").rows() == [("20KB", "failed"), ("20MB", "done")]
+    assert "switch1" in runs["error"][0]
+    # Given again it is tried again, and the other one is not.
+    again = command("sweep", "failing.toml", "-o", "out", "--quiet")
+    assert again.returncode == 1
+    assert again.stdout == ""
+    assert command("report", "out").returncode == 0
+    assert "Failed runs" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_mistakes_of_the_command_line(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL + GRID)
+    for arguments, part in [
+        (("--workers", "1", "--cluster", "tcp://127.0.0.1:1"), "expected one of them"),
+        (("--cluster", "nonsense"), "--cluster nonsense"),
+        (("--cluster", "tcp://127.0.0.1:1"), "no Dask scheduler answers there"),
+    ]:
+        done = command("sweep", "small.toml", "-o", "out", *arguments)
+        assert done.returncode == 2, done.stderr
+        assert part in done.stderr
+        assert "Traceback" not in done.stderr
+
+
+LONG = ENDLESS.replace('duration = "100s"', 'duration = "20ms"') + "[sweep]\nseed = [1, 2, 3, 4, 5, 6, 7, 8]\n"
+"""Eight runs of some tenths of a second each."""
+
+
+def wait_for(what: Any, seconds: float = 120) -> None:
+    until = time.monotonic() + seconds
+    while not what():
+        assert time.monotonic() < until, "waited in vain"
+        time.sleep(0.02)
+
+
+def children(parent: int) -> list[int]:
+    found = subprocess.run(["ps", "-o", "pid=", "--ppid", str(parent)], capture_output=True, text=True, check=False)
+    return [int(pid) for pid in found.stdout.split()]
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(LONG)
+    command = [sys.executable, "-m", "xoff", "sweep", "long.toml", "-o", "out", "--workers", "2", "--quiet"]
+    process = subprocess.Popen(command, cwd=tmp_path)
+    out = tmp_path / "out"
+    wait_for(lambda: len(finished(out)) >= 2)
+    workers = children(process.pid)
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    # Nobody goes on in its place.
+    wait_for(lambda: not any(map(alive, workers)))
+    before = finished(out)
+    assert 2 <= len(before) < 8, "killed in the middle"
+    assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
+    after = finished(out)
+    assert len(after) == 8
+    assert {name: after[name] for name in before} == before
+    assert not list(out.glob("runs/.xoff-*"))
+    assert len(pl.read_parquet(f"{out}/flows/")) == 8
+
+
+def test_ctrl_c_ends_a_sweep_with_what_is_finished(tmp_path: Path) -> None:
+    (tmp_path / "long.toml").write_text(LONG)
+    command = [sys.executable, "-m", "xoff", "sweep", "long.toml", "-o", "out", "--workers", "1"]
+    process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
+    wait_for(lambda: len(finished(tmp_path / "out")) >= 1)
+    process.send_signal(signal.SIGINT)
+    _, message = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "give the command again to go on" in message
+    assert "Traceback" not in message
+    assert len(pl.read_parquet(f"{tmp_path}/out/flows/")) == len(finished(tmp_path / "out"))
+
+
+def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
+    runs = plan(Scenario(LONG, "long.toml", "."))
+    killed: list[int | None] = []
+
+    def kill_one(_: Planned, error: str | None) -> None:
+        assert error is None
+        if not killed:
+            child = multiprocessing.active_children()[0]
+            os.kill(child.pid or 0, signal.SIGKILL)
+            killed.append(child.pid)
+
+    with Folder(tmp_path / "out") as folder:
+        make_all(runs, Local(2), folder, kill_one)
+        assert killed
+        assert all(folder.has(run.run) for run in runs)
+
+
+class Scripted(Executor):
+    """Makes nothing; a crew whose process dies of some runs, alone or not."""
+
+    at_once, here, blames = 3, True, True
+
+    def __init__(self, deadly: set[str]) -> None:
+        self.deadly, self.starts = deadly, 0
+        self.handed: list[list[str]] = []
+        self._running: list[tuple[str, Future[Made]]] = []
+
+    def start(self) -> Executor:
+        """It is whole again."""
+        self.starts += 1
+        self._running = []
+        return self
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def submit(self, _: Any, run: Any, target: Any) -> Future[Any]:  # type: ignore[override]
+        """Make a run at once, or never, or die of it."""
+        assert target is not None
+        future: Future[Made] = Future()
+        self._running.append((run.run, future))
+        self.handed.append([name for name, _ in self._running])
+        if run.run in self.deadly:
+            for _, each in self._running:
+                if not each.done():
+                    each.set_exception(BrokenExecutor())
+        elif run.run != "slow" or len(self._running) == 1:
+            future.set_result(Made())
+        return future
+
+
+def test_only_a_run_that_kills_its_process_alone_has_failed(tmp_path: Path) -> None:
+    runs = [Planned(name, {}, 1, "", "", (), {}, "") for name in ("slow", "deadly", "third", "fourth")]
+    said: dict[str, str | None] = {}
+    crew = Scripted({"deadly"})
+    with Folder(tmp_path / "out") as folder:
+        make_all(runs, crew, folder, lambda run, error: said.update({run.run: error}))
+    # `slow` is being made when `deadly` breaks the crew; then each is made alone, and only one is to blame.
+    assert {name for name, error in said.items() if error} == {"deadly"}
+    assert said.keys() == {"slow", "deadly", "third", "fourth"}
+    assert "its process died" in str(said["deadly"])
+    assert crew.starts == 3
+
+
+def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
+    tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
+    swept(tail, tmp_path / "out")
+    from xoff.sweeps.aggregate import estimate, results
+    from xoff.sweeps.report import layout, render
+
+    found = results(tmp_path / "out")
+    shown = layout(found)
+    assert (shown.x, shown.colour, shown.panels) == ("flow_control.xoff", "scheme.name", ["packets.mtu"])
+    assert [len(case.seeds) for case in found.cases] == [2] * 12
+    # 1, 2 and 3 have the mean 2 and a standard error of 1/sqrt(3); Student's t of 2 degrees of freedom is 4.303.
+    assert estimate([1, 2, 3]).mean == 2
+    assert estimate([1, 2, 3]).half == pytest.approx(4.302653 / 3**0.5)
+    assert estimate([5]).half is None
+    text = render(found)
+    assert "24 runs: 12 combinations of scheme.name, flow_control.xoff and packets.mtu, 2 seeds each" in text
+    for name in ("sweep-slowdown_mean", "sweep-max_queue_bytes"):
+        assert f'id="{name}"' in text
+    assert "Zero in all runs: PAUSE frames" in text
+
+
+def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
+    tail = '[sweep]\nsample = 4\nseed = [1, 2]\n"flow_control.xoff" = { from = "20KB", to = "200KB", log = true }'
+    done = swept(tail, tmp_path / "out")
+    assert done.made == 8
+    sizes = {run.settings["flow_control.xoff"] for run in done.runs}
+    assert len(sizes) == 4
+    longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
+    assert {run.run for run in done.runs} < longer
+    from xoff.sweeps.aggregate import results
+    from xoff.sweeps.report import layout, render
+
+    found = results(tmp_path / "out")
+    assert layout(found).scattered
+    assert 'id="sweep-slowdown_mean"' in render(found)
+    index = json.loads((tmp_path / "out" / "sweep.json").read_text("utf-8"))
+    assert index["sampled"] is True
+    assert len(index["points"]) == 8
+
+
+def test_reading_a_file(tmp_path: Path) -> None:
+    file = tmp_path / "s.toml"
+    file.write_text(SMALL + GRID)
+    assert len(plan(read(file, [("traffic.0.size", "2MB")]))) == 12

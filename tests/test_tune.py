@@ -1,0 +1,213 @@
+"""Tuning: what is best, that it goes on where it was, and that only the scenario decides what is tried."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from conftest import SMALL, Command
+from test_sweep import finished, wait_for
+from xoff import _xoff
+from xoff.errors import ScenarioError, UserError
+from xoff.scenario import Scenario
+from xoff.sweeps import Local
+from xoff.tuning import Trial, Tuned, best, tune
+from xoff.tuning.best import MEASURES, mean, measures_of
+from xoff.tuning.show import best_text
+
+# Four hosts send to one at once; the lower PFC's threshold, the more PAUSE frames.
+INCAST = SMALL.replace("hosts = 3", "hosts = 5").replace(
+    'pattern = "flow"\nsrc = "host1"\ndst = "host0"\nsize = "1MB"',
+    'pattern = "incast"\nsenders = 4\nreceiver = "host0"\nsize = "200KB"',
+)
+
+TUNE = """
+[tune]
+objective = "pause_frames"
+trials = 8
+batch = 4
+seeds = [1, 2]
+
+[tune.keys]
+"flow_control.xoff" = { from = "10KB", to = "400KB", log = true }
+"""
+
+
+def tuned(tail: str, folder: Path, workers: int = 2) -> Tuned:
+    return tune(Scenario(INCAST + tail, "incast.toml", "."), folder, Local(workers), quiet=True)
+
+
+def test_the_best_trials_by_hand() -> None:
+    def trial(number: int, p99: float, frames: float, error: str | None = None) -> Trial:
+        return Trial(number, {}, {} if error else {"slowdown_p99": p99, "pause_frames": frames}, error)
+
+    trials = [
+        trial(0, 5.0, 10),
+        trial(1, 3.0, 40),
+        trial(2, 3.0, 40),  # the same outcome as an earlier one
+        trial(3, 4.0, 40),  # worse than 1 in one, no better in the other
+        trial(4, 2.0, 90),
+        trial(5, 0, 0, "lost a packet"),
+        trial(6, 9.0, 0),
+    ]
+    cases: list[tuple[list[str], dict[str, float]]] = [
+        (["slowdown_p99"], {}),
+        (["slowdown_p99"], {"pause_frames": 40}),
+        (["slowdown_p99", "pause_frames"], {}),
+        (["slowdown_p99", "pause_frames"], {"slowdown_p99": 4.5}),
+        (["slowdown_p99"], {"pause_frames": -1}),
+    ]
+    numbers = [[t.number for t in best(trials, objective, budget)] for objective, budget in cases]
+    assert numbers == [[4], [1], [4, 1, 0, 6], [4, 1], []]
+    assert trials[0].exceeds({"pause_frames": 4, "slowdown_p99": 5}) == {"pause_frames": 6}
+
+
+def test_the_measures_are_those_of_the_scenario() -> None:
+    choices = json.loads(_xoff.schema())["$defs"]["Measure"]["oneOf"]
+    assert tuple(choice["const"] for choice in choices) == MEASURES
+    summary = {
+        "flows": 10,
+        "completed": 8,
+        "slowdown": {"mean": 2.0, "p50": 1.5, "p95": 3.0, "p99": 4.0},
+        "pause_frames": 6,
+        "paused_ps": 5,
+        "hol_blocked": None,
+        "max_queue_bytes": 4,
+        "dropped": 0,
+    }
+    one = measures_of(summary)
+    assert one.keys() == set(MEASURES) - {"hol_blocked"}
+    assert one["incomplete"] == 2
+    two = measures_of({**summary, "slowdown": None, "pause_frames": 7})
+    assert mean([one, two])["pause_frames"] == 6.5
+    assert "slowdown_p99" not in mean([one, two])
+
+
+@pytest.fixture(scope="module")
+def eight(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Tuned]:
+    folder = tmp_path_factory.mktemp("tune") / "eight"
+    return folder, tuned(TUNE, folder)
+
+
+def test_it_finds_what_is_known_to_be_best(eight: tuple[Path, Tuned]) -> None:
+    # Four senders of 200 KB, of which a quarter goes at once: their ingresses never hold 200 KB each, so above that
+    # there is no PAUSE, and below some 10 KB there are many.
+    folder, found = eight
+    assert [trial.number for trial in found.trials] == list(range(8))
+    frames = {trial.number: trial.measures["pause_frames"] for trial in found.trials}
+    [winner] = found.best
+    assert frames[winner.number] == min(frames.values()) == 0
+    assert max(frames.values()) > 0
+    table = pl.read_parquet(folder / "trials.parquet")
+    assert table.filter("best")["trial"].to_list() == [winner.number]
+    assert table["within_budget"].all()
+    assert len(finished(folder)) == 16
+    # The folder is that of a sweep too.
+    assert len(pl.read_parquet(f"{folder}/flows/")) == 16 * 4
+    assert json.loads((folder / "sweep.json").read_text("utf-8"))["sampled"] is True
+    text = best_text(found)
+    assert "8 trials" in text
+    assert f"--set flow_control.xoff={winner.settings['flow_control.xoff']}" in text
+
+
+def test_what_is_tried_depends_on_the_scenario_alone(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+    _, reference = eight
+    # In two steps, with one process instead of two.
+    half = TUNE.replace("trials = 8", "trials = 4")
+    assert tuned(half, tmp_path / "out", workers=1).trials == reference.trials[:4]
+    written = finished(tmp_path / "out")
+    whole = tuned(TUNE, tmp_path / "out", workers=1)
+    assert whole.trials == reference.trials
+    after = finished(tmp_path / "out")
+    assert {name: after[name] for name in written} == written
+    # Given again, nothing is made.
+    assert tuned(TUNE, tmp_path / "out").trials == reference.trials
+    assert finished(tmp_path / "out") == after
+    # Another seed tries others.
+    other = tuned(half.replace("seeds", "sampler_seed = 2\nseeds"), tmp_path / "other")
+    assert other.trials != reference.trials[:4]
+
+
+def test_a_killed_tuning_goes_on_where_it_was(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+    (tmp_path / "incast.toml").write_text(INCAST + TUNE)
+    command = [sys.executable, "-m", "xoff", "tune", "incast.toml", "-o", "out", "--workers", "1", "--quiet"]
+    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
+    # In the middle of the second batch of four trials with two seeds each.
+    wait_for(lambda: len(finished(tmp_path / "out")) >= 9 or process.poll() is not None)
+    os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+    assert tuned(TUNE, tmp_path / "out").trials == eight[1].trials
+
+
+def test_a_pareto_front_within_a_budget(tmp_path: Path) -> None:
+    tail = TUNE.replace('"pause_frames"', '["slowdown_p99", "max_queue_bytes"]').replace(
+        "seeds = [1, 2]", 'budget = { pause_frames = 20 }\nsampler = "nsga2"'
+    )
+    found = tuned(tail, tmp_path / "out")
+    for one in found.best:
+        assert one.measures["pause_frames"] <= 20
+        assert not any(
+            other.measures["slowdown_p99"] < one.measures["slowdown_p99"]
+            and other.measures["max_queue_bytes"] < one.measures["max_queue_bytes"]
+            for other in found.trials
+            if other.measures["pause_frames"] <= 20
+        )
+    assert found.best
+
+
+def test_a_budget_that_nothing_keeps_to(command: Command, tmp_path: Path) -> None:
+    tail = TUNE.replace("seeds = [1, 2]", "budget = { max_queue_bytes = 1 }").replace("trials = 8", "trials = 2")
+    (tmp_path / "incast.toml").write_text(INCAST + tail)
+    done = command("tune", "incast.toml", "-o", "out", "--quiet")
+    assert done.returncode == 1
+    assert "2 above the budget" in done.stdout
+    assert "no trial keeps to the budget" in done.stdout
+
+
+CHOICES = """
+[tune]
+objective = "slowdown_mean"
+sampler = "random"
+trials = 8
+
+[tune.keys]
+"scheme.name" = ["dcqcn"]
+"detector.name" = ["red"]
+"detector.k_min" = ["10KB", "500KB"]
+"detector.k_max" = ["100KB"]
+"""
+
+
+def test_values_that_are_refused_together_are_a_failed_trial(tmp_path: Path) -> None:
+    found = tuned(CHOICES, tmp_path / "out")
+    bad = {trial.number for trial in found.trials if trial.settings["detector.k_min"] == "500KB"}
+    assert 0 < len(bad) < 8
+    assert {trial.number for trial in found.trials if trial.error} == bad
+    assert all("k_min" in str(trial.error) for trial in found.trials if trial.error)
+    # Trials with the same values have the same run.
+    assert len(finished(tmp_path / "out")) == 1
+    assert len(found.best) == 1
+    # Where nothing else is tried, it is a mistake.
+    with pytest.raises(ScenarioError, match="k_min"):
+        tuned(CHOICES.replace('"10KB", ', ""), tmp_path / "none")
+
+
+def test_mistakes(tmp_path: Path, command: Command) -> None:
+    with pytest.raises(UserError, match="no tuning in it"):
+        tuned("", tmp_path / "out")
+    tuned(TUNE.replace("trials = 8", "trials = 1"), tmp_path / "out")
+    with pytest.raises(UserError, match="holds the tuning of another scenario"):
+        tuned(TUNE.replace("10KB", "20KB"), tmp_path / "out")
+    (tmp_path / "wrong.toml").write_text(INCAST + TUNE.replace("objective", "objektive"))
+    done = command("tune", "wrong.toml", "-o", "new")
+    assert done.returncode == 2
+    assert "did you mean `objective`" in done.stderr
+    assert "wrong.toml:" in done.stderr
