@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-import sys
-import time
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xoff.progress import RunsBar
 from xoff.results import Run
 
 POLL_S = 0.2
@@ -45,10 +44,13 @@ def run_jobs(jobs: Sequence[Job], title: str) -> dict[Any, Any]:
         return {}
     # A process started afresh has no threads of its parent's to inherit.
     context = multiprocessing.get_context("spawn")
-    workers = min(os.cpu_count() or 1, len(jobs))
+    workers, cost = min(os.cpu_count() or 1, len(jobs)), sum(job.cost for job in jobs)
     results: dict[Any, Any] = {}
     others = set(multiprocessing.active_children())
-    with ProcessPoolExecutor(workers, mp_context=context) as pool, _Bar(title, jobs, workers) as bar:
+    with (
+        ProcessPoolExecutor(workers, mp_context=context) as pool,
+        RunsBar(title, count=len(jobs), cost=cost, workers=workers) as bar,
+    ):
         ordered = sorted(jobs, key=lambda job: -job.cost)
         futures: dict[Future[Any], Job] = {pool.submit(_run, job): job for job in ordered}
         try:
@@ -58,7 +60,7 @@ def run_jobs(jobs: Sequence[Job], title: str) -> dict[Any, Any]:
                 for future in done:
                     job = futures[future]
                     results[job.key] = future.result()
-                    bar.advance(job)
+                    bar.advance(job.cost)
         except BaseException:
             # Without its processes the pool has nothing to wait for.
             pool.shutdown(wait=False, cancel_futures=True)
@@ -72,56 +74,3 @@ def _run(job: Job) -> Any:
     import xoff
 
     return job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets))
-
-
-class _Bar:
-    """A progress bar on a terminal; elsewhere a line at the start and at each tenth."""
-
-    def __init__(self, title: str, jobs: Sequence[Job], workers: int) -> None:
-        self._title, self._count = title, len(jobs)
-        self._total = sum(job.cost for job in jobs)
-        self._done = 0.0
-        self._finished = 0
-        self._said = 0
-        self._workers = workers
-        self._bar: Any = None
-        self._began = time.monotonic()
-
-    def __enter__(self) -> _Bar:
-        if sys.stderr.isatty():
-            from rich.console import Console
-            from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-            columns = (
-                TextColumn("{task.description}"),
-                BarColumn(),
-                TextColumn("{task.percentage:>3.0f} %  {task.fields[runs]}"),
-                TimeElapsedColumn(),
-                TextColumn("left"),
-                TimeRemainingColumn(),
-            )
-            self._bar = Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=300)
-            self._bar.start()
-            self._task = self._bar.add_task(self._title, total=self._total, runs=f"0/{self._count} runs")
-        else:
-            self._say(f"{self._count} runs over {self._workers} processes")
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._bar is not None:
-            self._bar.stop()
-
-    def advance(self, job: Job) -> None:
-        self._done += job.cost
-        self._finished += 1
-        if self._bar is not None:
-            self._bar.update(self._task, completed=self._done, runs=f"{self._finished}/{self._count} runs")
-            return
-        share = self._done / self._total
-        if int(share * 10) > self._said:
-            self._said = int(share * 10)
-            left = (time.monotonic() - self._began) * (1 - share) / share
-            self._say(f"{share:.0%}, {self._finished}/{self._count} runs, about {left:.0f} s left")
-
-    def _say(self, text: str) -> None:
-        print(f"{self._title}: {text}", file=sys.stderr)

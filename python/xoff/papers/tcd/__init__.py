@@ -1,7 +1,7 @@
-"""TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments on Ethernet.
+"""TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments.
 
-Scenarios, claims and what is drawn and computed from their runs. Figs. 1, 2, 5 to 7, 9 and 10 are drawings. What is on
-InfiniBand is not here: 3b, 3d, 4b, 4d, 17, halves of Fig. 11 to 14 and of Table 3.
+Scenarios, claims and what is drawn and computed from their runs, on Ethernet and (`infiniband*`) on InfiniBand. Figs.
+1, 2, 5 to 7, 9 and 10 are drawings.
 """
 
 from __future__ import annotations
@@ -12,16 +12,18 @@ from pathlib import Path
 
 from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
-from xoff.papers.tcd import drawings
-from xoff.papers.tcd.experiments import FULL, HERE, QUICK, Scale, group_jobs
+from xoff.papers.tcd import drawings, infiniband_drawings
+from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
+from xoff.papers.tcd.experiments import group_jobs
 from xoff.papers.tcd.findings import GROUPS, find
 
-TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet"
+TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet and InfiniBand"
 LEAD = (
     "Zhang et al., SIGCOMM 2021. Every number and figure on this page was computed from runs of xoff; a verdict is "
     "`reproduced` where the relation holds and the size is within 25 % of the paper's, `direction` where only the "
     "relation holds, `contradicted` where it does not. Verdicts rest on the paper's rules and numbers (`paper`); those "
-    "of the simulator that its authors released (`code`) are run too. InfiniBand is not covered."
+    "of the simulator of Ethernet that its authors released (`code`) are run too. On InfiniBand (CBFC) FECN is read in "
+    "two ways, and verdicts rest on the paper's words."
 )
 
 
@@ -44,7 +46,9 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     out.mkdir(parents=True, exist_ok=True)
     results = run_jobs([job for group in groups for job in group_jobs(group, scale)], "TCD")
     findings = [find(each, results, scale, _shortened(each.name, scale) if quick else "") for each in claims]
-    figures = drawings.draw(results, out)
+    figures = sorted(
+        [*drawings.draw(results, out), *infiniband_drawings.draw(results, out)], key=lambda each: each.name
+    )
     _claims.write(findings, out)
     _page.write_page(
         out / "index.html",
@@ -65,7 +69,8 @@ def _banner(scale: Scale) -> str:
         f"Shortened by --quick: the victims' flows arrive for {scale.window_ms:g} ms instead of {FULL.window_ms:g} ms "
         f"in {scale.seeds} seeds instead of {FULL.seeds}, for {scale.bursts_ms:g} ms instead of {FULL.bursts_ms:g} ms "
         f"in the sweeps; fat-trees have about {_flows(scale)} flows instead of {_flows(FULL)}; the testbed's intervals "
-        f"last {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
+        f"last {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms; InfiniBand's fat-tree has {scale.messages:,} "
+        f"messages instead of {FULL.messages:,}, and fewer settings."
     )
 
 
@@ -78,6 +83,11 @@ def _shortened(name: str, scale: Scale) -> str:
         return f"Shortened by --quick: about {_flows(scale)} flows instead of {_flows(FULL)}."
     if name.endswith("victims") or name == "epsilon":
         return f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms."
+    if name == "ibcc":
+        return (
+            f"Shortened by --quick: {scale.messages:,} messages instead of {FULL.messages:,}, {scale.window_ms:g} ms "
+            f"of victims' arrivals instead of {FULL.window_ms:g} ms."
+        )
     if name == "testbed":
         return f"Shortened by --quick: intervals of {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
     return ""

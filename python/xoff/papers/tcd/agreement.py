@@ -16,7 +16,8 @@ import polars as pl
 
 import xoff
 from xoff.analysis import frame
-from xoff.papers.tcd.experiments import HERE, RED
+from xoff.papers.tcd.common import HERE
+from xoff.papers.tcd.experiments import RED
 
 if TYPE_CHECKING:
     import numpy.typing as npt

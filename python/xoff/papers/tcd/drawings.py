@@ -12,19 +12,9 @@ import polars as pl
 
 from xoff.papers import _figures as fig
 from xoff.papers._figures import Drawn
-from xoff.papers.tcd.experiments import (
-    BURSTS,
-    BURSTS_KB,
-    EDGES_KB,
-    EPSILONS,
-    P3_LOADS,
-    SETS,
-    Results,
-    by_size,
-    slowdowns,
-    victims,
-)
-from xoff.papers.tcd.measures import Chain, longest_on_us, on_period_us, percentile
+from xoff.papers.tcd.common import P3_LOADS, Results
+from xoff.papers.tcd.experiments import BURSTS, BURSTS_KB, EDGES_KB, EPSILONS, SETS, by_size, slowdowns, victims
+from xoff.papers.tcd.measures import Chain, Testbed, longest_on_us, on_period_us, percentile
 
 KINDS = {"red": "without TCD", "tcd": "with TCD"}
 LINES = {"paper": "-", "code": (0, (4, 1.5))}
@@ -75,7 +65,8 @@ def _number(name: str) -> str:
     return name.removeprefix("fig").lstrip("0")
 
 
-def _title(axes: Any, name: str, text: str, pad: float = 24) -> None:
+def set_title(axes: Any, name: str, text: str, pad: float = 24) -> None:
+    """A figure's title, left, with its number in the paper."""
     axes.set_title(f"Fig. {_number(name)}: {text}", loc="left", pad=pad)
 
 
@@ -104,7 +95,7 @@ def _model(folder: Path) -> Drawn:
         axes.set_xlim(0, 0.5)
         axes.set_xlabel("congestion degree epsilon")
         axes.set_ylabel("T_on (us)")
-        _title(axes, "fig08", title, pad=40)
+        set_title(axes, "fig08", title, pad=40)
         fig.legend_above(axes, 3)
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig08", title, "Equation 2; B1 - B0 is 2 MTU."))
 
@@ -131,8 +122,12 @@ def _chain_rows(found: Chain, until: float) -> pl.DataFrame:
 
 def _mismarking(results: Results, folder: Path) -> Drawn:
     """Fig. 3a and 3c."""
-    title = "One congestion point, ECN by queue length"
-    found: Chain = results["single", "red", "paper"]
+    drawn = Drawn("fig03a", "One congestion point, ECN by queue length", "the rate that DCQCN allows f1")
+    return mismarking(results["single", "red", "paper"], drawn, folder)
+
+
+def mismarking(found: Chain, what: Drawn, folder: Path) -> Drawn:
+    """P2's queue and marks, and below the rates; the caption of `what` says what f1's is."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)
@@ -141,7 +136,7 @@ def _mismarking(results: Results, folder: Path) -> Drawn:
         _marks_below(above, found.mark_us["P2", "ce"], fig.COLOURS[1], "P2 marks CE", -25)
         above.set_ylabel("queue (KB)")
         above.tick_params(labelbottom=False)
-        _title(above, "fig03a", title)
+        set_title(above, what.name, what.title)
         fig.legend_above(above, 3)
         beneath.plot(time, found.sent_gbps["P2"][inside], color=fig.COLOURS[2], linewidth=0.9, label="sent by P2")
         beneath.plot(time, found.f1_gbps[inside], color=fig.COLOURS[3], label="rate of f1")
@@ -151,15 +146,19 @@ def _mismarking(results: Results, folder: Path) -> Drawn:
         counts = ", ".join(f"{flow} {found.marks.get(('P2', flow, 'ce'), 0):,}" for flow in ("f0", "f1", "f2"))
         caption = (
             f"Above: most bytes queued at P2 in each 5 us, and when it marks CE (packets: {counts}). Below: what P2 "
-            "sends in each 5 us, and the rate that DCQCN allows f1."
+            f"sends in each 5 us, and {what.caption}."
         )
-        return fig.save(figure, _chain_rows(found, until), folder, Drawn("fig03a", title, caption))
+        return fig.save(figure, _chain_rows(found, until), folder, Drawn(what.name, what.title, caption))
 
 
 def _several(results: Results, folder: Path) -> Drawn:
     """Fig. 4a and 4c."""
-    title = "Several congestion points, ECN by queue length"
-    found: Chain = results["multi", "red", "paper"]
+    drawn = Drawn("fig04a", "Several congestion points, ECN by queue length", "The paper's ON-OFF ends at 1.6 ms.")
+    return several(results["multi", "red", "paper"], drawn, folder)
+
+
+def several(found: Chain, what: Drawn, folder: Path) -> Drawn:
+    """P2's queue, and below what it sends; the caption of `what` says what the paper has."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)
@@ -174,25 +173,26 @@ def _several(results: Results, folder: Path) -> Drawn:
         )
         above.set_ylabel("queue (KB)")
         above.tick_params(labelbottom=False)
-        _title(above, "fig04a", title)
+        set_title(above, what.name, what.title)
         fig.legend_above(above, 3)
         beneath.set_ylabel("Gbps")
         beneath.set_xlabel("time since the bursts began (ms)")
         fig.legend_above(beneath, 3)
-        caption = "P2 in each 5 us: most bytes queued, and below what it sends. The paper's ON-OFF ends at 1.6 ms."
-        return fig.save(figure, _chain_rows(found, until), folder, Drawn("fig04a", title, caption))
+        caption = f"P2 in each 5 us: most bytes queued, and below what it sends. {what.caption}"
+        return fig.save(figure, _chain_rows(found, until), folder, Drawn(what.name, what.title, caption))
 
 
 def _detected(results: Results, group: str, name: str, folder: Path) -> list[Drawn]:
     """Fig. 12 and 13: queue, state and marks of P2 and P1, for each set of rules."""
     point = "one congestion point" if group == "single" else "several congestion points"
     return [
-        _detected_by(results[group, "tcd", which], f"TCD, {point}, {which}'s rules", f"{name}-{which}", folder)
+        detected_by(results[group, "tcd", which], f"TCD, {point}, {which}'s rules", f"{name}-{which}", folder)
         for which in SETS
     ]
 
 
-def _detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
+def detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
+    """Queue, state and marks of P2 and P1 over time."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
         seen: set[str] = set()
@@ -276,8 +276,12 @@ def _readings(results: Results, folder: Path) -> Drawn:
 
 
 def _testbed(results: Results, folder: Path) -> Drawn:
-    title = "f0's marks on the testbed's topology"
-    found = results["testbed", "tcd", "paper"]
+    drawn = Drawn("fig11", "f0's marks on the testbed's topology, PFC", "; paper's rules")
+    return testbed(results["testbed", "tcd", "paper"], drawn, folder)
+
+
+def testbed(found: Testbed, what: Drawn, folder: Path) -> Drawn:
+    """f0's shares of marks over time; the caption of `what` ends the figure's."""
     rows = []
     with fig.canvas() as (figure, axes):
         for (flow, mark), values in found.share.items():
@@ -295,10 +299,10 @@ def _testbed(results: Results, folder: Path) -> Drawn:
         axes.set_ylabel("share of f0's packets")
         axes.set_ylim(0, 1.05)
         axes.grid(axis="x", visible=False)
-        _title(axes, "fig11", title)
+        set_title(axes, what.name, what.title)
         fig.legend_above(axes, 3)
-        caption = f"By their mark at the receiver, in each {found.interval_ms:g} ms; paper's rules."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig11", title, caption))
+        caption = f"By their mark at the receiver, in each {found.interval_ms:g} ms{what.caption}."
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(what.name, what.title, caption))
 
 
 def _table3(results: Results, folder: Path) -> Drawn:
@@ -323,7 +327,8 @@ def _table3(results: Results, folder: Path) -> Drawn:
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3", title, caption))
 
 
-def _size(kilobytes: float) -> str:
+def size_text(kilobytes: float) -> str:
+    """A size with its unit."""
     if kilobytes >= 1000:
         return f"{kilobytes / 1000:g} MB"
     return f"{kilobytes:g} KB" if kilobytes >= 1 else f"{kilobytes * 1000:g} B"
@@ -351,12 +356,12 @@ def _victims(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
                 for edge, mean, count in zip(EDGES_KB, means, counts, strict=True)
             ]
         axes.set_yscale("log")
-        axes.set_xticks(range(len(EDGES_KB)), [_size(edge) for edge in EDGES_KB])
+        axes.set_xticks(range(len(EDGES_KB)), [size_text(edge) for edge in EDGES_KB])
         axes.set_xlabel("flow size, up to")
         axes.set_ylabel("mean FCT (us)")
         axes.grid(axis="x", visible=False)
         axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
-        _title(axes, name, title, pad=40)
+        set_title(axes, name, title, pad=40)
         fig.legend_above(axes, 2)
         caption = "At the sender, all seeds together; hatched: rules and numbers of the authors' simulator."
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
@@ -406,8 +411,8 @@ def _bursts(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
         beneath.set_ylabel("victims marked (%)")
         beneath.set_xlabel("burst size")
         for axes in (above, beneath):
-            axes.set_xticks(range(len(BURSTS_KB)), [_size(kb) for kb in BURSTS_KB])
-        _title(above, name, title, pad=40)
+            axes.set_xticks(range(len(BURSTS_KB)), [size_text(kb) for kb in BURSTS_KB])
+        set_title(above, name, title, pad=40)
         fig.legend_above(above, 2)
         beneath.legend(loc="best", ncols=2)
         caption = (
@@ -447,7 +452,7 @@ def _epsilon(results: Results, folder: Path) -> Drawn:
         axes.set_xlabel("epsilon")
         axes.set_ylabel("packets marked CE (%)")
         axes.axvline(0.05, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        _title(axes, "fig14", title, pad=40)
+        set_title(axes, "fig14", title, pad=40)
         fig.legend_above(axes, 2)
         caption = (
             "f0's and f2's packets under the bursts, and the victims' under FB_Hadoop; max(T_on) by Equation "
@@ -530,7 +535,7 @@ def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: 
                     ]
             text = "median" if percent == 50 else f"{percent}th percentile"
             panel.set_title(f"({letter}) {text}", loc="left")
-            panel.set_xticks(range(len(edges)), [_size(edge) for edge in edges], rotation=45)
+            panel.set_xticks(range(len(edges)), [size_text(edge) for edge in edges], rotation=45)
             panel.set_xlabel("flow size, up to")
             panel.set_ylabel("slowdown")
             panel.set_yscale("log")
@@ -577,7 +582,7 @@ def _fairness(results: Results, folder: Path) -> Drawn:
             ]
         panels[0].tick_params(labelbottom=False)
         panels[1].set_xlabel("time since the bursts began (ms)")
-        _title(panels[0], "fig20", title)
+        set_title(panels[0], "fig20", title)
         fig.legend_above(panels[0], 6)
         caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps; paper's rules."
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig20", title, caption))

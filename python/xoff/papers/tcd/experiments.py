@@ -1,4 +1,4 @@
-"""TCD's experiments on Ethernet: which runs there are, and what is taken from each.
+"""TCD's experiments on Ethernet, and where all are listed: which runs there are, and what is taken from each.
 
 Where the paper and the simulator that its authors released differ, both sets of rules and numbers are run: `paper` and
 `code`.
@@ -6,15 +6,15 @@ Where the paper and the simulator that its authors released differ, both sets of
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from xoff.papers._jobs import Job
+from xoff.papers.tcd import infiniband
+from xoff.papers.tcd.common import BEGAN_US, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
 from xoff.papers.tcd.measures import (
     Fct,
     Victims,
@@ -26,10 +26,6 @@ from xoff.papers.tcd.measures import (
     measure_victims,
 )
 
-HERE = Path(__file__).parent
-
-BEGAN_US = 100.0
-"""When the bursts begin in `chain.toml` and `fairness.toml`, in us."""
 SETS = ("paper", "code")
 """Sets of rules and numbers."""
 EDGES_KB = (10, 100, 1_000, 10_000)
@@ -38,9 +34,6 @@ BURSTS_KB = (32, 64, 128, 250, 500)
 """Burst sizes of Fig. 15b and 18b."""
 EPSILONS = (0.02, 0.04, 0.05, 0.08, 0.1, 0.15, 0.2, 0.3, 0.5)
 """Fig. 14's, whose axis the paper's text does not give."""
-P3_LOADS = (0.45, 0.6, 0.75, 0.9)
-"""Loads of P3 that the victims' verdicts are tried at, s1's 30 % included; the first runs at `PAPERS_LOAD`."""
-PAPERS_LOAD = 0.6
 
 BURSTS: dict[str, dict[str, object]] = {
     "at once": {"traffic.1.every": "1ns", "traffic.1.count": 16},
@@ -50,8 +43,6 @@ BURSTS: dict[str, dict[str, object]] = {
 }
 """How the messages of 64 KB of 3.1.1 come for about 3 ms, which the paper leaves open; `chain.toml` has the first. A
 message takes 13.04 us at line rate, and 187.5 us are a sixteenth of 3 ms."""
-
-Settings = dict[str, object]
 
 RED: dict[str, Settings] = {
     "paper": {"name": "red", "k_min": "5KB", "k_max": "200KB", "p_max": 0.01},
@@ -91,30 +82,9 @@ FABRIC: dict[str, Settings] = {
 """What else differs, under DCQCN."""
 
 
-@dataclass(frozen=True)
-class Scale:
-    """How much is run."""
-
-    window_ms: float
-    """In which flows arrive in the victims' scenario."""
-    seeds: int
-    """Of each of its runs."""
-    bursts_ms: float
-    """The same in the sweeps of burst sizes, epsilon and load."""
-    flows: Mapping[str, int]
-    """Of each fat-tree run, about, by workload."""
-    testbed_ms: float
-    """Length of an interval of the testbed's run, a tenth of it."""
-
-
-FULL = Scale(window_ms=200, seeds=3, bursts_ms=100, flows={"hadoop": 41_000, "websearch": 41_000}, testbed_ms=100)
-QUICK = Scale(window_ms=50, seeds=2, bursts_ms=25, flows={"hadoop": 4_000, "websearch": 600}, testbed_ms=10)
-
 FLOWS_PER_MS = {"hadoop": 250 * 0.6 * 40e6 / (120_421 * 8), "websearch": 250 * 0.6 * 40e6 / (1_711_250 * 8)}
 """Flows that arrive in the fat-tree in a ms."""
 WORKLOADS = {"hadoop": "fb_hadoop", "websearch": "websearch"}
-
-Results = Mapping[Any, Any]
 
 
 def dcqcn(which: str, tcd: bool, alpha: float | None = None) -> Settings:
@@ -375,6 +345,7 @@ _GROUPS: dict[str, Callable[[Scale], list[Job]]] = {
     "timely-hadoop": partial(_fat_tree, "timely", "hadoop"),
     "timely-websearch": partial(_fat_tree, "timely", "websearch"),
     "fairness": _fairness,
+    **infiniband.GROUP_JOBS,
 }
 
 
@@ -385,15 +356,7 @@ def victims(results: Results, group: str, kind: str, which: str, further: object
         for key, each in results.items()
         if key[:3] == (group, kind, which) and (further is None or key[3] == further)
     ]
-    return Victims(
-        flows=sum(run.flows for run in runs),
-        marked_ce=sum(run.marked_ce for run in runs),
-        marked_ue=sum(run.marked_ue for run in runs),
-        packets_ce=sum(run.packets_ce for run in runs),
-        packets=sum(run.packets for run in runs),
-        size_bytes=np.concatenate([run.size_bytes for run in runs]),
-        fct_us=np.concatenate([run.fct_us for run in runs]),
-    )
+    return together(runs)
 
 
 def by_size(found: Victims) -> tuple[list[float], list[int]]:

@@ -6,37 +6,38 @@ A claim that two sets of rules touch is judged by the paper's; the other set's n
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from xoff.papers._claims import Check, Claim, Finding
-from xoff.papers.tcd.experiments import (
-    BURSTS,
-    EDGES_KB,
-    EPSILONS,
-    PAPERS_LOAD,
-    SETS,
-    Results,
-    Scale,
-    by_size,
-    slowdowns,
-    victims,
+from xoff.papers.tcd import infiniband_findings as infiniband
+from xoff.papers.tcd.checks import (
+    PERSISTENT_KB,
+    Ruled,
+    after_pauses,
+    joined,
+    marks_of,
+    testbed_checks,
+    time_in,
+    transition_checks,
 )
+from xoff.papers.tcd.common import PAPERS_LOAD, Results, Scale
+from xoff.papers.tcd.experiments import BURSTS, EDGES_KB, EPSILONS, SETS, by_size, slowdowns, victims
 from xoff.papers.tcd.measures import Chain, Fairness, Fct, longest_on_us, percentile
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "max-ton": (),
-    "single-point-mismarking": ("single", "readings"),
-    "multi-point": ("multi", "readings"),
-    "testbed": ("testbed",),
-    "transitions": ("single", "multi", "readings"),
-    "victims": ("dcqcn-victims", "table3", "loads"),
+    "single-point-mismarking": ("single", "readings", "ib-single", "ib-readings", "ib-variants"),
+    "multi-point": ("multi", "readings", "ib-multi", "ib-readings", "ib-variants"),
+    "testbed": ("testbed", "ib-testbed"),
+    "transitions": ("single", "multi", "readings", "ib-single", "ib-multi", "ib-readings", "ib-variants"),
+    "victims": ("dcqcn-victims", "table3", "loads", "ib-victims", "ib-loads", "ib-victim-variants"),
     "epsilon": ("epsilon",),
     "dcqcn-victims": ("dcqcn-victims", "dcqcn-bursts"),
     "dcqcn-hadoop": ("dcqcn-hadoop",),
     "dcqcn-websearch": ("dcqcn-websearch",),
+    "ibcc": ("ib-fat-tree", "ib-victims", "ib-mct", "ib-victim-variants"),
     "timely-victims": ("timely-victims", "timely-bursts"),
     "timely-realistic": ("timely-hadoop", "timely-websearch"),
     "fairness": ("fairness",),
@@ -45,8 +46,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
 
 SCENARIOS = {
     "max-ton": "",
-    "testbed": "testbed.toml",
-    "victims": "victims.toml",
+    "testbed": "testbed.toml, infiniband_testbed.toml",
+    "victims": "victims.toml, infiniband_victims.toml",
+    "ibcc": "infiniband_fat_tree.toml, infiniband_victims.toml",
     "epsilon": "chain.toml, victims.toml",
     "dcqcn-victims": "victims.toml",
     "timely-victims": "victims.toml",
@@ -58,10 +60,6 @@ SCENARIOS = {
 
 EQUAL = 0.15
 """Relative difference up to which "equal" or "comparable" holds."""
-PERSISTENT_KB = 100.0
-"""A queue above this at the end of the bursts is persistent."""
-
-Ruled = tuple[list[Check], dict[str, float | None], str]
 
 
 def find(claim: Claim, results: Results, scale: Scale, short: str) -> Finding:
@@ -70,7 +68,7 @@ def find(claim: Claim, results: Results, scale: Scale, short: str) -> Finding:
     groups = GROUPS[claim.name]
     several = {key[3] for key in results if key[0] == next(iter(groups), None) and len(key) == 4}
     seeds = sorted(several) if claim.name.endswith("victims") else [1]
-    scenario = SCENARIOS.get(claim.name, "chain.toml")
+    scenario = SCENARIOS.get(claim.name, "chain.toml, infiniband_chain.toml")
     return Finding(claim, checks, measured, seeds, scenario, " ".join(filter(None, (note, short))))
 
 
@@ -89,10 +87,6 @@ def _max_ton(results: Results) -> Ruled:
     return checks, {f"{gbps} Gbps, us": value for gbps, value in found.items()}, note
 
 
-def _marks(found: Chain, port: str, traffic: str, mark: str = "ce") -> int:
-    return found.marks.get((port, traffic, mark), 0)
-
-
 def _single(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
     for which in SETS:
@@ -100,11 +94,13 @@ def _single(results: Results) -> Ruled:
         peak = float(red.queue_kb["P2"].max())
         measured[f"{which}: P2's longest queue, KB"] = peak
         for traffic in ("f0", "f1", "f2"):
-            measured[f"{which}: {traffic}'s packets marked CE at P2"] = float(_marks(red, "P2", traffic))
+            measured[f"{which}: {traffic}'s packets marked CE at P2"] = float(marks_of(red, "P2", traffic))
         if which == "paper":
             checks.append(Check("P2's longest queue above 500 KB, KB", peak > 500, peak))
             checks += [
-                Check(f"{name}'s packets marked CE at P2", _marks(red, "P2", name) > 0, float(_marks(red, "P2", name)))
+                Check(
+                    f"{name}'s packets marked CE at P2", marks_of(red, "P2", name) > 0, float(marks_of(red, "P2", name))
+                )
                 for name in ("f0", "f1")
             ]
     note = (
@@ -119,7 +115,7 @@ def _single(results: Results) -> Ruled:
 def _otherwise(results: Results) -> str:
     runs = {bursts: results["readings", "red", bursts, 1.6] for bursts in BURSTS}
     peaks = ", ".join(
-        f"{bursts} {run.queue_kb['P2'].max():.0f} KB and {_marks(run, 'P2', 'f0')} of f0"
+        f"{bursts} {run.queue_kb['P2'].max():.0f} KB and {marks_of(run, 'P2', 'f0')} of f0"
         for bursts, run in runs.items()
     )
     return f"P2's longest queue and its CE marks with the bursts read as: {peaks}."
@@ -131,19 +127,12 @@ def _f1_at_start(found: Chain) -> float:
     return float(known[-1]) if len(known) else float("nan")
 
 
-def _after(found: Chain) -> tuple[float, float]:
-    """P2's mean queue in KB and rate in Gbps in the 0.5 ms after its last pause during the bursts."""
-    end = found.stopped_us["P2"]
-    window = (found.time_us > end) & (found.time_us <= end + 500)
-    return float(found.queue_kb["P2"][window].mean()), float(found.sent_gbps["P2"][window].mean())
-
-
 def _multi(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
     for which in SETS:
         found: Chain = results["multi", "red", which]
         end = found.stopped_us["P2"]
-        queue, rate = _after(found)
+        queue, rate = after_pauses(found)
         measured |= {
             f"{which}: end of P2's last pause, ms": end / 1e3,
             f"{which}: P2's queue in the 0.5 ms after it, KB": queue,
@@ -165,29 +154,10 @@ def _multi(results: Results) -> Ruled:
 def _testbed(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
     for which in SETS:
-        found = results["testbed", "tcd", which]
-        begin, end = found.sending_ms
-        # Intervals that a0's beginning or end does not touch; its queues drain in the one after its end.
-        during = (found.time_ms > begin + found.interval_ms * 1.01) & (found.time_ms < end + 1e-6)
-        after = found.time_ms > end + found.interval_ms * 1.01
-        shares = {
-            (flow, mark): found.share[flow, mark][during].mean() for flow in ("f0", "f1") for mark in ("ue", "ce")
-        }
-        rest = float(max(found.share["f0", mark][after].max() for mark in ("ue", "ce")))
-        for (flow, mark), value in shares.items():
-            measured[f"{which}: {flow} {mark.upper()} while a0 sends"] = float(value)
-        measured[f"{which}: f0 marked after"] = rest
+        found, numbers = testbed_checks(results["testbed", "tcd", which], f"{which}: ")
+        measured |= numbers
         if which == "paper":
-            checks = [
-                Check(
-                    "f0's share of UE while a0 sends", bool(shares["f0", "ue"] > 0.9), float(shares["f0", "ue"]), 1.0
-                ),
-                Check("f0's share of CE while a0 sends", bool(shares["f0", "ce"] < 0.05), float(shares["f0", "ce"])),
-                Check("f0's share of marks after", rest < 0.01, rest),
-                Check(
-                    "f1's share of CE while a0 sends", bool(shares["f1", "ce"] > 0.9), float(shares["f1", "ce"]), 1.0
-                ),
-            ]
+            checks = found
     note = (
         "In simulation: the testbed's software switches are a response time of 20 us, the paper's tau. Nobody's rate "
         "is controlled. Shares of packets by their mark at the receiver."
@@ -195,42 +165,15 @@ def _testbed(results: Results) -> Ruled:
     return checks, measured, note
 
 
-def _states(found: Chain, port: str) -> list[str]:
-    return [state for _, state in found.states[port]]
-
-
 def _transitions(results: Results) -> Ruled:
     checks, measured = [], dict[str, float | None]()
     for which in SETS:
-        single: Chain = results["single", "tcd", which]
-        multi: Chain = results["multi", "tcd", which]
-        ce = {
-            (name, port): float(sum(n for (p, _, mark), n in run.marks.items() if p == port and mark == "ce"))
-            for name, run in (("one", single), ("several", multi))
-            for port in ("P1", "P2")
-        }
-        for (name, port), count in ce.items():
-            measured[f"{which}: {name}: packets that {port} marks CE"] = count
-        for name, run in (("one", single), ("several", multi)):
-            for port in ("P1", "P2"):
-                measured[f"{which}: {name}: us of {port} in congestion"] = _time_in(run, port, "congestion")
-                measured[f"{which}: {name}: us of {port} undetermined"] = _time_in(run, port, "undetermined")
-        if which != "paper":
-            continue
-        for port in ("P2", "P1"):
-            seen = _states(single, port)
-            checks += [
-                Check(f"one: {port} undetermined", "undetermined" in seen, _time_in(single, port, "undetermined")),
-                Check(f"one: {port} not congested in the end", seen[-1] == "non_congestion", float(len(seen))),
-                Check(f"one: packets that {port} marks CE", ce["one", port] == 0, ce["one", port]),
-            ]
-        p2, p1 = _states(multi, "P2"), _states(multi, "P1")
-        first = p2.index("undetermined") if "undetermined" in p2 else len(p2)
-        checks += [
-            Check("several: P2 undetermined, then congestion", "congestion" in p2[first:], ce["several", "P2"]),
-            Check("several: P1 undetermined", "undetermined" in p1, _time_in(multi, "P1", "undetermined")),
-            Check("several: packets that P1 marks CE", ce["several", "P1"] == 0, ce["several", "P1"]),
-        ]
+        found, numbers = transition_checks(
+            results["single", "tcd", which], results["multi", "tcd", which], f"{which}: "
+        )
+        measured |= numbers
+        if which == "paper":
+            checks = found
     note = (
         "States as of the packets that leave; `released` in the figures: undetermined before, not yet decided. "
         + _decided(results)
@@ -243,14 +186,9 @@ def _decided(results: Results) -> str:
     for bursts in BURSTS:
         run = results["readings", "tcd", bursts, 0.32]
         ce = sum(count for (port, _, mark), count in run.marks.items() if (port, mark) == ("P2", "ce"))
-        undetermined, congested = (_time_in(run, "P2", state) for state in ("undetermined", "congestion"))
+        undetermined, congested = (time_in(run, "P2", state) for state in ("undetermined", "congestion"))
         parts.append(f"{bursts}: {undetermined:.0f} us, {congested:.0f} us and {ce:,}")
     return "Several points, bursts read otherwise; P2 undetermined, in congestion, CE marks: " + "; ".join(parts) + "."
-
-
-def _time_in(found: Chain, port: str, state: str) -> float:
-    rows = [*found.states[port], (float(found.time_us[-1]), "")]
-    return float(sum(later - since for (since, now), (later, _) in pairwise(rows) if now == state))
 
 
 def _victims(results: Results) -> Ruled:
@@ -458,11 +396,12 @@ def _fairness(results: Results) -> Ruled:
 
 _RULES: dict[str, Callable[[Results], Ruled]] = {
     "max-ton": _max_ton,
-    "single-point-mismarking": _single,
-    "multi-point": _multi,
-    "testbed": _testbed,
-    "transitions": _transitions,
-    "victims": _victims,
+    "single-point-mismarking": joined(_single, infiniband.single),
+    "multi-point": joined(_multi, infiniband.multi),
+    "testbed": joined(_testbed, infiniband.testbed),
+    "transitions": joined(_transitions, infiniband.transitions),
+    "victims": joined(_victims, infiniband.table3),
+    "ibcc": infiniband.case_study,
     "epsilon": _epsilon,
     "dcqcn-victims": _dcqcn_victims,
     "dcqcn-hadoop": lambda r: _fct(r, "dcqcn-hadoop", (80, 50), 100, {"median": 10.8 / 3.6, "tail": 1.7}),

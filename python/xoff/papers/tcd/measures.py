@@ -69,7 +69,7 @@ class Chain:
 
 
 def measure_chain(run: Run, began_us: float) -> Chain:
-    """Measure a run of `chain.toml` whose bursts begin at `began_us`."""
+    """Measure a run of Fig. 2 whose bursts begin at `began_us`."""
     names = {port: name for name, port in PORTS.items()}
     queues = frame(run, "queues").with_columns(pl.col("port").replace(names))
     sent = frame(run, "utilization").with_columns(pl.col("port").replace(names))
@@ -237,6 +237,42 @@ def measure_fct(run: Run) -> Fct:
         slowdown=there / alone,
         pauses=int(frame(run, "ports")["pause_frames_sent"].sum()),
         marked=(int(ce.sum()), int((ue & ~ce).sum())),
+    )
+
+
+@dataclass(frozen=True)
+class Mct:
+    """A fat-tree run with MPI and I/O jobs."""
+
+    messages: int
+    """Messages that were sent."""
+    incomplete: int
+    """Those that did not complete."""
+    size_bytes: npt.NDArray[np.int64]
+    """Size of each completed message."""
+    mct_us: Floats
+    """From its first packet's turn to its last ACK: without the wait for an earlier message of its connection."""
+    io: npt.NDArray[np.bool_]
+    """Whether it is of an I/O job."""
+    marked: tuple[int, int]
+    """Messages with a packet marked CE, and others with one marked UE."""
+    paused_ms: float
+    """Time in which ports lacked credits, over all of them."""
+
+
+def measure_mct(run: Run) -> Mct:
+    """Completion times of messages at the sender."""
+    flows = frame(run, "flows")
+    done = flows.drop_nulls("fct_ps")
+    ce, ue = done["marked_ce"].to_numpy() > 0, done["marked_ue"].to_numpy() > 0
+    return Mct(
+        messages=len(flows),
+        incomplete=len(flows) - len(done),
+        size_bytes=done["size_bytes"].to_numpy().astype(np.int64),
+        mct_us=done["fct_ps"].to_numpy() / PS_PER_US,
+        io=(done["kernel"] == "io").to_numpy(),
+        marked=(int(ce.sum()), int((ue & ~ce).sum())),
+        paused_ms=float(frame(run, "ports")["paused_ps"].sum()) / 1e9,
     )
 
 
