@@ -81,6 +81,12 @@ def made_up_run(
             "port": pa.array([], pa.string()).dictionary_encode(),
             "state": pa.array([], pa.string()).dictionary_encode(),
         },
+        "operations": {
+            "label": pa.array([], pa.string()).dictionary_encode(),
+            "kernel": pa.array([], pa.string()).dictionary_encode(),
+            **{name: pa.array([], pa.uint32()) for name in ("process", "ring", "iteration")},
+            **{name: pa.array([], pa.uint64()) for name in ("bytes", "start_ps", "end_ps")},
+        },
         "ports": {
             "port": pa.array(used, pa.string()).dictionary_encode(),
             "utilization": pa.array([0.5] * len(used), pa.float64()),

@@ -52,9 +52,22 @@ def test_some_schemes_can_be_named_with_detectors() -> None:
     ]
 
 
+def test_entrants_cross_schemes_with_flow_control_and_throttles() -> None:
+    found = field("hpcc/cbfc, ib_cc+tcd/cbfc, none~pft/credit, none~pft/pfc", FILES)
+    assert [entrant.sets for entrant in found.entrants] == [
+        {"scheme.name": "hpcc", "flow_control": {"name": "cbfc"}},
+        {"scheme.name": "ib_cc", "detector.name": "tcd", "flow_control": {"name": "cbfc"}},
+        {"scheme.name": "none", "throttle.name": "pft", "flow_control": {"name": "credit"}},
+        {"scheme.name": "none", "throttle.name": "pft"},
+    ]
+
+
 @pytest.mark.parametrize(
     ("names", "message"),
     [
+        ("none~pfc", "no throttle `pfc`; did you mean `pft`?"),
+        ("none/cbcf", "none/cbcf cannot take part: dumbbell: .* did you mean `cbfc`"),
+        ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is no SCHEME, .*; expected parts in this order"),
         ("hpc", "no scheme `hpc`; did you mean `hpcc`?"),
         ("dcqcn+rde", "no detector `rde`; did you mean `red`?"),
         ("hpcc,hpcc", "hpcc twice: expected each once"),

@@ -62,7 +62,8 @@ def run(
     Warns
     -----
     RuntimeWarning
-        The record is full, and the results end there: `complete` of the run is false.
+        The record is full, and the results end there: `complete` of the run is false. Or congestors had made all their
+        iterations before the run was over.
     """
     import warnings
 
@@ -70,10 +71,14 @@ def run(
     from xoff.running import execute
     from xoff.scenario import overrides_from, read
 
-    outcome = execute(read(scenario, overrides_from(sets)).prepare(seed), threads=threads)
+    prepared = read(scenario, overrides_from(sets)).prepare(seed)
+    outcome = execute(prepared, threads=threads)
     if outcome.interrupted:
         raise KeyboardInterrupt
     result = Run.from_output(outcome.output)
+    for warning in result.manifest.get("warnings", []):
+        if warning not in prepared.warnings:
+            warnings.warn(warning, RuntimeWarning, stacklevel=2)
     if not result.complete:
         warnings.warn(result.manifest["stop_reason"], RuntimeWarning, stacklevel=2)
     return result

@@ -47,6 +47,21 @@ class Prepared:
     def warnings(self) -> list[str]:
         """What is allowed but probably not meant."""
 
+    @property
+    def files(self) -> dict[str, str]:
+        """The text of each file that it names, by its name there."""
+
+    @property
+    def points(self) -> list[list[tuple[str, str]]]:
+        """The overrides of each run of its sweep: one without any where it has none."""
+
+    @property
+    def space(self) -> str | None:
+        """What its tuning may choose for each key, as JSON; none where it has no tuning."""
+
+    def alone(self) -> Prepared:
+        """The same scenario as a run of its own: without the sweep and the tuning."""
+
     def run(self, threads: int | None, progress: Progress | None) -> RunOutput:
         """Run it to its end, or until `progress` returns false; the GIL is released meanwhile.
 
@@ -54,9 +69,17 @@ class Prepared:
         """
 
 def prepare(
-    text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str, seed: int | None = None
+    text: str,
+    origin: str,
+    overrides: list[tuple[str, str]],
+    base_dir: str,
+    seed: int | None = None,
+    files: dict[str, str] | None = None,
 ) -> Prepared:
-    """Read and check a scenario, and make its network and flows; `seed` in place of its own."""
+    """Read and check a scenario, and make its network and flows; `seed` in place of its own.
+
+    The files that it names are taken from `files` where that is given, else from `base_dir`.
+    """
 
 def schema() -> str:
     """The JSON schema of a scenario."""
@@ -64,5 +87,11 @@ def schema() -> str:
 def keys() -> str:
     """Every key of a scenario: a JSON list of path, type, default and doc."""
 
+def pft_injection_rate(params: str, used: list[int]) -> list[float]:
+    """Share of the line rate at which PFT injects while Congested, by used credits.
+
+    `params` is a `[throttle]` table as JSON, without its name; a `ScenarioError` where it is wrong.
+    """
+
 def catalogue() -> str:
-    """Schemes, topologies, workloads, patterns, detectors and routings, as JSON."""
+    """Schemes, topologies, workloads, patterns, detectors, throttles and routings, as JSON."""

@@ -9,11 +9,11 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xoff.console import complain, progress_bar, status_line, summary_text
+from xoff.console import complain, count_text, progress_bar, status_line, summary_text
 
 try:
     from xoff.errors import RunError, ScenarioError, UserError
@@ -21,6 +21,9 @@ try:
 except ImportError as error:
     # The native module is not there, or not of this version: there is no command yet that could say so.
     sys.exit(f"error: {error}")
+
+if TYPE_CHECKING:
+    from xoff.sweeps import Crew
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
 """Exit statuses."""
@@ -44,6 +47,13 @@ Settings = Annotated[
     typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be given several times."),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Workers = Annotated[
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Processes; as many as there are cores.")
+]
+ClusterAddress = Annotated[
+    str | None,
+    typer.Option("--cluster", metavar="ADDRESS", help="A running Dask scheduler, such as tcp://10.0.0.1:8786."),
+]
 Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")]
 
 
@@ -100,6 +110,9 @@ def run(
     if not quiet:
         typer.echo(summary_text(result, Summary.of_output(outcome.output)))
         typer.echo(f"{'results':<9} {folder}")
+    for warning in result.manifest.get("warnings", []):
+        if warning not in prepared.warnings:
+            complain("warning", warning)
     if not result.complete:
         kept = f"what was recorded until then is in {folder}, marked incomplete"
         if outcome.interrupted:
@@ -131,19 +144,92 @@ def check(
 
 
 @app.command()
+def sweep(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+) -> None:
+    """Make every run of a scenario's [sweep]; given again, only those that are not there.
+
+    Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
+    """
+    from xoff.scenario import overrides_of, read
+    from xoff.sweeps import sweep as make_runs
+
+    def failed(what: str) -> None:
+        complain("failed", what)
+
+    source = read(scenario, overrides_of(sets or []))
+    try:
+        swept = make_runs(source, out, _crew(workers, cluster), say=failed, quiet=quiet)
+    except KeyboardInterrupt:
+        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+    if not quiet:
+        there = len(swept.runs) - swept.made - len(swept.failed)
+        parts = [count_text(swept.made, "run") + " made"]
+        parts += [f"{there:,} there already"] if there else []
+        parts += [f"{len(swept.failed):,} failed"] if swept.failed else []
+        typer.echo(f"{'sweep':<9} {', '.join(parts)}")
+        typer.echo(f"{'results':<9} {out}")
+    if swept.failed:
+        raise typer.Exit(BROKEN)
+
+
+@app.command()
+def tune(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Search for the values of a scenario's [tune]; given again, it goes on where it was.
+
+    Example: xoff tune scenarios/tune_dcqcn.toml -o out/tune
+    """
+    from xoff.scenario import overrides_of, read
+    from xoff.tuning import tune as search
+    from xoff.tuning.show import best_text
+
+    source = read(scenario, overrides_of(sets or []))
+    try:
+        tuned = search(source, out, _crew(workers, cluster), say=lambda what: complain("failed", what), quiet=quiet)
+    except KeyboardInterrupt:
+        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+    typer.echo(best_text(tuned))
+    typer.echo(f"{'results':<9} {out}")
+    if not tuned.best:
+        raise typer.Exit(BROKEN)
+
+
+@app.command()
 def report(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or one of a sweep.")],
     out: Annotated[
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", help="The page; report.html beside the runs."),
     ] = None,
 ) -> None:
-    """Write one self-contained HTML page with interactive plots, from one run or several side by side.
+    """Write one self-contained HTML page with interactive plots, from one run, several side by side, or a sweep.
 
     Example: xoff report out/fncc out/hpcc out/dcqcn -o out/report.html
     """
     from xoff.report import default_page, find_runs, write_report
+    from xoff.sweeps.folder import is_sweep
 
+    if any(is_sweep(folder) for folder in folders):
+        from xoff.sweeps.report import write_sweep_report
+
+        if len(folders) > 1:
+            raise UserError("a sweep has a page of its own: expected one folder, or folders of single runs")
+        typer.echo(write_sweep_report(folders[0], out or folders[0] / "report.html"))
+        return
     runs = find_runs(folders)
     typer.echo(write_report(runs, out or default_page(runs)))
 
@@ -168,7 +254,11 @@ def compare(
     out: OutFolder,
     schemes: Annotated[
         str | None,
-        typer.Option("--schemes", metavar="A,B", help="Only these; SCHEME+DETECTOR is one with another detector."),
+        typer.Option(
+            "--schemes",
+            metavar="A,B",
+            help="Only these; SCHEME+DETECTOR~THROTTLE/FLOW_CONTROL has others than its own.",
+        ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
 ) -> None:
@@ -255,6 +345,16 @@ def bench(
         typer.echo(json.dumps(results, indent=2))
     else:
         _print(render(results))
+
+
+def _crew(workers: int | None, cluster: str | None) -> Crew:
+    from xoff.sweeps import Cluster, Local
+
+    if cluster is None:
+        return Local(workers)
+    if workers is not None:
+        raise UserError("--workers and --cluster: expected one of them; a cluster has its own workers")
+    return Cluster(cluster, say=lambda what: complain("cluster", what))
 
 
 def _show(plural: str, name: str | None, as_json: bool) -> None:

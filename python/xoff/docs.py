@@ -33,9 +33,10 @@ def pages() -> dict[str, str]:
         "scenario.md": _scenario(),
         "schemes.md": _page(
             "Schemes",
-            "Congestion control, chosen by `scheme.name`; the parameters stand beside it in `[scheme]`.",
+            "Congestion control, chosen by `scheme.name`; the parameters stand beside it in `[scheme]`. What marks "
+            "packets is chosen by `detector.name`, what holds back hosts' NIC ports by `throttle.name`.",
             "`xoff schemes NAME` shows the same.",
-            [(None, lists["schemes"]), ("Detectors", lists["detectors"])],
+            [(None, lists["schemes"]), ("Detectors", lists["detectors"]), ("Throttles", lists["throttles"])],
         ),
         "topologies.md": _page(
             "Topologies",

@@ -10,7 +10,17 @@ from collections.abc import Iterable
 
 from xoff import _xoff
 
-_NATIVE = ("Prepared", "RunError", "RunOutput", "ScenarioError", "catalogue", "keys", "prepare", "schema")
+_NATIVE = (
+    "Prepared",
+    "RunError",
+    "RunOutput",
+    "ScenarioError",
+    "catalogue",
+    "keys",
+    "pft_injection_rate",
+    "prepare",
+    "schema",
+)
 """What Python needs of the native module."""
 
 if not all(hasattr(_xoff, name) for name in _NATIVE):

@@ -10,7 +10,7 @@ import gzip
 import importlib.resources
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -48,7 +48,11 @@ def default_page(runs: Sequence[Run]) -> Path:
 
 def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     """Write the page of `runs` to `path`, and return it; of existing files only such a page is replaced."""
-    target = Path(path)
+    return write_page(lambda: render(runs), Path(path))
+
+
+def write_page(make: Callable[[], str], target: Path) -> Path:
+    """Write a page to `target`, and return it; of existing files only such a page is replaced."""
     if target.is_dir():
         raise UserError(f"{target}: a folder, where a file name for the page was expected")
     if (target.exists() or target.is_symlink()) and not _is_page(target):
@@ -56,11 +60,11 @@ def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
             f"{target}: there already, and no page that xoff report wrote; name another file for the page, or move "
             "this one away"
         )
-    page = render(runs)
+    text = make()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
         partial = target.with_name(f".{target.name}.partial")
-        partial.write_text(page, encoding="utf-8")
+        partial.write_text(text, encoding="utf-8")
         partial.replace(target)
     except OSError as error:
         raise UserError(f"{target}: the page cannot be written: {error.strerror or error}") from None
@@ -74,32 +78,36 @@ def render(runs: Sequence[Run]) -> str:
     shown = labelled(runs, labels(runs))
     plots = sections(shown)
     figures = {plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure}
-    title = escape(_title(shown))
-    data = importlib.resources.files("xoff") / "data" / "report"
     body = "\n".join(
         [
-            f"<h1>{title}</h1>",
-            f'<p class="muted">xoff {escape(str(runs[0].manifest.get("version", "")))}</p>',
-            '<p id="problem"></p><noscript><p>The plots need JavaScript.</p></noscript>',
             "<h2>Summary</h2>",
             _headline(shown),
-            *(_section(heading, several) for heading, several in plots),
+            *(section(heading, several) for heading, several in plots),
             "<h2>Scenario</h2>",
             _scenario(shown),
             "<h2>Columns of the tables</h2>",
             _columns(runs),
         ]
     )
+    return page(_title(shown), str(runs[0].manifest.get("version", "")), body, figures)
+
+
+def page(title: str, version: str, body: str, figures: Mapping[str, Any]) -> str:
+    """A page with a heading, what stands below it as HTML, and the figures that it has a place for."""
+    data = importlib.resources.files("xoff") / "data" / "report"
     return "\n".join(
         [
             "<!doctype html>",
             '<html lang="en"><head><meta charset="utf-8">',
             _MARK,
             '<meta name="viewport" content="width=device-width, initial-scale=1">',
-            f"<title>{title}</title>",
+            f"<title>{escape(title)}</title>",
             # No icon: a browser would ask the network for one.
             '<link rel="icon" href="data:,">',
             f"<style>{(data / 'page.css').read_text('utf-8')}</style></head><body><main>",
+            f"<h1>{escape(title)}</h1>",
+            f'<p class="muted">xoff {escape(version)}</p>',
+            '<p id="problem"></p><noscript><p>The plots need JavaScript.</p></noscript>',
             body,
             "</main>",
             # plotly.js, copyright Plotly, Inc., MIT licence.
@@ -115,8 +123,8 @@ def _is_page(file: Path) -> bool:
     if not file.is_file():
         return False  # A device or a pipe might never begin, or end.
     try:
-        with file.open("rb") as page:
-            return _MARK.encode() in page.read(1024)
+        with file.open("rb") as found:
+            return _MARK.encode() in found.read(1024)
     except OSError:
         return False
 
@@ -209,7 +217,8 @@ def _loads(loads: Sequence[dict[str, Any]]) -> str:
     return "<br>".join(parts) or "\N{EN DASH}"
 
 
-def _section(heading: str, plots: Sequence[Plot]) -> str:
+def section(heading: str, plots: Sequence[Plot]) -> str:
+    """Plots under a heading, as HTML."""
     cards = []
     for plot in plots:
         if plot.figure is None:

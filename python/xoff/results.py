@@ -22,7 +22,19 @@ if TYPE_CHECKING:
 
     from xoff._xoff import RunOutput
 
-TABLES = ("flows", "queues", "rates", "utilization", "pauses", "roots", "notifications", "marks", "states", "ports")
+TABLES = (
+    "flows",
+    "queues",
+    "rates",
+    "utilization",
+    "pauses",
+    "roots",
+    "notifications",
+    "marks",
+    "states",
+    "operations",
+    "ports",
+)
 """Every table of a run, in the order of the documentation."""
 
 MANIFEST = "manifest.json"
@@ -53,6 +65,16 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "notifications": {"time_ps": _NUMBER},
     "marks": {"time_ps": _NUMBER, "port": _NAME, "flow": _NUMBER, "mark": _NAME},
     "states": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
+    "operations": {
+        "label": _NAME,
+        "kernel": _NAME,
+        "process": _NUMBER,
+        "ring": _NUMBER,
+        "iteration": _NUMBER,
+        "bytes": _NUMBER,
+        "start_ps": _NUMBER,
+        "end_ps": _NUMBER,
+    },
     "ports": {
         "port": _NAME,
         "utilization": _NUMBER,
@@ -98,6 +120,8 @@ class Run:
     """Each mark that a packet was given."""
     states: pa.Table
     """Each change of a queue's state, as its detector tells it."""
+    operations: pa.Table
+    """Each iteration of a process of a closed loop: when it began and ended."""
     ports: pa.Table
     """Totals of each port."""
 

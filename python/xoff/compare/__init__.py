@@ -30,7 +30,7 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     out
         The folder for the results.
     schemes
-        Only these, separated by commas; `SCHEME+DETECTOR` is one with another detector. All by default.
+        Only these, separated by commas, each as `xoff.compare.entrants` has it. All by default.
     quick
         Shorter runs.
     scale

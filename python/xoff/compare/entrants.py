@@ -1,7 +1,13 @@
-"""Who takes part in a survey: every scheme of the catalogue that the scenarios accept, with a detector or without."""
+"""Who takes part in a survey: every scheme of the catalogue that the scenarios accept, alone or with something else.
+
+An entrant is called `SCHEME`, and after it what differs from the scheme's own and the scenarios': `+DETECTOR`,
+`~THROTTLE`, `/FLOW_CONTROL`. So `hpcc/cbfc` is HPCC over InfiniBand's flow control, and `none~pft/credit` is PFT over
+link credits.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,13 +25,37 @@ class Entrant:
     """A scheme, alone or with a detector in place of its own."""
 
     name: str
-    """`SCHEME` or `SCHEME+DETECTOR`."""
+    """`SCHEME`, with `+DETECTOR`, `~THROTTLE` and `/FLOW_CONTROL` where it has them, in this order."""
 
     @property
     def sets(self) -> dict[str, object]:
         """The settings that make a scenario one of this entrant's."""
-        scheme, _, detector = self.name.partition("+")
-        return {"scheme.name": scheme, **({"detector.name": detector} if detector else {})}
+        parts = _parts(self.name)
+        # Each with its defaults; the scenarios' own PFC stays as it is.
+        tables = {"detector": parts.detector, "throttle": parts.throttle}
+        named: dict[str, object] = {f"{key}.name": name for key, name in tables.items() if name}
+        if parts.flow_control and parts.flow_control != "pfc":
+            named["flow_control"] = {"name": parts.flow_control}
+        return {"scheme.name": parts.scheme, **named}
+
+
+@dataclass(frozen=True)
+class _Parts:
+    scheme: str
+    detector: str
+    throttle: str
+    flow_control: str
+
+
+def _parts(name: str) -> _Parts:
+    """The parts of an entrant's name; empty where it has none."""
+    found = re.fullmatch(r"(?P<s>[^+~/]*)(?:\+(?P<d>[^+~/]+))?(?:~(?P<t>[^+~/]+))?(?:/(?P<f>[^+~/]+))?", name)
+    if found is None:
+        raise UserError(
+            f"--schemes: `{name}` is no SCHEME, SCHEME+DETECTOR, SCHEME~THROTTLE or SCHEME/FLOW_CONTROL; "
+            "expected parts in this order, such as `ib_cc+tcd/cbfc`"
+        )
+    return _Parts(*(found[group] or "" for group in "sdtf"))
 
 
 @dataclass(frozen=True)
@@ -54,10 +84,12 @@ def field(names: str | None, scenarios: Sequence[Path]) -> Field:
         return Field([each for each in entrants if each.name not in absent], absent)
     asked = [name.strip() for name in names.split(",")]
     for name in asked:
-        scheme, plus, detector = name.partition("+")
-        entry("schemes", scheme)
-        if plus:
-            entry("detectors", detector)
+        parts = _parts(name)
+        entry("schemes", parts.scheme)
+        if parts.detector:
+            entry("detectors", parts.detector)
+        if parts.throttle:
+            entry("throttles", parts.throttle)
         if asked.count(name) > 1:
             raise UserError(f"--schemes {names}: {name} twice: expected each once")
         if reason := _refusal(Entrant(name), scenarios):

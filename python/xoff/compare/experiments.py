@@ -71,6 +71,10 @@ def _pauses() -> Metric:
     return Metric("pauses", "PAUSE frames", "", "low", 0)
 
 
+def _stopped() -> Metric:
+    return Metric("stopped_ms", "stopped, ms of all ports", "ms", "low", 2)
+
+
 def _queue(key: str, which: str) -> Metric:
     return Metric(key, f"{which} queue, KB", "KB", "low", 1)
 
@@ -93,6 +97,7 @@ EXPERIMENTS = (
             _queue("queue_max", "greatest"),
             Metric("jain", "Jain's index", "", "high", 3),
             _pauses(),
+            _stopped(),
         ),
         measures.dumbbell,
     ),
@@ -109,6 +114,7 @@ EXPERIMENTS = (
             _queue("queue_max", "greatest"),
             Metric("jain", "Jain's index", "", "high", 3),
             _pauses(),
+            _stopped(),
             _INCOMPLETE,
         ),
         measures.incast,
@@ -126,6 +132,7 @@ EXPERIMENTS = (
             Metric("trunk_paused", "link paused, share of time", "", "low", 3),
             _queue("queue_max", "greatest"),
             _pauses(),
+            _stopped(),
             _INCOMPLETE,
         ),
         measures.victim,
@@ -142,6 +149,7 @@ EXPERIMENTS = (
             _slowdown("large_mean", "large flows' mean"),
             _queue("queue_max", "greatest"),
             _pauses(),
+            _stopped(),
             _INCOMPLETE,
         ),
         measures.fat_tree,
