@@ -4,6 +4,7 @@
 //! rate is a whole number of ticks and nothing is rounded on a packet's way.
 
 pub mod barrier;
+pub mod entities;
 pub mod ns3_random;
 pub mod quantity;
 pub mod random;
@@ -11,6 +12,7 @@ pub mod units;
 pub mod wheel;
 
 pub use barrier::Barrier;
+pub use entities::{EntityQueues, LONGEST_WINDOW, Next};
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};

@@ -379,7 +379,8 @@ impl Part {
                     continue;
                 }
                 if edge.then < all.flows {
-                    self.events.push(ready, key(kind::FLOW_START, edge.then), 0);
+                    let src = self.net.flows[edge.then as usize].src;
+                    self.events.push(src, ready, key(kind::FLOW_START, edge.then), 0);
                 } else {
                     self.records.step_done(edge.then - all.flows, ready);
                     waiting.due.push((item + all.flows as usize, ready));

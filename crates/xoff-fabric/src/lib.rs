@@ -7,6 +7,7 @@
 //! [`network`] what never changes, [`records`] what is kept of a run. A network may be [`cut`] into parts, which go
 //! through [`windows`] of time, each by a thread of its own ([`threads`]).
 
+mod agenda;
 pub mod buffer;
 pub mod build;
 pub mod credit;

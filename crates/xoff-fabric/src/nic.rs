@@ -125,7 +125,7 @@ impl Part {
         let at = at.max(self.ports[nic.port as usize].busy_until).max(self.now);
         if at < nic.wake_at {
             nic.wake_at = at;
-            self.events.push(at, key(kind::NIC_WAKE, node), 0);
+            self.events.push(node, at, key(kind::NIC_WAKE, node), 0);
         }
     }
 

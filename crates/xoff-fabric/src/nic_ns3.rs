@@ -62,7 +62,7 @@ impl Part {
         let nic = &mut self.nics[node as usize].ns3;
         nic.wake_at = Some(at);
         nic.wakes = nic.wakes.wrapping_add(1);
-        self.events.push(at, key(kind::NIC_WAKE, node), nic.wakes);
+        self.events.push(node, at, key(kind::NIC_WAKE, node), nic.wakes);
     }
 
     /// Sends the next packet of an idle NIC, or sets its timer.

@@ -7,11 +7,12 @@
 
 use std::sync::Arc;
 
-use xoff_engine::{Domain, EventQueue, SharedNs3Streams, Time, stream};
+use xoff_engine::{Domain, SharedNs3Streams, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
+use crate::agenda::Agenda;
 use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
@@ -134,7 +135,7 @@ pub struct Part {
     pub(crate) own_ports: Vec<PortId>,
     /// By part: packets that have left for it.
     pub(crate) outboxes: Vec<Transit>,
-    pub(crate) events: EventQueue,
+    pub(crate) events: Agenda,
     pub(crate) packets: Packets,
     pub(crate) ports: Vec<Port>,
     /// By port, then class.
@@ -179,10 +180,10 @@ pub struct Part {
     pub(crate) int_table: Vec<PortReading>,
     pub(crate) records: Records,
     pub(crate) counters: Counters,
-    /// What broke, with the key of the event.
-    pub(crate) failure: Option<(u32, Failure)>,
-    /// The part is to stop after this event.
-    halt: bool,
+    /// What broke first, with the time and key of the event.
+    pub(crate) failure: Option<(Time, u32, Failure)>,
+    /// The node at hand is to stop after this event.
+    pub(crate) halt: bool,
     pub(crate) classes: usize,
     pub(crate) priorities: usize,
     pub(crate) strict: bool,
@@ -203,7 +204,7 @@ fn arrival_key(net: &Network, port: PortId) -> u32 {
 
 /// A folded multiplication mixes an event's time and key; the sum over events does not depend on the order of nodes.
 #[inline]
-fn fingerprint(time: Time, key: u32) -> u64 {
+pub(crate) fn fingerprint(time: Time, key: u32) -> u64 {
     let mixed = u128::from(time.0 ^ u64::from(key) << 32) * 0x9E37_79B9_7F4A_7C15;
     (mixed >> 64) as u64 ^ mixed as u64
 }
@@ -240,10 +241,7 @@ impl Part {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let mut part = Part {
             now: Time::ZERO,
-            events: match quirks.order {
-                Order::ByPort => EventQueue::new(),
-                Order::Scheduled => EventQueue::in_order_of_scheduling(),
-            },
+            events: Agenda::new(&net, owned),
             packets: match net.signals.int {
                 IntPath::Off => Packets::new(),
                 _ => {
@@ -409,7 +407,7 @@ impl Part {
     /// What the windows depend on.
     #[inline]
     pub(crate) fn totals(&self) -> Totals {
-        let next = self.events.earliest().unwrap_or(Time::NEVER);
+        let next = self.events.earliest();
         Totals {
             next: self.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
             events: self.counters.events,
@@ -432,36 +430,9 @@ impl Part {
         }
     }
 
-    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
-    pub(crate) fn run_until(&mut self, limit: Time, count: u64) {
-        let last = self.counters.events.saturating_add(count);
-        while self.counters.events < last {
-            let Some(event) = self.events.pop_before(limit) else { return };
-            debug_assert!(event.time >= self.now, "time goes forward");
-            self.now = event.time;
-            self.counters.events += 1;
-            self.counters.fingerprint =
-                self.counters.fingerprint.wrapping_add(fingerprint(event.time, event.key));
-            if let Some(arg) = self.events.next_arg() {
-                self.packets.prefetch(arg);
-            }
-            let index = index_of(event.key);
-            match kind_of(event.key) {
-                kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
-                kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
-                kind::PORT_READY => self.port_ready(index),
-                kind::NIC_WAKE => self.nic_wake(index, event.arg),
-                _ => self.rare_event(event.key, event.arg),
-            }
-            if self.halt {
-                return;
-            }
-        }
-    }
-
     #[cold]
     #[inline(never)]
-    fn rare_event(&mut self, key: u32, arg: u32) {
+    pub(crate) fn rare_event(&mut self, key: u32, arg: u32) {
         let index = index_of(key);
         match kind_of(key) {
             kind::PAUSE_APPLY if self.credits.is_some() => self.credit_event(index, arg),
@@ -511,12 +482,12 @@ impl Part {
         let port = &mut self.ports[port_id as usize];
         if self.tells_when_ready {
             port.armed = true;
-            self.events.push(port.busy_until, key(kind::PORT_READY, port_id), 0);
+            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, port_id), 0);
         }
         if key_there == AWAY {
             return self.send_off(port_id, arrival, id);
         }
-        self.events.push(arrival, key_there, id);
+        self.events.arrive(index_of(key_there), arrival, key_there, id);
     }
 
     /// The class to send from among `sendable`, which is not empty.
@@ -588,6 +559,8 @@ impl Part {
                 _ => false,
             },
         };
-        self.failure = Some((key(kind::SWITCH_ARRIVAL, ingress), failure));
+        let broken = (self.now, key(kind::SWITCH_ARRIVAL, ingress), failure);
+        let first = self.failure.take().filter(|first| (first.0, first.1) < (broken.0, broken.1));
+        self.failure = Some(first.unwrap_or(broken));
     }
 }

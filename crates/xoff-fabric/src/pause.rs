@@ -57,7 +57,8 @@ impl Part {
         if expires {
             let next = self.now + if refresh { pause / 2 } else { pause }.max(Time(1));
             self.pauses[queue as usize].refresh_at = next;
-            self.events.push(next, key(kind::PAUSE_REFRESH, queue), 0);
+            let node = self.ports[self.port_of(queue) as usize].node;
+            self.events.push(node, next, key(kind::PAUSE_REFRESH, queue), 0);
         }
         self.send_pfc(queue, quanta);
     }
@@ -139,7 +140,8 @@ impl Part {
         if response == Time::ZERO {
             self.apply_pause(queue, quanta);
         } else {
-            self.events.push(self.now + response, key(kind::PAUSE_APPLY, queue), quanta);
+            let node = self.ports[port as usize].node;
+            self.events.push(node, self.now + response, key(kind::PAUSE_APPLY, queue), quanta);
         }
     }
 
@@ -154,7 +156,8 @@ impl Part {
         let state = &mut self.pauses[queue as usize];
         state.until = until;
         if self.net.settings.flow_control.expires() {
-            self.events.push(until, key(kind::PAUSE_EXPIRY, queue), 0);
+            let node = self.ports[port_id as usize].node;
+            self.events.push(node, until, key(kind::PAUSE_EXPIRY, queue), 0);
         }
         state.frames += 1;
         if state.since.is_none() {

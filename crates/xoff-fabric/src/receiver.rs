@@ -64,7 +64,7 @@ impl Part {
         let timer = receiver.notification.next_timer();
         if timer < receiver.timer_at {
             receiver.timer_at = timer;
-            self.events.push(timer.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
+            self.events.push(node, timer.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
         }
         receiver.marks.count(packet.mark);
         let in_order = packet.seq == receiver.expected;
@@ -167,7 +167,7 @@ impl Part {
         if delay == Time::ZERO {
             self.nic_enqueue(node, id);
         } else {
-            self.events.push(self.now + delay, key(event::kind::ACK_READY, node), id);
+            self.events.push(node, self.now + delay, key(event::kind::ACK_READY, node), id);
         }
     }
 
@@ -225,7 +225,8 @@ impl Part {
         let next = receiver.notification.next_timer();
         if next < receiver.timer_at {
             receiver.timer_at = next;
-            self.events.push(next.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
+            let node = self.net.flows[flow as usize].dst;
+            self.events.push(node, next.max(self.now), key(event::kind::NOTIFICATION_TIMER, flow), 0);
         }
         if let Some(cnp) = cnp {
             self.send_cnp(flow, self.net.flows[flow as usize].dst, &cnp);

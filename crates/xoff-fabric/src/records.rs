@@ -352,7 +352,7 @@ impl Part {
     /// Schedules the sample after `now`.
     pub(crate) fn schedule_sample(&mut self, now: Time) {
         if let Some(interval) = self.records.recording.interval {
-            self.events.push(now + interval, key(kind::SAMPLE, 0), 0);
+            self.events.push_common(now + interval, key(kind::SAMPLE, 0));
         }
     }
 

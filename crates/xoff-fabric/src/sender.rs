@@ -126,15 +126,15 @@ impl Part {
     /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
     pub(crate) fn flow_start(&mut self, flow: u32, step: u32) {
         let net = self.net.clone();
-        if step == 0 && !net.dependencies.flow_waits(flow) {
+        let f = &net.flows[flow as usize];
+        if step == 0 && !self.events.looks_ahead() && !net.dependencies.flow_waits(flow) {
             self.await_flow(flow + 1);
         }
         if step < 2 && net.settings.quirks.order == Order::Scheduled {
-            return self.events.push(self.now, key(kind::FLOW_START, flow), step + 1);
+            return self.events.push(f.src, self.now, key(kind::FLOW_START, flow), step + 1);
         }
-        let f = &net.flows[flow as usize];
         if let Some(stop) = f.stop {
-            self.events.push(stop.max(self.now), key(kind::FLOW_STOP, flow), 0);
+            self.events.push(f.src, stop.max(self.now), key(kind::FLOW_STOP, flow), 0);
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
         let nic = &mut self.nics[f.src as usize];
@@ -171,7 +171,7 @@ impl Part {
         self.records.flow_started(flow);
         if net.settings.lossy {
             let timeout = net.settings.host.retransmit_timeout;
-            self.events.push(self.now + timeout, key(kind::RETRANSMIT_TIMER, flow), 0);
+            self.events.push(f.src, self.now + timeout, key(kind::RETRANSMIT_TIMER, flow), 0);
         }
         self.sync_reaction(flow);
         if self.ns3_nic {
@@ -186,7 +186,7 @@ impl Part {
         let waits = |flow| self.net.dependencies.flow_waits(flow);
         let next = flows.map(|(i, f)| (i as u32, f)).find(|(i, f)| self.owns(f.src) && !waits(*i));
         if let Some((number, flow)) = next {
-            self.events.push(flow.start, key(kind::FLOW_START, number), 0);
+            self.events.push_start(flow.start, number);
         }
     }
 
@@ -206,7 +206,7 @@ impl Part {
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
-            self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
+            self.events.push(sender.src, timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
         }
         if self.ns3_nic {
             return; // Only what that NIC looks at moves it.
@@ -299,7 +299,7 @@ impl Part {
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
-            self.events.push(timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
+            self.events.push(sender.src, timer.max(self.now), key(kind::REACTION_TIMER, flow), 0);
         }
     }
 
@@ -427,7 +427,7 @@ impl Part {
             }
         }
         let src = sender.src;
-        self.events.push(next, key(kind::RETRANSMIT_TIMER, flow), 0);
+        self.events.push(src, next, key(kind::RETRANSMIT_TIMER, flow), 0);
         self.sync_reaction(flow);
         if self.ns3_nic {
             self.ns3_kick(src);

@@ -146,10 +146,7 @@ impl Simulation {
 
     /// The first of what broke in the parts' last window: what comes before it in another part has happened too.
     fn failure(&mut self) -> Failure {
-        let broken = self.parts.iter_mut().filter_map(|part| {
-            let (key, failure) = part.failure.take()?;
-            Some((part.now(), key, failure))
-        });
+        let broken = self.parts.iter_mut().filter_map(|part| part.failure.take());
         let first = broken.min_by_key(|(time, key, _)| (*time, *key));
         first.map_or_else(|| Failure::NoThread { reason: "a part is lost".into() }, |(.., failure)| failure)
     }

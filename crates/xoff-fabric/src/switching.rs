@@ -81,7 +81,7 @@ impl Part {
         let arm = may_send && !port.armed && !idle;
         if arm {
             port.armed = true;
-            self.events.push(port.busy_until, key(kind::PORT_READY, egress), 0);
+            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, egress), 0);
         }
         let ingress = self.packets[id].ingress;
         self.push(egress, class, ingress, id, size);
@@ -138,7 +138,7 @@ impl Part {
         let port = &mut self.ports[egress as usize];
         if !port.armed && port.sendable() != 0 {
             port.armed = true;
-            self.events.push(port.busy_until, key(kind::PORT_READY, egress), 0);
+            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, egress), 0);
         }
     }
 
@@ -301,7 +301,7 @@ impl Part {
         }
         self.int_table = table;
         let next = self.now + self.net.settings.packets.int_refresh;
-        self.events.push(next, key(kind::INT_REFRESH, 0), 0);
+        self.events.push_common(next, key(kind::INT_REFRESH, 0));
     }
 
     /// The queue that a detector or congestion point sees, with `more` bytes that pass without queueing.
@@ -373,7 +373,8 @@ impl Part {
         let next = p.state.next_timer();
         if next < p.timer_at {
             p.timer_at = next;
-            self.events.push(next, key(kind::CONGESTION_TIMER, point), 0);
+            let node = self.ports[point as usize / self.priorities].node;
+            self.events.push(node, next, key(kind::CONGESTION_TIMER, point), 0);
         }
     }
 

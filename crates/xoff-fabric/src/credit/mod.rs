@@ -12,7 +12,7 @@
 pub mod counters;
 
 use rand::Rng;
-use xoff_engine::{Domain, Time, stream};
+use xoff_engine::{Domain, Event, Time, stream};
 
 use crate::credit::counters::{CounterWidth, ReceivingEnd, SendingEnd, Unit};
 use crate::credit::sizing::Sizing;
@@ -138,7 +138,8 @@ impl Part {
         let Return::Updates { period, .. } = credits.back else { return };
         for &port in &self.own_ports {
             let phase = stream(self.net.seed, Domain::Credit, port.into()).next_u64() % period.0.max(1);
-            self.events.push(Time(phase), key(kind::PAUSE_REFRESH, port), 0);
+            let node = self.ports[port as usize].node;
+            self.events.push(node, Time(phase), key(kind::PAUSE_REFRESH, port), 0);
         }
     }
 
@@ -208,7 +209,8 @@ impl Part {
                 credits.receiving[before.queue as usize].free(before.credits.into());
                 if on_change {
                     let port = queue / self.priorities as u32;
-                    self.events.push(left_at, key(kind::PAUSE_APPLY, port), 0);
+                    let node = self.ports[port as usize].node;
+                    self.events.push(node, left_at, key(kind::PAUSE_APPLY, port), 0);
                 }
             }
         }
@@ -219,12 +221,13 @@ impl Part {
         let port = &self.ports[(queue / self.priorities as u32) as usize];
         let arrival = at + port.serialization(bytes) + port.delay;
         let (there, away) = (self.other_end(queue), port.arrival_key == crate::port::AWAY);
+        let node = self.net.topology.node_of(there / self.priorities as u32);
         let key = key(kind::PAUSE_APPLY, there);
         if away {
-            let to = self.part_of(self.net.topology.node_of(there / self.priorities as u32));
-            self.outboxes[to].signal(arrival, key, credits as u32);
+            let to = self.part_of(node);
+            self.outboxes[to].signal(node, Event { time: arrival, key, arg: credits as u32 });
         } else {
-            self.events.push(arrival, key, credits as u32);
+            self.events.push(node, arrival, key, credits as u32);
         }
     }
 
@@ -250,7 +253,8 @@ impl Part {
     pub(crate) fn credit_period(&mut self, port: PortId) {
         let Some(credits) = &self.credits else { return };
         let Return::Updates { period, .. } = credits.back else { return };
-        self.events.push(self.now + period, key(kind::PAUSE_REFRESH, port), 0);
+        let node = self.ports[port as usize].node;
+        self.events.push(node, self.now + period, key(kind::PAUSE_REFRESH, port), 0);
         for priority in 0..self.priorities as u32 {
             self.send_update(port, priority);
         }

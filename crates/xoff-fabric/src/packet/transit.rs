@@ -1,8 +1,11 @@
 //! Packets on their way from one part of the network to another, each with its telemetry.
 
-use xoff_engine::{EventQueue, Time};
+use xoff_engine::{Event, Time};
 
 use super::{IntSlab, Packet, PacketId, Packets};
+use crate::agenda::Agenda;
+use crate::event::index_of;
+use crate::topology::NodeId;
 
 /// Packets that have left a part during a window, to be taken in by another when it ends.
 pub(crate) struct Transit {
@@ -10,8 +13,8 @@ pub(crate) struct Transit {
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
     int: IntSlab,
-    /// Events without a packet: time, key and argument.
-    signals: Vec<(Time, u32, u32)>,
+    /// Events without a packet, each with its node.
+    signals: Vec<(NodeId, Event)>,
     earliest: Time,
 }
 
@@ -26,9 +29,9 @@ impl Transit {
     }
 
     /// Adds an event without a packet.
-    pub fn signal(&mut self, time: Time, key: u32, arg: u32) {
-        self.earliest = self.earliest.min(time);
-        self.signals.push((time, key, arg));
+    pub fn signal(&mut self, node: NodeId, event: Event) {
+        self.earliest = self.earliest.min(event.time);
+        self.signals.push((node, event));
     }
 
     /// The first arrival.
@@ -63,7 +66,7 @@ impl Packets {
     }
 
     /// Takes in all that is on its way and schedules its arrivals.
-    pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut EventQueue) {
+    pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut Agenda) {
         for (place, (&(time, key), &packet)) in transit.arrivals.iter().zip(&transit.packets).enumerate() {
             let id = self.insert(packet);
             match (&mut self.int, &transit.int) {
@@ -71,10 +74,10 @@ impl Packets {
                 (IntSlab::Exact(all), IntSlab::Exact(sent)) => all[id as usize] = sent[place],
                 _ => {}
             }
-            events.push(time, key, id);
+            events.arrive(index_of(key), time, key, id);
         }
-        for (time, key, arg) in transit.signals.drain(..) {
-            events.push(time, key, arg);
+        for (node, event) in transit.signals.drain(..) {
+            events.push(node, event.time, event.key, event.arg);
         }
         transit.arrivals.clear();
         transit.packets.clear();

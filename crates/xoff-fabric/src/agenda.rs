@@ -1,0 +1,278 @@
+//! A part's pending events, and the order in which it handles them.
+//!
+//! Nodes touch each other only by what takes a link's delay. Where each link of a part has one worth the name, the nodes
+//! handle their events one after the other, in windows no longer than the least delay: a node's ports, queues and memory
+//! then stay in the cache, and its events need an order only among themselves. Otherwise, and where one order of all
+//! events is asked for, all nodes share one queue. What happens is the same.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use xoff_engine::{EntityQueues, Event, EventQueue, LONGEST_WINDOW, Next, Time};
+
+use crate::cut::needs_one_part;
+use crate::event::{index_of, key, kind, kind_of};
+use crate::network::Network;
+use crate::packet::PacketId;
+use crate::part::{Part, fingerprint};
+use crate::settings::Order;
+use crate::topology::{NodeId, PortId};
+
+/// The least delay of links between nodes with queues of their own; shorter windows have too few events each.
+const LEAST_WINDOW: Time = Time::from_ns(100);
+
+/// Pending events.
+pub(crate) enum Agenda {
+    /// In one queue.
+    Joint(Box<EventQueue>),
+    /// Of each node by itself.
+    ByNode(ByNode),
+}
+
+/// Pending events by node.
+pub(crate) struct ByNode {
+    nodes: EntityQueues,
+    /// By port.
+    node_of: Vec<NodeId>,
+    /// The longest window.
+    lookahead: Time,
+    /// Events that concern all nodes: samples and the like.
+    common: BinaryHeap<Reverse<Event>>,
+    /// The next flow that starts by itself, and when.
+    start: Option<(Time, u32)>,
+}
+
+impl Agenda {
+    /// Nothing to do, for nodes that are `owned`.
+    pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool) -> Agenda {
+        if net.settings.quirks.order == Order::Scheduled {
+            return Agenda::Joint(Box::new(EventQueue::in_order_of_scheduling()));
+        }
+        let topology = &net.topology;
+        let ports = 0..topology.ports();
+        let lookahead =
+            ports.clone().filter(|&p| owned(topology.node_of(p))).map(|p| topology.delay(p)).min();
+        let lookahead = lookahead.unwrap_or(Time::ZERO).min(LONGEST_WINDOW);
+        if lookahead < LEAST_WINDOW || needs_one_part(net).is_some() {
+            return Agenda::Joint(Box::new(EventQueue::new()));
+        }
+        Agenda::ByNode(ByNode {
+            nodes: EntityQueues::new(topology.nodes.len()),
+            node_of: ports.map(|p| topology.node_of(p)).collect(),
+            lookahead,
+            common: BinaryHeap::new(),
+            start: None,
+        })
+    }
+
+    /// Adds an event of a node that it has scheduled for itself, or that takes a link's delay.
+    #[inline]
+    pub fn push(&mut self, node: NodeId, time: Time, key: u32, arg: u32) {
+        match self {
+            Agenda::Joint(queue) => queue.push(time, key, arg),
+            Agenda::ByNode(all) => all.nodes.push(node, Event { time, key, arg }),
+        }
+    }
+
+    /// Adds the arrival of a packet by `ingress`.
+    #[inline(always)] // on the way of every packet
+    pub fn arrive(&mut self, ingress: PortId, time: Time, key: u32, id: PacketId) {
+        match self {
+            Agenda::Joint(queue) => queue.push(time, key, id),
+            Agenda::ByNode(all) => {
+                all.nodes.arrive(all.node_of[ingress as usize], Event { time, key, arg: id });
+            }
+        }
+    }
+
+    /// Adds an event that concerns all nodes and comes after all others of its time.
+    pub fn push_common(&mut self, time: Time, key: u32) {
+        match self {
+            Agenda::Joint(queue) => queue.push(time, key, 0),
+            Agenda::ByNode(all) => all.common.push(Reverse(Event { time, key, arg: 0 })),
+        }
+    }
+
+    /// Adds the start of the next flow that starts by itself.
+    pub fn push_start(&mut self, time: Time, flow: u32) {
+        match self {
+            Agenda::Joint(queue) => queue.push(time, key(kind::FLOW_START, flow), 0),
+            Agenda::ByNode(all) => all.start = Some((time, flow)),
+        }
+    }
+
+    /// Whether flows' starts are looked for ahead of their time, not by the start before.
+    pub fn looks_ahead(&self) -> bool {
+        matches!(self, Agenda::ByNode(_))
+    }
+
+    /// A time that is not after the next event's; [`Time::NEVER`] where nothing is pending.
+    pub fn earliest(&self) -> Time {
+        match self {
+            Agenda::Joint(queue) => queue.earliest().unwrap_or(Time::NEVER),
+            Agenda::ByNode(all) => all.earliest(),
+        }
+    }
+}
+
+impl ByNode {
+    fn earliest(&self) -> Time {
+        let start = self.start.map_or(Time::NEVER, |(time, _)| time);
+        self.nodes.earliest().min(start).min(self.next_common())
+    }
+
+    fn next_common(&self) -> Time {
+        self.common.peek().map_or(Time::NEVER, |Reverse(event)| event.time)
+    }
+}
+
+impl Part {
+    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    pub(crate) fn run_until(&mut self, limit: Time, count: u64) {
+        let last = self.counters.events.saturating_add(count);
+        match &self.events {
+            Agenda::Joint(_) => self.run_in_order(limit, last),
+            Agenda::ByNode(_) => self.run_by_node(limit, last),
+        }
+    }
+
+    fn run_in_order(&mut self, limit: Time, last: u64) {
+        while self.counters.events < last && self.failure.is_none() {
+            let Agenda::Joint(queue) = &mut self.events else { return };
+            let Some(event) = queue.pop_before(limit) else { return };
+            if let Some(arg) = queue.next_arg() {
+                self.packets.prefetch(arg);
+            }
+            self.begin_event(&event);
+            self.handle(&event);
+        }
+    }
+
+    fn run_by_node(&mut self, limit: Time, last: u64) {
+        let mut latest = self.now;
+        while self.counters.events < last && self.failure.is_none() {
+            let Some(end) = self.begin_window(limit) else { break };
+            let mut from = 0;
+            while let Some(node) = self.open_from(from) {
+                if self.net.is_host(node) {
+                    self.run_host()
+                } else {
+                    self.run_switch()
+                }
+                latest = latest.max(self.now);
+                from = node as usize + 1;
+            }
+            self.end_window(end);
+            latest = latest.max(self.now);
+        }
+        self.now = latest;
+    }
+
+    /// Begins the next window before `limit`, if anything happens until then; says where it ends.
+    fn begin_window(&mut self, limit: Time) -> Option<Time> {
+        let Agenda::ByNode(all) = &mut self.events else { return None };
+        let begin = all.earliest();
+        if begin >= limit {
+            return None;
+        }
+        let end = limit.min(begin + all.lookahead).min(all.next_common().saturating_add(Time(1)));
+        all.nodes.begin_window(begin, end);
+        self.begin_starts(end);
+        Some(end)
+    }
+
+    /// Tells hosts of the flows that start by themselves before `end`.
+    fn begin_starts(&mut self, end: Time) {
+        while let Agenda::ByNode(all) = &mut self.events
+            && let Some((time, flow)) = all.start.take_if(|(time, _)| *time < end)
+        {
+            let event = Event { time, key: key(kind::FLOW_START, flow), arg: 0 };
+            all.nodes.push(self.net.flows[flow as usize].src, event);
+            self.await_flow(flow + 1);
+        }
+    }
+
+    fn open_from(&mut self, from: usize) -> Option<NodeId> {
+        let Agenda::ByNode(all) = &mut self.events else { return None };
+        all.nodes.open_from(from)
+    }
+
+    /// Ends a window with the events that concern all nodes.
+    fn end_window(&mut self, end: Time) {
+        let Agenda::ByNode(all) = &mut self.events else { return };
+        all.nodes.end_window();
+        while let Agenda::ByNode(all) = &mut self.events
+            && all.next_common() < end
+            && let Some(Reverse(event)) = all.common.pop()
+        {
+            self.begin_event(&event);
+            self.rare_event(event.key, event.arg);
+        }
+    }
+
+    #[inline(always)] // the way of every event
+    fn next_of_node(&mut self) -> Option<Next> {
+        let Agenda::ByNode(all) = &mut self.events else { return None };
+        let next = all.nodes.next();
+        if let Some(id) = all.nodes.arrival_ahead(1) {
+            self.packets.prefetch(id);
+        }
+        next
+    }
+
+    /// Handles a switch's events of a window.
+    fn run_switch(&mut self) {
+        while let Some(next) = self.next_of_node() {
+            match next {
+                Next::Arrival(event) => {
+                    self.begin_event(&event);
+                    self.switch_arrival(index_of(event.key), event.arg);
+                }
+                Next::Own(event) => {
+                    self.begin_event(&event);
+                    self.handle(&event);
+                }
+            }
+            if std::mem::take(&mut self.halt) {
+                return;
+            }
+        }
+    }
+
+    /// Handles a host's events of a window.
+    fn run_host(&mut self) {
+        while let Some(next) = self.next_of_node() {
+            match next {
+                Next::Arrival(event) => {
+                    self.begin_event(&event);
+                    self.host_arrival(index_of(event.key), event.arg);
+                }
+                Next::Own(event) => {
+                    self.begin_event(&event);
+                    self.handle(&event);
+                }
+            }
+        }
+    }
+
+    /// Counts an event, whose time it is.
+    #[inline(always)] // the way of every event
+    fn begin_event(&mut self, event: &Event) {
+        self.now = event.time;
+        self.counters.events += 1;
+        self.counters.fingerprint =
+            self.counters.fingerprint.wrapping_add(fingerprint(event.time, event.key));
+    }
+
+    #[inline]
+    fn handle(&mut self, event: &Event) {
+        let index = index_of(event.key);
+        match kind_of(event.key) {
+            kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
+            kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
+            kind::PORT_READY => self.port_ready(index),
+            kind::NIC_WAKE => self.nic_wake(index, event.arg),
+            _ => self.rare_event(event.key, event.arg),
+        }
+    }
+}
