@@ -2,41 +2,140 @@
 //!
 //! In a window no longer than the lookahead nothing that one entity does can reach another, so each handles its events of
 //! the window by itself, one entity after the other: its state stays in the cache meanwhile, and only its own few
-//! events need an order, which is that of [`crate::EventQueue`] (time, key, argument). What comes from other
-//! entities ([`EntityQueues::arrive`]) is gathered unsorted until its window begins; what an entity schedules for itself
-//! ([`EntityQueues::push`]) mostly lies within the window at hand and joins a short sorted list.
+//! events need an order, which is that of [`crate::EventQueue`] (time, key, argument).
+//!
+//! What comes from other entities comes by *lanes*, in order on each, so that the next arrival is the least of the
+//! lanes' first ones; a lane is a list linked by the arguments of its arrivals, of which none may be on its way twice.
+//! What an entity schedules for itself mostly lies within the window at hand and joins a short sorted list.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
+use crate::ahead::fetch_ahead;
 use crate::units::Time;
 use crate::wheel::Event;
 
-/// The longest window: an event's time after the beginning of its window has 20 bits.
-pub const LONGEST_WINDOW: Time = Time(1 << OFFSET_BITS);
+/// Most lanes of an entity.
+pub const MOST_LANES: usize = 1 << SLOT_BITS;
 
-const OFFSET_BITS: u32 = 20;
-/// An arrival in order: its time after the window's beginning, its key, and its number among the window's arrivals.
-const NUMBER_BITS: u32 = 64 - OFFSET_BITS - 32;
-/// Most arrivals at an entity in a window that are sorted that way.
-const MOST_NUMBERED: usize = 1 << NUMBER_BITS;
+/// A lane's first arrival: its time above the number of its place among the entity's lanes.
+const SLOT_BITS: u32 = 10;
+/// Times from here on, five hours, are told apart by looking at the lanes themselves.
+const FAR: u64 = (1 << (64 - SLOT_BITS)) - 1;
+/// Comes after every arrival.
+const NOTHING: u64 = u64::MAX;
+/// Lanes of an entity whose first arrivals are looked at together.
+const GROUP: usize = 4;
 /// Entities whose earliest events are looked at together.
 const BLOCK: usize = 64;
+/// Nobody is at hand.
+const NOBODY: u32 = u32::MAX;
 
-/// An event of the window at hand: its time after the window's beginning above its key, and its argument.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Due {
-    place: u64,
+/// A lane: arrivals at one entity, in order of time.
+struct Lane {
+    /// The first arrival; never where there is none.
+    time: Time,
     arg: u32,
+    /// The argument of the last one.
+    last: u32,
+    /// Its number among all lanes.
+    number: u32,
+    entity: u32,
+    /// Its number among its entity's.
+    place: u32,
+    /// The key of its arrivals.
+    key: u32,
+}
+
+impl Lane {
+    /// A slot that stands for none.
+    const NONE: Lane =
+        Lane { time: Time::NEVER, arg: 0, last: 0, number: 0, entity: NOBODY, place: 0, key: 0 };
+
+    /// Its first arrival as it is compared with other lanes'.
+    #[inline]
+    fn head(&self) -> u64 {
+        let head = self.time.0.min(FAR) << SLOT_BITS | u64::from(self.place);
+        if self.time == Time::NEVER { NOTHING } else { head }
+    }
+}
+
+/// Events of the window at hand, in order: their times, and their keys above their arguments. Apart, so that none is read
+/// in one piece just after it was written in two, which takes as long as all else.
+#[derive(Default)]
+struct Due {
+    times: Vec<Time>,
+    rest: Vec<u64>,
+    next: usize,
+}
+
+impl Due {
+    fn clear(&mut self) {
+        self.times.clear();
+        self.rest.clear();
+        self.next = 0;
+    }
+
+    /// The time of the next one, or never.
+    #[inline]
+    fn at(&self) -> Time {
+        self.times.get(self.next).copied().unwrap_or(Time::NEVER)
+    }
+
+    /// The key of the next one, if there is one.
+    fn key(&self) -> Option<u32> {
+        self.rest.get(self.next).map(|rest| (rest >> 32) as u32)
+    }
+
+    /// Puts an event in its place; most come before it.
+    #[inline]
+    fn insert(&mut self, event: Event) {
+        if self.next == self.times.len() {
+            self.clear();
+        }
+        let (time, rest) = (event.time, u64::from(event.key) << 32 | u64::from(event.arg));
+        let mut at = self.times.len();
+        self.times.push(time);
+        self.rest.push(rest);
+        while at > self.next && (self.times[at - 1], self.rest[at - 1]) > (time, rest) {
+            self.times[at] = self.times[at - 1];
+            self.rest[at] = self.rest[at - 1];
+            at -= 1;
+        }
+        self.times[at] = time;
+        self.rest[at] = rest;
+    }
+
+    #[inline]
+    fn pop(&mut self) -> Event {
+        let (time, rest) = (self.times[self.next], self.rest[self.next]);
+        self.next += 1;
+        Event { time, key: (rest >> 32) as u32, arg: rest as u32 }
+    }
 }
 
 /// What an entity has to do next, see [`EntityQueues::next`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Something has come from another entity.
-    Arrival(Event),
-    /// Something that the entity has scheduled for itself, or a rare arrival.
-    Own(Event),
+    /// To take an arrival with [`EntityQueues::take`], which wants this.
+    Arrival(usize),
+    /// To take what it has scheduled for itself with [`EntityQueues::take_own`].
+    Own,
+    /// Nothing in this window.
+    Nothing,
+}
+
+/// Something that has come by a lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// When.
+    pub time: Time,
+    /// The lane.
+    pub lane: u32,
+    /// Its argument.
+    pub arg: u32,
+    /// The argument of what comes next by this lane, if anything does.
+    pub following: u32,
 }
 
 /// Pending events by entity.
@@ -45,63 +144,106 @@ pub struct EntityQueues {
     next: Vec<Time>,
     /// The same by block of entities.
     block_next: Vec<Time>,
-    /// By entity: what came from others, in no order.
-    inboxes: Vec<Vec<Event>>,
+    /// By entity: its lanes, filled up to whole groups.
+    lanes: Vec<Lane>,
+    /// By a lane's number: where it is.
+    slot_of: Vec<u32>,
+    /// By entity: where its groups of lanes begin; and the end of all.
+    first_group: Vec<u32>,
+    /// By group: its lanes' first arrivals, each [`NOTHING`] where there is none.
+    heads: Vec<[u64; GROUP]>,
+    /// By group: the least of them.
+    group_heads: Vec<u64>,
+    /// By argument of an arrival: when the next one of its lane comes, or never, and its argument.
+    following: Vec<(Time, u32)>,
     /// By entity: its own events beyond the window in which they were scheduled.
     later: Vec<BinaryHeap<Reverse<Event>>>,
-    /// The window at hand.
-    begin: Time,
+    /// The end of the window at hand.
     limit: Time,
+    /// The same, but no further than times are told apart as they are compared.
+    near_limit: Time,
     /// The entity at hand.
     entity: u32,
-    /// Its arrivals in this window, in order, from the next one on; a last one that is none follows.
-    arrivals: Vec<u64>,
-    next_arrival: usize,
-    /// The arguments of its arrivals by their number.
-    args: Vec<u32>,
-    /// Its other events in this window, in order.
-    due: Vec<Due>,
-    next_due: usize,
+    /// Its groups of slots.
+    groups: (usize, usize),
+    /// Its own events in this window.
+    due: Due,
+    /// The time of the next of them, or never.
+    due_at: Time,
 }
 
-/// Nobody is at hand.
-const NOBODY: u32 = u32::MAX;
-/// Comes after every arrival and everything due.
-const NOTHING: u64 = u64::MAX;
-
 impl EntityQueues {
-    /// Empty queues of so many entities, at time zero.
-    pub fn new(entities: usize) -> Self {
+    /// Empty queues of so many entities, with `lanes` to them: each one's entity, and the key of all that comes by it. An
+    /// entity has at most [`MOST_LANES`], and simultaneous arrivals come in the order of its lanes.
+    pub fn new(entities: usize, lanes: &[(u32, u32)]) -> Self {
+        let mut count = vec![0u32; entities];
+        lanes.iter().for_each(|&(entity, _)| count[entity as usize] += 1);
+        debug_assert!(count.iter().all(|&n| n as usize <= MOST_LANES));
+        let mut first_group = vec![0; entities + 1];
+        for entity in 0..entities {
+            first_group[entity + 1] = first_group[entity] + count[entity].div_ceil(GROUP as u32);
+        }
+        let groups = first_group[entities] as usize;
+        let mut slots: Vec<Lane> = (0..groups * GROUP).map(|_| Lane::NONE).collect();
+        count.fill(0);
+        let put = |(number, &(entity, key)): (usize, &(u32, u32))| {
+            let place = count[entity as usize];
+            count[entity as usize] += 1;
+            let slot = first_group[entity as usize] * GROUP as u32 + place;
+            slots[slot as usize] = Lane { number: number as u32, entity, place, key, ..Lane::NONE };
+            slot
+        };
         EntityQueues {
+            slot_of: lanes.iter().enumerate().map(put).collect(),
+            lanes: slots,
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
-            inboxes: vec![Vec::new(); entities],
+            first_group,
+            heads: vec![[NOTHING; GROUP]; groups],
+            group_heads: vec![NOTHING; groups],
+            following: Vec::new(),
             later: (0..entities).map(|_| BinaryHeap::new()).collect(),
-            begin: Time::ZERO,
             limit: Time::ZERO,
+            near_limit: Time::ZERO,
             entity: NOBODY,
-            arrivals: vec![NOTHING],
-            next_arrival: 0,
-            args: Vec::new(),
-            due: Vec::new(),
-            next_due: 0,
+            groups: (0, 0),
+            due: Due::default(),
+            due_at: Time::NEVER,
         }
     }
 
-    /// Adds an event of `entity` that comes from another one: after the window at hand, and with a key that no other of its
-    /// arrivals has at that time.
-    #[inline]
-    pub fn arrive(&mut self, entity: u32, event: Event) {
-        debug_assert!(event.time >= self.limit, "nothing reaches another entity within a window");
-        self.inboxes[entity as usize].push(event);
-        self.expect(entity, event.time);
+    /// Adds an arrival by a lane: after the window at hand, and after the one before it. Nothing else with its argument may
+    /// be on its way.
+    #[inline(always)] // on the way of every packet
+    pub fn arrive(&mut self, lane: u32, time: Time, arg: u32) {
+        debug_assert!(time >= self.limit, "nothing reaches another entity within a window");
+        let slot = self.slot_of[lane as usize] as usize;
+        let lane = &mut self.lanes[slot];
+        match self.following.get_mut(arg as usize) {
+            Some(following) => following.0 = Time::NEVER,
+            None => more(&mut self.following, arg),
+        }
+        let last = std::mem::replace(&mut lane.last, arg);
+        if lane.time != Time::NEVER {
+            let following = &mut self.following[last as usize];
+            following.0 = time;
+            following.1 = arg;
+            return;
+        }
+        (lane.time, lane.arg) = (time, arg);
+        let (head, entity) = (lane.head(), lane.entity);
+        self.heads[slot / GROUP][slot % GROUP] = head;
+        let group = &mut self.group_heads[slot / GROUP];
+        *group = head.min(*group);
+        self.expect(entity, time);
     }
 
     /// Adds an event of `entity`: the one at hand, or any where the event comes after the window at hand.
     #[inline]
     pub fn push(&mut self, entity: u32, event: Event) {
         if event.time < self.limit && entity == self.entity {
-            return self.join(event);
+            self.due_at = self.due_at.min(event.time);
+            return self.due.insert(event);
         }
         self.defer(entity, event);
     }
@@ -109,34 +251,9 @@ impl EntityQueues {
     #[cold]
     #[inline(never)]
     fn defer(&mut self, entity: u32, event: Event) {
-        debug_assert!(
-            event.time >= self.limit || self.entity == NOBODY,
-            "nothing reaches another entity within a window"
-        );
+        debug_assert!(event.time >= self.limit || self.entity == NOBODY, "no entity makes another's past");
         self.later[entity as usize].push(Reverse(event));
         self.expect(entity, event.time);
-    }
-
-    /// Puts an event among those due, most of which come before it.
-    #[inline]
-    fn join(&mut self, event: Event) {
-        let due = Due { place: self.place(&event), arg: event.arg };
-        if self.next_due == self.due.len() {
-            self.due.clear();
-            self.next_due = 0;
-        }
-        let mut at = self.due.len();
-        self.due.push(due);
-        while at > self.next_due && self.due[at - 1] > due {
-            self.due[at] = self.due[at - 1];
-            at -= 1;
-        }
-        self.due[at] = due;
-    }
-
-    #[inline]
-    fn place(&self, event: &Event) -> u64 {
-        (event.time.0 - self.begin.0) << 32 | u64::from(event.key)
     }
 
     #[inline]
@@ -152,10 +269,10 @@ impl EntityQueues {
         self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
-    /// Begins the window from `begin` up to `limit`, which it leaves out; it is no longer than [`LONGEST_WINDOW`].
-    pub fn begin_window(&mut self, begin: Time, limit: Time) {
-        debug_assert!(limit <= begin + LONGEST_WINDOW && begin <= self.earliest());
-        (self.begin, self.limit) = (begin, limit);
+    /// Begins a window from the earliest event up to `limit`, which it leaves out.
+    pub fn begin_window(&mut self, limit: Time) {
+        self.limit = limit;
+        self.near_limit = limit.min(Time(FAR));
     }
 
     /// Goes on to the first entity from number `from` on that has events in this window.
@@ -176,12 +293,11 @@ impl EntityQueues {
         None
     }
 
-    /// Brings an entity's events of this window into order.
+    /// Makes an entity's own events of this window due.
+    #[inline]
     fn open(&mut self, entity: usize) {
         self.entity = entity as u32;
-        (self.next_arrival, self.next_due) = (0, 0);
-        self.arrivals.clear();
-        self.args.clear();
+        self.groups = (self.first_group[entity] as usize, self.first_group[entity + 1] as usize);
         self.due.clear();
         let later = &mut self.later[entity];
         while let Some(&Reverse(event)) = later.peek() {
@@ -189,73 +305,84 @@ impl EntityQueues {
                 break;
             }
             later.pop();
-            let place = (event.time.0 - self.begin.0) << 32 | u64::from(event.key);
-            self.due.push(Due { place, arg: event.arg });
+            self.due.insert(event);
         }
-        let mut next = later.peek().map_or(Time::NEVER, |Reverse(event)| event.time);
-        let inbox = &mut self.inboxes[entity];
-        let mut kept = 0;
-        for at in 0..inbox.len() {
-            let event = inbox[at];
-            if event.time < self.limit {
-                let place = (event.time.0 - self.begin.0) << 32 | u64::from(event.key);
-                self.arrivals.push(place << NUMBER_BITS | self.args.len() as u64 % MOST_NUMBERED as u64);
-                self.args.push(event.arg);
-            } else {
-                inbox[kept] = event;
-                kept += 1;
-                next = next.min(event.time);
-            }
-        }
-        inbox.truncate(kept);
-        self.next[entity] = next;
-        if self.args.len() > MOST_NUMBERED {
-            self.number_no_more();
-        }
-        self.arrivals.sort_unstable();
-        self.arrivals.push(NOTHING);
+        self.due_at = self.due.at();
+        // Its lanes are looked at when it has done.
+        self.next[entity] = Time::NEVER;
     }
 
-    /// Makes arrivals beyond those that have a number of their own due.
+    /// What the entity at hand has to do next in this window; with nothing left nobody is at hand.
+    #[inline(always)] // the way of every event
+    pub fn next(&mut self) -> Next {
+        let head = match &self.group_heads[self.groups.0..self.groups.1] {
+            [one] => *one,
+            [one, other] => *one.min(other),
+            groups => groups.iter().fold(NOTHING, |least, &head| least.min(head)),
+        };
+        let time = Time(head >> SLOT_BITS);
+        if time < self.due_at.min(self.near_limit) {
+            return Next::Arrival(self.groups.0 * GROUP + head as usize % MOST_LANES);
+        }
+        if self.due_at < time {
+            return Next::Own;
+        }
+        if self.due_at == Time::NEVER && (time.0 < FAR || head == NOTHING) {
+            return self.close(if head == NOTHING { Time::NEVER } else { time });
+        }
+        self.settle()
+    }
+
+    /// The entity at hand has done; its next arrival comes at `arrival`.
+    #[inline]
+    fn close(&mut self, arrival: Time) -> Next {
+        let entity = self.entity as usize;
+        let own = self.later[entity].peek().map_or(Time::NEVER, |Reverse(event)| event.time);
+        self.next[entity] = arrival.min(own);
+        self.entity = NOBODY;
+        Next::Nothing
+    }
+
+    /// What comes next where times as they are compared do not tell: an arrival and an own event are simultaneous, or hours
+    /// have passed.
     #[cold]
     #[inline(never)]
-    fn number_no_more(&mut self) {
-        let rest = self.arrivals.drain(MOST_NUMBERED..).zip(self.args.drain(MOST_NUMBERED..));
-        self.due.extend(rest.map(|(arrival, arg)| Due { place: arrival >> NUMBER_BITS, arg }));
-        self.due.sort_unstable();
-    }
-
-    /// The next event of the entity at hand in this window.
-    #[inline(always)] // the way of every event
-    pub fn next(&mut self) -> Option<Next> {
-        let arrival = self.arrivals[self.next_arrival];
-        let due = self.due.get(self.next_due).map_or(NOTHING, |due| due.place);
-        if arrival >> NUMBER_BITS < due {
-            if arrival == NOTHING {
-                return None;
-            }
-            self.next_arrival += 1;
-            let arg = self.args[arrival as usize % MOST_NUMBERED];
-            return Some(Next::Arrival(self.event(arrival >> NUMBER_BITS, arg)));
+    fn settle(&mut self) -> Next {
+        let slots = self.groups.0 * GROUP..self.groups.1 * GROUP;
+        let lanes = slots.map(|slot| (self.lanes[slot].time, self.lanes[slot].key, slot));
+        let first = lanes.min().filter(|(time, ..)| *time != Time::NEVER);
+        match (first.filter(|(time, ..)| *time < self.limit), self.due.key()) {
+            (Some((time, key, slot)), Some(due)) if (time, key) < (self.due_at, due) => Next::Arrival(slot),
+            (_, Some(_)) => Next::Own,
+            (Some((.., slot)), None) => Next::Arrival(slot),
+            (None, None) => self.close(first.map_or(Time::NEVER, |(time, ..)| time)),
         }
-        let due = self.due.get(self.next_due)?;
-        self.next_due += 1;
-        Some(Next::Own(self.event(due.place, due.arg)))
     }
 
-    #[inline]
-    fn event(&self, place: u64, arg: u32) -> Event {
-        Event { time: Time(self.begin.0 + (place >> 32)), key: place as u32, arg }
+    /// Takes the first arrival of the lane that [`Self::next`] has named.
+    #[inline(always)] // on the way of every packet
+    pub fn take(&mut self, slot: usize) -> Arrival {
+        let lane = &mut self.lanes[slot];
+        let (time, arg) = (lane.time, lane.arg);
+        let following = &self.following[arg as usize];
+        lane.time = following.0;
+        lane.arg = following.1;
+        let heads = &mut self.heads[slot / GROUP];
+        heads[slot % GROUP] = lane.head();
+        self.group_heads[slot / GROUP] = heads[0].min(heads[1]).min(heads[2].min(heads[3]));
+        fetch_ahead(&self.following, lane.arg);
+        Arrival { time, lane: lane.number, arg, following: lane.arg }
     }
 
-    /// The argument of the arrival that comes after so many others, if there is one in this window.
-    #[inline]
-    pub fn arrival_ahead(&self, others: usize) -> Option<u32> {
-        let arrival = *self.arrivals.get(self.next_arrival + others)?;
-        self.args.get(arrival as usize % MOST_NUMBERED).copied()
+    /// Takes the next own event, which [`Self::next`] has told of.
+    #[inline(always)] // the way of many events
+    pub fn take_own(&mut self) -> Event {
+        let event = self.due.pop();
+        self.due_at = self.due.at();
+        event
     }
 
-    /// Ends the window: nobody is at hand.
+    /// Ends the window.
     pub fn end_window(&mut self) {
         self.entity = NOBODY;
         for (block, next) in self.block_next.iter_mut().zip(self.next.chunks(BLOCK)) {
@@ -264,6 +391,13 @@ impl EntityQueues {
             }
         }
     }
+}
+
+/// Makes room for what follows `arg`.
+#[cold]
+#[inline(never)]
+fn more(following: &mut Vec<(Time, u32)>, arg: u32) {
+    following.resize((arg as usize + 1).next_power_of_two(), (Time::NEVER, 0));
 }
 
 #[cfg(test)]
@@ -276,13 +410,37 @@ mod tests {
         Event { time: Time(time), key, arg }
     }
 
+    /// The key of what comes by a lane.
+    fn key_of(lane: u32) -> u32 {
+        1_000 + lane
+    }
+
+    fn queues(entities: usize, lanes: &[u32]) -> EntityQueues {
+        let lanes: Vec<_> = lanes.iter().zip(0..).map(|(&entity, lane)| (entity, key_of(lane))).collect();
+        EntityQueues::new(entities, &lanes)
+    }
+
+    fn take(queues: &mut EntityQueues) -> Option<(u64, u32, u32)> {
+        match queues.next() {
+            Next::Arrival(slot) => {
+                let Arrival { time, lane, arg, .. } = queues.take(slot);
+                Some((time.0, key_of(lane), arg))
+            }
+            Next::Own => {
+                let e = queues.take_own();
+                Some((e.time.0, e.key, e.arg))
+            }
+            Next::Nothing => None,
+        }
+    }
+
     /// All events of the window up to `limit`, as entity, time, key and argument.
-    fn window(queues: &mut EntityQueues, begin: u64, limit: u64) -> Vec<(u32, u64, u32, u32)> {
-        queues.begin_window(Time(begin), Time(limit));
+    fn window(queues: &mut EntityQueues, limit: u64) -> Vec<(u32, u64, u32, u32)> {
+        queues.begin_window(Time(limit));
         let (mut all, mut from) = (Vec::new(), 0);
         while let Some(entity) = queues.open_from(from) {
-            while let Some(Next::Arrival(e) | Next::Own(e)) = queues.next() {
-                all.push((entity, e.time.0, e.key, e.arg));
+            while let Some((time, key, arg)) = take(queues) {
+                all.push((entity, time, key, arg));
             }
             from = entity as usize + 1;
         }
@@ -292,45 +450,53 @@ mod tests {
 
     #[test]
     fn an_entity_handles_its_events_of_a_window_in_order_before_the_next_entity_does() {
-        let mut queues = EntityQueues::new(200);
-        queues.arrive(130, event(700, 5, 0));
-        queues.arrive(130, event(600, 6, 1));
+        // Lanes 0 and 1 lead to entity 130, lane 2 to entity 2.
+        let mut queues = queues(200, &[130, 130, 2]);
+        queues.arrive(0, Time(700), 0);
+        queues.arrive(1, Time(600), 1);
         queues.push(130, event(600, 2, 2));
+        queues.push(130, event(600, 2_000, 5));
         queues.push(2, event(900, 1, 3));
-        queues.arrive(2, event(1_500, 1, 4));
+        queues.arrive(2, Time(1_500), 4);
         assert_eq!(queues.earliest(), Time(600));
-        let first = [(2, 900, 1, 3), (130, 600, 2, 2), (130, 600, 6, 1), (130, 700, 5, 0)];
-        assert_eq!(
-            window(&mut queues, 600, 1_500),
-            first,
-            "what comes at the limit is left for the next window"
-        );
+        let first = [
+            (2, 900, 1, 3),
+            (130, 600, 2, 2),
+            (130, 600, 1_001, 1),
+            (130, 600, 2_000, 5),
+            (130, 700, 1_000, 0),
+        ];
+        assert_eq!(window(&mut queues, 1_500), first, "what comes at the limit is left for the next window");
         assert_eq!(queues.earliest(), Time(1_500));
-        assert_eq!(window(&mut queues, 1_500, 2_500), [(2, 1_500, 1, 4)]);
+        assert_eq!(window(&mut queues, 2_500), [(2, 1_500, 1_002, 4)]);
         assert_eq!(queues.earliest(), Time::NEVER);
     }
 
     #[test]
-    fn more_arrivals_than_have_numbers_come_in_order_too() {
-        let mut queues = EntityQueues::new(1);
-        let count = 3 * MOST_NUMBERED as u64;
-        for i in 0..count {
-            // 7919 is prime and no factor of the count: every time once, in no order.
-            queues.arrive(0, event(i * 7_919 % count, 1, i as u32));
-        }
-        let times: Vec<u64> = window(&mut queues, 0, count).iter().map(|e| e.1).collect();
-        assert_eq!(times, (0..count).collect::<Vec<_>>());
+    fn times_beyond_hours_are_told_apart() {
+        // 2^54 ps are five hours; here two lanes and an own event meet after a week, 6.048e17 ps.
+        let week = 604_800_000_000_000_000;
+        let mut queues = queues(1, &[0, 0]);
+        queues.arrive(0, Time(week + 2), 0);
+        queues.arrive(1, Time(week + 1), 1);
+        queues.push(0, event(week + 1, 2, 2));
+        let expected = [(0, week + 1, 2, 2), (0, week + 1, 1_001, 1), (0, week + 2, 1_000, 0)];
+        assert_eq!(window(&mut queues, week + 10), expected);
     }
 
     proptest! {
-        /// Against a sorted set: each event handled makes own events near and far, and arrivals at others beyond the window.
+        /// Against a sorted set: each event handled makes own events near and far, and arrivals beyond the window by lanes,
+        /// each after the one before. Entity e has e % 7 lanes, the last one 40.
         #[test]
         fn every_entity_sees_its_events_in_order(
             first in prop::collection::vec((0u32..150, 0u64..5_000), 1..40),
-            makes in prop::collection::vec((any::<bool>(), 0u64..3_000, 0u32..150), 1..40),
+            makes in prop::collection::vec((any::<bool>(), 0u64..3_000, 0usize..1_000), 1..40),
         ) {
-            let mut queues = EntityQueues::new(150);
+            let of = |entity: u32| std::iter::repeat_n(entity, if entity == 149 { 40 } else { entity as usize % 7 });
+            let lanes: Vec<u32> = (0..150).flat_map(of).collect();
+            let mut queues = queues(150, &lanes);
             let mut model: Vec<BTreeSet<(u64, u32, u32)>> = vec![BTreeSet::new(); 150];
+            let mut last = vec![0; lanes.len()];
             for (i, &(entity, time)) in first.iter().enumerate() {
                 queues.push(entity, event(time, 7, i as u32));
                 model[entity as usize].insert((time, 7, i as u32));
@@ -340,27 +506,27 @@ mod tests {
                 let begin = queues.earliest();
                 prop_assert_eq!(Some(begin.0), model.iter().filter_map(|m| m.first()).map(|e| e.0).min());
                 let limit = begin + Time(1_000);
-                queues.begin_window(begin, limit);
+                queues.begin_window(limit);
                 let mut from = 0;
                 while let Some(entity) = queues.open_from(from) {
-                    while let Some(Next::Arrival(e) | Next::Own(e)) = queues.next() {
-                        prop_assert_eq!(Some((e.time.0, e.key, e.arg)), model[entity as usize].pop_first());
+                    while let Some(now) = take(&mut queues) {
+                        prop_assert_eq!(Some(now), model[entity as usize].pop_first());
                         handled += 1;
                         if handled > 2_000 {
                             continue;
                         }
-                        let (own, offset, other) = makes[handled % makes.len()];
-                        let new = if own {
-                            let new = event(e.time.0 + offset, offset as u32 % 3, made);
+                        let (own, offset, lane) = makes[handled % makes.len()];
+                        let lane = (lane + handled) % lanes.len();
+                        if own {
+                            let new = event(now.0 + offset, offset as u32 % 3, made);
                             queues.push(entity, new);
-                            (entity, new)
+                            model[entity as usize].insert((new.time.0, new.key, new.arg));
                         } else {
-                            // Its key is its own, as an arrival's is.
-                            let new = event(limit.0 + offset, made + 10, made);
-                            queues.arrive(other, new);
-                            (other, new)
-                        };
-                        model[new.0 as usize].insert((new.1.time.0, new.1.key, new.1.arg));
+                            let time = (limit.0 + offset).max(last[lane] + 1);
+                            last[lane] = time;
+                            queues.arrive(lane as u32, Time(time), made);
+                            model[lanes[lane] as usize].insert((time, key_of(lane as u32), made));
+                        }
                         made += 1;
                     }
                     let left = model[entity as usize].first().map(|e| e.0);

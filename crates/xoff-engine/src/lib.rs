@@ -3,6 +3,7 @@
 //! It knows no network. Time is an integer number of picoseconds, so that one byte at any standard link
 //! rate is a whole number of ticks and nothing is rounded on a packet's way.
 
+pub mod ahead;
 pub mod barrier;
 pub mod entities;
 pub mod ns3_random;
@@ -11,8 +12,9 @@ pub mod random;
 pub mod units;
 pub mod wheel;
 
+pub use ahead::fetch_ahead;
 pub use barrier::Barrier;
-pub use entities::{EntityQueues, LONGEST_WINDOW, Next};
+pub use entities::{Arrival, EntityQueues, MOST_LANES, Next};
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};

@@ -7,8 +7,9 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::mem;
 
-use xoff_engine::{EntityQueues, Event, EventQueue, LONGEST_WINDOW, Next, Time};
+use xoff_engine::{Arrival, EntityQueues, Event, EventQueue, MOST_LANES, Next, Time};
 
 use crate::cut::needs_one_part;
 use crate::event::{index_of, key, kind, kind_of};
@@ -32,8 +33,6 @@ pub(crate) enum Agenda {
 /// Pending events by node.
 pub(crate) struct ByNode {
     nodes: EntityQueues,
-    /// By port.
-    node_of: Vec<NodeId>,
     /// The longest window.
     lookahead: Time,
     /// Events that concern all nodes: samples and the like.
@@ -52,13 +51,16 @@ impl Agenda {
         let ports = 0..topology.ports();
         let lookahead =
             ports.clone().filter(|&p| owned(topology.node_of(p))).map(|p| topology.delay(p)).min();
-        let lookahead = lookahead.unwrap_or(Time::ZERO).min(LONGEST_WINDOW);
-        if lookahead < LEAST_WINDOW || needs_one_part(net).is_some() {
+        let lookahead = lookahead.unwrap_or(Time::ZERO);
+        let mut degree = vec![0; topology.nodes.len()];
+        ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
+        let too_many = degree.iter().any(|&n: &usize| n > MOST_LANES);
+        if lookahead < LEAST_WINDOW || too_many || needs_one_part(net).is_some() {
             return Agenda::Joint(Box::new(EventQueue::new()));
         }
+        let lanes: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
         Agenda::ByNode(ByNode {
-            nodes: EntityQueues::new(topology.nodes.len()),
-            node_of: ports.map(|p| topology.node_of(p)).collect(),
+            nodes: EntityQueues::new(topology.nodes.len(), &lanes),
             lookahead,
             common: BinaryHeap::new(),
             start: None,
@@ -79,9 +81,7 @@ impl Agenda {
     pub fn arrive(&mut self, ingress: PortId, time: Time, key: u32, id: PacketId) {
         match self {
             Agenda::Joint(queue) => queue.push(time, key, id),
-            Agenda::ByNode(all) => {
-                all.nodes.arrive(all.node_of[ingress as usize], Event { time, key, arg: id });
-            }
+            Agenda::ByNode(all) => all.nodes.arrive(ingress, time, id),
         }
     }
 
@@ -143,8 +143,7 @@ impl Part {
             if let Some(arg) = queue.next_arg() {
                 self.packets.prefetch(arg);
             }
-            self.begin_event(&event);
-            self.handle(&event);
+            self.handle(event.time, event.key, event.arg);
         }
     }
 
@@ -176,7 +175,7 @@ impl Part {
             return None;
         }
         let end = limit.min(begin + all.lookahead).min(all.next_common().saturating_add(Time(1)));
-        all.nodes.begin_window(begin, end);
+        all.nodes.begin_window(end);
         self.begin_starts(end);
         Some(end)
     }
@@ -205,74 +204,75 @@ impl Part {
             && all.next_common() < end
             && let Some(Reverse(event)) = all.common.pop()
         {
-            self.begin_event(&event);
-            self.rare_event(event.key, event.arg);
+            self.handle(event.time, event.key, event.arg);
         }
-    }
-
-    #[inline(always)] // the way of every event
-    fn next_of_node(&mut self) -> Option<Next> {
-        let Agenda::ByNode(all) = &mut self.events else { return None };
-        let next = all.nodes.next();
-        if let Some(id) = all.nodes.arrival_ahead(1) {
-            self.packets.prefetch(id);
-        }
-        next
     }
 
     /// Handles a switch's events of a window.
     fn run_switch(&mut self) {
-        while let Some(next) = self.next_of_node() {
-            match next {
-                Next::Arrival(event) => {
-                    self.begin_event(&event);
-                    self.switch_arrival(index_of(event.key), event.arg);
+        while !mem::take(&mut self.halt)
+            && let Agenda::ByNode(all) = &mut self.events
+        {
+            match all.nodes.next() {
+                Next::Arrival(slot) => {
+                    let Arrival { time, lane, arg, following } = all.nodes.take(slot);
+                    self.packets.prefetch(following);
+                    self.begin_event(time, key(kind::SWITCH_ARRIVAL, lane));
+                    self.switch_arrival(lane, arg);
                 }
-                Next::Own(event) => {
-                    self.begin_event(&event);
-                    self.handle(&event);
+                Next::Own => {
+                    let event = all.nodes.take_own();
+                    self.handle(event.time, event.key, event.arg);
                 }
-            }
-            if std::mem::take(&mut self.halt) {
-                return;
+                Next::Nothing => return,
             }
         }
     }
 
     /// Handles a host's events of a window.
     fn run_host(&mut self) {
-        while let Some(next) = self.next_of_node() {
-            match next {
-                Next::Arrival(event) => {
-                    self.begin_event(&event);
-                    self.host_arrival(index_of(event.key), event.arg);
+        while let Agenda::ByNode(all) = &mut self.events {
+            match all.nodes.next() {
+                Next::Arrival(slot) => {
+                    let Arrival { time, lane, arg, following } = all.nodes.take(slot);
+                    self.packets.prefetch(following);
+                    self.begin_event(time, key(kind::HOST_ARRIVAL, lane));
+                    self.host_arrival(lane, arg);
                 }
-                Next::Own(event) => {
-                    self.begin_event(&event);
-                    self.handle(&event);
+                Next::Own => {
+                    let event = all.nodes.take_own();
+                    self.handle(event.time, event.key, event.arg);
                 }
+                Next::Nothing => return,
             }
         }
     }
 
     /// Counts an event, whose time it is.
     #[inline(always)] // the way of every event
-    fn begin_event(&mut self, event: &Event) {
-        self.now = event.time;
+    fn begin_event(&mut self, time: Time, key: u32) {
+        debug_assert!(time >= self.now || self.events.looks_ahead(), "time goes forward");
+        self.now = time;
         self.counters.events += 1;
-        self.counters.fingerprint =
-            self.counters.fingerprint.wrapping_add(fingerprint(event.time, event.key));
+        self.counters.fingerprint = self.counters.fingerprint.wrapping_add(fingerprint(time, key));
     }
 
     #[inline]
-    fn handle(&mut self, event: &Event) {
-        let index = index_of(event.key);
-        match kind_of(event.key) {
-            kind::SWITCH_ARRIVAL => self.switch_arrival(index, event.arg),
-            kind::HOST_ARRIVAL => self.host_arrival(index, event.arg),
+    fn handle(&mut self, time: Time, key: u32, arg: u32) {
+        self.begin_event(time, key);
+        let index = index_of(key);
+        match kind_of(key) {
+            kind::SWITCH_ARRIVAL => self.switch_arrival(index, arg),
+            kind::HOST_ARRIVAL => self.host_arrival(index, arg),
             kind::PORT_READY => self.port_ready(index),
-            kind::NIC_WAKE => self.nic_wake(index, event.arg),
-            _ => self.rare_event(event.key, event.arg),
+            kind::NIC_WAKE => self.nic_wake(index, arg),
+            _ => self.rare_event(key, arg),
         }
     }
+}
+
+/// The key of arrivals by `ingress`.
+pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
+    let host = net.is_host(net.topology.node_of(ingress));
+    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress)
 }

@@ -227,7 +227,7 @@ impl Memory {
             None => bytes <= queue.xoff,
             Some(dynamic) => {
                 let shared = bytes.saturating_sub(dynamic.reserve);
-                queue.headroom_used == 0 && shared < dynamic.threshold(queue, size)
+                (queue.headroom_used == 0) & (shared < dynamic.threshold(queue, size))
             }
         };
         below & !queue.pausing & (self.used + size <= self.capacity)

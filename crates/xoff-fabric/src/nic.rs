@@ -96,11 +96,24 @@ impl Part {
         let packet = &self.packets[id];
         let (class, size) = (packet.class, u64::from(packet.size));
         let port = &mut self.ports[port_id as usize];
+        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes + size);
+        let first = port.is_idle(self.now) && port.backlog == 0 && port.paused & 1 << class == 0;
+        if first && !self.attends_wire {
+            return self.nic_send_first(node, port_id, id, class);
+        }
         port.backlog |= 1 << class;
         port.queued_bytes += size;
-        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
         self.push(port_id, class, port_id, id, size);
         self.nic_kick(node);
+    }
+
+    /// Sends a packet of an idle NIC's own before which nothing waits.
+    #[inline]
+    fn nic_send_first(&mut self, node: NodeId, port_id: PortId, id: PacketId, class: u8) {
+        self.release_paced(node);
+        self.choose(port_id, 1 << class);
+        self.send_own(port_id, id);
+        self.nic_rearm(node);
     }
 
     /// A NIC may have something to send: now, or when its wire is free.
@@ -192,6 +205,12 @@ impl Part {
         if self.packets[id].kind == Kind::CreditUpdate {
             self.update_departure(port_id, id);
         }
+        self.send_own(port_id, id);
+    }
+
+    /// Puts a packet of a host's own on the wire.
+    #[inline]
+    fn send_own(&mut self, port_id: PortId, id: PacketId) {
         // A host's link never leaves the part, so the packet is still here.
         self.put_on_wire(port_id, id);
         let packet = &mut self.packets[id];

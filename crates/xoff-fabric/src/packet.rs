@@ -4,7 +4,7 @@ mod transit;
 
 pub(crate) use transit::Transit;
 
-use xoff_engine::Time;
+use xoff_engine::{Time, fetch_ahead};
 use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};
 
@@ -166,21 +166,9 @@ impl Packets {
     /// Fetches packet `id` and its telemetry into the cache, if there is such a packet: it is about to be used.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
-        #[cfg(target_arch = "x86_64")]
-        {
-            use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
-            // Safety: a prefetch of whatever address does nothing that a program could see. Packets lie in the outer
-            // caches, and waiting for them takes an eighth of all time otherwise.
-            #[allow(unsafe_code)]
-            if let Some(packet) = self.slots.get(id as usize) {
-                unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *packet).cast()) };
-            }
-            #[allow(unsafe_code)]
-            if let IntSlab::Packed(stacks) = &self.int
-                && let Some(stack) = stacks.get(id as usize)
-            {
-                unsafe { _mm_prefetch::<_MM_HINT_T0>((&raw const *stack).cast()) };
-            }
+        fetch_ahead(&self.slots, id);
+        if let IntSlab::Packed(stacks) = &self.int {
+            fetch_ahead(stacks, id);
         }
     }
 

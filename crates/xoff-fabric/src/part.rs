@@ -12,7 +12,7 @@ use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
-use crate::agenda::Agenda;
+use crate::agenda::{Agenda, arrival_key};
 use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
@@ -164,6 +164,10 @@ pub struct Part {
     pub(crate) arbiters: Vec<VlArbiter>,
     /// A packet may pass a quiet port without being counted in and out.
     pub(crate) passes: bool,
+    /// Packets that pass a quiet port need more than telemetry on data.
+    pub(crate) attentive: bool,
+    /// Packets that go onto a wire need more than the time it takes.
+    pub(crate) attends_wire: bool,
     /// By node.
     pub(crate) memories: Vec<Memory>,
     /// By node.
@@ -196,12 +200,6 @@ pub struct Part {
     pub(crate) ns3_nic: bool,
 }
 
-/// The key of the arrival of what leaves by a port.
-fn arrival_key(net: &Network, port: PortId) -> u32 {
-    let to = net.topology.node_of(peer(port));
-    key(if net.is_host(to) { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, peer(port))
-}
-
 /// A folded multiplication mixes an event's time and key; the sum over events does not depend on the order of nodes.
 #[inline]
 pub(crate) fn fingerprint(time: Time, key: u32) -> u64 {
@@ -230,7 +228,7 @@ impl Part {
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
             let stays = cut.part_of(node) == cut.part_of(to);
-            let arrival = if stays { arrival_key(&net, port) } else { AWAY };
+            let arrival = if stays { arrival_key(&net, peer(port)) } else { AWAY };
             Port::new(node, rate, delay, arrival, code).with_wire(net.wire.gap, net.settings.quirks.clock)
         };
         let owned = |node| cut.part_of(node) == usize::from(number);
@@ -288,6 +286,8 @@ impl Part {
                 || net.signals.congestion_point
                 || net.signals.switch_point
                 || recording.roots.is_some(),
+            attentive: false,
+            attends_wire: false,
             int: net.signals.int,
             tells_when_ready: quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3,
             ns3_nic: quirks.nic == NicTimer::Ns3,
@@ -297,6 +297,15 @@ impl Part {
             cut,
             number,
         };
+        part.attends_wire = part.credits.is_some()
+            || part.cut_through.is_some()
+            || part.throttles.is_some()
+            || part.tells_when_ready
+            || !part.arbiters.is_empty();
+        part.attentive = part.attends_wire
+            || part.watched
+            || part.int == IntPath::Ack
+            || part.net.settings.quirks.marking_stream.is_some();
         part.outboxes.resize_with(part.cut.parts(), || part.packets.transit());
         part.build_memories();
         part.build_points(detector);
@@ -473,19 +482,17 @@ impl Part {
         let port = &mut self.ports[port_id as usize];
         debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
         let (mut arrival, key_there) = (port.start(self.now, size), port.arrival_key);
-        if !self.arbiters.is_empty() && self.packets[id].class >= DATA {
-            self.arbiters[port_id as usize].sent(self.packets[id].class, size);
+        if self.attends_wire {
+            arrival = self.attend_wire(port_id, id, size, arrival);
         }
-        if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
-            arrival = arrival - self.put_on_credited_wire(port_id, id, size);
-        }
-        let port = &mut self.ports[port_id as usize];
-        if self.tells_when_ready {
-            port.armed = true;
-            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, port_id), 0);
-        }
+        self.set_off(port_id, arrival, key_there, id);
+    }
+
+    /// A packet that is on the wire goes on to its arrival.
+    #[inline(always)] // on the way of every packet
+    pub(crate) fn set_off(&mut self, port: PortId, arrival: Time, key_there: u32, id: PacketId) {
         if key_there == AWAY {
-            return self.send_off(port_id, arrival, id);
+            return self.send_off(port, arrival, id);
         }
         self.events.arrive(index_of(key_there), arrival, key_there, id);
     }
@@ -497,6 +504,22 @@ impl Part {
             Some(arbiter) if sendable & 0b11 == 0 => arbiter.choose(sendable),
             _ => self.ports[port as usize].choose(sendable, self.strict),
         }
+    }
+
+    /// What is to be done for a packet on the wire where not all is plain; says when it arrives that would at `arrival`.
+    fn attend_wire(&mut self, port_id: PortId, id: PacketId, size: u64, mut arrival: Time) -> Time {
+        if !self.arbiters.is_empty() && self.packets[id].class >= DATA {
+            self.arbiters[port_id as usize].sent(self.packets[id].class, size);
+        }
+        if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
+            arrival = arrival - self.put_on_credited_wire(port_id, id, size);
+        }
+        if self.tells_when_ready {
+            let port = &mut self.ports[port_id as usize];
+            port.armed = true;
+            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, port_id), 0);
+        }
+        arrival
     }
 
     /// Takes the credits of a packet that goes onto the wire, and says how long before its last bit it counts as arrived.
@@ -528,7 +551,7 @@ impl Part {
     #[inline(never)]
     fn send_off(&mut self, port: PortId, time: Time, id: PacketId) {
         let to = self.cut.part_of(self.net.topology.node_of(peer(port)));
-        let key = arrival_key(&self.net, port);
+        let key = arrival_key(&self.net, peer(port));
         self.packets.send_off(id, time, key, &mut self.outboxes[to]);
     }
 

@@ -25,15 +25,21 @@ impl Part {
         packet.ingress = ingress;
         let egress = self.net.paths[packet.position as usize];
         packet.position += 1;
-        let (class, size) = (packet.class, u64::from(packet.size));
+        let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
+        // Whether it is control or data is as good as random, so that is not asked before it must be.
+        let number = ingress as usize * self.priorities + class.saturating_sub(DATA) as usize;
+        let charged = if class >= DATA { size } else { 0 };
+        let port = &self.ports[egress as usize];
+        let queue = &mut self.ingress[number];
+        let memory = &mut self.memories[queue.node as usize];
+        if port.is_quiet(self.now) & memory.lets_through(queue, charged) & self.passes {
+            return if self.attentive {
+                self.pass_attentively(egress, id, class)
+            } else {
+                self.pass(egress, id, kind, size)
+            };
+        }
         if class >= DATA {
-            let number = ingress as usize * self.priorities + (class - DATA) as usize;
-            let port = &self.ports[egress as usize];
-            let queue = &mut self.ingress[number];
-            let memory = &mut self.memories[queue.node as usize];
-            if port.is_quiet(self.now) && memory.lets_through(queue, size) && self.passes {
-                return self.pass(egress, id, class);
-            }
             packet.flags |= CHARGED;
             match memory.charge(queue, size) {
                 Ok(false) => {}
@@ -43,7 +49,7 @@ impl Part {
             if self.credits.is_some() {
                 self.take_place(ingress, class, size);
             }
-        } else if packet.kind == Kind::Cnm && self.loses_message(egress, id) {
+        } else if kind == Kind::Cnm && self.loses_message(egress, id) {
             return self.packets.remove(id);
         }
         self.enqueue(egress, id, class, size);
@@ -51,7 +57,19 @@ impl Part {
 
     /// A packet goes straight through: its port is quiet, and no threshold is near.
     #[inline(always)] // on the way of most packets
-    fn pass(&mut self, egress: PortId, id: PacketId, class: u8) {
+    fn pass(&mut self, egress: PortId, id: PacketId, kind: Kind, size: u64) {
+        let port = &mut self.ports[egress as usize];
+        if kind == Kind::Data && self.int == IntPath::Data {
+            let reading =
+                PortReading { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: 0, rate: port.rate };
+            self.packets.stamp(id, port.speed_code, &reading);
+        }
+        let (arrival, key_there) = (port.start(self.now, size), port.arrival_key);
+        self.set_off(egress, arrival, key_there, id);
+    }
+
+    /// A packet goes straight through where more is to be done for it than to write its telemetry.
+    fn pass_attentively(&mut self, egress: PortId, id: PacketId, class: u8) {
         if self.watched && self.packets[id].kind == Kind::Data {
             let size = u64::from(self.packets[id].size);
             self.note_enqueue(egress, id, class, size);
