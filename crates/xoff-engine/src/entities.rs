@@ -162,6 +162,9 @@ pub struct EntityQueues {
     limit: Time,
     /// The same, but no further than times are told apart as they are compared.
     near_limit: Time,
+    /// The block of entities that comes next, and of the one before it those whose turn is still to come, a bit each.
+    next_block: usize,
+    waiting: u64,
     /// The entity at hand.
     entity: u32,
     /// Its groups of slots.
@@ -205,6 +208,8 @@ impl EntityQueues {
             later: (0..entities).map(|_| BinaryHeap::new()).collect(),
             limit: Time::ZERO,
             near_limit: Time::ZERO,
+            next_block: 0,
+            waiting: 0,
             entity: NOBODY,
             groups: (0, 0),
             due: Due::default(),
@@ -273,24 +278,26 @@ impl EntityQueues {
     pub fn begin_window(&mut self, limit: Time) {
         self.limit = limit;
         self.near_limit = limit.min(Time(FAR));
+        (self.next_block, self.waiting) = (0, 0);
     }
 
-    /// Goes on to the first entity from number `from` on that has events in this window.
+    /// Goes on to the next entity, in their order, that has events in this window.
     #[inline]
-    pub fn open_from(&mut self, from: usize) -> Option<u32> {
-        let mut entity = from;
-        while entity < self.next.len() {
-            if entity.is_multiple_of(BLOCK) && self.block_next[entity / BLOCK] >= self.limit {
-                entity += BLOCK;
-                continue;
+    pub fn open_next(&mut self) -> Option<u32> {
+        while self.waiting == 0 {
+            let block = self.next_block;
+            if *self.block_next.get(block)? < self.limit {
+                let next = &self.next[block * BLOCK..self.next.len().min((block + 1) * BLOCK)];
+                // One bit for each, not a branch: which of them have any is as good as random.
+                let bit = |(i, &time): (usize, &Time)| u64::from(time < self.limit) << i;
+                self.waiting = next.iter().enumerate().map(bit).sum();
             }
-            if self.next[entity] < self.limit {
-                self.open(entity);
-                return Some(entity as u32);
-            }
-            entity += 1;
+            self.next_block += 1;
         }
-        None
+        let entity = (self.next_block - 1) * BLOCK + self.waiting.trailing_zeros() as usize;
+        self.waiting &= self.waiting - 1;
+        self.open(entity);
+        Some(entity as u32)
     }
 
     /// Makes an entity's own events of this window due.
@@ -437,12 +444,11 @@ mod tests {
     /// All events of the window up to `limit`, as entity, time, key and argument.
     fn window(queues: &mut EntityQueues, limit: u64) -> Vec<(u32, u64, u32, u32)> {
         queues.begin_window(Time(limit));
-        let (mut all, mut from) = (Vec::new(), 0);
-        while let Some(entity) = queues.open_from(from) {
+        let mut all = Vec::new();
+        while let Some(entity) = queues.open_next() {
             while let Some((time, key, arg)) = take(queues) {
                 all.push((entity, time, key, arg));
             }
-            from = entity as usize + 1;
         }
         queues.end_window();
         all
@@ -507,8 +513,7 @@ mod tests {
                 prop_assert_eq!(Some(begin.0), model.iter().filter_map(|m| m.first()).map(|e| e.0).min());
                 let limit = begin + Time(1_000);
                 queues.begin_window(limit);
-                let mut from = 0;
-                while let Some(entity) = queues.open_from(from) {
+                while let Some(entity) = queues.open_next() {
                     while let Some(now) = take(&mut queues) {
                         prop_assert_eq!(Some(now), model[entity as usize].pop_first());
                         handled += 1;
@@ -531,7 +536,6 @@ mod tests {
                     }
                     let left = model[entity as usize].first().map(|e| e.0);
                     prop_assert!(left.is_none_or(|time| time >= limit.0));
-                    from = entity as usize + 1;
                 }
                 queues.end_window();
             }

@@ -151,15 +151,13 @@ impl Part {
         let mut latest = self.now;
         while self.counters.events < last && self.failure.is_none() {
             let Some(end) = self.begin_window(limit) else { break };
-            let mut from = 0;
-            while let Some(node) = self.open_from(from) {
+            while let Some(node) = self.open_next() {
                 if self.net.is_host(node) {
                     self.run_host()
                 } else {
                     self.run_switch()
                 }
                 latest = latest.max(self.now);
-                from = node as usize + 1;
             }
             self.end_window(end);
             latest = latest.max(self.now);
@@ -191,9 +189,9 @@ impl Part {
         }
     }
 
-    fn open_from(&mut self, from: usize) -> Option<NodeId> {
+    fn open_next(&mut self) -> Option<NodeId> {
         let Agenda::ByNode(all) = &mut self.events else { return None };
-        all.nodes.open_from(from)
+        all.nodes.open_next()
     }
 
     /// Ends a window with the events that concern all nodes.
