@@ -115,6 +115,7 @@ pub(super) fn scenario(
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     throttle(&mut c, &mut s);
+    check_credit::holds(&mut c, &s);
     s.routing.resolve();
     check_settings::all(&mut c, &mut s, &signals);
     check_effect::all(&mut c, &s, &signals);

@@ -1,11 +1,11 @@
 //! Checks of credit-based flow control.
 
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::credit::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
 use xoff_fabric::topology::{Topology, peer};
-use xoff_schemes::Signals;
+use xoff_schemes::{LaneEnv, Signals};
 
 use super::Scenario;
 use super::check::Checker;
@@ -58,6 +58,23 @@ fn either(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
+/// What holds back data at a host, and a NIC that would not heed it.
+pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
+    if s.quirks.nic != NicTimer::Ns3 {
+        return;
+    }
+    let lane = s.scheme.lane(&LaneEnv { line_rate: Rate::from_gbps(1) }).is_some();
+    for (there, what) in [
+        (s.throttle.is_some(), "[throttle]".to_string()),
+        (lane, format!("a rate that flows share, as [scheme] `{}` has it here", s.scheme.name())),
+    ] {
+        if there {
+            let message = format!("`nic = \"ns3\"` in [quirks] knows nothing of {what}");
+            c.add("quirks.nic", message, "expected `next_to_send`");
+        }
+    }
+}
+
 /// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
 pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if !c.problems.is_empty() {
@@ -86,9 +103,13 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         _ => format!("{credits} ({})", Bytes(credits * flit(s))),
     };
     let (has, needed) = (granted(&sizing), sizing.needed());
-    if has < sizing.of_frame() {
-        let message = format!("`{key}` in [flow_control] is {}, which no full frame fits into", amount(has));
-        c.add(&path, message, format!("expected at least {}", amount(sizing.of_frame())));
+    if has < sizing.of_largest() {
+        let what = match sizing.large_ack() {
+            Some(bytes) => format!("the largest ACK, {}, does not fit into", Bytes(bytes)),
+            None => "no full frame fits into".into(),
+        };
+        let message = format!("`{key}` in [flow_control] is {}, which {what}", amount(has));
+        c.add(&path, message, format!("expected at least {}", amount(sizing.of_largest())));
     } else if has < needed && !undersized {
         let part = |what: &str, time: Time| format!("{} for {what} ({time})", Bytes(sizing.bytes_in(time)));
         let mut parts = Vec::new();
