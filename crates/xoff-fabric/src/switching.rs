@@ -172,9 +172,10 @@ impl Part {
             None => self.queues[egress as usize * self.classes + class as usize].first(),
         };
         let size = u64::from(self.packets[id].size);
-        !match self.net.is_host(self.ports[egress as usize].node) {
-            true => self.has_credits(egress, class, size),
-            false => self.has_credits_for(egress, class, id, size),
+        if self.net.is_host(self.ports[egress as usize].node) {
+            !self.has_credits(egress, class, size)
+        } else {
+            !self.has_credits_for(egress, class, id, size)
         }
     }
 
