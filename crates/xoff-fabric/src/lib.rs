@@ -17,6 +17,7 @@ pub mod deadlock;
 pub mod dependencies;
 pub mod detection;
 pub mod event;
+mod lanes;
 mod merge;
 pub mod network;
 pub mod nic;

@@ -162,11 +162,12 @@ impl Part {
         self.release_paced(node);
         // Data that is held back leaves its place to control packets.
         let classes = if self.throttled_until(port_id) > self.now { CONTROL_CLASSES } else { ALL_CLASSES };
+        let open = self.open_lanes(node, classes);
         loop {
             let port = &mut self.ports[port_id as usize];
             let queued = port.sendable() & classes;
             let nic = &mut self.nics[node as usize];
-            let flows = nic.ready_classes & !port.paused & classes;
+            let flows = nic.ready_classes & !port.paused & open;
             if queued != 0 {
                 let class = self.choose(port_id, queued);
                 if self.lacks_credits(port_id, class) {
@@ -247,17 +248,27 @@ impl Part {
 
     /// Arms the wake-up for what is left to send.
     #[inline]
-    fn nic_rearm(&mut self, node: NodeId) {
+    pub(crate) fn nic_rearm(&mut self, node: NodeId) {
         let nic = &self.nics[node as usize];
         let port = &self.ports[nic.port as usize];
-        let (waiting, busy_until) = (port.sendable() | nic.ready_classes & !port.paused, port.busy_until);
-        if waiting != 0 {
-            let control = waiting & CONTROL_CLASSES != 0;
-            let at = if control { busy_until } else { self.throttled_until(nic.port).max(busy_until) };
+        let (queued, ready) = (port.sendable(), nic.ready_classes & !port.paused);
+        let (port_id, busy_until) = (nic.port, port.busy_until);
+        if queued | ready != 0 {
+            let mut at = busy_until;
+            if queued & CONTROL_CLASSES == 0 {
+                at = at.max(self.throttled_until(port_id));
+            }
+            if queued == 0 {
+                at = at.max(self.lanes_open_at(node, ready));
+            }
             if at < Time::NEVER {
                 self.nic_arm(node, at);
             }
-        } else if let Some((at, _)) = nic.pacing.first() {
+        }
+        // What waits for its lane does not hold up the others.
+        if (queued | ready == 0 || self.lanes.is_some())
+            && let Some((at, _)) = self.nics[node as usize].pacing.first()
+        {
             self.nic_arm(node, at);
         }
     }

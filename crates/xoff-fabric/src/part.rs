@@ -19,6 +19,7 @@ use crate::cut::{Cut, PartId};
 use crate::cut_through::CutThrough;
 use crate::dependencies::Waiting;
 use crate::event::{index_of, key, kind, kind_of};
+use crate::lanes::Lanes;
 use crate::network::Network;
 use crate::nic::Nic;
 use crate::pacing::ABSENT;
@@ -156,6 +157,8 @@ pub struct Part {
     pub(crate) credits: Option<Box<Credits>>,
     /// What slows hosts' ports; none unless there is such a thing.
     pub(crate) throttles: Option<Box<Throttles>>,
+    /// What slows hosts' priorities; none unless the scheme has such reaction points.
+    pub(crate) lanes: Option<Box<Lanes>>,
     /// Where data waits in switches that have its queues at their inputs; none where they have them at their outputs.
     pub(crate) voqs: Option<Box<Voqs>>,
     /// None where switches store and forward.
@@ -261,6 +264,7 @@ impl Part {
             passes: credits.is_none() && switch_points.is_none(),
             voqs: voqs.then(|| Box::new(Voqs::new(topology, priorities))),
             cut_through: CutThrough::new(topology, &net.settings),
+            lanes: Lanes::new(&net, owned),
             throttles: net.settings.throttle.as_ref().map(|t| Throttles::new(t, &net, owned)),
             credits,
             switch_points,

@@ -8,6 +8,7 @@ use xoff_schemes::{PortState, ReactionPoint};
 
 use crate::detection::{MarkRecord, Marks, StateRecord};
 use crate::event::{key, kind};
+use crate::lanes::Lanes;
 use crate::network::Network;
 use crate::packet::Kind;
 use crate::part::Part;
@@ -298,7 +299,7 @@ impl Records {
     }
 
     /// Adds a row of the flow's rates since its last one, unless no time has passed.
-    fn sample_rates(&mut self, now: Time, flow: u32, sender: &mut Sender) {
+    fn sample_rates(&mut self, now: Time, flow: u32, sender: &mut Sender, lanes: &mut Option<Box<Lanes>>) {
         let last = sender.sampled;
         let interval = now - last.at;
         if interval == Time::ZERO {
@@ -311,7 +312,10 @@ impl Records {
             flow,
             sent_bps: bps(sender.wire_sent - last.wire_sent),
             goodput_bps: bps(sender.snd_una - last.snd_una),
-            rate: sender.reaction.rate(),
+            rate: match lanes {
+                Some(lanes) => lanes.rate(now, sender).min(sender.reaction.rate()),
+                None => sender.reaction.rate(),
+            },
             window: sender.reaction.window(),
         });
         sender.sampled = Sampled { at: now, wire_sent: sender.wire_sent, snd_una: sender.snd_una };
@@ -377,7 +381,7 @@ impl Part {
         flows.retain(|&flow| {
             // One that has completed had its last row then.
             let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return false };
-            records.sample_rates(now, flow, sender);
+            records.sample_rates(now, flow, sender, &mut self.lanes);
             true
         });
         records.sampled_flows = flows;
@@ -388,7 +392,7 @@ impl Part {
     pub(crate) fn close_rates(&mut self, flow: u32) {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         if self.records.samples_rates_of(flow) {
-            self.records.sample_rates(self.now, flow, sender);
+            self.records.sample_rates(self.now, flow, sender, &mut self.lanes);
         }
     }
 

@@ -11,8 +11,8 @@ use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, FlowEnv, IntPath, Mark, ReactionP
 
 use crate::detection::Marks;
 use crate::event::{key, kind};
-use crate::network::WireSizes;
-use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId};
+use crate::network::{Network, WireSizes};
+use crate::packet::{HAS_RATE, Kind, LAST, NO_PACKET, Packet, PacketId, Packets};
 use crate::part::Part;
 use crate::port::DATA;
 use crate::records::{FlowOutcome, Sampled};
@@ -118,6 +118,33 @@ impl Sender {
             None => paced,
             Some(rate) => paced.max(self.start.saturating_add(rate.time_for(self.snd_nxt))),
         }
+    }
+}
+
+/// What an ACK at its sender says.
+#[inline]
+pub(crate) fn ack_of<'a>(
+    packets: &'a Packets,
+    net: &Network,
+    id: PacketId,
+    now: Time,
+    newly_acked: u64,
+    snd_nxt: u64,
+) -> Ack<'a> {
+    let packet = &packets[id];
+    Ack {
+        now,
+        seq: packet.seq,
+        newly_acked,
+        snd_nxt,
+        rtt: net.signals.timestamp.then(|| now - packet.sent_at),
+        mark: packet.mark,
+        flow_count: packet.flow_count,
+        int: IntStack {
+            records: packets.int_records(id, packet.hops),
+            last_hop_first: net.signals.int == IntPath::Ack,
+            unit_shift: packets.int_shift(),
+        },
     }
 }
 
@@ -293,8 +320,11 @@ impl Part {
         }
         sender.rate_when_sent = sender.reaction.rate();
         sender.reaction.on_send(&Sent { now: self.now, payload, frame });
-        let id = self.packets.insert(packet);
+        let (id, src) = (self.packets.insert(packet), sender.src);
         self.put_on_wire(port_id, id);
+        if self.lanes.is_some() {
+            self.lane_sent(src, class, payload, frame);
+        }
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
@@ -306,6 +336,9 @@ impl Part {
     /// An ACK, NACK, CNP or CNM has arrived at the flow's source.
     #[inline]
     pub(crate) fn feedback(&mut self, id: PacketId) {
+        if self.lanes.is_some() {
+            self.lane_feedback(id);
+        }
         let packet = self.packets[id];
         let Some(sender) = self.senders[packet.flow as usize].as_deref_mut() else {
             return self.packets.remove(id); // the flow has completed
@@ -325,21 +358,7 @@ impl Part {
                     return self.flow_done(packet.flow);
                 }
                 if self.net.signals.acks {
-                    let signals = &self.net.signals;
-                    let ack = Ack {
-                        now: self.now,
-                        seq: packet.seq,
-                        newly_acked,
-                        snd_nxt: sender.snd_nxt,
-                        rtt: signals.timestamp.then(|| self.now - packet.sent_at),
-                        mark: packet.mark,
-                        flow_count: packet.flow_count,
-                        int: IntStack {
-                            records: self.packets.int_records(id, packet.hops),
-                            last_hop_first: self.int == IntPath::Ack,
-                            unit_shift: self.packets.int_shift(),
-                        },
-                    };
+                    let ack = ack_of(&self.packets, &self.net, id, self.now, newly_acked, sender.snd_nxt);
                     sender.reaction.on_ack(&ack);
                 }
                 if self.ns3_nic {

@@ -84,7 +84,7 @@ impl Part {
         let idle = port.is_idle(self.now);
         let mut may_send = port.paused & (1 << class) == 0;
         let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
-        if idle && may_send && first && (class < DATA || self.has_credits(egress, class, size)) {
+        if idle && may_send && first && (class < DATA || self.has_credits_for(egress, class, id, size)) {
             if self.watched && self.packets[id].kind == Kind::Data {
                 self.note_enqueue(egress, id, class, size);
             }
@@ -190,7 +190,11 @@ impl Part {
             None => self.queues[egress as usize * self.classes + class as usize].first(),
         };
         let size = u64::from(self.packets[id].size);
-        !self.has_credits(egress, class, size)
+        if self.net.is_host(self.ports[egress as usize].node) {
+            !self.has_credits(egress, class, size)
+        } else {
+            !self.has_credits_for(egress, class, id, size)
+        }
     }
 
     /// Takes the first packet of a class's queue.

@@ -7,7 +7,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{
-    Cbfc, CreditUnit, FlowControl, Forwarding, LinkCredits, Packets, Settings, Switch,
+    AckClass, Cbfc, CreditUnit, FlowControl, Forwarding, LinkCredits, Packets, Settings, Switch,
 };
 use xoff_fabric::topology::{Link, Topology};
 use xoff_fabric::{Recording, Simulation, Stop};
@@ -138,6 +138,59 @@ fn link_credits_come_back_one_by_one() {
     // 12 frames and more never stall: 1 ms holds 4882 frames and the beginning of another.
     let (sent, sim) = store(credits(CreditUnit::Packet, 12));
     assert_eq!((sent, sim.records().pauses.len()), (4_883, 0));
+}
+
+#[test]
+fn a_place_is_free_when_the_last_bit_has_left_whatever_follows_it() {
+    // h0's one frame passes s0 to h1 by 1.5 us. Its receiver waits for a second packet before it answers, so no ACK of it gets
+    // in the way. h1's frame to h2 is answered by an ACK of 50 KB: from 3.5 us on it holds the link from s0 to h1 for 10 us.
+    // s0 tells h0 every 5 us what is free, so at least once between 4 and 9 us, over a link on which nothing else is.
+    let one = Flow { source_rate: Some(Rate(1_000)), ..endless(0, 1, 0) };
+    let topology = chain(1, &[0, 0, 0], Rate::from_gbps(GBPS), Time::from_us(1));
+    let mut settings = settings(cbfc(65_536, 5));
+    (settings.packets.ack, settings.host.ack_every) = (Bytes(50_000), 2);
+    let sim = run(topology, settings, vec![one, flow(1, 2, 1000)], Time::from_us(12));
+    let (sending, receiving) = sim.credits(0, 0).expect("credits");
+    assert_eq!((sending.sent(), receiving.received(), receiving.occupied(), sending.used()), (16, 16, 0, 0));
+    assert!(sim.port(3).tx_bytes >= 51_024, "the ACK is on the wire");
+}
+
+#[test]
+fn a_gap_behind_a_frame_keeps_no_place() {
+    // One place for a frame: as without a gap it is free 2.4128 us after the frame began, though the wires stay taken for 200
+    // ns behind each frame.
+    let credits = LinkCredits {
+        unit: CreditUnit::Packet,
+        credits: Some(1),
+        undersized: true,
+        ..LinkCredits::default()
+    };
+    let mut settings = settings(FlowControl::Credit(credits));
+    settings.switch.forwarding = Some(Forwarding::StoreAndForward);
+    settings.packets.gap = Bytes(1_000);
+    let topology = chain(1, &[0, 0], Rate::from_gbps(GBPS), Time::from_us(1));
+    let sim = run(topology, settings, vec![endless(0, 1, 0)], Time::from_ms(1));
+    assert_eq!(sim.port(0).tx_packets, 1_000_000_000 / 2_412_800 + 1);
+}
+
+#[test]
+fn an_ack_that_grows_takes_credits_for_what_it_becomes() {
+    // FNCC's ACKs leave their receiver with 70 B, s1 with 78 and s0 with 86: 5, 5 and 6 flits of 16 B. Data packets are one
+    // flit each, so that ACKs come faster than a link of 11 credits lets them go. The second one at s0 finds 5.
+    let credits = LinkCredits { credits: Some(11), undersized: true, ..LinkCredits::default() };
+    let mut settings = settings(FlowControl::Credit(credits));
+    (settings.packets.mtu, settings.packets.header) = (Bytes(16), Bytes(1));
+    settings.host.ack_class = AckClass::Data;
+    let topology = chain(2, &[0, 1], Rate::from_gbps(GBPS), Time::from_us(1));
+    let fncc = scheme("fncc", json!({}), Time::from_us(10));
+    let flows = vec![flow(0, 1, 15 * 40)];
+    let mut sim = simulate(topology, settings, fncc, flows, Recording::default(), Some(Time::from_ms(1)));
+    sim.run_to_duration();
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+    assert!(sim.records().flows[0].fct.is_some());
+    // Port 1 is s0's to h0: 40 ACKs of 6 flits, or fewer where the window was smaller than a packet.
+    let (sending, receiving) = sim.credits(1, 0).expect("credits");
+    assert_eq!((sending.sent(), receiving.received(), sending.available()), (240, 240, 11));
 }
 
 #[test]

@@ -6,8 +6,8 @@ use xoff_engine::{Rate, Time};
 
 use crate::detector::AnyDetector;
 use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing,
-    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
+    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
 };
 use crate::signals::Signals;
 
@@ -110,6 +110,10 @@ macro_rules! schemes {
             /// See [`Scheme::reaction`].
             pub fn reaction(&self, env: &FlowEnv) -> AnyReaction {
                 match self { $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env))),* }
+            }
+            /// See [`Scheme::lane`].
+            pub fn lane(&self, env: &LaneEnv) -> Option<AnyReaction> {
+                match self { $(AnyScheme::$variant(s) => s.lane(env).map(AnyReaction::$variant)),* }
             }
             /// See [`Scheme::notification`].
             pub fn notification(&self, env: &FlowEnv) -> AnyNotification {

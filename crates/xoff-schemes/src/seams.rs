@@ -216,6 +216,13 @@ pub struct Passing {
     pub bytes: u64,
 }
 
+/// What a reaction point knows of its surroundings that all flows of a host and priority share.
+#[derive(Clone, Debug)]
+pub struct LaneEnv {
+    /// Line rate of the host's NIC.
+    pub line_rate: Rate,
+}
+
 /// Congestion point: an egress queue of a switch that sends messages of its own.
 pub trait CongestionPoint {
     /// A data packet joins the queue.
@@ -413,6 +420,12 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + schemars::Jso
     }
     /// The reaction point of a new flow. The parameters are resolved.
     fn reaction(&self, env: &FlowEnv) -> Self::Reaction;
+    /// The reaction point that all flows of a host and priority share, beside their own, where the scheme has one. Its
+    /// rate paces their packets as if they were one flow's; its window counts for nothing. It hears of every ACK, CNP and
+    /// CNM that comes for one of them, and not of losses, which are a flow's own.
+    fn lane(&self, _env: &LaneEnv) -> Option<Self::Reaction> {
+        None
+    }
     /// The notification point of a new flow.
     fn notification(&self, env: &FlowEnv) -> Self::Notification;
     /// The congestion point of an egress queue.

@@ -5,10 +5,11 @@ mod common;
 use common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::ib_cc::table::{Entry, Shape};
-use xoff_schemes::ib_cc::{Becn, IbCc, Sender, Undetermined};
+use xoff_schemes::ib_cc::{Becn, IbCc, Scope, Sender, Undetermined};
 use xoff_schemes::int::IntStack;
 use xoff_schemes::{
-    Ack, AnyDetector, Arrival, Cnp, FlowEnv, Mark, NetworkEnv, NotificationPoint, ReactionPoint, Scheme,
+    Ack, AnyDetector, Arrival, Cnp, FlowEnv, LaneEnv, Mark, NetworkEnv, NotificationPoint, ReactionPoint,
+    Scheme,
 };
 
 const LINE: Rate = Rate::from_gbps(40);
@@ -188,6 +189,32 @@ fn under_tcd_ce_raises_by_two_and_ue_updates_nothing() {
     // A step that is due comes before it: 2 - 1, and then from 250 us on.
     holding.on_ack(&ack(us(150), Mark::Ue));
     assert_eq!((holding.ccti(), holding.next_timer()), (1, us(250)));
+}
+
+#[test]
+fn a_service_level_has_one_index_for_all_its_flows() {
+    let by_sl = IbCc { scope: Scope::Sl, ccti_min: 9, ccti_timer: us(100), ..IbCc::default() };
+    assert!(IbCc::default().lane(&LaneEnv { line_rate: LINE }).is_none());
+    let mut lane = by_sl.lane(&LaneEnv { line_rate: LINE }).expect("a lane");
+    // Index 9 is 1/8 of delay: 40 Gbps x 8/9. BECNs of whatever flow raise it: 27 of them to 36, half the rate.
+    assert_eq!((lane.ccti(), lane.rate(), lane.next_timer()), (9, Rate(35_555_555_555), Time::NEVER));
+    for _ in 0..27 {
+        lane.on_ack(&ack(us(10), Mark::Ce));
+    }
+    assert_eq!((lane.ccti(), lane.rate(), lane.next_timer()), (36, Rate::from_gbps(20), us(110)));
+    lane.on_timer(us(110));
+    assert_eq!((lane.ccti(), lane.next_timer()), (35, us(210)));
+    // What the flows have of their own never holds them back further: it stays at the least index.
+    let mut flow = sender(&by_sl);
+    flow.on_ack(&ack(us(10), Mark::Ce));
+    assert_eq!((flow.ccti(), flow.rate(), flow.next_timer()), (9, Rate(35_555_555_555), Time::NEVER));
+    // BECNs as CNPs likewise.
+    let by_cnp = IbCc { becn: Becn::Cnp, ccti_increase: 2, ..by_sl };
+    let mut lane = by_cnp.lane(&LaneEnv { line_rate: LINE }).expect("a lane");
+    lane.on_ack(&ack(us(10), Mark::Ce));
+    assert_eq!(lane.ccti(), 9);
+    lane.on_cnp(us(10), &Cnp { mark: Mark::Ce, rate: None });
+    assert_eq!(lane.ccti(), 11);
 }
 
 #[test]

@@ -281,6 +281,38 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
 }
 
 #[test]
+fn updates_of_credits_may_be_too_many_or_too_few() {
+    // At 100 Gbps an update of 8 B takes 0.64 ns, of which no more than half of the link may be made; for eight lanes 5.12 ns.
+    // 65,536 symbol times are 327,680 B: 26.2144 us.
+    let cbfc = |period| vec![("flow_control.name", "cbfc"), ("flow_control.update_period", period)];
+    let lanes = |period| [cbfc(period), vec![("switch.priorities", "8")]].concat();
+    assert!(refused(SMALL, &cbfc("1ns")).contains("expected at least 1.28ns"));
+    assert!(refused(SMALL, &lanes("10ns")).contains("take `sender0->switch0` for 5.12ns"));
+    for good in [cbfc("1.28ns"), lanes("10.24ns"), cbfc("26.2144us")] {
+        assert_eq!(read(SMALL, &good).warnings(), [""; 0]);
+    }
+    let warned = read(SMALL, &cbfc("26.3us"));
+    let [warning] = warned.warnings() else { panic!("{:?}", warned.warnings()) };
+    assert!(warning.contains("65,536 symbol times, 26.2144us at 100Gbps"), "{warning}");
+}
+
+#[test]
+fn a_throttle_that_never_acts_is_said() {
+    // PFT acts above 592 used credits, of all priorities together. In whole packets a buffer has fewer.
+    let credit = |more: &[(&'static str, &'static str)]| {
+        let pft =
+            [("flow_control.name", "credit"), ("throttle.name", "pft"), ("flow_control.undersized", "true")];
+        read(SMALL, &[&pft, more].concat()).warnings().to_vec()
+    };
+    for idle in [("flow_control.unit", "packet"), ("flow_control.credits", "592")] {
+        let warnings = credit(&[idle]);
+        assert!(warnings.len() == 1 && warnings[0].contains("never acts: it does above 592"), "{warnings:?}");
+    }
+    assert_eq!(credit(&[("flow_control.credits", "593")]), [""; 0]);
+    assert_eq!(credit(&[("flow_control.credits", "592"), ("switch.priorities", "2")]), [""; 0]);
+}
+
+#[test]
 fn a_resolved_scenario_warns_of_nothing_that_its_source_did_not() {
     // It has every key: those at their defaults are no sign that anyone meant them.
     for scheme in ["none", "dcqcn", "hpcc"] {

@@ -13,6 +13,7 @@ pub mod counters;
 
 use rand::Rng;
 use xoff_engine::{Domain, Event, Time, stream};
+use xoff_schemes::IntPath;
 
 use crate::credit::counters::{CounterWidth, ReceivingEnd, SendingEnd, Unit};
 use crate::credit::sizing::Sizing;
@@ -41,6 +42,8 @@ struct Leaving {
     /// The ingress port's and priority's number.
     queue: u32,
     credits: u32,
+    /// When its last bit leaves.
+    at: Time,
 }
 
 /// The credits of a part's links.
@@ -53,7 +56,7 @@ pub(crate) struct Credits {
     receiving: Vec<ReceivingEnd>,
     /// By egress port and priority: credits of the packet that waits for them.
     awaited: Vec<u64>,
-    /// By egress port.
+    /// By egress port: the last one.
     leaving: Vec<Leaving>,
     /// By node: where its ports begin in `ports`.
     first: Vec<u32>,
@@ -157,6 +160,17 @@ impl Part {
         false
     }
 
+    /// The same of a packet that waits in a switch as `size` bytes. An ACK that takes telemetry up leaves with more.
+    #[inline]
+    pub(crate) fn has_credits_for(&mut self, egress: PortId, class: u8, id: PacketId, size: u64) -> bool {
+        if self.credits.is_none() {
+            return true;
+        }
+        let grows = self.int == IntPath::Ack && self.packets[id].kind == Kind::Ack;
+        let growth = if grows { self.net.wire.ack_growth } else { 0 };
+        self.has_credits(egress, class, size + growth)
+    }
+
     /// A packet of a data class goes onto the wire.
     #[inline]
     pub(crate) fn spend_credits(&mut self, port: PortId, class: u8, size: u64) {
@@ -193,7 +207,8 @@ impl Part {
     /// A packet of `size` bytes that came in by a queue has just gone onto the wire of `egress`.
     #[inline]
     pub(crate) fn leave_place(&mut self, egress: PortId, queue: u32, size: u64) {
-        let left_at = self.ports[egress as usize].busy_until;
+        let port = &self.ports[egress as usize];
+        let left_at = port.busy_until - port.gap;
         let Some(credits) = &mut self.credits else { return };
         let number = credits.unit.credits(size);
         match credits.back {
@@ -204,7 +219,7 @@ impl Part {
             Return::Updates { on_change, .. } => {
                 let before = std::mem::replace(
                     &mut credits.leaving[egress as usize],
-                    Leaving { queue, credits: number as u32 },
+                    Leaving { queue, credits: number as u32, at: left_at },
                 );
                 credits.receiving[before.queue as usize].free(before.credits.into());
                 if on_change {
@@ -315,7 +330,8 @@ impl Part {
         let Return::Updates { width, .. } = credits.back else { return };
         // Packets that have left since their egress last sent one.
         for &egress in &credits.ports[credits.first[node] as usize..credits.first[node + 1] as usize] {
-            if self.ports[egress as usize].busy_until <= self.now {
+            // A control packet may have taken the wire since.
+            if credits.leaving[egress as usize].at <= self.now {
                 let left = std::mem::take(&mut credits.leaving[egress as usize]);
                 credits.receiving[left.queue as usize].free(left.credits.into());
             }

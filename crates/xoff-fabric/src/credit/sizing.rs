@@ -6,10 +6,11 @@
 //! all that must have room.
 
 use xoff_engine::{Rate, Time};
+use xoff_schemes::int::MAX_INT_HOPS;
 
 use crate::credit::counters::Unit;
 use crate::network::WireSizes;
-use crate::settings::{CreditUnit, FlowControl, Settings};
+use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
 use crate::topology::{PortId, Topology, peer};
 
 /// InfiniBand's block of 64 bytes.
@@ -31,6 +32,8 @@ pub struct Sizing {
     unit: Unit,
     /// Bytes of a full frame.
     frame: u64,
+    /// Bytes of the largest packet that takes credits: a full frame, or an ACK where ACKs do and are larger.
+    largest: u64,
     given: Option<u64>,
 }
 
@@ -39,14 +42,19 @@ impl Sizing {
     pub fn of(topology: &Topology, ingress: PortId, settings: &Settings, wire: &WireSizes) -> Sizing {
         let (rate, back) = (topology.rate(peer(ingress)), topology.rate(ingress));
         let frame = wire.frame();
+        let largest = match settings.host.ack_class {
+            AckClass::Data => frame.max(wire.ack + wire.ack_growth * MAX_INT_HOPS as u64),
+            AckClass::Control | AckClass::ControlAtHost => frame,
+        };
         let sizing = Sizing {
             rate,
             period: Time::ZERO,
             propagation: topology.delay(peer(ingress)) + topology.delay(ingress),
             message: Time::ZERO,
-            frames: rate.serialization(frame) * 2,
+            frames: rate.serialization(largest) * 2,
             unit: BLOCK,
             frame,
+            largest,
             given: None,
         };
         match &settings.flow_control {
@@ -77,7 +85,8 @@ impl Sizing {
 
     /// Credits with which the link never stalls by itself: those of the full frames that make up a round, and one more.
     pub fn needed(&self) -> u64 {
-        (self.round().div_ceil(self.frame) + 1) * self.unit.credits(self.frame)
+        let full = (self.round().div_ceil(self.frame) + 1) * self.unit.credits(self.frame);
+        full.max(self.of_largest())
     }
 
     /// Credits of the buffer.
@@ -85,9 +94,14 @@ impl Sizing {
         self.given.unwrap_or_else(|| self.needed())
     }
 
-    /// Credits of a full frame, the least that a buffer must have.
-    pub fn of_frame(&self) -> u64 {
-        self.unit.credits(self.frame)
+    /// Credits of the largest packet, the least that a buffer must have.
+    pub fn of_largest(&self) -> u64 {
+        self.unit.credits(self.largest)
+    }
+
+    /// Bytes of an ACK that needs more credits than a full frame; none where none does.
+    pub fn large_ack(&self) -> Option<u64> {
+        (self.largest > self.frame).then_some(self.largest)
     }
 
     /// Bytes carried in `time`.

@@ -11,7 +11,8 @@
 //!
 //! That a BECN does not start a running timer anew is how Linux' driver of Intel's adapter (hfi1) has it. It takes the
 //! time of a full packet for t, whatever the packet's; the two differ after a flow's last packet only, which nothing
-//! follows. With ternary detection (TCD, SIGCOMM 2021, section 5.2.2) a BECN may say that a port is undetermined.
+//! follows. The index is a flow's own (its QP's), or that of a service level, which all flows of a host and priority share:
+//! their packets then wait for each other ([`Scope`]). With ternary detection (TCD, SIGCOMM 2021, section 5.2.2) a BECN may say that a port is undetermined.
 
 mod reaction;
 pub mod table;
@@ -24,7 +25,7 @@ use crate::check;
 use crate::detector::AnyDetector;
 use crate::detector::fecn::Fecn;
 use crate::seams::{
-    Arrival, Cnp, FlowEnv, NetworkEnv, NotificationPoint, ParamError, PortEnv, Scheme, Silent,
+    Arrival, Cnp, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError, PortEnv, Scheme, Silent,
 };
 use crate::signals::{Mark, Signals};
 pub use reaction::Sender;
@@ -53,12 +54,27 @@ pub enum Undetermined {
     Hold,
 }
 
+/// Whose packets the injection rate delay holds back.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Scope {
+    /// Those of the flow that the BECN is for: each QP has an index of its own.
+    #[default]
+    Qp,
+    /// All of the flow's host and priority: they share one index, and a packet of one waits for those of the others. It
+    /// outlives the flows, so that a new one begins with what those before it have met.
+    Sl,
+}
+
 /// Parameters of InfiniBand congestion control.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct IbCc {
     /// How a BECN travels. Default `ack`.
     pub becn: Becn,
+    /// Whose packets are held back: those of one flow (`qp`) or all of a host's priority (`sl`), the two ways of an
+    /// adapter's control of congestion. Default `qp`.
+    pub scope: Scope,
     /// Steps by which a BECN raises the index: CCTI_Increase, without unit, at least 1. Default 1; with TCD 2 (section
     /// 5.2.2, which calls 1 the default).
     pub ccti_increase: u16,
@@ -87,6 +103,7 @@ impl Default for IbCc {
     fn default() -> Self {
         IbCc {
             becn: Becn::default(),
+            scope: Scope::default(),
             ccti_increase: 1,
             ccti_limit: None,
             ccti_min: 0,
@@ -126,6 +143,18 @@ impl IbCc {
     /// The largest index.
     fn limit(&self) -> u16 {
         self.ccti_limit.unwrap_or(self.entries().saturating_sub(1) as u16)
+    }
+
+    fn settings(&self) -> Settings {
+        Settings {
+            table: self.table(),
+            increase: self.ccti_increase,
+            limit: self.limit(),
+            min: self.ccti_min,
+            timer: self.ccti_timer,
+            undetermined: self.undetermined,
+            becn_on_acks: self.becn == Becn::Ack,
+        }
     }
 
     /// Refuses a list that is no table, and keys that the shape does not have.
@@ -231,16 +260,16 @@ impl Scheme for IbCc {
         AnyDetector::Fecn(Fecn::default())
     }
     fn reaction(&self, env: &FlowEnv) -> Sender {
-        let settings = Settings {
-            table: self.table(),
-            increase: self.ccti_increase,
-            limit: self.limit(),
-            min: self.ccti_min,
-            timer: self.ccti_timer,
-            undetermined: self.undetermined,
-            becn_on_acks: self.becn == Becn::Ack,
+        let settings = self.settings();
+        let limit = match self.scope {
+            Scope::Qp => settings.limit,
+            // The lane's index is what counts, and it is never below this.
+            Scope::Sl => settings.min,
         };
-        Sender::new(settings, env.line_rate)
+        Sender::new(Settings { limit, ..settings }, env.line_rate)
+    }
+    fn lane(&self, env: &LaneEnv) -> Option<Sender> {
+        (self.scope == Scope::Sl).then(|| Sender::new(self.settings(), env.line_rate))
     }
     fn notification(&self, _: &FlowEnv) -> BecnSender {
         BecnSender { becn: self.becn }

@@ -1,4 +1,4 @@
-//! A flow at its sender: index into the table, timer, rate.
+//! A flow, or all flows of a host and priority, at the sender: index into the table, timer, rate.
 
 use xoff_engine::{Rate, Time};
 

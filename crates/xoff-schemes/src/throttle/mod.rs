@@ -75,6 +75,8 @@ pub trait ThrottleParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     fn validate(&self) -> Result<(), ParamError> {
         Ok(())
     }
+    /// Used credits up to which it never holds anything back, whatever their past.
+    fn idle_up_to(&self) -> u64;
     /// Fills in defaults that depend on another parameter, so that a manifest shows them all.
     fn resolve(self) -> Self {
         self
@@ -124,6 +126,10 @@ macro_rules! throttles {
             /// See [`ThrottleParams::validate`].
             pub fn validate(&self) -> Result<(), ParamError> {
                 match self { $(AnyThrottle::$variant(t) => t.validate()),* }
+            }
+            /// See [`ThrottleParams::idle_up_to`].
+            pub fn idle_up_to(&self) -> u64 {
+                match self { $(AnyThrottle::$variant(t) => t.idle_up_to()),* }
             }
             /// See [`ThrottleParams::resolve`].
             pub fn resolve(self) -> Self {

@@ -115,6 +115,7 @@ pub(super) fn scenario(
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     throttle(&mut c, &mut s);
+    check_credit::holds(&mut c, &s);
     s.routing.resolve();
     check_settings::all(&mut c, &mut s, &signals);
     check_effect::all(&mut c, &s, &signals);
@@ -122,7 +123,9 @@ pub(super) fn scenario(
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
         check_settings::clock(&mut c, &s, &signals, &topology);
+        check_credit::updates(&mut c, &s, &signals, &topology);
         check_credit::buffers(&mut c, &s, &signals, &topology);
+        check_credit::throttled(&mut c, &s, &signals, &topology);
         detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files);
         check_record::all(&mut c, &s, &topology, traffic.as_ref());

@@ -1,11 +1,11 @@
 //! Checks of credit-based flow control.
 
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::credit::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
-use xoff_fabric::topology::{Topology, peer};
-use xoff_schemes::Signals;
+use xoff_fabric::topology::{NodeKind, Topology, peer};
+use xoff_schemes::{LaneEnv, Signals};
 
 use super::Scenario;
 use super::check::Checker;
@@ -58,6 +58,75 @@ fn either(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
+/// What holds back data at a host, and a NIC that would not heed it.
+pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
+    if s.quirks.nic != NicTimer::Ns3 {
+        return;
+    }
+    let lane = s.scheme.lane(&LaneEnv { line_rate: Rate::from_gbps(1) }).is_some();
+    for (there, what) in [
+        (s.throttle.is_some(), "[throttle]".to_string()),
+        (lane, format!("a rate that flows share, as [scheme] `{}` has it here", s.scheme.name())),
+    ] {
+        if there {
+            let message = format!("`nic = \"ns3\"` in [quirks] knows nothing of {what}");
+            c.add("quirks.nic", message, "expected `next_to_send`");
+        }
+    }
+}
+
+/// Bytes that a link may carry between two updates: 65,536 symbol times, in which each of four lanes takes a byte of ten bits.
+const MOST_BETWEEN_UPDATES: u64 = 65_536 * 4 * 10 / 8;
+
+/// Refuses updates that would take more than half of a link, and warns of fewer than InfiniBand has.
+pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    let FlowControl::Cbfc(cbfc) = &s.flow_control else { return };
+    if !c.problems.is_empty() {
+        return;
+    }
+    let (settings, lanes) = (s.settings(), s.switch.priorities);
+    let wire = WireSizes::new(&settings, signals);
+    let rates = (0..topology.ports()).map(|port| (topology.rate(port), port));
+    let (Some((slowest, port)), Some((fastest, _))) = (rates.clone().min(), rates.max()) else { return };
+    let taken = slowest.serialization((wire.update + wire.gap) * u64::from(lanes));
+    let period = cbfc.update_period;
+    if taken * 2 > period {
+        let name = topology.port_name(port);
+        let message = format!(
+            "`update_period` in [flow_control] is {period}, and updates, one for each lane, take `{name}` for {taken}: data would \
+             hardly pass"
+        );
+        c.add("flow_control.update_period", message, format!("expected at least {}", taken * 2));
+    }
+    let longest = fastest.time_for(MOST_BETWEEN_UPDATES);
+    if period > longest {
+        c.warnings.push(format!(
+            "`update_period` in [flow_control] is {period}, and InfiniBand has an update at least every 65,536 symbol times, \
+             {longest} at {fastest}"
+        ));
+    }
+}
+
+/// Warns of a throttle that the credits of no host's port can make act.
+pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
+    let Some(throttle) = s.throttle.as_ref().filter(|_| s.flow_control.has_credits()) else { return };
+    if !c.problems.is_empty() {
+        return;
+    }
+    let settings = s.settings();
+    let wire = WireSizes::new(&settings, signals);
+    let of_host = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Host;
+    let credits = |port| Sizing::of(topology, peer(port), &settings, &wire).credits();
+    let most = (0..topology.ports()).filter(of_host).map(credits).max().unwrap_or(0);
+    let (all, least) = (most.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());
+    if all <= least {
+        c.warnings.push(format!(
+            "[throttle] `{}` never acts: it does above {least} used credits, and no host's port has more than {all}",
+            throttle.name()
+        ));
+    }
+}
+
 /// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
 pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if !c.problems.is_empty() {
@@ -86,9 +155,13 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         _ => format!("{credits} ({})", Bytes(credits * flit(s))),
     };
     let (has, needed) = (granted(&sizing), sizing.needed());
-    if has < sizing.of_frame() {
-        let message = format!("`{key}` in [flow_control] is {}, which no full frame fits into", amount(has));
-        c.add(&path, message, format!("expected at least {}", amount(sizing.of_frame())));
+    if has < sizing.of_largest() {
+        let what = match sizing.large_ack() {
+            Some(bytes) => format!("the largest ACK, {}, does not fit into", Bytes(bytes)),
+            None => "no full frame fits into".into(),
+        };
+        let message = format!("`{key}` in [flow_control] is {}, which {what}", amount(has));
+        c.add(&path, message, format!("expected at least {}", amount(sizing.of_largest())));
     } else if has < needed && !undersized {
         let part = |what: &str, time: Time| format!("{} for {what} ({time})", Bytes(sizing.bytes_in(time)));
         let mut parts = Vec::new();

@@ -158,7 +158,9 @@ def _factors(results: Results, reading: str, folder: Path) -> list[Drawn]:
             panel.bar_label(bars, numbers, fontsize=8, label_type="center", color="white")
             panel.axhline(1, color=BLACK, linewidth=1.0)
             panel.set_xticks(range(len(own)), [_label(c) for c in own], rotation=60, ha="right", fontsize=8)
-            panel.set_xlim(-0.6, max(len(own), 8) - 0.4)
+            # A few bars stand in the middle, no wider than many.
+            middle, half = (len(own) - 1) / 2, max(len(own), 8) / 2 + 0.1
+            panel.set_xlim(middle - half, middle + half)
             panel.set_ylim(0, most * 1.12)
             panel.set_ylabel("F_C")
             panel.grid(axis="x", visible=False)

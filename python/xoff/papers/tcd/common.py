@@ -50,7 +50,7 @@ FULL = Scale(
     flows={"hadoop": 41_000, "websearch": 41_000},
     testbed_ms=100,
     messages=82_000,
-    fat_tree_variants=("60 %", "30 %", "120 %", "240 %", "timer 90 us", "step 1"),
+    fat_tree_variants=("60 %", "30 %", "120 %", "240 %", "timer 90 us", "step 1", "index by SL"),
 )
 QUICK = Scale(
     window_ms=50,
@@ -59,7 +59,7 @@ QUICK = Scale(
     flows={"hadoop": 4_000, "websearch": 600},
     testbed_ms=10,
     messages=4_000,
-    fat_tree_variants=("60 %", "240 %", "step 1"),
+    fat_tree_variants=("60 %", "240 %", "step 1", "index by SL"),
 )
 
 

@@ -55,10 +55,12 @@ FAT_TREE_VARIANTS: dict[str, tuple[float, Settings]] = {
     "240 %": (0.25, {}),
     "timer 90 us": (1.0, {"scheme.ccti_timer": "90us"}),
     "step 1": (1.0, {"scheme.ccti_increase": 1}),
+    "index by SL": (1.0, {"scheme.scope": "sl"}),
 }
 """What is open in the fat-tree.
 
-Loads of I/O on its clients' links, each with its time in which the messages come, over that of 60 %; and settings.
+Loads of I/O on its clients' links, each with its time in which the messages come, over that of 60 %; and settings. The
+last keeps a client's index from one message of its connection to the next, as a client sends nothing else.
 """
 
 

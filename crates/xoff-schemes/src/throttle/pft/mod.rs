@@ -399,6 +399,10 @@ impl ThrottleParams for Pft {
         self.flit.map_or(Ok(()), |flit| check::bytes("flit", flit))
     }
 
+    fn idle_up_to(&self) -> u64 {
+        self.limits().enter
+    }
+
     fn resolve(mut self) -> Self {
         let (l, (m, n)) = (self.limits(), self.shifts());
         (self.m, self.n) = (Some(m), Some(n));

@@ -1,0 +1,52 @@
+//! Credits over a given number of packet transmissions, 10^8 unless said otherwise, in equal shares for each kind of credits:
+//! never negative, never more than the buffer has, none lost.
+//!
+//! ```text
+//! cargo run --profile checked -p xoff-fabric --example credit_bounds [TRANSMISSIONS]
+//! ```
+//!
+//! The profile is the release build with its assertions, which look at each packet at each link; without them this refuses
+//! to run. What is left at the end is compared port by port.
+
+#[path = "../tests/common/mod.rs"]
+mod common;
+#[path = "../tests/common/credit_load.rs"]
+mod credit_load;
+
+use std::process::ExitCode;
+use std::time::Instant;
+
+use credit_load::{kinds, run};
+use xoff_engine::Time;
+
+fn main() -> ExitCode {
+    if !cfg!(debug_assertions) {
+        eprintln!("error: this build has no assertions: run it with `--profile checked`");
+        return ExitCode::from(2);
+    }
+    let argument = std::env::args().nth(1);
+    let Ok(wanted) = argument.as_deref().unwrap_or("100000000").parse::<u64>() else {
+        eprintln!("error: {} is no number of transmissions", argument.unwrap_or_default());
+        return ExitCode::from(2);
+    };
+    let kinds = kinds();
+    let share = wanted.div_ceil(kinds.len() as u64);
+    let mut all = 0;
+    for (name, flow_control, throttled) in kinds {
+        // How long it takes for its share follows from a short run, and a little more.
+        let trial = Time::from_us(500);
+        let per_us = run(flow_control.clone(), throttled, trial).transmissions / (trial.0 / 1_000_000);
+        let began = Instant::now();
+        let outcome = run(flow_control, throttled, Time::from_us(share / per_us * 21 / 20 + 1));
+        println!(
+            "{name}: {:.1} million transmissions, {:.0} ms without credits (all queues), {:.1} million credits on the busiest lane, {:.0} s",
+            outcome.transmissions as f64 / 1e6,
+            outcome.stopped.secs() * 1e3,
+            outcome.most_spent as f64 / 1e6,
+            began.elapsed().as_secs_f64()
+        );
+        all += outcome.transmissions;
+    }
+    println!("in all {:.1} million: no credit negative, none above its buffer, none lost", all as f64 / 1e6);
+    ExitCode::from(u8::from(all < wanted))
+}
