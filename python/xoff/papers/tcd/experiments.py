@@ -195,7 +195,7 @@ def _victims(scheme: str, scale: Scale) -> list[Job]:
             key=(f"{scheme}-victims", "tcd" if tcd else "red", which, seed),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={**SCHEMES[scheme](which, tcd), **victim_settings(scale.window_ms), "record.marks": False},
+            sets={**SCHEMES[scheme](which, tcd), **victim_settings(scale.window_ms)},
             seed=seed,
             cost=scale.window_ms * 0.03,
         )
@@ -212,11 +212,7 @@ def _table3(scale: Scale) -> list[Job]:
             key=("table3", "tcd", which, seed),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={
-                **dcqcn(which, tcd=True, alpha=0.5),
-                **victim_settings(scale.window_ms),
-                "record.marks": False,
-            },
+            sets={**dcqcn(which, tcd=True, alpha=0.5), **victim_settings(scale.window_ms)},
             seed=seed,
             cost=scale.window_ms * 0.03,
         )
@@ -245,7 +241,6 @@ def _bursts(scheme: str, scale: Scale) -> list[Job]:
                     "poisson": True,
                     "stop": f"{scale.bursts_ms}ms",
                 },
-                "record.marks": False,
             },
             cost=scale.bursts_ms * (0.02 + kilobytes * 2e-4),
         )
@@ -265,7 +260,7 @@ def _epsilon(scale: Scale) -> list[Job]:
             jobs.append(
                 Job(("epsilon", "bursts", which, epsilon), HERE / "chain.toml", measure_innocent, sets, cost=0.5)
             )
-            further = {**sets, **victim_settings(scale.bursts_ms), "record.marks": False}
+            further = {**sets, **victim_settings(scale.bursts_ms)}
             jobs.append(
                 Job(
                     ("epsilon", "victims", which, epsilon),
@@ -285,7 +280,7 @@ def _loads(scale: Scale) -> list[Job]:
             key=("loads", "tcd" if tcd else "red", which, load),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={**dcqcn(which, tcd, alpha=0.5), **victim_settings(scale.bursts_ms, load), "record.marks": False},
+            sets={**dcqcn(which, tcd, alpha=0.5), **victim_settings(scale.bursts_ms, load)},
             cost=scale.bursts_ms * 0.03,
         )
         for which in SETS

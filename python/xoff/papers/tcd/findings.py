@@ -199,7 +199,11 @@ def _victims(results: Results) -> Ruled:
             found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
             share[kind] = found.marked_ce / found.flows
             measured[f"{which}: victims marked CE with {kind.upper()}"] = share[kind]
+            measured[f"{which}: with {kind.upper()}, by a port that was no root"] = found.mismarked / found.flows
             measured[f"{which}: with {kind.upper()}, packets"] = float(found.packets_ce)
+            measured[f"{which}: with {kind.upper()}, packets by a port that was no root"] = float(
+                found.packets_mismarked
+            )
         if which == "paper":
             checks = [
                 Check("share with RED", share["red"] > 0, share["red"], 0.266),
@@ -211,7 +215,8 @@ def _victims(results: Results) -> Ruled:
     )
     note = (
         f"The paper gives no load. The verdict rests on {PAPERS_LOAD:.0%}, its fat-tree's; with RED and TCD at other "
-        f"loads of P3, paper's rules: {spread}."
+        f"loads of P3, paper's rules: {spread}. By the paper all of s0's flows are victims; `by a port that was no "
+        "root` counts those that have a mark which the simulator's ground truth calls wrong."
     )
     return checks, measured, note
 
