@@ -360,6 +360,7 @@ fn impossible_parameters_are_refused_by_key() {
         ("t_low", json!({ "t_low": "500us" })),
         ("min_rtt", json!({ "min_rtt": "0us" })),
         ("min_rtt", json!({ "min_rtt": "20us", "base_min_rtt": true })),
+        ("delta", json!({ "delta": "0bps" })),
         ("hai_factor", json!({ "hai_factor": 0.5 })),
         ("least_factor", json!({ "least_factor": 1.5 })),
         ("min_rate", json!({ "min_rate": "0bps" })),
