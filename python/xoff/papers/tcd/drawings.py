@@ -13,8 +13,9 @@ import polars as pl
 from xoff.papers import _figures as fig
 from xoff.papers._figures import Drawn
 from xoff.papers.tcd import victim_drawings
+from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import Results
-from xoff.papers.tcd.experiments import BURSTS, SETS, slowdowns
+from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
 from xoff.papers.tcd.measures import Chain, Testbed, on_period_us, percentile
 from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, number, set_title, size_text
 
@@ -38,6 +39,7 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
         "single": lambda: [_mismarking(results, folder), *_detected(results, "single", "fig12", folder)],
         "multi": lambda: [_several(results, folder), *_detected(results, "multi", "fig13", folder)],
         "readings": lambda: [_readings(results, folder)],
+        "growth": lambda: [_growth(results, folder)],
         "testbed": lambda: [_testbed(results, folder)],
         "table3": lambda: [victim_drawings.draw_table3(results, folder)],
         "dcqcn-victims": lambda: [victim_drawings.draw_victims(results, "dcqcn", "fig15a", folder)],
@@ -261,6 +263,37 @@ def _readings(results: Results, folder: Path) -> Drawn:
             "Most bytes queued at P2 in each 5 us; beside it in the data what P2 comes to with one congestion point."
         )
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("readings", title, caption))
+
+
+def _growth(results: Results, folder: Path) -> Drawn:
+    title = "what counts as a queue that has grown"
+    rows = []
+    with fig.canvas(2, 1, height=5.4) as (figure, panels):
+        for index, (points, every) in enumerate((("one", 1.6), ("several", 0.32))):
+            found: list[Chain] = [results["growth", "tcd", rise, every] for rise in RISES_B]
+            counts = [marked_by(each, "P2") for each in found]
+            congested = [time_in(each, "P2", "congestion") / 1e3 for each in found]
+            for axes, values in zip(panels, (counts, congested), strict=True):
+                label = f"{points} congestion point{'' if points == 'one' else 's'}"
+                axes.plot(range(len(RISES_B)), values, marker="os"[index], color=fig.COLOURS[index], label=label)
+            rows += [
+                {"points": points, "rise_bytes": rise, "p2_marked_ce": count, "p2_congested_ms": time}
+                for rise, count, time in zip(RISES_B, counts, congested, strict=True)
+            ]
+        panels[0].set_ylabel("packets that P2 marks CE")
+        panels[0].tick_params(labelbottom=False)
+        panels[1].set_ylabel("P2 in congestion (ms)")
+        panels[1].set_xlabel("least growth in a period (B)")
+        for axes in panels:
+            axes.set_xticks(range(len(RISES_B)), ["0 (not fallen)", "1 (increases)", "900 (simulator)", "2,000"])
+            axes.set_ylim(bottom=0)
+        panels[0].set_title(f"Sensitivity: {title}", loc="left", pad=24)
+        fig.legend_above(panels[0], 2)
+        caption = (
+            "Paper's rules; verdicts rest on 1 B. With 0 a queue counts that has not fallen. Fig. 12 has no CE with "
+            "one point, Fig. 13 has P2 in congestion with several."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("growth", title, caption))
 
 
 def _testbed(results: Results, folder: Path) -> Drawn:

@@ -44,6 +44,13 @@ BURSTS: dict[str, dict[str, object]] = {
 """How the messages of 64 KB of 3.1.1 come for about 3 ms, which the paper leaves open; `chain.toml` has the first. A
 message takes 13.04 us at line rate, and 187.5 us are a sixteenth of 3 ms."""
 
+RISES_B = (0, 1, 900, 2_000)
+"""How much longer a queue must be at the end of a period than at its beginning to have grown.
+
+"Increases" (4.2) is 1 B, and the released simulator has 900 B. 0 is 4.1: not congested if the queue decreases,
+"otherwise" congested.
+"""
+
 RED: dict[str, Settings] = {
     "paper": {"name": "red", "k_min": "5KB", "k_max": "200KB", "p_max": 0.01},
     # Its KB are cells of 1,030 B.
@@ -155,6 +162,28 @@ def _readings(scale: Scale) -> list[Job]:
         )
         for kind in ("red", "tcd")
         for bursts in BURSTS
+        for every in (1.6, 0.32)
+    ]
+
+
+def _growth(scale: Scale) -> list[Job]:
+    """One and several congestion points with other ideas of a queue that has grown, paper's rules."""
+    del scale
+    return [
+        Job(
+            key=("growth", "tcd", rise, every),
+            scenario=HERE / "chain.toml",
+            measure=partial(measure_chain, began_us=BEGAN_US),
+            sets={
+                **dcqcn("paper", tcd=True, alpha=0.5),
+                "detector": {**TCD["paper"], "rise": f"{rise}B"},
+                "traffic.2.every": f"{every}us",
+                "traffic.3.every": f"{every}us",
+                "record.states": "all",
+            },
+            cost=1.0,
+        )
+        for rise in RISES_B
         for every in (1.6, 0.32)
     ]
 
@@ -327,6 +356,7 @@ _GROUPS: dict[str, Callable[[Scale], list[Job]]] = {
     "single": partial(_chain, "single"),
     "multi": partial(_chain, "multi"),
     "readings": _readings,
+    "growth": _growth,
     "testbed": _testbed,
     "table3": _table3,
     "dcqcn-victims": partial(_victims, "dcqcn"),
