@@ -27,16 +27,10 @@ def marked_bars(
     shares = [100 * each.marked_ce / each.flows for each in found]
     wrong = [100 * each.mismarked / each.flows for each in found]
     bars = axes.bar(places, shares, width, color=colour, label=label)
-    axes.bar(
-        places,
-        wrong,
-        width,
-        facecolor="none",
-        edgecolor="white",
-        hatch="////",
-        linewidth=0,
-        label="by a port that was no root" if last else None,
-    )
+    axes.bar(places, wrong, width, facecolor="none", edgecolor="white", hatch="////", linewidth=0)
+    if last:
+        # White on white would not be seen in the legend.
+        axes.bar(0, 0, 0, color="#777777", edgecolor="white", hatch="////", label="by a port that was no root")
     axes.bar_label(
         bars,
         [f"{share:.2f} %\n({part:.2f} %)" for share, part in zip(shares, wrong, strict=True)],
