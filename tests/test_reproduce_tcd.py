@@ -78,7 +78,7 @@ def test_the_bursts_bring_what_s1_leaves_of_the_load() -> None:
 
 def test_victims_of_all_seeds_are_taken_together() -> None:
     def made(sizes: list[float], marked: int) -> Victims:
-        return Victims(len(sizes), marked, 0, marked, 10, np.array(sizes), np.array(sizes) / 100)
+        return Victims(len(sizes), marked, 0, marked, 10, marked, marked, np.array(sizes), np.array(sizes) / 100)
 
     results = {
         ("g", "tcd", "paper", 1): made([1_000.0, 10_000.0], 1),

@@ -1,11 +1,24 @@
 //! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
 //!
-//! The files follow a packet's way: [`sender`] (reaction point) makes it, [`nic`] (arbitration and
-//! pacing) puts it on a link,
-//! [`switching`] takes it through a switch, with [`buffer`] and [`pause`] for flow control, and [`receiver`] turns
-//! it into an ACK or a CNP that goes the same way back. [`part`] holds their state and hands out the events,
-//! [`network`] what never changes, [`records`] what is kept of a run. A network may be [`cut`] into parts, which go
-//! through [`windows`] of time, each by a thread of its own ([`threads`]).
+//! The files follow a packet's way, and are read in this order:
+//!
+//! 1. [`sender`]: the flow's reaction point says how fast, and a [`packet`] is made. [`nic`] arbitrates between flows,
+//!    [`pacing`] holds those that wait for their time, [`throttling`] a port that a throttle slows down.
+//! 2. [`part`]: `put_on_wire`, the one place where a packet leaves a node, and `run_until`, which hands out events by the
+//!    keys of [`event`].
+//! 3. [`switching`]: arrival, egress queue, departure. On the way [`buffer`] accounts for it and [`pause`] tells the
+//!    neighbour, or [`credit`] does both; it waits in its [`port`], or with queues at the inputs in `voq`; among
+//!    priorities [`vl_arbitration`] chooses; [`cut_through`] lets it go before its last bit has come.
+//! 4. At each egress queue a detector marks it and a congestion point looks at it (`watch_dequeue` in [`switching`]), or
+//!    the point of the whole switch does (`switch_point`); [`detection`] keeps marks and states, [`roots`] who is to blame.
+//! 5. [`receiver`] turns it into an ACK or a CNP, which goes the same way back, through steps 1 to 3 in its class, to
+//!    `feedback` in [`sender`].
+//!
+//! Around that: [`network`] is what never changes, made by [`build`] from [`settings`], [`topology`] and [`routing`];
+//! [`records`] is what is kept of a run; [`dependencies`] starts flows that wait for others; [`deadlock`] says why
+//! nothing moves any more; [`simulation`] drives it all. A network may be [`cut`] into parts, which go through
+//! [`windows`] of time, each by a thread of its own ([`threads`]), and whose records `merge` puts together. `nic_ns3` is
+//! the NIC of another simulator, for comparisons.
 
 mod agenda;
 pub mod buffer;

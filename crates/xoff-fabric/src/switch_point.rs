@@ -16,11 +16,26 @@ use crate::topology::{NodeId, PortId, peer};
 /// A switch's point, with what the fabric counts for it.
 struct OneSwitch {
     state: Box<dyn SwitchPoint>,
-    ports: usize,
-    /// By ingress port, egress port and priority: packets in the switch.
-    packets: Vec<u32>,
-    /// By ingress queue: egress queues that hold packets of it.
-    feeds: Vec<u32>,
+    /// By ingress queue: the egress ports that hold packets of it, and how many each.
+    fed: Vec<Vec<(u32, u32)>>,
+}
+
+/// Another packet for an egress port.
+fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+    match fed.iter_mut().find(|(port, _)| *port == egress) {
+        Some((_, packets)) => *packets += 1,
+        None => fed.push((egress, 1)),
+    }
+}
+
+/// A packet less for it.
+fn unfeed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+    if let Some(place) = fed.iter().position(|&(port, _)| port == egress) {
+        fed[place].1 -= 1;
+        if fed[place].1 == 0 {
+            fed.swap_remove(place);
+        }
+    }
 }
 
 /// The points of a part's switches.
@@ -58,13 +73,8 @@ impl SwitchPoints {
                 frame: net.wire.frame(),
                 base_rtt: net.base_rtt,
             };
-            let ports = ports[node] as usize;
-            Some(OneSwitch {
-                state: net.scheme.switch(&env)?,
-                ports,
-                packets: vec![0; ports * ports * priorities],
-                feeds: vec![0; ports * priorities],
-            })
+            let queues = ports[node] as usize * priorities;
+            Some(OneSwitch { state: net.scheme.switch(&env)?, fed: vec![Vec::new(); queues] })
         };
         let switches = (0..net.topology.nodes.len()).map(switch).collect();
         Some(Box::new(SwitchPoints { switches, number, priorities, out: Vec::new() }))
@@ -76,18 +86,10 @@ impl SwitchPoints {
         switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.most_flows())))
     }
 
-    /// The switch of two ports of a node, with the places of their packets of a priority and of the ingress queue.
-    fn place(
-        &mut self,
-        node: NodeId,
-        ingress: PortId,
-        egress: PortId,
-        priority: usize,
-    ) -> Option<(&mut OneSwitch, usize, usize)> {
-        let (from, to) = (self.number[ingress as usize] as usize, self.number[egress as usize] as usize);
-        let switch = self.switches[node as usize].as_mut()?;
-        let pair = (from * switch.ports + to) * self.priorities + priority;
-        Some((switch, pair, from * self.priorities + priority))
+    /// A switch's point, and its number of the ingress queue of a port and priority.
+    fn place(&mut self, node: NodeId, ingress: PortId, priority: usize) -> Option<(&mut OneSwitch, usize)> {
+        let queue = self.number[ingress as usize] as usize * self.priorities + priority;
+        Some((self.switches[node as usize].as_mut()?, queue))
     }
 }
 
@@ -101,9 +103,8 @@ impl Part {
         let priority = usize::from(class - DATA);
         let (port, ingress) = (&self.ports[egress as usize], packet.ingress);
         let egress_queue = points.number[egress as usize] * self.priorities as u32 + priority as u32;
-        if let Some((switch, pair, from)) = points.place(port.node, ingress, egress, priority) {
-            switch.packets[pair] += 1;
-            switch.feeds[from] += u32::from(switch.packets[pair] == 1);
+        if let Some((switch, from)) = points.place(port.node, ingress, priority) {
+            feed(&mut switch.fed[from], egress);
             let queue = &self.ingress[ingress as usize * self.priorities + priority];
             let xoff = match self.net.settings.flow_control {
                 FlowControl::None => None,
@@ -119,7 +120,7 @@ impl Part {
                     queue: from as u32,
                     bytes: queue.occupancy(),
                     xoff,
-                    feeds: switch.feeds[from],
+                    feeds: switch.fed[from].len() as u32,
                     delay: self.net.topology.delay(peer(ingress)),
                 },
                 egress: EgressView {
@@ -142,9 +143,8 @@ impl Part {
     pub(crate) fn switch_point_dequeue(&mut self, egress: PortId, id: PacketId, class: u8) {
         let Some(points) = self.switch_points.as_mut() else { return };
         let (node, ingress) = (self.ports[egress as usize].node, self.packets[id].ingress);
-        if let Some((switch, pair, from)) = points.place(node, ingress, egress, usize::from(class - DATA)) {
-            switch.packets[pair] -= 1;
-            switch.feeds[from] -= u32::from(switch.packets[pair] == 0);
+        if let Some((switch, from)) = points.place(node, ingress, usize::from(class - DATA)) {
+            unfeed(&mut switch.fed[from], egress);
         }
     }
 

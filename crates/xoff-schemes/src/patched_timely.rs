@@ -13,7 +13,8 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start};
+use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start, Undetermined};
 use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
 
@@ -55,6 +56,10 @@ pub struct PatchedTimely {
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016).
     pub start: Option<Start>,
+    /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
+    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// data packets, by default TCD.
+    pub undetermined: Undetermined,
 }
 
 impl Default for PatchedTimely {
@@ -75,6 +80,7 @@ impl Default for PatchedTimely {
             min_rate: Rate::from_mbps(1),
             initial_rate: None,
             start: None,
+            undetermined: Undetermined::Cut,
         }
     }
 }
@@ -106,6 +112,7 @@ pub struct Law {
     /// T_high in picoseconds.
     t_high: f64,
     beta: f64,
+    holds: bool,
     least: f64,
     most: f64,
     /// The rate, in bits a second.
@@ -130,6 +137,7 @@ impl Law {
             sampler: Sampler::new(&sampling, env),
             t_high: params.t_high.0 as f64,
             beta: params.beta,
+            holds: params.undetermined == Undetermined::Hold,
             least: least.0 as f64,
             most: env.line_rate.0 as f64,
             rate: initial.max(least).0 as f64,
@@ -154,6 +162,8 @@ impl Law {
             self.rate + delta
         } else if rtt >= self.t_high {
             self.rate * (1.0 - self.beta * (1.0 - self.t_high / rtt))
+        } else if self.holds && sample.masked(t_low, self.t_high) {
+            self.rate
         } else {
             let weight = weight(sample.gradient);
             delta * (1.0 - weight) + self.rate * (1.0 - self.beta * error(rtt) * weight).max(0.0)
@@ -217,6 +227,7 @@ impl Scheme for PatchedTimely {
         rtt::check_thresholds(self.t_low, self.t_high)?;
         check::time("rtt_ref", self.reference())?;
         rtt::check_min_rtt(self.min_rtt, self.base_min_rtt)?;
+        rtt::check_delta(self.delta)?;
         rtt::check_segment(self.segment)?;
         check::rate("min_rate", self.min_rate)?;
         rtt::check_start(self.initial_rate, self.start)
@@ -233,7 +244,11 @@ impl Scheme for PatchedTimely {
         }
     }
     fn signals(&self) -> Signals {
-        Signals { timestamp: true, acks: true, ..Signals::default() }
+        let ecn = self.undetermined == Undetermined::Hold;
+        Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
+    }
+    fn detector(&self) -> AnyDetector {
+        AnyDetector::Tcd(Tcd::default())
     }
     fn reaction(&self, env: &FlowEnv) -> PatchedTimelySender {
         PatchedTimelySender {

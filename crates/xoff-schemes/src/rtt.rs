@@ -28,6 +28,18 @@ pub enum Start {
     Line,
 }
 
+/// What a sample does that came with the mark of an undetermined port, where it would lower the rate. Only ternary
+/// detection sets that mark.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Undetermined {
+    /// The rate stays (TCD, section 5.2).
+    Hold,
+    /// The rate falls as without the mark.
+    #[default]
+    Cut,
+}
+
 impl Start {
     /// The rate at which a flow starts.
     pub(crate) fn rate(self, env: &FlowEnv) -> Rate {
@@ -74,6 +86,11 @@ pub(crate) fn check_min_rtt(given: Option<Time>, base: bool) -> Result<(), Param
     }
 }
 
+/// Refuses a step of nothing: no rate would rise again.
+pub(crate) fn check_delta(given: Option<Rate>) -> Result<(), ParamError> {
+    given.map_or(Ok(()), |delta| crate::check::rate("delta", delta))
+}
+
 /// Refuses a segment of no byte, or one too large to go back to back.
 pub(crate) fn check_segment(segment: Bytes) -> Result<(), ParamError> {
     if segment > Bytes(1_000_000) {
@@ -115,6 +132,14 @@ pub struct Sample {
     pub elapsed: Option<Time>,
     /// The mark of the ACK that brought it.
     pub mark: Mark,
+}
+
+impl Sample {
+    /// Whether pauses alone may have made the round-trip time grow: it is between the thresholds, in picoseconds, and
+    /// the packet met an undetermined port and no congested one (TCD, section 5.2.3).
+    pub fn masked(&self, t_low: f64, t_high: f64) -> bool {
+        self.mark == Mark::Ue && self.gradient > 0.0 && self.rtt > t_low && self.rtt < t_high
+    }
 }
 
 /// Turns ACKs into samples: one when a segment completes, of the round-trip time of its last packet.

@@ -14,8 +14,9 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
+use crate::detector::{AnyDetector, tcd::Tcd};
 use crate::patched_timely::{Law, PatchedTimely};
-use crate::rtt::{Pacing, Start};
+use crate::rtt::{Pacing, Start, Undetermined};
 use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
 
@@ -41,10 +42,10 @@ pub struct Sqcc {
     /// The threshold T_low follows N: k times `t_low` (Eq. 25). Without it k is 1, also in δ, which then is C / N²
     /// (Eq. 22). Default true.
     pub adapt_t_low: bool,
-    /// Base of the logarithm in k = ⌊lg N⌋, without unit, from 2 to 1000. Default 10, with which Eq. 25 gives the
-    /// values of section IV.
-    pub log_base: u32,
-    /// Capacity C of the bottleneck in δ, in bits a second. Default the sender's line rate.
+    /// `adapt_t_low` only: base of the logarithm in k = ⌊lg N⌋, without unit, from 2 to 1000. Default 10, with which
+    /// Eq. 25 gives the values of section IV.
+    pub log_base: Option<u32>,
+    /// `adapt_delta` only: capacity C of the bottleneck in δ, in bits a second. Default the sender's line rate.
     pub capacity: Option<Rate>,
     /// Weight α of a new difference in the smoothed one, without unit, above 0 and at most 1. Default 0.875 (section
     /// IV).
@@ -60,8 +61,8 @@ pub struct Sqcc {
     pub min_rtt: Option<Time>,
     /// Takes the flow's base RTT for D_minRTT. Default false.
     pub base_min_rtt: bool,
-    /// Step δ without `adapt_delta`, and before the first ACK, in bits a second. Default 10 Mb/s for each 10 Gb/s of
-    /// line rate (section IV: 10 Mb/s at 10 Gb/s).
+    /// Step δ without `adapt_delta`, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (section IV: 10
+    /// Mb/s at 10 Gb/s).
     pub delta: Option<Rate>,
     /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (Eq. 3).
     pub update_gap: Option<Time>,
@@ -79,7 +80,14 @@ pub struct Sqcc {
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016; SQCC does not say).
     pub start: Option<Start>,
+    /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
+    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// data packets, by default TCD.
+    pub undetermined: Undetermined,
 }
+
+/// Base of the logarithm in Eq. 25.
+const LOG_BASE: u32 = 10;
 
 impl Default for Sqcc {
     fn default() -> Self {
@@ -88,7 +96,7 @@ impl Default for Sqcc {
             error: ErrorFunction::Sqcc,
             adapt_delta: true,
             adapt_t_low: true,
-            log_base: 10,
+            log_base: None,
             capacity: None,
             alpha,
             beta,
@@ -104,11 +112,28 @@ impl Default for Sqcc {
             min_rate,
             initial_rate: None,
             start: None,
+            undetermined: Undetermined::Cut,
         }
     }
 }
 
 impl Sqcc {
+    /// Refuses parameters that have no meaning beside the parts that are on.
+    fn check_use(&self) -> Result<(), ParamError> {
+        let foreign = [
+            ("log_base", !self.adapt_t_low && self.log_base.is_some(), "adapt_t_low = false"),
+            ("capacity", !self.adapt_delta && self.capacity.is_some(), "adapt_delta = false"),
+            ("delta", self.adapt_delta && self.delta.is_some(), "adapt_delta = true"),
+        ];
+        match foreign.into_iter().find(|(_, foreign, _)| *foreign) {
+            Some((key, _, with)) => Err(ParamError::new(
+                key,
+                format!("`{key}` has no meaning with `{with}`: expected to be left out"),
+            )),
+            None => Ok(()),
+        }
+    }
+
     /// The part that is patched TIMELY's.
     fn patched(&self) -> PatchedTimely {
         PatchedTimely {
@@ -127,6 +152,7 @@ impl Sqcc {
             min_rate: self.min_rate,
             initial_rate: self.initial_rate,
             start: self.start,
+            undetermined: self.undetermined,
         }
     }
 }
@@ -212,9 +238,10 @@ impl Scheme for Sqcc {
     type Congestion = Silent;
 
     fn validate(&self) -> Result<(), ParamError> {
+        self.check_use()?;
         self.patched().validate()?;
-        if !(2..=1_000).contains(&self.log_base) {
-            let message = format!("`log_base` is {}: expected a whole number from 2 to 1000", self.log_base);
+        if let Some(base) = self.log_base.filter(|base| !(2..=1_000).contains(base)) {
+            let message = format!("`log_base` is {base}: expected a whole number from 2 to 1000");
             return Err(ParamError::new("log_base", message));
         }
         self.capacity.map_or(Ok(()), |rate| check::rate("capacity", rate))
@@ -223,10 +250,11 @@ impl Scheme for Sqcc {
         let PatchedTimely { min_rtt, delta, update_gap, start, .. } = self.patched().resolve(env);
         Sqcc {
             min_rtt,
-            delta,
             update_gap,
             start,
-            capacity: Some(self.capacity.unwrap_or(env.line_rate)),
+            delta: delta.filter(|_| !self.adapt_delta),
+            capacity: self.adapt_delta.then(|| self.capacity.unwrap_or(env.line_rate)),
+            log_base: self.adapt_t_low.then(|| self.log_base.unwrap_or(LOG_BASE)),
             ..self
         }
     }
@@ -235,8 +263,12 @@ impl Scheme for Sqcc {
             timestamp: true,
             flow_count: self.adapt_delta || self.adapt_t_low,
             acks: true,
+            ecn: self.undetermined == Undetermined::Hold,
             ..Signals::default()
         }
+    }
+    fn detector(&self) -> AnyDetector {
+        AnyDetector::Tcd(Tcd::default())
     }
     fn reaction(&self, env: &FlowEnv) -> SqccSender {
         let patched = self.patched();
@@ -246,7 +278,7 @@ impl Scheme for Sqcc {
             adaptation: Adaptation {
                 delta: self.adapt_delta,
                 t_low: self.adapt_t_low,
-                log_base: self.log_base,
+                log_base: self.log_base.unwrap_or(LOG_BASE),
                 capacity: self.capacity.unwrap_or(env.line_rate).0 as f64,
                 unit: self.t_low.0 as f64,
             },

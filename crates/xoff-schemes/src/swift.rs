@@ -21,8 +21,10 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::check;
+use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::rtt::Undetermined;
 use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
-use crate::signals::Signals;
+use crate::signals::{Mark, Signals};
 
 /// Parameters of Swift. Windows are in full packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -62,6 +64,10 @@ pub struct Swift {
     /// Target of the delay at the receiving host, as a time, for a window of its own (Swift, section 3.2). Default: none,
     /// which leaves that window out and takes the host's delay for the fabric's.
     pub endpoint_target: Option<Time>,
+    /// What an ACK with the mark of an undetermined port does to the fabric's window where its delay is not below the
+    /// target, after TCD's rule for delay-based schemes. Default `cut`; with `hold` the scenario's detector marks data
+    /// packets, by default TCD.
+    pub undetermined: Undetermined,
 }
 
 impl Default for Swift {
@@ -81,6 +87,22 @@ impl Default for Swift {
             rtt_gain: 1.0,
             retx_reset: 5,
             endpoint_target: None,
+            undetermined: Undetermined::Cut,
+        }
+    }
+}
+
+impl Swift {
+    /// Refuses windows of flow scaling where that is off.
+    fn check_scaling(&self) -> Result<(), ParamError> {
+        let default = Swift::default();
+        let set = [("fs_min", self.fs_min != default.fs_min), ("fs_max", self.fs_max != default.fs_max)];
+        match set.into_iter().find(|(_, set)| *set && self.fs_range == Time::ZERO) {
+            Some((key, _)) => Err(ParamError::new(
+                key,
+                format!("`{key}` has no meaning with `fs_range = \"0us\"`: expected to be left out"),
+            )),
+            None => Ok(()),
         }
     }
 }
@@ -174,6 +196,7 @@ pub struct SwiftSender {
     target: f64,
     fabric: Window,
     endpoint: Option<Endpoint>,
+    holds: bool,
     rtt_gain: f64,
     /// Picoseconds; the base RTT before the first sample.
     rtt: f64,
@@ -212,6 +235,7 @@ impl SwiftSender {
                 target: target.0 as f64,
                 delay: env.ack_delay.0 as f64,
             }),
+            holds: params.undetermined == Undetermined::Hold,
             rtt_gain: params.rtt_gain,
             rtt: env.base_rtt.0.max(1) as f64,
             sampled: false,
@@ -284,7 +308,9 @@ impl ReactionPoint for SwiftSender {
             endpoint.window.follow(&self.law, now, rtt, acked, endpoint.delay, endpoint.target);
         }
         let target = self.target + self.scaling.at(self.fabric.size);
-        self.fabric.follow(&self.law, now, rtt, acked, delay, target);
+        if !(self.holds && ack.mark == Mark::Ue && delay >= target) {
+            self.fabric.follow(&self.law, now, rtt, acked, delay, target);
+        }
         self.state();
     }
 
@@ -333,6 +359,7 @@ impl Scheme for Swift {
             return Err(ParamError::new("max_mdf", message));
         }
         check::above("fs_max", self.fs_max, self.fs_min, 1e6)?;
+        self.check_scaling()?;
         check::above("min_cwnd", self.min_cwnd, 0.0, 1e6)?;
         check::within("max_cwnd", self.max_cwnd, self.min_cwnd, 1e6)?;
         if let Some(cwnd) = self.initial_cwnd {
@@ -350,7 +377,11 @@ impl Scheme for Swift {
         self
     }
     fn signals(&self) -> Signals {
-        Signals { timestamp: true, acks: true, ..Signals::default() }
+        let ecn = self.undetermined == Undetermined::Hold;
+        Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
+    }
+    fn detector(&self) -> AnyDetector {
+        AnyDetector::Tcd(Tcd::default())
     }
     fn reaction(&self, env: &FlowEnv) -> SwiftSender {
         SwiftSender::new(self, env)

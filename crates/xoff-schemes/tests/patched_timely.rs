@@ -11,6 +11,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::int::{IntStack, Records};
 use xoff_schemes::patched_timely::{PatchedTimely, PatchedTimelySender, weight};
+use xoff_schemes::rtt::Undetermined;
 use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
 const PACKET: u64 = 1_456;
@@ -210,8 +211,44 @@ fn the_rate_stays_between_its_bounds() {
 }
 
 #[test]
+fn an_undetermined_mark_holds_the_rate_while_the_gradient_is_positive() {
+    let hold = PatchedTimely { undetermined: Undetermined::Hold, ..plain() };
+    assert!(hold.signals().ecn && !plain().signals().ecn);
+    assert_eq!(hold.detector().name(), "tcd");
+    let marked = |packet: u64, rtt, mark| Ack { mark, ..ack_at(packet as f64 * 1_000.0, packet, rtt) };
+    // As `in_between_step_and_cut_share_by_the_weight`: 1,001 Mb/s at 100 us, where there is no gradient; it stays at
+    // 102 us, whose gradient counts on: at 102 us again g = 0.125 * 0.0875 = 0.0109375, w = 0.521875, error 1.04,
+    // 10 * 0.478125 + 1001 * (1 - 0.008 * 1.04 * 0.521875) = 4.78125 + 996.6537...
+    let mut sender = sender(hold.clone());
+    sender.on_ack(&marked(1, 100.0, Mark::Ue));
+    assert_mbps(&sender, 1_001.0);
+    sender.on_ack(&marked(2, 102.0, Mark::Ue));
+    assert_mbps(&sender, 1_001.0);
+    sender.on_ack(&marked(3, 102.0, Mark::None));
+    assert_mbps(&sender, 4.78125 + 1_001.0 * (1.0 - 0.008 * 1.04 * 0.521875));
+    // Other marks, and any without `hold`, do not.
+    for (params, mark) in [(hold.clone(), Mark::Ce), (hold.clone(), Mark::None), (plain(), Mark::Ue)] {
+        let mut moved = another(params);
+        moved.on_ack(&marked(1, 100.0, mark));
+        moved.on_ack(&marked(2, 102.0, mark));
+        assert_mbps(&moved, 998.628384);
+    }
+    // Outside of the thresholds nothing is held.
+    let mut high = another(hold.clone());
+    high.on_ack(&marked(1, 400.0, Mark::None));
+    let before = high.rate();
+    high.on_ack(&marked(2, 625.0, Mark::Ue));
+    assert!(high.rate() < before);
+    let mut low = another(hold);
+    low.on_ack(&marked(1, 20.0, Mark::None));
+    low.on_ack(&marked(2, 45.0, Mark::Ue));
+    assert_mbps(&low, 1_020.0);
+}
+
+#[test]
 fn impossible_parameters_are_refused_by_key() {
     let cases = [
+        ("delta", json!({ "delta": "0bps" })),
         ("alpha", json!({ "alpha": 0.0 })),
         ("beta", json!({ "beta": 1.5 })),
         ("t_low", json!({ "t_low": "0us" })),

@@ -10,6 +10,7 @@ use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::{IntStack, Records};
+use xoff_schemes::rtt::Undetermined;
 use xoff_schemes::sqcc::{ErrorFunction, Sqcc, SqccSender};
 use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
@@ -130,7 +131,7 @@ fn the_threshold_follows_the_number_of_flows() {
 #[test]
 fn another_base_of_the_logarithm() {
     // Base 2 at 500 flows: k = 8, δ = 0.32 Mb/s, T_low = 400 us.
-    let mut sender = fair(&Sqcc { log_base: 2, ..plain() }, 500);
+    let mut sender = fair(&Sqcc { log_base: Some(2), ..plain() }, 500);
     assert_near(step(&mut sender, 1, 500, 399.0), 0.32);
 }
 
@@ -192,6 +193,45 @@ fn the_capacity_may_be_another_than_the_senders_line_rate() {
 }
 
 #[test]
+fn a_threshold_that_has_grown_to_the_upper_one_leaves_nothing_between_them() {
+    // Base 2 at N = 1024: k = 10, T_low = 500 us = T_high. Below it steps of C k / N², 10e9 * 10 / 1024² = 95,367 b/s;
+    // at 500 us TIMELY's cut begins with nothing, and at 625 us it is 0.008 * 0.2 of 9.765625 Mb/s, 15,625 b/s.
+    let params = Sqcc { log_base: Some(2), ..plain() };
+    for (rtt, moved) in [(499.0, 0.095367), (500.0, 0.0), (625.0, -0.015625)] {
+        assert_near(step(&mut fair(&params, 1_024), 1, 1_024, rtt), moved);
+    }
+}
+
+#[test]
+fn an_undetermined_mark_holds_the_rate_while_the_gradient_is_positive() {
+    let hold = Sqcc { undetermined: Undetermined::Hold, ..error_only() };
+    assert!(resolved(hold.clone()).signals().ecn && !resolved(error_only()).signals().ecn);
+    assert_eq!(hold.detector().name(), "tcd");
+    let marked = |packet, rtt, mark| Ack { mark, ..ack_at(packet, 500, rtt) };
+    // 51 us after 49: as in `without_adaptation_step_and_threshold_stay`, but the rate stays at 20 + 10 Mb/s.
+    let mut sender = fair(&hold, 500);
+    sender.on_ack(&marked(1, 49.0, Mark::Ue)); // below T_low it rises all the same
+    sender.on_ack(&marked(2, 51.0, Mark::Ue));
+    assert_eq!(sender.rate(), Rate::from_mbps(30));
+    // Without the mark, with CE, and by default it moves.
+    for (params, mark) in [(&hold, Mark::None), (&hold, Mark::Ce), (&error_only(), Mark::Ue)] {
+        let mut sender = fair(params, 500);
+        sender.on_ack(&marked(1, 49.0, mark));
+        sender.on_ack(&marked(2, 51.0, mark));
+        assert_ne!(sender.rate(), Rate::from_mbps(30), "{mark:?}");
+    }
+}
+
+#[test]
+fn defaults_that_depend_on_the_parts_are_filled_in() {
+    let all = resolved(plain());
+    assert_eq!((all.log_base, all.capacity, all.delta), (Some(10), Some(LINE), None));
+    let none = resolved(error_only());
+    assert_eq!((none.log_base, none.capacity, none.delta), (None, None, Some(Rate::from_mbps(10))));
+    assert_eq!((all.validate(), none.validate()), (Ok(()), Ok(())));
+}
+
+#[test]
 fn impossible_parameters_are_refused_by_key() {
     let cases = [
         ("alpha", json!({ "alpha": 0.0 })),
@@ -205,6 +245,11 @@ fn impossible_parameters_are_refused_by_key() {
         ("log_base", json!({ "log_base": 1 })),
         ("log_base", json!({ "log_base": 1_001 })),
         ("capacity", json!({ "capacity": "0bps" })),
+        ("delta", json!({ "adapt_delta": false, "delta": "0bps" })),
+        // What a part reads that is off.
+        ("log_base", json!({ "adapt_t_low": false, "log_base": 10 })),
+        ("capacity", json!({ "adapt_delta": false, "capacity": "10Gbps" })),
+        ("delta", json!({ "delta": "10Mbps" })),
     ];
     for (key, params) in cases {
         let error = serde_json::from_value::<Sqcc>(params.clone()).expect("parses").validate().unwrap_err();
@@ -220,7 +265,7 @@ proptest! {
         acks in prop::collection::vec((0.0f64..2_000.0, 0u16..2_000), 1..200),
         log_base in 2u32..12,
     ) {
-        let mut sender = fair(&Sqcc { log_base, ..plain() }, 10);
+        let mut sender = fair(&Sqcc { log_base: Some(log_base), ..plain() }, 10);
         for (packet, (rtt, flows)) in (1..).zip(acks) {
             feed(&mut sender, packet, flows, &[rtt]);
             prop_assert!(sender.rate() >= Rate::from_mbps(1) && sender.rate() <= LINE);

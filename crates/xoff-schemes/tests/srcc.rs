@@ -120,6 +120,17 @@ fn the_literal_threshold_stops_at_the_floor() {
 }
 
 #[test]
+fn a_switch_of_many_ports_takes_memory_by_its_traffic() {
+    // A table of 200,000 x 200,000 ports would take 640 GB.
+    let env = SwitchEnv { ports: 200_000, priorities: 1, frame: 1_000, base_rtt: us(30) };
+    let mut point = params(json!({ "threshold": "literal" })).switch(&env).expect("a point");
+    see(&mut point, calm(us(1)));
+    see(&mut point, from_port(199_999, 2, packet(us(1), 1_000)));
+    // Ports 0 and 199,999 feed port 3: 450,000 B.
+    assert_eq!([450_000, 450_001].map(|bytes| see(&mut point, packet(us(2), bytes)).len()), [0, 1]);
+}
+
+#[test]
 fn the_dynamic_threshold_follows_the_growth_of_the_queue() {
     let dynamic = json!({});
     // One packet in a long time: with a time constant of 1 us the rate is 1,000 B/us, below the line's 12,500: Q_PFC.

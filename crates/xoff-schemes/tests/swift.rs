@@ -10,6 +10,7 @@ mod common;
 use common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::IntStack;
+use xoff_schemes::rtt::Undetermined;
 use xoff_schemes::swift::{Swift, SwiftSender};
 use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
@@ -244,6 +245,37 @@ fn the_endpoint_has_a_window_of_its_own() {
 }
 
 #[test]
+fn an_undetermined_mark_spares_the_fabrics_window_a_cut() {
+    let hold = Swift { undetermined: Undetermined::Hold, ..plain(100.0) };
+    assert!(hold.signals().ecn && !plain(100.0).signals().ecn);
+    assert_eq!(hold.detector().name(), "tcd");
+    // 20 us are above the target of 18 us, and 18 us are at it: with the mark the window stays. Without it, with CE, and
+    // by default it is cut by 0.8 * 2/20. Below the target it grows all the same.
+    for (params, mark, rtt, expected) in [
+        (&hold, Mark::Ue, 20, 100.0),
+        (&hold, Mark::Ue, 18, 100.0),
+        (&hold, Mark::Ue, 17, 100.01),
+        (&hold, Mark::None, 20, 92.0),
+        (&hold, Mark::Ce, 20, 92.0),
+        (&plain(100.0), Mark::Ue, 20, 92.0),
+    ] {
+        let mut sender = sender(params);
+        sender.on_ack(&Ack { mark, ..ack(100, rtt) });
+        assert_cwnd(&sender, expected);
+    }
+    // What was spared does not count as the cut of its round trip.
+    let mut sender = sender(&hold);
+    sender.on_ack(&Ack { mark: Mark::Ue, ..ack(100, 20) });
+    sender.on_ack(&ack(101, 20));
+    assert_cwnd(&sender, 92.0);
+    // The receiving host's window is not spared: 0.8 * 5/10 for 10 us there above a target of 5 us.
+    let params = Swift { endpoint_target: Some(Time::from_us(5)), ..hold };
+    let mut sender = params.reaction(&FlowEnv { ack_delay: Time::from_us(10), ..env() });
+    sender.on_ack(&Ack { mark: Mark::Ue, ..ack(100, 40) });
+    assert_cwnd(&sender, 60.0);
+}
+
+#[test]
 fn an_ack_without_a_sample_changes_nothing() {
     let mut sender = sender(&plain(10.0));
     sender.on_ack(&Ack { rtt: None, ..ack(0, 0) });
@@ -263,6 +295,9 @@ fn values_without_sense_are_refused_by_name() {
     assert!(wrong(Swift { max_mdf: f64::NAN, ..base() }).contains("`max_mdf` is NaN"));
     assert!(wrong(Swift { fs_min: 0.0, ..base() }).contains("`fs_min` is 0"));
     assert!(wrong(Swift { fs_max: 0.1, ..base() }).contains("`fs_max` is 0.1"));
+    let off = Swift { fs_range: Time::ZERO, ..base() };
+    assert!(wrong(Swift { fs_min: 0.2, ..off.clone() }).contains("`fs_min` has no meaning with `fs_range"));
+    assert!(wrong(Swift { fs_max: 100.0, ..off }).contains("`fs_max` has no meaning with `fs_range"));
     assert!(wrong(Swift { min_cwnd: 0.0, ..base() }).contains("`min_cwnd` is 0"));
     assert!(wrong(Swift { max_cwnd: 0.0001, ..base() }).contains("`max_cwnd` is 0.0001"));
     assert!(wrong(Swift { initial_cwnd: Some(300.0), ..base() }).contains("`initial_cwnd` is 300"));

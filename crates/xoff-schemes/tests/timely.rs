@@ -262,6 +262,13 @@ fn an_undetermined_mark_holds_the_rate_where_it_would_fall_by_the_gradient() {
         cut.on_ack(&ack_at(200.0, 2, 104.0, mark));
         assert_mbps(&cut, 868.6);
     }
+    // The thresholds themselves are not between them: 46 to 50 us and 496 to 500 us, g = 0.175 in both.
+    for (first, second) in [(46.0, 50.0), (496.0, 500.0)] {
+        let mut edge = another(hold.clone());
+        edge.on_ack(&ack_at(100.0, 1, first, Mark::None));
+        edge.on_ack(&ack_at(200.0, 2, second, Mark::Ue));
+        assert_mbps(&edge, 868.6);
+    }
     let mut high = another(hold);
     high.on_ack(&ack_at(100.0, 1, 625.0, Mark::Ue));
     assert_mbps(&high, 840.0);
@@ -360,6 +367,7 @@ fn impossible_parameters_are_refused_by_key() {
         ("t_low", json!({ "t_low": "500us" })),
         ("min_rtt", json!({ "min_rtt": "0us" })),
         ("min_rtt", json!({ "min_rtt": "20us", "base_min_rtt": true })),
+        ("delta", json!({ "delta": "0bps" })),
         ("hai_factor", json!({ "hai_factor": 0.5 })),
         ("least_factor", json!({ "least_factor": 1.5 })),
         ("min_rate", json!({ "min_rate": "0bps" })),

@@ -61,8 +61,9 @@ pub struct Tcd {
     /// `paper` only: queue length above which growth means congestion, in bytes. Default RED's K_min or FECN's
     /// threshold: the paper says "the threshold", and up to there nothing is marked.
     pub high: Option<Bytes>,
-    /// The least growth of the queue in a period that counts as growth, in bytes. Default 1 B with the paper's rules, 0.9
-    /// of a frame's payload with those of the released simulator.
+    /// The least growth of the queue in a period that counts as growth, in bytes; with 0 a queue counts that has not
+    /// fallen (section 4.1: "otherwise, the port transits to the congestion state"). Default 1 B with the paper's rules
+    /// (section 4.2: "if the queue length increases"), 0.9 of a frame's payload with those of the released simulator.
     pub rise: Option<Bytes>,
     /// RED, where that is the marking which TCD wraps: it decides on CE where the port is not undetermined. Default: the
     /// scheme's own marking, RED or FECN.
@@ -168,7 +169,6 @@ impl DetectorParams for Tcd {
         for (key, time) in [("max_on", self.max_on), ("tau", self.tau), ("period", self.period)] {
             time.map_or(Ok(()), |t| check::time(key, t))?;
         }
-        self.rise.map_or(Ok(()), |b| check::bytes("rise", b))?;
         self.check_unused()?;
         if let (Some(low), Some(high)) = (self.low, self.high)
             && low > high

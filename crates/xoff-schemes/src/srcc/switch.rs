@@ -77,9 +77,8 @@ pub struct SrccSwitch {
     priorities: u32,
     /// By egress queue.
     arrivals: Vec<Arrivals>,
-    /// By egress queue and ingress queue: the last packet; only for [`Quota::Literal`].
-    fed: Vec<Option<Time>>,
-    queues: u32,
+    /// By egress queue: ingress queues that fed it lately, each with its last packet; only for [`Quota::Literal`].
+    fed: Vec<Vec<(u32, Time)>>,
     /// By ingress queue.
     uncongested: Vec<Uncongested>,
     flows: FlowTable,
@@ -88,15 +87,10 @@ pub struct SrccSwitch {
 impl SrccSwitch {
     pub(super) fn new(env: &SwitchEnv, settings: Settings) -> Self {
         let queues = env.ports * env.priorities;
-        let fed = match settings.quota {
-            Quota::Literal { .. } => (queues * queues) as usize,
-            _ => 0,
-        };
         SrccSwitch {
             priorities: env.priorities,
             arrivals: vec![Arrivals::default(); queues as usize],
-            fed: vec![None; fed],
-            queues,
+            fed: vec![Vec::new(); queues as usize],
             uncongested: vec![Uncongested::default(); queues as usize],
             flows: FlowTable::new(queues, settings.window, settings.flow_timeout),
             settings,
@@ -115,12 +109,10 @@ impl SrccSwitch {
                 (rate - line).max(0.0)
             }
             Quota::Literal { recent } => {
-                let first = (egress.queue * self.queues) as usize;
-                let fed = &mut self.fed[first..first + self.queues as usize];
-                fed[ingress.queue as usize] = Some(packet.now);
-                let since = |t: &&Option<Time>| t.is_some_and(|t| t.saturating_add(recent) > packet.now);
-                let ports = fed.iter().filter(since).count().max(1);
-                line * (ports - 1) as f64
+                let fed = &mut self.fed[egress.queue as usize];
+                fed.retain(|&(queue, t)| queue != ingress.queue && t.saturating_add(recent) > packet.now);
+                fed.push((ingress.queue, packet.now));
+                line * (fed.len() - 1) as f64
             }
         };
         let q_pfc = self.settings.q_pfc.or(ingress.xoff).unwrap_or(u64::MAX);

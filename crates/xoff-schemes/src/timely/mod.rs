@@ -16,6 +16,7 @@ use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
 use crate::detector::{AnyDetector, tcd::Tcd};
+pub use crate::rtt::Undetermined;
 use crate::rtt::{self, Pacing, Start};
 use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
@@ -29,17 +30,6 @@ pub enum Form {
     Segment,
     /// Once a round trip, in whole nanoseconds and bits a second (the simulator of HPCC's authors, its `cc_mode` 7).
     Ns3Hpcc,
-}
-
-/// What a sample does that came with the mark of an undetermined port, while the gradient is positive and the
-/// round-trip time is between the thresholds. Only ternary detection sets that mark.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Undetermined {
-    /// The rate stays (TCD, section 5.2).
-    Hold,
-    /// The rate falls as without the mark.
-    Cut,
 }
 
 /// Parameters of TIMELY.
@@ -99,8 +89,9 @@ pub struct Timely {
     /// Form `segment` only: takes a full packet's time at line rate off each sample, so that a segment's own
     /// length does not count (SIGCOMM 2015, section 3.1). Default true.
     pub deduct_serialization: Option<bool>,
-    /// Form `segment` only: what a sample with the mark of an undetermined port does. Default `cut`; with `hold` the
-    /// scenario's detector marks data packets, by default TCD.
+    /// Form `segment` only: what a sample with the mark of an undetermined port does, while the gradient is positive
+    /// and the round-trip time is between the thresholds. Default `cut`; with `hold` the scenario's detector marks data
+    /// packets, by default TCD.
     pub undetermined: Option<Undetermined>,
 }
 
@@ -248,6 +239,7 @@ impl Scheme for Timely {
         check::above("beta", self.beta, 0.0, 2.0)?;
         rtt::check_thresholds(self.t_low, self.t_high)?;
         rtt::check_min_rtt(self.min_rtt, self.base_min_rtt)?;
+        rtt::check_delta(self.delta)?;
         check::within("hai_factor", self.hai_factor, 1.0, 1_000.0)?;
         check::within("least_factor", self.least_factor(), 0.0, 1.0)?;
         check::rate("min_rate", self.min_rate)?;

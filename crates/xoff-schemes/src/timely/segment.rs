@@ -6,7 +6,6 @@ use xoff_engine::{Rate, Time};
 use super::{Timely, Undetermined};
 use crate::rtt::{Sampler, Sampling};
 use crate::seams::{Ack, FlowEnv};
-use crate::signals::Mark;
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -77,7 +76,7 @@ impl SegmentLaw {
         } else if sample.gradient <= 0.0 {
             let steps = if self.falls >= self.hai_after { self.hai_factor } else { 1.0 };
             before + steps * self.delta * share
-        } else if self.holds && sample.mark == Mark::Ue && rtt > self.t_low && rtt < self.t_high {
+        } else if self.holds && sample.masked(self.t_low, self.t_high) {
             before
         } else {
             before * (1.0 - self.beta * sample.gradient)

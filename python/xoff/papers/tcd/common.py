@@ -71,6 +71,8 @@ def together(runs: Sequence[Victims]) -> Victims:
         marked_ue=sum(run.marked_ue for run in runs),
         packets_ce=sum(run.packets_ce for run in runs),
         packets=sum(run.packets for run in runs),
+        mismarked=sum(run.mismarked for run in runs),
+        packets_mismarked=sum(run.packets_mismarked for run in runs),
         size_bytes=np.concatenate([run.size_bytes for run in runs]),
         fct_us=np.concatenate([run.fct_us for run in runs]),
     )

@@ -12,13 +12,13 @@ import polars as pl
 
 from xoff.papers import _figures as fig
 from xoff.papers._figures import Drawn
-from xoff.papers.tcd.common import P3_LOADS, Results
-from xoff.papers.tcd.experiments import BURSTS, BURSTS_KB, EDGES_KB, EPSILONS, SETS, by_size, slowdowns, victims
-from xoff.papers.tcd.measures import Chain, Testbed, longest_on_us, on_period_us, percentile
+from xoff.papers.tcd import victim_drawings
+from xoff.papers.tcd.checks import marked_by, time_in
+from xoff.papers.tcd.common import Results
+from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
+from xoff.papers.tcd.measures import Chain, Testbed, on_period_us, percentile
+from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, number, set_title, size_text
 
-KINDS = {"red": "without TCD", "tcd": "with TCD"}
-LINES = {"paper": "-", "code": (0, (4, 1.5))}
-COLOUR = {"red": fig.COLOURS[1], "tcd": fig.COLOURS[0]}
 STATES = {
     "non_congestion": ("no congestion", "#d0d0d0"),
     "undetermined": ("undetermined", fig.COLOURS[3]),
@@ -30,8 +30,6 @@ FCT_EDGES_KB = {
     "websearch": (10, 20, 30, 50, 80, 200, 500, 1000, 2000, 5000, 10000, 30000),
 }
 
-NAMES = {"dcqcn": "DCQCN", "timely": "TIMELY"}
-
 
 def draw(results: Results, folder: Path) -> list[Drawn]:
     """Every figure for which there are results."""
@@ -41,14 +39,15 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
         "single": lambda: [_mismarking(results, folder), *_detected(results, "single", "fig12", folder)],
         "multi": lambda: [_several(results, folder), *_detected(results, "multi", "fig13", folder)],
         "readings": lambda: [_readings(results, folder)],
+        "growth": lambda: [_growth(results, folder)],
         "testbed": lambda: [_testbed(results, folder)],
-        "table3": lambda: [_table3(results, folder)],
-        "dcqcn-victims": lambda: [_victims(results, "dcqcn", "fig15a", folder)],
-        "timely-victims": lambda: [_victims(results, "timely", "fig18a", folder)],
-        "dcqcn-bursts": lambda: [_bursts(results, "dcqcn", "fig15b", folder)],
-        "timely-bursts": lambda: [_bursts(results, "timely", "fig18b", folder)],
-        "epsilon": lambda: [_epsilon(results, folder)],
-        "loads": lambda: [_loads(results, folder)],
+        "table3": lambda: [victim_drawings.draw_table3(results, folder)],
+        "dcqcn-victims": lambda: [victim_drawings.draw_victims(results, "dcqcn", "fig15a", folder)],
+        "timely-victims": lambda: [victim_drawings.draw_victims(results, "timely", "fig18a", folder)],
+        "dcqcn-bursts": lambda: [victim_drawings.draw_bursts(results, "dcqcn", "fig15b", folder)],
+        "timely-bursts": lambda: [victim_drawings.draw_bursts(results, "timely", "fig18b", folder)],
+        "epsilon": lambda: [victim_drawings.draw_epsilon(results, folder)],
+        "loads": lambda: [victim_drawings.draw_loads(results, folder)],
         "dcqcn-hadoop": lambda: [_slowdowns(results, "dcqcn", "hadoop", "fig16a", folder)],
         "timely-hadoop": lambda: [_slowdowns(results, "timely", "hadoop", "fig19a", folder)],
         "dcqcn-websearch": lambda: [_slowdowns(results, "dcqcn", "websearch", "fig16b", folder)],
@@ -59,15 +58,6 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
         if group in groups:
             drawn += make()
     return sorted(drawn, key=lambda each: each.name)
-
-
-def _number(name: str) -> str:
-    return name.removeprefix("fig").lstrip("0")
-
-
-def set_title(axes: Any, name: str, text: str, pad: float = 24) -> None:
-    """A figure's title, left, with its number in the paper."""
-    axes.set_title(f"Fig. {_number(name)}: {text}", loc="left", pad=pad)
 
 
 def _model(folder: Path) -> Drawn:
@@ -219,7 +209,7 @@ def detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
             axes.set_xlim(-0.1, until / 1e3)
         panels[0].tick_params(labelbottom=False)
         panels[1].set_xlabel("time since the bursts began (ms)")
-        panels[0].set_title(f"Fig. {_number(name)}: {title}", loc="left", pad=8)
+        panels[0].set_title(f"Fig. {number(name)}: {title}", loc="left", pad=8)
         handles, names = [], []
         for axes in panels:
             more = axes.get_legend_handles_labels()
@@ -275,6 +265,37 @@ def _readings(results: Results, folder: Path) -> Drawn:
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("readings", title, caption))
 
 
+def _growth(results: Results, folder: Path) -> Drawn:
+    title = "what counts as a queue that has grown"
+    rows = []
+    with fig.canvas(2, 1, height=5.4) as (figure, panels):
+        for index, (points, every) in enumerate((("one", 1.6), ("several", 0.32))):
+            found: list[Chain] = [results["growth", "tcd", rise, every] for rise in RISES_B]
+            counts = [marked_by(each, "P2") for each in found]
+            congested = [time_in(each, "P2", "congestion") / 1e3 for each in found]
+            for axes, values in zip(panels, (counts, congested), strict=True):
+                label = f"{points} congestion point{'' if points == 'one' else 's'}"
+                axes.plot(range(len(RISES_B)), values, marker="os"[index], color=fig.COLOURS[index], label=label)
+            rows += [
+                {"points": points, "rise_bytes": rise, "p2_marked_ce": count, "p2_congested_ms": time}
+                for rise, count, time in zip(RISES_B, counts, congested, strict=True)
+            ]
+        panels[0].set_ylabel("packets that P2 marks CE")
+        panels[0].tick_params(labelbottom=False)
+        panels[1].set_ylabel("P2 in congestion (ms)")
+        panels[1].set_xlabel("least growth in a period (B)")
+        for axes in panels:
+            axes.set_xticks(range(len(RISES_B)), ["0 (not fallen)", "1 (increases)", "900 (simulator)", "2,000"])
+            axes.set_ylim(bottom=0)
+        panels[0].set_title(f"Sensitivity: {title}", loc="left", pad=24)
+        fig.legend_above(panels[0], 2)
+        caption = (
+            "Paper's rules; verdicts rest on 1 B. With 0 a queue counts that has not fallen. Fig. 12 has no CE with "
+            "one point, Fig. 13 has P2 in congestion with several."
+        )
+        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("growth", title, caption))
+
+
 def _testbed(results: Results, folder: Path) -> Drawn:
     drawn = Drawn("fig11", "f0's marks on the testbed's topology, PFC", "; paper's rules")
     return testbed(results["testbed", "tcd", "paper"], drawn, folder)
@@ -303,202 +324,6 @@ def testbed(found: Testbed, what: Drawn, folder: Path) -> Drawn:
         fig.legend_above(axes, 3)
         caption = f"By their mark at the receiver, in each {found.interval_ms:g} ms{what.caption}."
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn(what.name, what.title, caption))
-
-
-def _table3(results: Results, folder: Path) -> Drawn:
-    title = "Victims with a packet marked CE (Table 3)"
-    rows = []
-    with fig.canvas() as (figure, axes):
-        for index, kind in enumerate(KINDS):
-            shares = []
-            for which in SETS:
-                found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
-                shares.append(100 * found.marked_ce / found.flows)
-                rows.append({"rules": which, "marking": kind, "victims": found.flows, "marked_ce": found.marked_ce})
-            bars = axes.bar(np.arange(2) + (index - 0.5) * 0.36, shares, 0.34, color=COLOUR[kind], label=KINDS[kind])
-            axes.bar_label(bars, [f"{share:.2f} %" for share in shares], padding=2, fontsize=9)
-        axes.set_xticks(range(2), ["paper's rules and numbers", "authors' simulator's"])
-        axes.set_ylabel("victims marked CE (%)")
-        axes.grid(axis="x", visible=False)
-        axes.set_ylim(0, max(1.0, axes.get_ylim()[1] * 1.1))
-        axes.set_title(f"Table 3: {title.partition(' (')[0]}", loc="left", pad=24)
-        fig.legend_above(axes, 2)
-        caption = "All seeds together. The paper: 26.6 % without TCD, none with it."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3", title, caption))
-
-
-def size_text(kilobytes: float) -> str:
-    """A size with its unit."""
-    if kilobytes >= 1000:
-        return f"{kilobytes / 1000:g} MB"
-    return f"{kilobytes:g} KB" if kilobytes >= 1 else f"{kilobytes * 1000:g} B"
-
-
-def _victims(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
-    title = f"Mean FCT of victims, {NAMES[scheme]}"
-    rows = []
-    with fig.canvas() as (figure, axes):
-        for index, (kind, which) in enumerate((k, w) for w in SETS for k in KINDS):
-            means, counts = by_size(victims(results, f"{scheme}-victims", kind, which))
-            hatch = "" if which == "paper" else "///"
-            bars = axes.bar(
-                np.arange(len(means)) + (index - 1.5) * 0.2,
-                means,
-                0.19,
-                color=COLOUR[kind],
-                hatch=hatch,
-                edgecolor="white",
-                label=f"{KINDS[kind]}, {which}",
-            )
-            axes.bar_label(bars, [f"{mean:.0f}" for mean in means], padding=2, fontsize=7)
-            rows += [
-                {"rules": which, "marking": kind, "up_to_kb": edge, "mean_us": mean, "flows": count}
-                for edge, mean, count in zip(EDGES_KB, means, counts, strict=True)
-            ]
-        axes.set_yscale("log")
-        axes.set_xticks(range(len(EDGES_KB)), [size_text(edge) for edge in EDGES_KB])
-        axes.set_xlabel("flow size, up to")
-        axes.set_ylabel("mean FCT (us)")
-        axes.grid(axis="x", visible=False)
-        axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
-        set_title(axes, name, title, pad=40)
-        fig.legend_above(axes, 2)
-        caption = "At the sender, all seeds together; hatched: rules and numbers of the authors' simulator."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
-
-
-def _bursts(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
-    title = f"Victims under bursts of one size, {NAMES[scheme]}"
-    rows = []
-    with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
-        for which in SETS:
-            for kind in KINDS:
-                found = [results[f"{scheme}-bursts", kind, which, kb] for kb in BURSTS_KB]
-                means = [float(each.fct_us.mean()) for each in found]
-                above.plot(
-                    range(len(BURSTS_KB)),
-                    means,
-                    marker="o",
-                    color=COLOUR[kind],
-                    linestyle=LINES[which],
-                    label=f"{KINDS[kind]}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "marking": kind,
-                        "burst_kb": kb,
-                        "mean_us": mean,
-                        "flows": each.flows,
-                        "marked_ce": each.marked_ce,
-                        "marked_ue": each.marked_ue,
-                    }
-                    for kb, mean, each in zip(BURSTS_KB, means, found, strict=True)
-                ]
-            found = [results[f"{scheme}-bursts", "tcd", which, kb] for kb in BURSTS_KB]
-            for mark, colour in (("marked_ue", fig.COLOURS[0]), ("marked_ce", fig.COLOURS[1])):
-                beneath.plot(
-                    range(len(BURSTS_KB)),
-                    [100 * getattr(each, mark) / each.flows for each in found],
-                    marker="s",
-                    color=colour,
-                    linestyle=LINES[which],
-                    label=f"{mark[-2:].upper()}, {which}",
-                )
-        above.set_ylabel("mean FCT (us)")
-        above.set_ylim(bottom=0)
-        above.tick_params(labelbottom=False)
-        beneath.set_ylabel("victims marked (%)")
-        beneath.set_xlabel("burst size")
-        for axes in (above, beneath):
-            axes.set_xticks(range(len(BURSTS_KB)), [size_text(kb) for kb in BURSTS_KB])
-        set_title(above, name, title, pad=40)
-        fig.legend_above(above, 2)
-        beneath.legend(loc="best", ncols=2)
-        caption = (
-            "Below: victims that TCD marks, CE where any packet was, else UE. The bursts come each 640 us on average."
-        )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
-
-
-def _epsilon(results: Results, folder: Path) -> Drawn:
-    title = "Innocent packets marked CE, by epsilon"
-    rows = []
-    with fig.canvas() as (figure, axes):
-        for which in SETS:
-            for where, colour, marker in (("bursts", fig.COLOURS[0], "o"), ("victims", fig.COLOURS[1], "s")):
-                found = [results["epsilon", where, which, epsilon] for epsilon in EPSILONS]
-                counts = [each.packets_ce if where == "victims" else each.marked_ce for each in found]
-                shares = [100 * count / each.packets for count, each in zip(counts, found, strict=True)]
-                axes.plot(
-                    EPSILONS,
-                    shares,
-                    marker=marker,
-                    color=colour,
-                    linestyle=LINES[which],
-                    label=f"{where}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "scenario": where,
-                        "epsilon": epsilon,
-                        "max_on_us": longest_on_us(40, 1_000, 4.0, epsilon),
-                        "marked_ce": count,
-                        "packets": each.packets,
-                    }
-                    for epsilon, count, each in zip(EPSILONS, counts, found, strict=True)
-                ]
-        axes.set_xlabel("epsilon")
-        axes.set_ylabel("packets marked CE (%)")
-        axes.axvline(0.05, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        set_title(axes, "fig14", title, pad=40)
-        fig.legend_above(axes, 2)
-        caption = (
-            "f0's and f2's packets under the bursts, and the victims' under FB_Hadoop; max(T_on) by Equation "
-            "3. Dashed: the recommended 0.05."
-        )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig14", title, caption))
-
-
-def _loads(results: Results, folder: Path) -> Drawn:
-    title = "Victims marked CE, by the load of P3"
-    rows = []
-    with fig.canvas() as (figure, axes):
-        for which in SETS:
-            for kind in KINDS:
-                found = [results["loads", kind, which, load] for load in P3_LOADS]
-                shares = [100 * each.marked_ce / each.flows for each in found]
-                axes.plot(
-                    [100 * load for load in P3_LOADS],
-                    shares,
-                    marker="o",
-                    color=COLOUR[kind],
-                    linestyle=LINES[which],
-                    label=f"{KINDS[kind]}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "marking": kind,
-                        "load": load,
-                        "victims": each.flows,
-                        "marked_ce": each.marked_ce,
-                        "mean_us": float(each.fct_us.mean()),
-                    }
-                    for load, each in zip(P3_LOADS, found, strict=True)
-                ]
-        axes.axhline(26.6, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        axes.annotate(
-            "paper, without TCD", (45, 26.6), xytext=(0, 3), textcoords="offset points", fontsize=9, color="#555555"
-        )
-        axes.set_xlabel("load of P3 (%), of which s1's are 30 %")
-        axes.set_ylabel("victims marked CE (%)")
-        axes.set_ylim(bottom=0)
-        axes.set_title(f"Sensitivity: {title}", loc="left", pad=40)
-        fig.legend_above(axes, 2)
-        caption = "The paper does not give the load on which Table 3 rests; the verdict is taken at 60 %."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("loads", title, caption))
 
 
 def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: Path) -> Drawn:
@@ -543,7 +368,7 @@ def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: 
             panel.yaxis.set_minor_formatter(_minor)
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=4)
-        figure.suptitle(f"Fig. {_number(name)}: {title}", x=0.01, ha="left", fontsize=12)
+        figure.suptitle(f"Fig. {number(name)}: {title}", x=0.01, ha="left", fontsize=12)
         caption = (
             "At the receiver, over size/C and propagation, logarithmic; a bin is labelled with its largest size. "
             "Dashed: rules and numbers of the authors' simulator."

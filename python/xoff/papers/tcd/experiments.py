@@ -44,6 +44,13 @@ BURSTS: dict[str, dict[str, object]] = {
 """How the messages of 64 KB of 3.1.1 come for about 3 ms, which the paper leaves open; `chain.toml` has the first. A
 message takes 13.04 us at line rate, and 187.5 us are a sixteenth of 3 ms."""
 
+RISES_B = (0, 1, 900, 2_000)
+"""How much longer a queue must be at the end of a period than at its beginning to have grown.
+
+"Increases" (4.2) is 1 B, and the released simulator has 900 B. 0 is 4.1: not congested if the queue decreases,
+"otherwise" congested.
+"""
+
 RED: dict[str, Settings] = {
     "paper": {"name": "red", "k_min": "5KB", "k_max": "200KB", "p_max": 0.01},
     # Its KB are cells of 1,030 B.
@@ -159,6 +166,28 @@ def _readings(scale: Scale) -> list[Job]:
     ]
 
 
+def _growth(scale: Scale) -> list[Job]:
+    """One and several congestion points with other ideas of a queue that has grown, paper's rules."""
+    del scale
+    return [
+        Job(
+            key=("growth", "tcd", rise, every),
+            scenario=HERE / "chain.toml",
+            measure=partial(measure_chain, began_us=BEGAN_US),
+            sets={
+                **dcqcn("paper", tcd=True, alpha=0.5),
+                "detector": {**TCD["paper"], "rise": f"{rise}B"},
+                "traffic.2.every": f"{every}us",
+                "traffic.3.every": f"{every}us",
+                "record.states": "all",
+            },
+            cost=1.0,
+        )
+        for rise in RISES_B
+        for every in (1.6, 0.32)
+    ]
+
+
 def _testbed(scale: Scale) -> list[Job]:
     step = scale.testbed_ms
     rules = {"paper": {}, "code": {"detector.rules": "code"}}
@@ -195,7 +224,7 @@ def _victims(scheme: str, scale: Scale) -> list[Job]:
             key=(f"{scheme}-victims", "tcd" if tcd else "red", which, seed),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={**SCHEMES[scheme](which, tcd), **victim_settings(scale.window_ms), "record.marks": False},
+            sets={**SCHEMES[scheme](which, tcd), **victim_settings(scale.window_ms)},
             seed=seed,
             cost=scale.window_ms * 0.03,
         )
@@ -212,11 +241,7 @@ def _table3(scale: Scale) -> list[Job]:
             key=("table3", "tcd", which, seed),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={
-                **dcqcn(which, tcd=True, alpha=0.5),
-                **victim_settings(scale.window_ms),
-                "record.marks": False,
-            },
+            sets={**dcqcn(which, tcd=True, alpha=0.5), **victim_settings(scale.window_ms)},
             seed=seed,
             cost=scale.window_ms * 0.03,
         )
@@ -245,7 +270,6 @@ def _bursts(scheme: str, scale: Scale) -> list[Job]:
                     "poisson": True,
                     "stop": f"{scale.bursts_ms}ms",
                 },
-                "record.marks": False,
             },
             cost=scale.bursts_ms * (0.02 + kilobytes * 2e-4),
         )
@@ -265,7 +289,7 @@ def _epsilon(scale: Scale) -> list[Job]:
             jobs.append(
                 Job(("epsilon", "bursts", which, epsilon), HERE / "chain.toml", measure_innocent, sets, cost=0.5)
             )
-            further = {**sets, **victim_settings(scale.bursts_ms), "record.marks": False}
+            further = {**sets, **victim_settings(scale.bursts_ms)}
             jobs.append(
                 Job(
                     ("epsilon", "victims", which, epsilon),
@@ -285,7 +309,7 @@ def _loads(scale: Scale) -> list[Job]:
             key=("loads", "tcd" if tcd else "red", which, load),
             scenario=HERE / "victims.toml",
             measure=measure_victims,
-            sets={**dcqcn(which, tcd, alpha=0.5), **victim_settings(scale.bursts_ms, load), "record.marks": False},
+            sets={**dcqcn(which, tcd, alpha=0.5), **victim_settings(scale.bursts_ms, load)},
             cost=scale.bursts_ms * 0.03,
         )
         for which in SETS
@@ -332,6 +356,7 @@ _GROUPS: dict[str, Callable[[Scale], list[Job]]] = {
     "single": partial(_chain, "single"),
     "multi": partial(_chain, "multi"),
     "readings": _readings,
+    "growth": _growth,
     "testbed": _testbed,
     "table3": _table3,
     "dcqcn-victims": partial(_victims, "dcqcn"),

@@ -17,13 +17,14 @@ from xoff.papers.tcd.checks import (
     Ruled,
     after_pauses,
     joined,
+    marked_by,
     marks_of,
     testbed_checks,
     time_in,
     transition_checks,
 )
 from xoff.papers.tcd.common import PAPERS_LOAD, Results, Scale
-from xoff.papers.tcd.experiments import BURSTS, EDGES_KB, EPSILONS, SETS, by_size, slowdowns, victims
+from xoff.papers.tcd.experiments import BURSTS, EDGES_KB, EPSILONS, RISES_B, SETS, by_size, slowdowns, victims
 from xoff.papers.tcd.measures import Chain, Fairness, Fct, longest_on_us, percentile
 
 GROUPS: dict[str, tuple[str, ...]] = {
@@ -31,7 +32,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "single-point-mismarking": ("single", "readings", "ib-single", "ib-readings", "ib-variants"),
     "multi-point": ("multi", "readings", "ib-multi", "ib-readings", "ib-variants"),
     "testbed": ("testbed", "ib-testbed"),
-    "transitions": ("single", "multi", "readings", "ib-single", "ib-multi", "ib-readings", "ib-variants"),
+    "transitions": ("single", "multi", "readings", "growth", "ib-single", "ib-multi", "ib-readings", "ib-variants"),
     "victims": ("dcqcn-victims", "table3", "loads", "ib-victims", "ib-loads", "ib-victim-variants"),
     "epsilon": ("epsilon",),
     "dcqcn-victims": ("dcqcn-victims", "dcqcn-bursts"),
@@ -188,7 +189,16 @@ def _decided(results: Results) -> str:
         ce = sum(count for (port, _, mark), count in run.marks.items() if (port, mark) == ("P2", "ce"))
         undetermined, congested = (time_in(run, "P2", state) for state in ("undetermined", "congestion"))
         parts.append(f"{bursts}: {undetermined:.0f} us, {congested:.0f} us and {ce:,}")
-    return "Several points, bursts read otherwise; P2 undetermined, in congestion, CE marks: " + "; ".join(parts) + "."
+    growth = ", ".join(
+        f"{rise:,} B: {marked_by(results['growth', 'tcd', rise, 1.6], 'P2'):,} and "
+        f"{marked_by(results['growth', 'tcd', rise, 0.32], 'P2'):,}"
+        for rise in RISES_B
+    )
+    return (
+        "Several points, bursts read otherwise; P2 undetermined, in congestion, CE marks: "
+        + "; ".join(parts)
+        + f". P2's CE marks with one and with several points, by the least growth that counts: {growth}."
+    )
 
 
 def _victims(results: Results) -> Ruled:
@@ -199,7 +209,11 @@ def _victims(results: Results) -> Ruled:
             found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
             share[kind] = found.marked_ce / found.flows
             measured[f"{which}: victims marked CE with {kind.upper()}"] = share[kind]
+            measured[f"{which}: with {kind.upper()}, by a port that was no root"] = found.mismarked / found.flows
             measured[f"{which}: with {kind.upper()}, packets"] = float(found.packets_ce)
+            measured[f"{which}: with {kind.upper()}, packets by a port that was no root"] = float(
+                found.packets_mismarked
+            )
         if which == "paper":
             checks = [
                 Check("share with RED", share["red"] > 0, share["red"], 0.266),
@@ -211,7 +225,8 @@ def _victims(results: Results) -> Ruled:
     )
     note = (
         f"The paper gives no load. The verdict rests on {PAPERS_LOAD:.0%}, its fat-tree's; with RED and TCD at other "
-        f"loads of P3, paper's rules: {spread}."
+        f"loads of P3, paper's rules: {spread}. By the paper all of s0's flows are victims; `by a port that was no "
+        "root` counts those that have a mark which the simulator's ground truth calls wrong."
     )
     return checks, measured, note
 

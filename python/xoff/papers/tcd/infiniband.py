@@ -156,7 +156,7 @@ def _victim_runs(key: tuple[object, ...], settings: Settings, window_ms: float, 
         key=(*key, seed),
         scenario=HERE / "infiniband_victims.toml",
         measure=measure_victims,
-        sets={**settings, **victim_settings(window_ms, load), "record.marks": False},
+        sets={**settings, **victim_settings(window_ms, load)},
         seed=seed,
         cost=window_ms * 0.01,
     )

@@ -13,10 +13,12 @@ from xoff.papers import _figures as fig
 from xoff.papers._figures import Drawn
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import P3_LOADS, Results
-from xoff.papers.tcd.drawings import detected_by, mismarking, set_title, several, size_text, testbed
+from xoff.papers.tcd.drawings import detected_by, mismarking, several, testbed
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, MARKINGS, VARIANTS, victims
 from xoff.papers.tcd.infiniband_findings import SIZES_KB, mean_us
 from xoff.papers.tcd.measures import Chain, Mct, Victims
+from xoff.papers.tcd.style import set_title, size_text
+from xoff.papers.tcd.victim_drawings import HATCHED, marked_bars, marked_row
 
 COLOUR = {"fecn": fig.COLOURS[1], "fecn-head": fig.COLOURS[3], "tcd": fig.COLOURS[0]}
 NAMES = {"fecn": "FECN", "fecn-head": "FECN (head)", "tcd": "TCD"}
@@ -86,9 +88,8 @@ def _table3(results: Results, folder: Path) -> Drawn:
     title = "Victims marked CE, InfiniBand"
     found = {marking: victims(results, "ib-victims", marking) for marking in MARKINGS}
     with fig.canvas() as (figure, axes):
-        shares = [_percent(each) for each in found.values()]
-        bars = axes.bar(range(len(found)), shares, 0.5, color=[COLOUR[marking] for marking in found])
-        axes.bar_label(bars, [f"{share:.2f} %" for share in shares], padding=2, fontsize=9)
+        for index, (marking, each) in enumerate(found.items()):
+            marked_bars(axes, [index], 0.5, [each], COLOUR[marking], "_", last=False)
         axes.set_xticks(range(len(found)), [NAMES[marking] for marking in found])
         axes.set_ylabel("victims marked CE (%)")
         axes.grid(axis="x", visible=False)
@@ -96,11 +97,10 @@ def _table3(results: Results, folder: Path) -> Drawn:
         axes.set_title(f"Table 3: {title}", loc="left")
         caption = (
             "All seeds together. Delayed by a lack of credits are, for FECN, packets that were queued when credits "
-            "came, or the one at the head. The paper: 13.5 % with FECN, none with TCD."
+            f"came, or the one at the head. The paper: 13.5 % with FECN, none with TCD. {HATCHED}"
         )
         rows = [
-            {"marking": marking, "victims": each.flows, "marked_ce": each.marked_ce, "marked_ue": each.marked_ue}
-            for marking, each in found.items()
+            {"marking": marking, **marked_row(each), "marked_ue": each.marked_ue} for marking, each in found.items()
         ]
         return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3-infiniband", title, caption))
 

@@ -119,7 +119,9 @@ def table3(results: Results) -> Ruled:
         found = victims(results, "ib-victims", marking)
         share[marking] = found.marked_ce / found.flows
         measured[f"InfiniBand: victims marked CE with {name}"] = share[marking]
+        measured[f"InfiniBand: with {name}, by a port that was no root"] = found.mismarked / found.flows
         measured[f"InfiniBand: with {name}, packets"] = float(found.packets_ce)
+        measured[f"InfiniBand: with {name}, packets by a port that was no root"] = float(found.packets_mismarked)
     checks = [
         Check("InfiniBand: share with FECN", share["fecn"] > 0, share["fecn"], 0.135),
         Check("InfiniBand: share with TCD: none", share["tcd"] == 0, share["tcd"]),

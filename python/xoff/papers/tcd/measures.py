@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from xoff.analysis import frame, sampled_rates
+from xoff.mismarking import mismarked_flows
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -163,6 +164,10 @@ class Victims:
     """Their packets marked CE."""
     packets: int
     """Their packets."""
+    mismarked: int
+    """Those with a packet marked CE by a port that was no congestion root then."""
+    packets_mismarked: int
+    """Their packets marked so."""
     size_bytes: Floats
     """Size of each."""
     fct_us: Floats
@@ -173,12 +178,15 @@ def measure_victims(run: Run) -> Victims:
     """Measure the flows labelled `victim`."""
     flows = frame(run, "flows").filter(pl.col("label") == "victim").drop_nulls("fct_ps")
     ce, ue = flows["marked_ce"].to_numpy(), flows["marked_ue"].to_numpy()
+    wrongly = mismarked_flows(run, "victim").filter(pl.col("flow").is_in(flows["id"].implode()))["false_ce"].to_numpy()
     return Victims(
         flows=len(flows),
         marked_ce=int((ce > 0).sum()),
         marked_ue=int(((ue > 0) & (ce == 0)).sum()),
         packets_ce=int(ce.sum()),
         packets=int(flows["packets_sent"].sum()),
+        mismarked=int((wrongly > 0).sum()),
+        packets_mismarked=int(wrongly.sum()),
         size_bytes=flows["size_bytes"].to_numpy().astype(np.float64),
         fct_us=flows["fct_ps"].to_numpy() / PS_PER_US,
     )
