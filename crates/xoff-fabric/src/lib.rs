@@ -7,6 +7,7 @@
 //! [`network`] what never changes, [`records`] what is kept of a run. A network may be [`cut`] into parts, which go
 //! through [`windows`] of time, each by a thread of its own ([`threads`]).
 
+pub mod breakdown;
 pub mod buffer;
 pub mod build;
 pub mod credit;
@@ -27,6 +28,7 @@ pub mod pause;
 pub mod port;
 pub mod receiver;
 pub mod records;
+pub mod room;
 pub mod roots;
 pub mod routing;
 pub mod sender;

@@ -2,6 +2,8 @@
 
 use xoff_engine::{EventQueue, Time};
 
+use crate::breakdown::way::Way;
+
 use super::{IntSlab, Packet, PacketId, Packets};
 
 /// Packets that have left a part during a window, to be taken in by another when it ends.
@@ -10,6 +12,8 @@ pub(crate) struct Transit {
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
     int: IntSlab,
+    /// The packets' ways, where they are recorded.
+    ways: Vec<Option<Box<Way>>>,
     /// Events without a packet: time, key and argument.
     signals: Vec<(Time, u32, u32)>,
     earliest: Time,
@@ -45,7 +49,14 @@ impl Packets {
             IntSlab::Packed(_) => IntSlab::Packed(Vec::new()),
             IntSlab::Exact(_) => IntSlab::Exact(Vec::new()),
         };
-        Transit { arrivals: Vec::new(), packets: Vec::new(), int, signals: Vec::new(), earliest: Time::NEVER }
+        Transit {
+            arrivals: Vec::new(),
+            packets: Vec::new(),
+            int,
+            ways: Vec::new(),
+            signals: Vec::new(),
+            earliest: Time::NEVER,
+        }
     }
 
     /// Takes packet `id` out and sends it on its way to an arrival at `time`, the event `key`.
@@ -59,6 +70,9 @@ impl Packets {
             (IntSlab::Exact(all), IntSlab::Exact(sent)) => sent.push(all[id as usize]),
             _ => {}
         }
+        if let Some(ways) = &mut self.ways {
+            transit.ways.push(ways.take(id));
+        }
         self.remove(id);
     }
 
@@ -71,6 +85,9 @@ impl Packets {
                 (IntSlab::Exact(all), IntSlab::Exact(sent)) => all[id as usize] = sent[place],
                 _ => {}
             }
+            if let Some(ways) = &mut self.ways {
+                ways.put(id, transit.ways[place].take());
+            }
             events.push(time, key, id);
         }
         for (time, key, arg) in transit.signals.drain(..) {
@@ -78,6 +95,7 @@ impl Packets {
         }
         transit.arrivals.clear();
         transit.packets.clear();
+        transit.ways.clear();
         match &mut transit.int {
             IntSlab::Off => {}
             IntSlab::Packed(sent) => sent.clear(),
