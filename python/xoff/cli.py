@@ -236,7 +236,7 @@ def report(
 
 @app.command()
 def explain(
-    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or one that holds such.")],
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or of sweeps.")],
     flows: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the worst flows to show.")] = 5,
     as_json: AsJson = False,
 ) -> None:
@@ -249,8 +249,10 @@ def explain(
     from xoff.explain import explain as diagnose
     from xoff.explain.text import explanation_text
     from xoff.report import find_runs
+    from xoff.sweeps.folder import is_sweep
 
-    told = [diagnose(run, flows=flows) for run in find_runs(folders)]
+    places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
+    told = [diagnose(run, flows=flows) for run in find_runs(places)]
     if as_json:
         typer.echo(json.dumps([asdict(each) for each in told], indent=2, ensure_ascii=False))
     else:
