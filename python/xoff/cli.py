@@ -235,6 +235,31 @@ def report(
 
 
 @app.command()
+def explain(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or of sweeps.")],
+    flows: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the worst flows to show.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is wrong with a run: congestion, PAUSE, victims, settings, and where the worst flows' time went.
+
+    Example: xoff explain out/incast
+    """
+    from dataclasses import asdict
+
+    from xoff.explain import explain as diagnose
+    from xoff.explain.text import explanation_text
+    from xoff.report import find_runs
+    from xoff.sweeps.folder import is_sweep
+
+    places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
+    told = [diagnose(run, flows=flows) for run in find_runs(places)]
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in told], indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n\n\n".join(explanation_text(each) for each in told))
+
+
+@app.command()
 def reproduce(
     claim: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]", help="A paper, or one claim of it.")],
     out: OutFolder,

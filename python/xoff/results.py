@@ -33,6 +33,8 @@ TABLES = (
     "marks",
     "states",
     "operations",
+    "throttles",
+    "breakdown",
     "ports",
 )
 """Every table of a run, in the order of the documentation."""
@@ -75,6 +77,8 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "start_ps": _NUMBER,
         "end_ps": _NUMBER,
     },
+    "throttles": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
+    "breakdown": {"flow": _NUMBER, "leg": _NAME, "part": _NAME, "port": _NAME, "time_ps": _NUMBER},
     "ports": {
         "port": _NAME,
         "utilization": _NUMBER,
@@ -122,6 +126,10 @@ class Run:
     """Each change of a queue's state, as its detector tells it."""
     operations: pa.Table
     """Each iteration of a process of a closed loop: when it began and ended."""
+    throttles: pa.Table
+    """Each change of a throttle's state."""
+    breakdown: pa.Table
+    """Where each flow's time went, in parts that sum to its completion time."""
     ports: pa.Table
     """Totals of each port."""
 

@@ -27,6 +27,8 @@ pub struct IngressQueue {
     xon: u64,
     /// Memory above the threshold.
     headroom: u64,
+    /// Most bytes of it used so far.
+    most_headroom: u64,
     /// Dynamic threshold: share of the free memory, in units of 2^-32.
     alpha: u64,
 }
@@ -170,6 +172,7 @@ impl IngressQueue {
             xoff: u64::MAX,
             xon: u64::MAX,
             headroom: 0,
+            most_headroom: 0,
             alpha: 0,
         };
         match flow_control {
@@ -189,6 +192,11 @@ impl IngressQueue {
     /// Memory above the threshold.
     pub fn headroom(&self) -> u64 {
         self.headroom
+    }
+
+    /// Most bytes used of the memory above the threshold.
+    pub fn most_headroom(&self) -> u64 {
+        self.most_headroom
     }
 }
 
@@ -251,6 +259,7 @@ impl Memory {
                 return Err(self.overflow(queue, size));
             }
             queue.bytes = bytes;
+            queue.most_headroom = queue.most_headroom.max(bytes - queue.xoff);
             self.used += size;
             return Ok(!queue.pausing);
         }
@@ -293,6 +302,7 @@ impl Memory {
             queue.bytes = bytes;
         } else if bytes - dynamic.reserve > threshold {
             queue.headroom_used += size;
+            queue.most_headroom = queue.most_headroom.max(queue.headroom_used);
         } else {
             queue.bytes = bytes;
             dynamic.shared_used += size.min(bytes - dynamic.reserve);

@@ -21,6 +21,7 @@
 //! the NIC of another simulator, for comparisons.
 
 mod agenda;
+pub mod breakdown;
 pub mod buffer;
 pub mod build;
 pub mod credit;
@@ -42,6 +43,7 @@ pub mod pause;
 pub mod port;
 pub mod receiver;
 pub mod records;
+pub mod room;
 pub mod roots;
 pub mod routing;
 pub mod sender;

@@ -44,6 +44,7 @@ impl Records {
             append(&mut all.marks, part.marks);
             append(&mut all.states, part.states);
             append(&mut all.throttles, part.throttles);
+            append(&mut all.breakdown, part.breakdown);
             queues.push(part.queues);
             utilization.push(part.utilization);
         }
@@ -57,6 +58,8 @@ impl Records {
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         all.throttles.sort_by_key(|t| (t.time, t.port));
+        // A flow's rows are all of its sender's part.
+        all.breakdown.sort_by_key(|b| b.flow);
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };

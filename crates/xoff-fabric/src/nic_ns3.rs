@@ -52,8 +52,11 @@ impl Part {
         let quirks = &self.net.settings.quirks;
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         sender.next_at = sender.due(quirks);
-        let (node, at) = (sender.src, sender.next_at.max(self.now));
-        if self.nics[node as usize].ns3.wake_at.is_some_and(|wake| sender.next_at < wake) {
+        let (node, at, next_at) = (sender.src, sender.next_at.max(self.now), sender.next_at);
+        if self.breakdown.is_some() {
+            self.note_held(flow);
+        }
+        if self.nics[node as usize].ns3.wake_at.is_some_and(|wake| next_at < wake) {
             self.ns3_set_timer(node, at);
         }
     }
@@ -83,6 +86,9 @@ impl Part {
         self.emit(flow, port_id, class);
         if let Some(sender) = self.senders[flow as usize].as_deref_mut() {
             sender.next_at = sender.due(&self.net.settings.quirks);
+        }
+        if self.breakdown.is_some() {
+            self.note_held(flow);
         }
     }
 

@@ -8,6 +8,8 @@ use xoff_engine::{Time, fetch_ahead};
 use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};
 
+use crate::breakdown::way::Ways;
+
 /// A packet's index in the slab.
 pub type PacketId = u32;
 
@@ -99,12 +101,14 @@ pub struct Packets {
     int_shift: u8,
     free: PacketId,
     live: u32,
+    /// Ways of packets; none unless where flows' time went is recorded.
+    pub(crate) ways: Option<Box<Ways>>,
 }
 
 impl Packets {
     /// An empty slab without telemetry.
     pub fn new() -> Self {
-        Packets { slots: Vec::new(), int: IntSlab::Off, int_shift: 0, free: NO_PACKET, live: 0 }
+        Packets { slots: Vec::new(), int: IntSlab::Off, int_shift: 0, free: NO_PACKET, live: 0, ways: None }
     }
 
     /// An empty slab whose packets carry telemetry, in full precision if `exact`, else in units 2^`shift` times as

@@ -13,7 +13,8 @@ use xoff_schemes::int::{PackedRecord, PortReading};
 use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
 use crate::agenda::{Agenda, arrival_key};
-use crate::buffer::{Full, IngressQueue, LinkEnds, Memory};
+use crate::breakdown::sender::Breakdown;
+use crate::buffer::{Full, IngressQueue, Memory};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
 use crate::cut_through::CutThrough;
@@ -186,6 +187,8 @@ pub struct Part {
     /// By port: the snapshot that FNCC's ACKs read; empty when they read live counters.
     pub(crate) int_table: Vec<PortReading>,
     pub(crate) records: Records,
+    /// What holds flows at their senders; none unless that is recorded.
+    pub(crate) breakdown: Option<Box<Breakdown>>,
     pub(crate) counters: Counters,
     /// What broke first, with the time and key of the event.
     pub(crate) failure: Option<(Time, u32, Failure)>,
@@ -280,6 +283,9 @@ impl Part {
             receivers: (0..net.flows.len()).map(|_| None).collect(),
             int_table: Vec::new(),
             records: Records::new(recording.of(|port| owned(topology.node_of(port))), &net),
+            breakdown: recording
+                .breakdown
+                .then(|| Breakdown::new(net.flows.len(), topology.nodes.len(), ports as usize)),
             counters: Counters::default(),
             failure: None,
             halt: false,
@@ -305,11 +311,13 @@ impl Part {
             || part.cut_through.is_some()
             || part.throttles.is_some()
             || part.tells_when_ready
+            || part.breakdown.is_some()
             || !part.arbiters.is_empty();
         part.attentive = part.attends_wire
             || part.watched
             || part.int == IntPath::Ack
             || part.net.settings.quirks.marking_stream.is_some();
+        part.packets.ways = recording.breakdown.then(Box::default);
         part.outboxes.resize_with(part.cut.parts(), || part.packets.transit());
         part.build_memories();
         part.build_points(detector);
@@ -331,12 +339,7 @@ impl Part {
         let mut headrooms = vec![0u64; topology.nodes.len()];
         let mut queues = vec![0u64; topology.nodes.len()];
         for port in 0..topology.ports() {
-            let ends = LinkEnds {
-                rate_in: topology.rate(peer(port)),
-                delay_in: topology.delay(peer(port)),
-                rate_out: topology.rate(port),
-                delay_out: topology.delay(port),
-            };
+            let ends = net.link_ends(port);
             let node = topology.node_of(port) as usize;
             for _ in 0..self.priorities {
                 let queue = IngressQueue::new(node as u32, fc, &ends, net.line_rate, frame, pfc_frames);
@@ -517,6 +520,9 @@ impl Part {
         }
         if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
             arrival = arrival - self.put_on_credited_wire(port_id, id, size);
+        }
+        if self.breakdown.is_some() {
+            self.note_hop(port_id, id, arrival);
         }
         if self.tells_when_ready {
             let port = &mut self.ports[port_id as usize];

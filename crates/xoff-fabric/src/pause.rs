@@ -171,6 +171,9 @@ impl Part {
         let class = DATA + (queue % self.priorities as u32) as u8;
         self.pauses[queue as usize].since = Some(self.now);
         self.ports[port_id as usize].paused |= 1 << class;
+        if self.breakdown.is_some() {
+            self.note_port(port_id);
+        }
         let view = self.queue_view(port_id, class);
         if let Some(detector) = self.detectors.get_mut(queue as usize) {
             detector.on_pause(&view);
@@ -200,6 +203,9 @@ impl Part {
         state.total += self.now - since;
         self.records.pause(port_id, class - DATA, since, self.now, frames);
         self.ports[port_id as usize].paused &= !(1 << class);
+        if self.breakdown.is_some() {
+            self.note_port(port_id);
+        }
         let view = self.queue_view(port_id, class);
         if let Some(detector) = self.detectors.get_mut(queue as usize) {
             let waiting = Waiting {

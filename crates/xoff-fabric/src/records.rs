@@ -6,6 +6,7 @@
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{PortState, ReactionPoint};
 
+use crate::breakdown::BreakdownRecord;
 use crate::detection::{MarkRecord, Marks, StateRecord};
 use crate::event::{key, kind};
 use crate::lanes::Lanes;
@@ -40,6 +41,8 @@ pub struct Recording {
     pub states: Vec<PortId>,
     /// Record each change of a throttle's state.
     pub throttles: bool,
+    /// Record where each flow's time went.
+    pub breakdown: bool,
 }
 
 impl Recording {
@@ -243,6 +246,8 @@ pub struct Records {
     pub states: Vec<StateRecord>,
     /// States of throttles.
     pub throttles: Vec<ThrottleRecord>,
+    /// Where flows' time went.
+    pub breakdown: Vec<BreakdownRecord>,
     /// By port, then priority: the state of the last row where states are recorded; empty where none are.
     pub(crate) states_now: Vec<Option<PortState>>,
     /// Flows under way whose rates are sampled.
@@ -278,14 +283,15 @@ impl Records {
         self.roots.len() + self.waited.len() + self.waits
     }
 
-    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks and
-    /// states.
+    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks,
+    /// states, and parts of flows' times.
     pub fn rows(&self) -> usize {
         let events = self.pauses.len()
             + self.notifications.len()
             + self.marks.len()
             + self.states.len()
-            + self.throttles.len();
+            + self.throttles.len()
+            + self.breakdown.len();
         self.sampled_rows() + events + self.root_rows()
     }
 
@@ -400,6 +406,7 @@ impl Part {
     pub(crate) fn close_records(&mut self) {
         for flow in 0..self.net.flows.len() as u32 {
             self.close_rates(flow);
+            self.break_down_unfinished(flow);
             self.record_flow(flow, false);
             if let Some(receiver) = self.receivers[flow as usize].as_deref() {
                 self.records.flow_received(flow, receiver.marks);

@@ -87,6 +87,16 @@ impl Sender {
         (self.size - self.snd_nxt).min(wire.payload)
     }
 
+    /// Whether a packet goes for a second time.
+    pub fn goes_again(&self, seq: u64) -> bool {
+        seq < self.gone_back_from
+    }
+
+    /// When the source has made the data of the next packet.
+    pub fn made_at(&self) -> Time {
+        self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(self.snd_nxt)))
+    }
+
     /// Sends everything from `seq` on again.
     fn go_back(&mut self, seq: u64) {
         self.gone_back_from = self.gone_back_from.max(self.snd_nxt);
@@ -114,10 +124,7 @@ impl Sender {
             PacingGap::RateWhenSent => self.rate_when_sent,
         };
         let paced = self.last_start + quirks.clock.serialization(rate, self.last_frame);
-        match self.source_rate {
-            None => paced,
-            Some(rate) => paced.max(self.start.saturating_add(rate.time_for(self.snd_nxt))),
-        }
+        if self.source_rate.is_none() { paced } else { paced.max(self.made_at()) }
     }
 }
 
@@ -229,6 +236,9 @@ impl Part {
     /// After anything that may have changed a flow's rate, window, data or timer.
     #[inline]
     fn sync_reaction(&mut self, flow: u32) {
+        if self.breakdown.is_some() {
+            self.note_held(flow);
+        }
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
@@ -321,6 +331,9 @@ impl Part {
         sender.rate_when_sent = sender.reaction.rate();
         sender.reaction.on_send(&Sent { now: self.now, payload, frame });
         let (id, src) = (self.packets.insert(packet), sender.src);
+        if self.breakdown.is_some() {
+            self.note_emission(flow, port_id, id);
+        }
         self.put_on_wire(port_id, id);
         if self.lanes.is_some() {
             self.lane_sent(src, class, payload, frame);
@@ -336,6 +349,9 @@ impl Part {
     /// An ACK, NACK, CNP or CNM has arrived at the flow's source.
     #[inline]
     pub(crate) fn feedback(&mut self, id: PacketId) {
+        if self.breakdown.is_some() {
+            self.note_feedback(id);
+        }
         if self.lanes.is_some() {
             self.lane_feedback(id);
         }
@@ -458,6 +474,7 @@ impl Part {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         let (src, priority, standing) = (sender.src, sender.priority, sender.standing);
         self.nic_forget(src, flow, priority, standing);
+        self.close_account(flow);
         self.nics[src as usize].open_out -= 1;
         self.counters.flows_done += 1;
         self.counters.background_done += u64::from(self.net.is_background(flow));

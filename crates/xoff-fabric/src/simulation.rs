@@ -5,6 +5,7 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use crate::buffer::IngressQueue;
 use crate::credit::counters::{ReceivingEnd, SendingEnd};
 use crate::cut::{Cut, PartId};
 use crate::deadlock::deadlock;
@@ -211,6 +212,12 @@ impl Simulation {
     /// The part that has a port.
     fn part(&self, port: PortId) -> &Part {
         &self.parts[self.cut.part_of(self.net.topology.node_of(port))]
+    }
+
+    /// What a port's and priority's ingress holds.
+    pub(crate) fn ingress(&self, port: PortId, priority: u8) -> &IngressQueue {
+        let part = self.part(port);
+        &part.ingress[port as usize * part.priorities + usize::from(priority)]
     }
 
     /// A port's totals.

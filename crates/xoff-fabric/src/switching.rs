@@ -114,6 +114,9 @@ impl Part {
     /// A packet that came in by `ingress` joins the queue of a port and class.
     #[inline]
     pub(crate) fn push(&mut self, egress: PortId, class: u8, ingress: PortId, id: PacketId, size: u64) {
+        if self.breakdown.is_some() {
+            self.note_wait(egress, id);
+        }
         let queue = &mut self.queues[egress as usize * self.classes + class as usize];
         match &mut self.voqs {
             Some(voqs) if class >= DATA => {

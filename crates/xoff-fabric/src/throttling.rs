@@ -100,6 +100,9 @@ impl Part {
             self.note_throttle(port, &mut throttles.changes);
         }
         self.throttles = Some(throttles);
+        if self.breakdown.is_some() {
+            self.note_throttle_until(port, until);
+        }
         until
     }
 

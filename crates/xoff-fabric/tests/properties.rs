@@ -10,8 +10,8 @@ use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::settings::{
-    AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, Pfc, Queueing,
-    Scheduling, Settings, Switch,
+    AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
+    Order, Pfc, Queueing, Quirks, Scheduling, Settings, Switch,
 };
 use xoff_fabric::topology::{Link, Topology};
 use xoff_fabric::{
@@ -145,6 +145,23 @@ fn network(case: &Case, name: &str, seed_of_marking: u64) -> Network {
     net.expect("a network")
 }
 
+/// Switches with `buffer` bytes that lose what does not fit.
+fn lose_packets(settings: &mut Settings, buffer: u64) {
+    settings.flow_control = FlowControl::None;
+    settings.throttle = None;
+    settings.switch.buffer = Some(Bytes(buffer));
+    settings.lossy = true;
+    settings.host.ack_class = AckClass::Control;
+}
+
+/// What the ns-3 HPCC simulator does otherwise, of which credits and throttles are no part.
+fn as_ns3(settings: &mut Settings) {
+    settings.flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(30_000)), ..Pfc::default() });
+    settings.throttle = None;
+    settings.quirks =
+        Quirks { clock: Clock::Ns3, order: Order::Scheduled, nic: NicTimer::Ns3, ..Quirks::default() };
+}
+
 fn marking(name: &str) -> AnyDetector {
     let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.5 });
     let params = match name {
@@ -203,12 +220,8 @@ proptest! {
         timeout_us in 20u64..400,
     ) {
         let mut case = case;
-        case.settings.flow_control = FlowControl::None;
-        case.settings.throttle = None;
-        case.settings.switch.buffer = Some(Bytes(buffer));
-        case.settings.lossy = true;
         // ACKs in the data's class can be lost to the same full memory each time: go-back-N may then never end.
-        case.settings.host.ack_class = AckClass::Control;
+        lose_packets(&mut case.settings, buffer);
         case.settings.host.retransmit_timeout = Time::from_us(timeout_us);
         let sim = run(&case, scheme, 1);
         for (flow, outcome) in case.flows.iter().zip(&sim.records().flows) {
@@ -228,6 +241,50 @@ proptest! {
         for i in 0..case.flows.len() {
             // Without telemetry in its packets a flow alone can be no slower than with it.
             prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(i as u32));
+        }
+    }
+
+    #[test]
+    fn the_parts_of_a_flows_time_sum_to_it_and_recording_them_changes_nothing(
+        case in cases(),
+        scheme in prop::sample::select(AnyScheme::NAMES),
+        way in prop::sample::select(vec!["lossless", "lossy", "ns3"]),
+        details in (0u64..900_000, prop::sample::select(vec![0u64, 20]), prop::sample::select(vec![1u64, 400])),
+        stop_us in prop::sample::select(vec![7u64, 60, 400_000]),
+    ) {
+        let mut case = case;
+        let (delay, gap, source_gbps) = details;
+        case.settings.host.processing_delay = Time(delay);
+        case.settings.packets.gap = Bytes(gap);
+        if let Some(flow) = case.flows.last_mut() {
+            flow.source_rate = Some(Rate::from_gbps(source_gbps));
+        }
+        match way {
+            "lossless" => {}
+            "lossy" => lose_packets(&mut case.settings, 20_000),
+            _ => as_ns3(&mut case.settings),
+        }
+        let on = |breakdown: bool| {
+            let (net, red) = (network(&case, scheme, 1), marking("red"));
+            let detector = net.signals.ecn.then_some(&red);
+            let recording = Recording { breakdown, ..Recording::default() };
+            let mut sim = Simulation::new(net, detector, recording, Some(Time::from_us(stop_us)));
+            sim.run(&mut |_| true).expect("no loss");
+            sim
+        };
+        let (with, without) = (on(true), on(false));
+        prop_assert_eq!(with.counters(), without.counters());
+        prop_assert_eq!(&with.records().flows, &without.records().flows);
+        prop_assert!(without.records().breakdown.is_empty());
+        let mut sums = vec![Time::ZERO; case.flows.len()];
+        for row in &with.records().breakdown {
+            prop_assert!(row.time > Time::ZERO);
+            sums[row.flow as usize] += row.time;
+        }
+        for (outcome, sum) in with.records().flows.iter().zip(sums) {
+            let until_the_end = with.now().saturating_sub(outcome.start);
+            let whole = if outcome.started { outcome.fct.unwrap_or(until_the_end) } else { Time::ZERO };
+            prop_assert_eq!(sum, whole);
         }
     }
 
@@ -254,11 +311,7 @@ proptest! {
             (link.delay_ab, link.delay_ba) = (Time(*delay), Time(delay / 2));
         }
         if lossy {
-            case.settings.flow_control = FlowControl::None;
-            case.settings.throttle = None;
-            case.settings.switch.buffer = Some(Bytes(30_000));
-            case.settings.lossy = true;
-            case.settings.host.ack_class = AckClass::Control;
+            lose_packets(&mut case.settings, 30_000);
         }
         let ports: Vec<u32> = (0..case.topology.ports()).rev().collect();
         let recording = Recording {
@@ -272,6 +325,7 @@ proptest! {
             marks: true,
             states: (0..case.topology.ports()).collect(),
             throttles: true,
+            breakdown: true,
         };
         let on = |threads: usize| {
             let (net, chosen) = (network(&case, scheme, 1), marking(detector));
@@ -304,6 +358,7 @@ proptest! {
             prop_assert_eq!((&a.marks, &a.states, &a.marks_at), (&b.marks, &b.states, &b.marks_at));
             prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
             prop_assert_eq!((&a.credit_updates, &a.throttles), (&b.credit_updates, &b.throttles));
+            prop_assert_eq!(&a.breakdown, &b.breakdown);
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());
             prop_assert_eq!(one.open_messages(), other.open_messages());

@@ -298,6 +298,7 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         marks: record.marks,
         states,
         throttles: record.throttles,
+        breakdown: record.breakdown,
     }
 }
 
@@ -336,7 +337,7 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
 }
 
 /// What rows a record has beside samples, the key that does without each, and how many.
-fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 6] {
+fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 7] {
     let records = sim.records();
     [
         ("pauses", "pauses = false", records.pauses.len()),
@@ -345,6 +346,7 @@ fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 6] {
         ("marks", "marks = false", records.marks.len()),
         ("states", "states = \"none\"", records.states.len()),
         ("states of throttles", "throttles = false", records.throttles.len()),
+        ("parts of flows' times", "breakdown = false", records.breakdown.len()),
     ]
 }
 

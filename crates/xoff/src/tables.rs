@@ -1,5 +1,8 @@
 //! Result tables as Arrow record batches, each column with its meaning.
 
+mod breakdown;
+mod room;
+
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -133,6 +136,7 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         states(sim, &names),
         operations(sim, traffic, &names),
         throttles(sim, &names),
+        breakdown::breakdown(sim, &names),
     ]
 }
 
@@ -262,7 +266,7 @@ fn ports(sim: &Simulation, names: &Names) -> Table {
         let bits = sim.port(p).sent_by(sim.now()) as f64 * 8.0;
         if seconds > 0.0 { bits / (sim.port(p).rate.bps() as f64 * seconds) } else { 0.0 }
     };
-    Columns::new()
+    let columns = Columns::new()
         .names("port", "egress port: node->neighbour", all.clone(), &names.ports)
         .names("node", "its node", all.clone().map(|p| topology.node_of(p)), &names.nodes)
         .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p))), &names.nodes)
@@ -288,8 +292,8 @@ fn ports(sim: &Simulation, names: &Names) -> Table {
             "data packets marked UE (undetermined)",
             all.clone().map(|p| records.marks_at[p as usize].ue),
         )
-        .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]))
-        .table("ports")
+        .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]));
+    room::add(columns, sim).table("ports")
 }
 
 fn queues(sim: &Simulation, names: &Names) -> Table {

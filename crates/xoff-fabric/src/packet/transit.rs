@@ -2,6 +2,8 @@
 
 use xoff_engine::{Event, Time};
 
+use crate::breakdown::way::Way;
+
 use super::{IntSlab, Packet, PacketId, Packets};
 use crate::agenda::Agenda;
 use crate::event::index_of;
@@ -13,6 +15,8 @@ pub(crate) struct Transit {
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
     int: IntSlab,
+    /// The packets' ways, where they are recorded.
+    ways: Vec<Option<Box<Way>>>,
     /// Events without a packet, each with its node.
     signals: Vec<(NodeId, Event)>,
     earliest: Time,
@@ -48,7 +52,14 @@ impl Packets {
             IntSlab::Packed(_) => IntSlab::Packed(Vec::new()),
             IntSlab::Exact(_) => IntSlab::Exact(Vec::new()),
         };
-        Transit { arrivals: Vec::new(), packets: Vec::new(), int, signals: Vec::new(), earliest: Time::NEVER }
+        Transit {
+            arrivals: Vec::new(),
+            packets: Vec::new(),
+            int,
+            ways: Vec::new(),
+            signals: Vec::new(),
+            earliest: Time::NEVER,
+        }
     }
 
     /// Takes packet `id` out and sends it on its way to an arrival at `time`, the event `key`.
@@ -62,6 +73,9 @@ impl Packets {
             (IntSlab::Exact(all), IntSlab::Exact(sent)) => sent.push(all[id as usize]),
             _ => {}
         }
+        if let Some(ways) = &mut self.ways {
+            transit.ways.push(ways.take(id));
+        }
         self.remove(id);
     }
 
@@ -74,6 +88,9 @@ impl Packets {
                 (IntSlab::Exact(all), IntSlab::Exact(sent)) => all[id as usize] = sent[place],
                 _ => {}
             }
+            if let Some(ways) = &mut self.ways {
+                ways.put(id, transit.ways[place].take());
+            }
             events.arrive(index_of(key), time, key, id);
         }
         for (node, event) in transit.signals.drain(..) {
@@ -81,6 +98,7 @@ impl Packets {
         }
         transit.arrivals.clear();
         transit.packets.clear();
+        transit.ways.clear();
         match &mut transit.int {
             IntSlab::Off => {}
             IntSlab::Packed(sent) => sent.clear(),

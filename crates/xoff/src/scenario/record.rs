@@ -38,6 +38,9 @@ pub struct Record {
     pub states: States,
     /// Each change of the state of a host's throttle (`[throttle]`).
     pub throttles: bool,
+    /// Where each flow's completion time went: serialization, propagation, queueing and pauses by port, window, rate and so
+    /// on, in parts that sum to it exactly.
+    pub breakdown: bool,
 }
 
 impl Default for Record {
@@ -54,6 +57,7 @@ impl Default for Record {
             marks: false,
             states: States::None,
             throttles: false,
+            breakdown: false,
         }
     }
 }

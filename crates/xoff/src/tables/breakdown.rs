@@ -1,0 +1,35 @@
+//! The table of where flows' time went.
+
+use xoff_fabric::Simulation;
+use xoff_fabric::breakdown::{Cause, Leg};
+
+use super::{Columns, Names, Table, strings};
+
+pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
+    let rows = &sim.records().breakdown;
+    let legs = strings(Leg::ALL.iter().map(|leg| leg.name().to_string()));
+    let causes = strings(Cause::ALL.iter().map(|cause| cause.name().to_string()));
+    Columns::new()
+        .u32(
+            "flow",
+            "flow id; the rows of a complete flow sum to its fct_ps, those of another one to the end of the run",
+            rows.iter().map(|r| r.flow),
+        )
+        .names(
+            "leg",
+            "sender (until the critical packet's transmission: that which the flow's last ACK answers), data (that packet's \
+             way) or ack (its ACK's)",
+            rows.iter().map(|r| r.leg as u32),
+            &legs,
+        )
+        .names(
+            "part",
+            "serialization, propagation, queueing (behind others), paused (by PAUSE or for want of credits), window, rate \
+             (pacing), source, throttled, processing (at the receiver), recovery (of losses), in_flight (incomplete flows)",
+            rows.iter().map(|r| r.cause as u32),
+            &causes,
+        )
+        .names("port", "egress port at which, or on whose link", rows.iter().map(|r| r.port), &names.ports)
+        .u64("time_ps", "for how long, ps", rows.iter().map(|r| r.time.ps()))
+        .table("breakdown")
+}

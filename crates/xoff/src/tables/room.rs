@@ -1,0 +1,52 @@
+//! Columns of the ports' table on the room that flow control has at their ingress.
+
+use xoff_fabric::Simulation;
+use xoff_fabric::room::{CreditRoom, Headroom};
+use xoff_fabric::topology::PortId;
+
+use super::Columns;
+
+/// Adds a port's delay, headroom and credits.
+pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
+    let net = sim.network();
+    let ports = 0..net.topology.ports();
+    let headroom = |of: fn(Headroom) -> u64| {
+        let value = move |port: PortId| sim.headroom(port).map(of);
+        ports.clone().map(value)
+    };
+    let credits = |of: fn(CreditRoom) -> u64| {
+        let value = move |port: PortId| net.credit_room(port).map(of);
+        ports.clone().map(value)
+    };
+    columns
+        .u64(
+            "delay_ps",
+            "propagation delay of its link, ps",
+            ports.clone().map(|p| net.topology.delay(p).ps()),
+        )
+        .u64_or_null(
+            "headroom_bytes",
+            "memory above Xoff for what comes in by this port, of each priority; null: a host's port, or no PFC",
+            headroom(|h| h.bytes),
+        )
+        .u64_or_null(
+            "needed_headroom_bytes",
+            "what can arrive above Xoff until the neighbour stops; null as above",
+            headroom(|h| h.needed),
+        )
+        .u64_or_null(
+            "max_headroom_bytes",
+            "most bytes used of the headroom, by any priority; null as above",
+            headroom(|h| h.most_used),
+        )
+        .u64_or_null(
+            "credits",
+            "credits for what comes in by this port, of each priority; null: flow control has none",
+            credits(|c| c.credits),
+        )
+        .u64_or_null(
+            "needed_credits",
+            "credits with which the link never stalls by itself; null as above",
+            credits(|c| c.needed),
+        )
+}
