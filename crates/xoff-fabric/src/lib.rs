@@ -9,6 +9,7 @@
 
 pub mod buffer;
 pub mod build;
+pub mod capture;
 pub mod credit;
 pub mod cut;
 pub mod cut_through;

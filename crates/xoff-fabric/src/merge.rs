@@ -12,7 +12,7 @@ use crate::topology::PortId;
 impl Records {
     /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
-    /// port.
+    /// port, packets by time, port and direction.
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
@@ -44,6 +44,7 @@ impl Records {
             append(&mut all.marks, part.marks);
             append(&mut all.states, part.states);
             append(&mut all.throttles, part.throttles);
+            all.packets.append(part.packets);
             queues.push(part.queues);
             utilization.push(part.utilization);
         }
@@ -57,6 +58,7 @@ impl Records {
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         all.throttles.sort_by_key(|t| (t.time, t.port));
+        all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };

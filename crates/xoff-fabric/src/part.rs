@@ -508,6 +508,9 @@ impl Part {
         if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
             arrival = arrival - self.put_on_credited_wire(port_id, id, size);
         }
+        if self.records.capture.is_some() {
+            self.capture_packet(port_id, id, arrival);
+        }
         let port = &mut self.ports[port_id as usize];
         if self.tells_when_ready {
             port.armed = true;

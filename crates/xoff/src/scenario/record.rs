@@ -38,6 +38,13 @@ pub struct Record {
     pub states: States,
     /// Each change of the state of a host's throttle (`[throttle]`).
     pub throttles: bool,
+    /// Ports at which each packet is recorded as it leaves and as it arrives: `"none"`, those of `"switches"`, `"all"` (with
+    /// host NICs), or a list of ports, each as `"node->neighbour"`. They fill the record fast.
+    pub packets: Queues,
+    /// Packets are recorded from this time on.
+    pub packets_from: Time,
+    /// Packets are recorded before this time; without it, to the end of the run.
+    pub packets_until: Option<Time>,
 }
 
 impl Default for Record {
@@ -54,6 +61,9 @@ impl Default for Record {
             marks: false,
             states: States::None,
             throttles: false,
+            packets: Queues::None,
+            packets_from: Time::ZERO,
+            packets_until: None,
         }
     }
 }
@@ -65,7 +75,7 @@ impl Record {
     }
 }
 
-/// Egress queues to sample.
+/// Ports whose egress queues are sampled, or whose packets are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
     /// None.
