@@ -87,6 +87,11 @@ def made_up_run(
             **{name: pa.array([], pa.uint32()) for name in ("process", "ring", "iteration")},
             **{name: pa.array([], pa.uint64()) for name in ("bytes", "start_ps", "end_ps")},
         },
+        "packets": {
+            "time_ps": pa.array([], pa.uint64()),
+            **{name: pa.array([], pa.string()).dictionary_encode() for name in ("port", "direction", "kind")},
+            "flow": pa.array([], pa.uint64()),
+        },
         "ports": {
             "port": pa.array(used, pa.string()).dictionary_encode(),
             "utilization": pa.array([0.5] * len(used), pa.float64()),

@@ -91,7 +91,9 @@ def run(
     ] = None,
     snap_length: Annotated[
         int | None,
-        typer.Option("--snap-length", min=64, max=262144, metavar="BYTES", help="Of each packet there, up to so much; all."),
+        typer.Option(
+            "--snap-length", min=64, max=262144, metavar="BYTES", help="Of each packet there, up to so much; all."
+        ),
     ] = None,
     perfetto: Annotated[bool, typer.Option("--perfetto", help="A trace.perfetto for ui.perfetto.dev.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,

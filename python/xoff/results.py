@@ -181,9 +181,7 @@ class Run:
         scheme = self.manifest.get("scenario", {}).get("scheme", {})
         return str(scheme.get("name", "?") if isinstance(scheme, dict) else scheme)
 
-    def write(
-        self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None
-    ) -> Path:
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None) -> Path:
         """Write the tables, `captures` and the manifest into `folder`; see `check_target` for what is refused.
 
         The files are complete before they take their names, and the manifest comes last.

@@ -84,7 +84,7 @@ pub struct PacketRecords {
 }
 
 impl PacketRecords {
-    /// The rows; once the run has ended by time and port, and what comes in before what goes out.
+    /// The rows; once the run has ended by time, what comes in before what goes out, and by port.
     pub fn rows(&self) -> &[PacketRecord] {
         &self.rows
     }
@@ -104,7 +104,7 @@ impl PacketRecords {
 
     /// Puts them in order. At no port do two packets leave, or arrive, at the same time.
     pub(crate) fn sort(&mut self) {
-        self.rows.sort_unstable_by_key(|row| (row.time, row.port, !row.inbound));
+        self.rows.sort_unstable_by_key(|row| (row.time, !row.inbound, row.port));
     }
 }
 

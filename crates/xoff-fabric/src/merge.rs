@@ -12,7 +12,7 @@ use crate::topology::PortId;
 impl Records {
     /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
-    /// port, packets by time, port and direction.
+    /// port, packets by time, direction and port.
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];

@@ -54,7 +54,7 @@ fn a_packet_is_seen_where_it_leaves_and_where_it_comes_in() {
     let sim = two_hosts(vec![flow(0, 1, 1)], Some(at(&[0, 1, 2, 3])), None);
     assert_eq!(seen(&sim), ONE_BYTE);
     let rows = sim.records().packets.rows();
-    let data = PacketRecord { ..rows[0] };
+    let data = rows[0];
     assert_eq!((data.size, data.payload, data.seq, data.flags & LAST), (63, 1, 0, LAST));
     assert_eq!((data.links, data.priority(), data.flow), (1, Some(0), 0));
     assert_eq!((rows[3].links, rows[4].links, rows[7].links), (2, 1, 2));
@@ -103,7 +103,7 @@ fn a_pause_is_a_row_of_its_priority() {
     let rows = sim.records().packets.rows();
     let pfc: Vec<_> = rows.iter().filter(|r| r.kind == Kind::Pfc).collect();
     assert!(pfc.iter().all(|r| (r.priority(), r.size, r.inbound, r.port) == (Some(0), 64, false, 1)));
-    let (pauses, resumes): (Vec<_>, Vec<_>) = pfc.iter().partition(|r| r.seq > 0);
+    let (pauses, resumes): (Vec<&PacketRecord>, Vec<_>) = pfc.iter().copied().partition(|r| r.seq > 0);
     assert_eq!(pauses.len() as u64, sim.records().pause_frames[1]);
     assert!(!pauses.is_empty() && pauses.iter().all(|r| r.seq == u64::from(u16::MAX)), "{pfc:?}");
     assert!(!resumes.is_empty(), "{pfc:?}");

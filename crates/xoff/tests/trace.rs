@@ -87,22 +87,22 @@ fn data_frames_are_those_of_the_specification() {
     let sent: Vec<_> = packets.iter().filter(|p| p.port == "host0->switch1" && !p.inbound).collect();
     // Frames of 1518 B take 121.44 ns each; the file has nanoseconds.
     let times: Vec<_> = sent.iter().map(|p| (p.ns, p.length)).collect();
-    // On the wire without the check sequence of 4 B: 1514 B, and 62 B - 4 B + 88 B.
-    assert_eq!(times, [(0, 1514), (121, 1514), (242, 146)]);
+    // On the wire without the check sequence of 4 B: 1514 B, and 62 B - 4 B + 88 B. The first has RETH as well, 16 B.
+    assert_eq!(times, [(0, 1530), (121, 1514), (242, 146)]);
     // The second, up to its payload.
-    let middle = hex(
-        "020000000001 020000000000 0800 \
+    let middle = hex("020000000001 020000000000 0800 \
          45 00 05dc 0000 4000 40 11 210f 0a000001 0a000002 \
          c000 12b7 05c8 0000 \
-         01 00 ffff 00 010000 80 000001",
-    );
+         07 00 ffff 00 010000 80 000001");
     // Ethernet: to port 1 from port 0. IPv4: DSCP 0, not ECT; 1500 B = 20 + 8 + 12 + 1456 + 4; do not fragment; TTL 64; UDP.
     // Checksum: 4500 + 05dc + 4000 + 4011 + 0a00 + 0001 + 0a00 + 0002 = def0, whose complement is 210f.
-    // UDP: 1480 B. BTH: SEND Middle, no pad, the default partition, QP 0x010000, ACK asked for, PSN 1.
+    // UDP: 1480 B. BTH: RDMA WRITE Middle, no pad, the default partition, QP 0x010000, ACK asked for, PSN 1.
     assert_eq!(sent[1].bytes[..middle.len()], middle);
     assert_eq!(sent[1].bytes.len(), 192);
     let opcode_and_psn: Vec<_> = sent.iter().map(|p| (p.bytes[42], p.bytes[53])).collect();
-    assert_eq!(opcode_and_psn, [(0x00, 0), (0x01, 1), (0x02, 2)]);
+    assert_eq!(opcode_and_psn, [(0x06, 0), (0x07, 1), (0x08, 2)]);
+    // RETH: no address, no key, 3000 B.
+    assert_eq!(sent[0].bytes[54..70], hex("0000000000000000 00000000 00000bb8"));
     // The switch is a hop: one less to live, and the checksum larger by 0x0100. Ports 3 and 2.
     let next = packets.iter().find(|p| p.port == "switch1->host1" && p.bytes[53] == 1).expect("forwarded");
     assert_eq!(next.bytes[..14], hex("020000000002 020000000003 0800"));
@@ -113,17 +113,16 @@ fn data_frames_are_those_of_the_specification() {
 fn a_whole_frame_ends_with_its_icrc() {
     let small = [("traffic.0.size", "5B")];
     let packets = capture(&run(&parse(PAIR, &small), 1), 9000, "whole.pcapng");
-    // SEND Only of 5 B and 3 B of pad, which BTH tells in bits 4 and 5 of its second byte. IPv4: 20 + 8 + 12 + 8 + 4 = 52 B
-    // = 0x34; its checksum is that of the middle packet above with 0x05a8 less in the length. UDP 32 B = 0x20. The ICRC is
-    // the CRC-32 of zlib over eight bytes of ones and the packet from IPv4 on, with ones in place of type of service, TTL,
-    // checksums and BTH's fifth byte.
-    let expected = hex(
-        "020000000001 020000000000 0800 \
-         45 00 0034 0000 4000 40 11 26b7 0a000001 0a000002 \
-         c000 12b7 0020 0000 \
-         04 30 ffff 00 010000 80 000000 \
-         0000000000 000000 c58b4d3c",
-    );
+    // RDMA WRITE Only of 5 B and 3 B of pad, which BTH tells in bits 4 and 5 of its second byte; RETH. IPv4: 20 + 8 + 12 + 16
+    // + 8 + 4 = 68 B = 0x44; its checksum is that of the middle packet above with 0x0598 less in the length. UDP 48 B = 0x30.
+    // The ICRC is the CRC-32 of zlib over eight bytes of ones and the packet from IPv4 on, with ones in place of type of
+    // service, TTL, checksums and BTH's fifth byte.
+    let expected = hex("020000000001 020000000000 0800 \
+         45 00 0044 0000 4000 40 11 26a7 0a000001 0a000002 \
+         c000 12b7 0030 0000 \
+         0a 30 ffff 00 010000 80 000000 \
+         0000000000000000 00000000 00000005 \
+         0000000000 000000 b3dc437e");
     assert_eq!(packets[0].bytes, expected);
     assert_eq!(packets[0].length as usize, expected.len());
 }
@@ -135,13 +134,11 @@ fn acks_are_those_of_the_specification() {
     // To port 3 from port 2. DSCP 48, since ACKs go before data; 48 B = 20 + 8 + 12 + 4 + 4. Checksum: 45c0 + 0030 + 4000 +
     // 4011 + 0a00 + 0002 + 0a00 + 0001 = da04, whose complement is 25fb. BTH: Acknowledge, PSN 0. AETH: an ACK without
     // credits (0 and 11111), no message complete. The ICRC by zlib.
-    let first = hex(
-        "020000000003 020000000002 0800 \
+    let first = hex("020000000003 020000000002 0800 \
          45 c0 0030 0000 4000 40 11 25fb 0a000002 0a000001 \
          c000 12b7 001c 0000 \
          11 00 ffff 00 010000 00 000000 \
-         1f 000000 cc6889ad",
-    );
+         1f 000000 cc6889ad");
     assert_eq!(acks[0].bytes, first);
     // 66 B on the wire, as counted.
     assert_eq!(acks[0].length, 62);
@@ -154,7 +151,7 @@ const INCAST: &str = r#"
     topology = { name = "star", hosts = 3, rate = "100Gbps", delay = "1us" }
     scheme = { name = "dcqcn" }
     traffic = [{ pattern = "incast", receiver = "host2", senders = 2, size = "200KB" }]
-    detector = { name = "red", kmin = "1KB", kmax = "2KB", pmax = 1.0 }
+    detector = { name = "red", k_min = "1KB", k_max = "2KB", p_max = 1.0 }
     record = { packets = "all" }
     flow_control = { name = "pfc", xoff = "30KB" }
 "#;
@@ -174,7 +171,7 @@ fn cnps_are_those_of_the_specification() {
     // 78 B with the check sequence, whatever the simulator takes a CNP for.
     assert_eq!((cnp.bytes.len(), cnp.length), (74, 74));
     // Data that RED may mark is ECT(0), and CE where it did.
-    let data = packets.iter().filter(|p| p.port == "switch1->host2" && p.bytes[42] < 3);
+    let data = packets.iter().filter(|p| p.port == "switch1->host2" && (6..=8).contains(&p.bytes[42]));
     let mut points: Vec<u8> = data.map(|p| p.bytes[15] & 3).collect();
     points.sort_unstable();
     points.dedup();
@@ -201,16 +198,17 @@ fn telemetry_comes_before_the_payload() {
     let set = [("scheme.name", "hpcc"), ("traffic.0.size", "3000B")];
     let packets = capture(&run(&parse(PAIR, &set), 1), 192, "int.pcapng");
     let sent = packets.iter().find(|p| p.port == "host0->switch1").expect("data");
-    assert_eq!(sent.bytes[54..96], [0; 42]);
+    // After RETH, which the first packet of a message has.
+    assert_eq!(sent.bytes[70..112], [0; 42]);
     let stamped = packets.iter().find(|p| p.port == "switch1->host1" && !p.inbound).expect("data");
-    assert_eq!(stamped.bytes[54..56], [0x10, 0]);
-    let record = u64::from_be_bytes(stamped.bytes[56..64].try_into().expect("eight bytes"));
+    assert_eq!(stamped.bytes[70..72], [0x10, 0]);
+    let record = u64::from_be_bytes(stamped.bytes[72..80].try_into().expect("eight bytes"));
     // 100 Gbps has the code 8. The switch has sent nothing, has nothing queued, and stamps at 1,121 ns, when the frame of
     // 1518 B (121.44 ns) and the light (1 us) have come.
     assert_eq!((record >> 60, record >> 36 & 0xFF_FFFF, record & 0xF_FFFF_FFFF), (8, 1_121, 0));
     // The ACK brings it back: AETH, then the same stack.
     let ack = packets.iter().find(|p| p.port == "host1->switch1" && !p.inbound).expect("an ACK");
-    assert_eq!(ack.bytes[58..68], stamped.bytes[54..64]);
+    assert_eq!(ack.bytes[58..68], stamped.bytes[70..80]);
 }
 
 #[test]

@@ -76,7 +76,7 @@ const ANNOTATIONS: [&str; 6] = ["offset_bytes", "size_bytes", "priority", "mark"
 
 /// Writes the trace of a run.
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
-    let mut writer = Writer { trace, out, buffer: Vec::new(), names: HashMap::new() };
+    let mut writer = Writer { trace, out, buffer: Vec::new(), names: HashMap::new(), shown: Vec::new() };
     writer.begin()?;
     writer.nodes_and_ports()?;
     writer.flows()?;
@@ -101,6 +101,8 @@ struct Writer<'t, W> {
     out: W,
     buffer: Vec<u8>,
     names: HashMap<Name, u64>,
+    /// Ports that have tracks, in order.
+    shown: Vec<PortId>,
 }
 
 impl<W: Write> Writer<'_, W> {
@@ -222,8 +224,9 @@ impl<W: Write> Writer<'_, W> {
 
     fn nodes_and_ports(&mut self) -> io::Result<()> {
         let (net, records) = (self.trace.net.clone(), &self.trace.records);
-        let mut ports: Vec<PortId> = self.trace.ports.clone();
-        ports.extend(records.queues.iter().map(|q| q.port));
+        // Ports at which nothing ever happened have no tracks.
+        let mut ports: Vec<PortId> = records.packets.rows().iter().map(|row| row.port).collect();
+        ports.extend(records.queues.iter().filter(|q| q.max_bytes > 0).map(|q| q.port));
         ports.extend(records.pauses.iter().map(|p| p.port));
         ports.extend(records.roots.iter().map(|r| r.port));
         ports.sort_unstable();
@@ -241,6 +244,7 @@ impl<W: Write> Writer<'_, W> {
             let name = net.topology.nodes[node as usize].name.clone();
             self.track(Track::Node(node), None, name, Some(rank as i32))?;
         }
+        self.shown.extend(&ports);
         for &port in &ports {
             let node = Track::Node(net.topology.node_of(port));
             self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port as i32))?;
@@ -322,6 +326,9 @@ impl<W: Write> Writer<'_, W> {
     fn queues(&mut self) -> io::Result<()> {
         let trace = self.trace;
         for row in &trace.records.queues {
+            if self.shown.binary_search(&row.port).is_err() {
+                continue;
+            }
             self.count(Track::Queue(row.port), row.time, Value::Bytes(row.bytes))?;
         }
         Ok(())
