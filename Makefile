@@ -5,7 +5,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python docs browser cargo clean
+.PHONY: demo test test-rust test-python docs browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -33,7 +33,7 @@ test-rust: cargo
 	cargo clippy --workspace --all-targets -- -D warnings
 	cargo test --workspace
 
-test-python: .venv/installed-for-tests browser
+test-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -63,6 +63,12 @@ browser:
 	@command -v chromium >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
 		{ echo "The report's test needs Chromium: install it, for instance with: sudo apt-get install chromium" >&2; exit 1; }
+
+# Captures are tested with Wireshark's dissectors.
+tshark:
+	@command -v tshark >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
+		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark; } || \
+		{ echo "The test of captures needs tshark: install it, for instance with: sudo apt-get install tshark" >&2; exit 1; }
 
 clean:
 	rm -rf .venv target out

@@ -96,6 +96,11 @@ def made_up_run(
             **{name: pa.array([], pa.string()).dictionary_encode() for name in ("leg", "part", "port")},
             "time_ps": pa.array([], pa.uint64()),
         },
+        "packets": {
+            "time_ps": pa.array([], pa.uint64()),
+            **{name: pa.array([], pa.string()).dictionary_encode() for name in ("port", "direction", "kind")},
+            "flow": pa.array([], pa.uint64()),
+        },
         "ports": {
             "port": pa.array(used, pa.string()).dictionary_encode(),
             "utilization": pa.array([0.5] * len(used), pa.float64()),

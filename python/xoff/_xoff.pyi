@@ -30,6 +30,18 @@ class RunOutput:
     def summary(self) -> str:
         """The run in a few numbers, as JSON."""
 
+    def write_pcapng(self, path: str | os.PathLike[str], snap_length: int) -> None:
+        """Write the packets that were recorded as pcapng, of each at most `snap_length` bytes.
+
+        A `ScenarioError` where none were recorded or the network is no Ethernet, an `OSError` where writing fails.
+        """
+
+    def write_perfetto(self, path: str | os.PathLike[str]) -> None:
+        """Write packets, pauses and samples as a trace for Perfetto.
+
+        A `ScenarioError` where no packets were recorded, an `OSError` where writing fails.
+        """
+
     def write_tables(self, folder: str | os.PathLike[str]) -> None:
         """Write every table into `folder` as Parquet; an `OSError` where that fails."""
 
@@ -58,6 +70,9 @@ class Prepared:
     @property
     def space(self) -> str | None:
         """What its tuning may choose for each key, as JSON; none where it has no tuning."""
+
+    def check_capture(self) -> None:
+        """Refuse a network of which there can be no capture with a `ScenarioError`."""
 
     def alone(self) -> Prepared:
         """The same scenario as a run of its own: without the sweep and the tuning."""

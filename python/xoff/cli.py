@@ -81,6 +81,21 @@ def run(
     sets: Settings = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="In place of the scenario's seed.")] = None,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")] = "1",
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="PORT",
+            help="The packets at this port in packets.pcapng, for Wireshark; may be given several times. Or switches, all.",
+        ),
+    ] = None,
+    snap_length: Annotated[
+        int | None,
+        typer.Option(
+            "--snap-length", min=64, max=262144, metavar="BYTES", help="Of each packet there, up to so much; all."
+        ),
+    ] = None,
+    perfetto: Annotated[bool, typer.Option("--perfetto", help="A trace.perfetto for ui.perfetto.dev.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
     force: Force = False,
 ) -> None:
@@ -88,28 +103,34 @@ def run(
 
     Example: xoff run scenarios/fat_tree_websearch.toml -o out/fncc --set scheme.name=fncc --seed 1
     """
+    from xoff.captures import SNAP_LENGTH, Captures
     from xoff.results import Run, check_target
     from xoff.running import execute
     from xoff.scenario import overrides_of, read
     from xoff.summary import Summary
 
     workers = _threads(threads)
+    if snap_length is not None and not pcap:
+        raise UserError("--snap-length: expected --pcap as well, which writes packets")
+    captures = Captures(pcap or (), perfetto, snap_length or SNAP_LENGTH)
     source = read(scenario, overrides_of(sets or []))
     check_target(out, force=force)
-    prepared = source.prepare(seed)
+    prepared = captures.prepare(source, seed)
     for warning in prepared.warnings:
         complain("warning", warning)
     with progress_bar(scenario.name, quiet=quiet) as progress:
         outcome = execute(prepared, threads=workers, progress=progress)
     result = Run.from_output(outcome.output)
     try:
-        folder = result.write(out, force=force)
+        folder = result.write(out, force=force, captures=captures)
     except OSError as error:
         complain("error", f"{out}: the results could not be written: {error.strerror or error}")
         raise typer.Exit(BROKEN) from None
     if not quiet:
         typer.echo(summary_text(result, Summary.of_output(outcome.output)))
         typer.echo(f"{'results':<9} {folder}")
+        for what, file in captures.files().items():
+            typer.echo(f"{what:<9} {folder / file}")
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             complain("warning", warning)

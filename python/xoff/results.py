@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff.captures import FILES, SNAP_LENGTH, Captures, write_pcapng, write_perfetto
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ TABLES = (
     "operations",
     "throttles",
     "breakdown",
+    "packets",
     "ports",
 )
 """Every table of a run, in the order of the documentation."""
@@ -79,6 +81,7 @@ _COLUMNS: dict[str, dict[str, str]] = {
     },
     "throttles": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
     "breakdown": {"flow": _NUMBER, "leg": _NAME, "part": _NAME, "port": _NAME, "time_ps": _NUMBER},
+    "packets": {"time_ps": _NUMBER, "port": _NAME, "direction": _NAME, "kind": _NAME, "flow": _NUMBER},
     "ports": {
         "port": _NAME,
         "utilization": _NUMBER,
@@ -130,6 +133,8 @@ class Run:
     """Each change of a throttle's state."""
     breakdown: pa.Table
     """Where each flow's time went, in parts that sum to its completion time."""
+    packets: pa.Table
+    """Each packet at the ports that were asked for, as it left or came in."""
     ports: pa.Table
     """Totals of each port."""
 
@@ -184,8 +189,8 @@ class Run:
         scheme = self.manifest.get("scenario", {}).get("scheme", {})
         return str(scheme.get("name", "?") if isinstance(scheme, dict) else scheme)
 
-    def write(self, folder: str | os.PathLike[str], *, force: bool = False) -> Path:
-        """Write the tables and the manifest into `folder`; see `check_target` for what is refused.
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None) -> Path:
+        """Write the tables, `captures` and the manifest into `folder`; see `check_target` for what is refused.
 
         The files are complete before they take their names, and the manifest comes last.
         """
@@ -195,6 +200,8 @@ class Run:
         staging.mkdir(parents=True)
         try:
             self._write_tables(staging)
+            if captures is not None and self._output is not None:
+                captures.write(self._output, staging)
             (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
             _move_into(staging, target)
         finally:
@@ -211,6 +218,21 @@ class Run:
                 raise UserError("say where to write the report: the run has no folder yet")
             path = self.folder / "report.html"
         return write_report([self], path)
+
+    def write_pcapng(self, path: str | os.PathLike[str], *, snap_length: int = SNAP_LENGTH) -> Path:
+        """Write the packets that `record.packets` asked for to `path`, for Wireshark.
+
+        Of each packet it has no more than `snap_length` bytes. A `UserError` where no packets were recorded, the network is
+        no Ethernet, or the run was read from its folder.
+        """
+        return write_pcapng(self._output, path, snap_length)
+
+    def write_perfetto(self, path: str | os.PathLike[str]) -> Path:
+        """Write packets, pauses and samples to `path`, for ui.perfetto.dev.
+
+        A `UserError` where no packets were recorded, or the run was read from its folder.
+        """
+        return write_perfetto(self._output, path)
 
     def _write_tables(self, folder: Path) -> None:
         # The native module does it without pyarrow, whose import would be most of a short run's time.
@@ -370,7 +392,7 @@ def _is_run_folder(folder: Path) -> bool:
         return _is_manifest(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError):
         # Tables without a manifest: a run whose writing was cut off.
-        return {entry.name for entry in folder.iterdir()} <= {f"{name}.parquet" for name in TABLES}
+        return {entry.name for entry in folder.iterdir()} <= {*(f"{name}.parquet" for name in TABLES), *FILES}
 
 
 def _move_into(staging: Path, target: Path) -> None:
@@ -380,4 +402,9 @@ def _move_into(staging: Path, target: Path) -> None:
     (target / MANIFEST).unlink(missing_ok=True)
     for name in TABLES:
         (staging / f"{name}.parquet").replace(target / f"{name}.parquet")
+    for file in FILES:
+        # Those of an earlier run are not of this one.
+        (target / file).unlink(missing_ok=True)
+        if (staging / file).exists():
+            (staging / file).replace(target / file)
     (staging / MANIFEST).replace(target / MANIFEST)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,6 +40,10 @@ class Scenario:
             The scenario or an override is wrong.
         """
         return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed)
+
+    def also(self, sets: Mapping[str, object]) -> Scenario:
+        """The same with these settings on top."""
+        return replace(self, overrides=[*self.overrides, *overrides_from(sets)])
 
     def check(self) -> tuple[dict[str, Any], list[str]]:
         """Validate without a run.

@@ -24,6 +24,7 @@ mod agenda;
 pub mod breakdown;
 pub mod buffer;
 pub mod build;
+pub mod capture;
 pub mod credit;
 pub mod cut;
 pub mod cut_through;

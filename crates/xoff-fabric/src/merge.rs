@@ -12,7 +12,7 @@ use crate::topology::PortId;
 impl Records {
     /// The record of all parts, in their order. Samples come by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
-    /// port.
+    /// port, packets by time, direction and port.
     pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, cut: &Cut, net: &Network) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
@@ -45,6 +45,7 @@ impl Records {
             append(&mut all.states, part.states);
             append(&mut all.throttles, part.throttles);
             append(&mut all.breakdown, part.breakdown);
+            all.packets.append(part.packets);
             queues.push(part.queues);
             utilization.push(part.utilization);
         }
@@ -60,6 +61,7 @@ impl Records {
         all.throttles.sort_by_key(|t| (t.time, t.port));
         // A flow's rows are all of its sender's part.
         all.breakdown.sort_by_key(|b| b.flow);
+        all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| cut.part_of(net.topology.node_of(p))).collect()
         };

@@ -17,7 +17,7 @@ pub type PacketId = u32;
 pub const NO_PACKET: PacketId = u32::MAX;
 
 /// What a packet is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
     /// Payload of a flow.

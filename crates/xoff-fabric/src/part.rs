@@ -312,6 +312,7 @@ impl Part {
             || part.throttles.is_some()
             || part.tells_when_ready
             || part.breakdown.is_some()
+            || part.records.capture.is_some()
             || !part.arbiters.is_empty();
         part.attentive = part.attends_wire
             || part.watched
@@ -523,6 +524,9 @@ impl Part {
         }
         if self.breakdown.is_some() {
             self.note_hop(port_id, id, arrival);
+        }
+        if self.records.capture.is_some() {
+            self.capture_packet(port_id, id, arrival);
         }
         if self.tells_when_ready {
             let port = &mut self.ports[port_id as usize];

@@ -7,6 +7,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::{PortState, ReactionPoint};
 
 use crate::breakdown::BreakdownRecord;
+use crate::capture::{Capture, PacketFilter, PacketRecords};
 use crate::detection::{MarkRecord, Marks, StateRecord};
 use crate::event::{key, kind};
 use crate::lanes::Lanes;
@@ -43,6 +44,8 @@ pub struct Recording {
     pub throttles: bool,
     /// Record where each flow's time went.
     pub breakdown: bool,
+    /// Packets to record.
+    pub packets: Option<PacketFilter>,
 }
 
 impl Recording {
@@ -248,6 +251,10 @@ pub struct Records {
     pub throttles: Vec<ThrottleRecord>,
     /// Where flows' time went.
     pub breakdown: Vec<BreakdownRecord>,
+    /// Packets, while the run goes on; none where none are recorded.
+    pub(crate) capture: Option<Box<Capture>>,
+    /// Packets. Empty before the end.
+    pub packets: PacketRecords,
     /// By port, then priority: the state of the last row where states are recorded; empty where none are.
     pub(crate) states_now: Vec<Option<PortState>>,
     /// Flows under way whose rates are sampled.
@@ -266,6 +273,7 @@ impl Records {
             marks_at: vec![Marks::default(); ports],
             drops: vec![0; ports],
             sampled_tx: vec![0; recording.utilization.len()],
+            capture: recording.packets.as_ref().map(|filter| Capture::new(filter, net.topology.ports())),
             recording,
             ..Records::default()
         };
@@ -283,15 +291,21 @@ impl Records {
         self.roots.len() + self.waited.len() + self.waits
     }
 
+    /// Packets recorded.
+    pub fn packet_rows(&self) -> usize {
+        self.packets.rows().len() + self.capture.as_ref().map_or(0, |capture| capture.len())
+    }
+
     /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks,
-    /// states, and parts of flows' times.
+    /// states, packets, and parts of flows' times.
     pub fn rows(&self) -> usize {
         let events = self.pauses.len()
             + self.notifications.len()
             + self.marks.len()
             + self.states.len()
             + self.throttles.len()
-            + self.breakdown.len();
+            + self.breakdown.len()
+            + self.packet_rows();
         self.sampled_rows() + events + self.root_rows()
     }
 
@@ -347,6 +361,13 @@ impl Records {
     pub(crate) fn notification(&mut self, time: Time, kind: Kind, flow: u32, point: Option<u32>) {
         if self.recording.notifications {
             self.notifications.push(NotificationRecord { time, kind, flow, point });
+        }
+    }
+
+    /// Keeps the packets that were recorded up to the end.
+    fn close_packets(&mut self, end: Time) {
+        if let Some(capture) = self.capture.take() {
+            self.packets = capture.closed(end);
         }
     }
 
@@ -415,6 +436,7 @@ impl Part {
         self.close_pauses();
         self.close_roots();
         self.close_throttles();
+        self.records.close_packets(self.now);
         if let Some(points) = &self.switch_points {
             self.records.flow_tables.extend(points.most_flows());
         }

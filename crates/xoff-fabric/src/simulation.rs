@@ -209,6 +209,11 @@ impl Simulation {
         &self.records
     }
 
+    /// The network, and what was recorded, at the end of the run.
+    pub fn into_records(self) -> (Arc<Network>, Records) {
+        (self.net, self.records)
+    }
+
     /// The part that has a port.
     fn part(&self, port: PortId) -> &Part {
         &self.parts[self.cut.part_of(self.net.topology.node_of(port))]

@@ -15,6 +15,7 @@ use xoff::run::{Glance, Output, RunError, Threads, run_on};
 use xoff::scenario::{self, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
+use xoff::trace::{self, Trace, TraceError};
 use xoff_schemes::ThrottleParams;
 use xoff_schemes::throttle::pft::Pft;
 
@@ -126,9 +127,31 @@ impl RunOutput {
         to_json(&Summary::of(&self.0.tables))
     }
 
+    /// Writes the packets that were recorded to `path` as pcapng, of each at most `snap_length` bytes.
+    fn write_pcapng(&self, py: Python<'_>, path: PathBuf, snap_length: u32) -> PyResult<()> {
+        let trace = self.trace()?;
+        py.detach(|| trace.write_pcapng(&path, snap_length)).map_err(|e| match e {
+            TraceError::Io(e) => e.into(),
+            other => ScenarioError::new_err(other.to_string()),
+        })
+    }
+
+    /// Writes the packets that were recorded, pauses and samples to `path` as a trace for Perfetto.
+    fn write_perfetto(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
+        let trace = self.trace()?;
+        Ok(py.detach(|| trace.write_perfetto(&path))?)
+    }
+
     /// Writes every table into `folder` as Parquet.
     fn write_tables(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
         Ok(py.detach(|| store::write(&self.0.tables, &folder))?)
+    }
+}
+
+impl RunOutput {
+    fn trace(&self) -> PyResult<&Trace> {
+        let none = "no packets were recorded: `packets` in [record] says at which ports they are to be";
+        self.0.trace.as_ref().ok_or_else(|| ScenarioError::new_err(none))
     }
 }
 
@@ -169,6 +192,11 @@ impl Prepared {
     #[getter]
     fn space(&self) -> PyResult<Option<String>> {
         self.scenario.tune.as_ref().map(|tune| to_json(&tune.space())).transpose()
+    }
+
+    /// Refuses a network of which there can be no capture.
+    fn check_capture(&self) -> PyResult<()> {
+        trace::ethernet(&self.scenario.flow_control).map_err(|e| ScenarioError::new_err(e.to_string()))
     }
 
     /// The same scenario as a run of its own: without the sweep and the tuning.

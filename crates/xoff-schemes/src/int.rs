@@ -102,6 +102,13 @@ impl ExactRecord {
         ExactRecord { at, tx_bytes, queue_bytes, rate }
     }
 
+    /// The same in hardware widths, in units as they are.
+    pub fn packed(self) -> PackedRecord {
+        let ExactRecord { at, tx_bytes, queue_bytes, rate } = self;
+        let code = PackedRecord::speed_code(rate).unwrap_or(0);
+        PackedRecord::stamp(code, 0, &PortReading { at, tx_bytes, queue_bytes, rate })
+    }
+
     /// What happened since `before`.
     pub fn since(self, before: ExactRecord) -> HopChange {
         HopChange {

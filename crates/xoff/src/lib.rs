@@ -6,6 +6,7 @@ pub mod scenario;
 pub mod store;
 pub mod summary;
 pub mod tables;
+pub mod trace;
 
 pub use run::{Output, RunError, Threads, run, run_on};
 pub use scenario::{Scenario, ScenarioError};

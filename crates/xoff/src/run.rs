@@ -5,16 +5,19 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xoff_engine::Time;
+use xoff_fabric::capture::PacketFilter;
 use xoff_fabric::dependencies::{self, Schedule};
 use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Cut, Failure, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
+use xoff_schemes::AnyDetector;
 use xoff_traffic::{Traffic, closed_loop};
 
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
+use crate::trace::{CodePoints, Trace};
 
 /// Why a run gave no results, or broke.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -79,6 +82,8 @@ pub struct Output {
     pub manifest: Value,
     /// Result tables.
     pub tables: Vec<Table>,
+    /// The packets for other programs, where `record.packets` asks for them.
+    pub trace: Option<Trace>,
 }
 
 /// How far a run is, for who waits.
@@ -179,6 +184,7 @@ fn run_up_to(
         priority: f.priority,
     });
     let recording = recording(scenario, &topology);
+    let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
     let net = Network::along(
         topology,
         scenario.router(),
@@ -213,7 +219,25 @@ fn run_up_to(
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };
-    Ok(Output { manifest: manifest(scenario, &sim, stop, &clock, &tables), tables })
+    let manifest = manifest(scenario, &sim, stop, &clock, &tables);
+    let trace = traced.map(|ports| trace(scenario, detector, ports, sim));
+    Ok(Output { manifest, tables, trace })
+}
+
+/// The packets of a run that has ended, and what a trace needs beside them.
+fn trace(scenario: &Scenario, detector: Option<&AnyDetector>, ports: Vec<PortId>, sim: Simulation) -> Trace {
+    let (scheme, seed) = (scenario.scheme.name(), scenario.seed);
+    let end = sim.now();
+    let (net, records) = sim.into_records();
+    let code_points = match detector {
+        None => CodePoints::None,
+        Some(detector) if detector.has_states() => CodePoints::Ternary,
+        Some(_) => CodePoints::Ecn,
+    };
+    let about = format!(
+        "a simulated run: scheme {scheme}, seed {seed}; time 0 is the run's, packets have no payload"
+    );
+    Trace { net, records, ports, end, code_points, about }
 }
 
 fn simulate(
@@ -252,6 +276,13 @@ fn flow_tables(sim: &Simulation) -> Value {
     }
 }
 
+/// These ports in order, each once.
+fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
 /// What the fabric is to record, by ports and flows.
 fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
@@ -264,19 +295,17 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let states = match &record.states {
         States::None => Vec::new(),
         States::All => all.clone().filter(of_switch).collect(),
-        States::Ports(names) => {
-            let mut ports = named(names);
-            ports.sort_unstable();
-            ports.dedup();
-            ports
+        States::Ports(names) => once(named(names)),
+    };
+    let chosen = |ports: &Queues| -> Vec<PortId> {
+        match ports {
+            Queues::None => Vec::new(),
+            Queues::All => all.clone().collect(),
+            Queues::Switches => all.clone().filter(of_switch).collect(),
+            Queues::Ports(names) => named(names),
         }
     };
-    let ports: Vec<PortId> = match &record.queues {
-        Queues::None => Vec::new(),
-        Queues::All => all.collect(),
-        Queues::Switches => all.filter(of_switch).collect(),
-        Queues::Ports(names) => named(names),
-    };
+    let ports = chosen(&record.queues);
     let traffic = scenario.flows();
     let flows = traffic.flows.iter().enumerate();
     let rates = match &record.rates {
@@ -299,6 +328,11 @@ fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         states,
         throttles: record.throttles,
         breakdown: record.breakdown,
+        packets: (record.packets != Queues::None).then(|| PacketFilter {
+            ports: once(chosen(&record.packets)),
+            from: record.packets_from,
+            until: record.packets_until.unwrap_or(Time::NEVER),
+        }),
     }
 }
 
@@ -347,6 +381,7 @@ fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 7] {
         ("states", "states = \"none\"", records.states.len()),
         ("states of throttles", "throttles = false", records.throttles.len()),
         ("parts of flows' times", "breakdown = false", records.breakdown.len()),
+        ("packets", "packets_until", records.packet_rows()),
     ]
 }
 

@@ -9,7 +9,8 @@ use super::error::{nearest, one_of};
 use super::{Queues, Rates, Scenario, States, Stop};
 
 /// Most rows of samples, pauses and notifications that a run may record. They are held in memory until it ends: a
-/// row of rates takes 56 B while it runs and 52 B in its table, so that a full record takes 5.4 GB at most.
+/// row of rates takes 56 B while it runs and 52 B in its table, so that a full record takes 5.4 GB; one of packets with
+/// telemetry of five hops takes twice that.
 pub(crate) const MOST_ROWS: usize = 50_000_000;
 
 /// Checks `[record]`.
@@ -27,6 +28,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
         c.add("record.utilization", "`utilization` in [record] has no ports", expected);
     }
     states(c, s, topology);
+    packets(c, s, topology);
     let tables = if record.utilization { 2 } else { 1 };
     let ports = ports(c, &record.queues, topology) as u128 * tables;
     let endless = traffic.map_or(vec![], |traffic| endless(c, &record.rates, traffic));
@@ -83,6 +85,27 @@ fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String
         let example = known.last().map_or("node->neighbour", String::as_str);
         let message = format!("`{key}` in [record] names the unknown port {name:?}");
         c.add(&format!("record.{key}.{i}"), message, format!("expected a port such as `{example}`{meant}"));
+    }
+}
+
+/// Checks which packets are recorded, and when.
+fn packets(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
+    let record = &s.record;
+    if let Queues::Ports(names) = &record.packets {
+        known_ports(c, "packets", names, &topology.port_names());
+    }
+    for key in ["packets_from", "packets_until"] {
+        if record.packets == Queues::None && c.is_written(&format!("record.{key}")) {
+            let message = format!("`{key}` in [record] has no ports");
+            c.add(&format!("record.{key}"), message, "expected `packets` as well, which says at which ports");
+        }
+    }
+    if let Some(until) = record.packets_until
+        && until <= record.packets_from
+    {
+        let from = record.packets_from;
+        let message = format!("`packets_until` in [record] is {until}, and `packets_from` {from}");
+        c.add("record.packets_until", message, format!("expected more than {from}"));
     }
 }
 

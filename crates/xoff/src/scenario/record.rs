@@ -41,6 +41,13 @@ pub struct Record {
     /// Where each flow's completion time went: serialization, propagation, queueing and pauses by port, window, rate and so
     /// on, in parts that sum to it exactly.
     pub breakdown: bool,
+    /// Ports at which each packet is recorded as it leaves and as it arrives: `"none"`, those of `"switches"`, `"all"` (with
+    /// host NICs), or a list of ports, each as `"node->neighbour"`. They fill the record fast.
+    pub packets: Queues,
+    /// Packets are recorded from this time on.
+    pub packets_from: Time,
+    /// Packets are recorded before this time; without it, to the end of the run.
+    pub packets_until: Option<Time>,
 }
 
 impl Default for Record {
@@ -58,6 +65,9 @@ impl Default for Record {
             states: States::None,
             throttles: false,
             breakdown: false,
+            packets: Queues::None,
+            packets_from: Time::ZERO,
+            packets_until: None,
         }
     }
 }
@@ -69,7 +79,7 @@ impl Record {
     }
 }
 
-/// Egress queues to sample.
+/// Ports whose egress queues are sampled, or whose packets are recorded.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Queues {
     /// None.

@@ -1,0 +1,89 @@
+//! The packets of a run in other programs' formats: pcapng for Wireshark, and a trace for Perfetto's viewer.
+
+mod addresses;
+mod frame;
+mod pcapng;
+mod perfetto;
+mod perfetto_proto;
+mod telemetry;
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use xoff_engine::Time;
+use xoff_fabric::Network;
+use xoff_fabric::records::Records;
+use xoff_fabric::topology::PortId;
+
+/// Least bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.
+pub const LEAST_SNAP_LENGTH: u32 = 64;
+/// Most bytes of a packet that a capture may keep: what Wireshark takes.
+pub const MOST_SNAP_LENGTH: u32 = 262_144;
+
+/// How switches write what they say of congestion into the ECN field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodePoints {
+    /// Nothing is marked: 00.
+    None,
+    /// RFC 3168: 10 is ECT(0), 11 is CE.
+    Ecn,
+    /// TCD, Table 1: 01 is capable of it, 10 is UE, 11 is CE.
+    Ternary,
+}
+
+/// Why a run's packets cannot be written so.
+#[derive(Debug, thiserror::Error)]
+pub enum TraceError {
+    /// Its frames are none of Ethernet.
+    #[error(
+        "flow control `{0}` is no Ethernet's, and a capture has Ethernet frames; expected `pfc` or `none`. `--perfetto` and \
+         `record.packets` take packets of any network"
+    )]
+    NoEthernet(&'static str),
+    /// The file could not be written.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A run whose packets were recorded, with what else of it a trace shows.
+pub struct Trace {
+    pub(crate) net: Arc<Network>,
+    pub(crate) records: Records,
+    pub(crate) ports: Vec<PortId>,
+    pub(crate) end: Time,
+    pub(crate) code_points: CodePoints,
+    pub(crate) about: String,
+}
+
+impl Trace {
+    /// Writes the packets to `path` as pcapng, of each at most `snap_length` bytes.
+    ///
+    /// # Errors
+    /// Where the network is no Ethernet, or the file cannot be written.
+    pub fn write_pcapng(&self, path: &Path, snap_length: u32) -> Result<(), TraceError> {
+        ethernet(&self.net.settings.flow_control)?;
+        let mut file = BufWriter::new(File::create(path)?);
+        pcapng::write(self, snap_length, &mut file)?;
+        Ok(file.flush()?)
+    }
+
+    /// Writes packets, pauses and samples to `path` as a trace for Perfetto.
+    ///
+    /// # Errors
+    /// Where the file cannot be written.
+    pub fn write_perfetto(&self, path: &Path) -> io::Result<()> {
+        let mut file = BufWriter::new(File::create(path)?);
+        perfetto::write(self, &mut file)?;
+        file.flush()
+    }
+}
+
+/// Refuses flow control that has no Ethernet frames.
+///
+/// # Errors
+/// [`TraceError::NoEthernet`].
+pub fn ethernet(flow_control: &xoff_fabric::settings::FlowControl) -> Result<(), TraceError> {
+    if flow_control.has_credits() { Err(TraceError::NoEthernet(flow_control.name())) } else { Ok(()) }
+}

@@ -1,0 +1,445 @@
+//! A trace for Perfetto's viewer: a track for each port with its packets, under it its queue, pauses and times as a
+//! congestion root; and a track for each flow with its rates. Arrows go with each packet from hop to hop, and back with its
+//! ACK.
+
+use std::collections::HashMap;
+use std::io::{self, Write};
+
+use prost::Message;
+use xoff_engine::Time;
+use xoff_fabric::capture::PacketRecord;
+use xoff_fabric::packet::Kind;
+use xoff_fabric::records::RateSample;
+use xoff_fabric::topology::PortId;
+use xoff_schemes::Mark;
+
+use super::Trace;
+use super::perfetto_proto::{
+    ChildTracksOrdering, CounterDescriptor, CounterUnit, DebugAnnotation, InternedData, InternedName,
+    SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
+    TrackEventType,
+};
+
+/// Tracks by what they show, which is the upper half of their ids; the lower is a number among their like.
+#[derive(Clone, Copy)]
+enum Track {
+    Node(u32),
+    Port(PortId),
+    Queue(PortId),
+    Pause(PortId, u8),
+    Root(PortId, u8),
+    Flows,
+    Flow(u32),
+    FlowCounter(u32, Counter),
+}
+
+/// What is counted of a flow.
+#[derive(Clone, Copy, PartialEq)]
+enum Counter {
+    Sent,
+    Goodput,
+    Rate,
+    Window,
+}
+
+impl Counter {
+    const ALL: [Counter; 4] = [Counter::Sent, Counter::Goodput, Counter::Rate, Counter::Window];
+
+    fn name(self) -> &'static str {
+        match self {
+            Counter::Sent => "sent",
+            Counter::Goodput => "goodput",
+            Counter::Rate => "the scheme's rate",
+            Counter::Window => "the scheme's window",
+        }
+    }
+}
+
+impl Track {
+    fn id(self) -> u64 {
+        let (kind, number) = match self {
+            Track::Node(node) => (1, node.into()),
+            Track::Port(port) => (2, port.into()),
+            Track::Queue(port) => (3, port.into()),
+            Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),
+            Track::Root(port, priority) => (5, u64::from(port) << 3 | u64::from(priority)),
+            Track::Flows => (6, 0),
+            Track::Flow(flow) => (7, flow.into()),
+            Track::FlowCounter(flow, counter) => (8, u64::from(flow) << 2 | counter as u64),
+        };
+        kind << 40 | number
+    }
+}
+
+/// Names of the annotations of a packet's slice, whose numbers are their places from 1.
+const ANNOTATIONS: [&str; 6] = ["offset_bytes", "size_bytes", "priority", "mark", "rate_bps", "quanta"];
+
+/// Writes the trace of a run.
+pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
+    let mut writer = Writer { trace, out, buffer: Vec::new(), names: HashMap::new(), shown: Vec::new() };
+    writer.begin()?;
+    writer.nodes_and_ports()?;
+    writer.flows()?;
+    writer.packets()?;
+    writer.pauses()?;
+    writer.roots()?;
+    writer.queues()?;
+    writer.rates()
+}
+
+/// What a slice is called; the viewer keeps each such name once.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Name {
+    Packet(Kind, u32),
+    Pause,
+    Root,
+    Flow(u32),
+}
+
+struct Writer<'t, W> {
+    trace: &'t Trace,
+    out: W,
+    buffer: Vec<u8>,
+    names: HashMap<Name, u64>,
+    /// Ports that have tracks, in order.
+    shown: Vec<PortId>,
+}
+
+impl<W: Write> Writer<'_, W> {
+    fn put(&mut self, packet: &TracePacket) -> io::Result<()> {
+        self.buffer.clear();
+        // A trace is its packets one after the other, each as field 1.
+        self.buffer.push(1 << 3 | 2);
+        packet.encode_length_delimited(&mut self.buffer).map_err(io::Error::other)?;
+        self.out.write_all(&self.buffer)
+    }
+
+    fn begin(&mut self) -> io::Result<()> {
+        let names = ANNOTATIONS.iter().zip(1..);
+        let name = |(name, iid): (&&str, u64)| InternedName { iid: Some(iid), name: Some(name.to_string()) };
+        let debug_annotation_names = names.map(name).collect();
+        self.put(&TracePacket {
+            trusted_packet_sequence_id: Some(1),
+            sequence_flags: Some(SEQ_INCREMENTAL_STATE_CLEARED),
+            interned_data: Some(InternedData { event_names: Vec::new(), debug_annotation_names }),
+            ..TracePacket::default()
+        })
+    }
+
+    fn describe(&mut self, descriptor: TrackDescriptor) -> io::Result<()> {
+        self.put(&TracePacket {
+            trusted_packet_sequence_id: Some(1),
+            track_descriptor: Some(descriptor),
+            ..TracePacket::default()
+        })
+    }
+
+    fn track(
+        &mut self,
+        track: Track,
+        parent: Option<Track>,
+        name: String,
+        rank: Option<i32>,
+    ) -> io::Result<()> {
+        self.describe(TrackDescriptor {
+            uuid: Some(track.id()),
+            name: Some(name),
+            parent_uuid: parent.map(Track::id),
+            counter: None,
+            child_ordering: Some(ChildTracksOrdering::Explicit.into()),
+            sibling_order_rank: rank,
+        })
+    }
+
+    fn counter(
+        &mut self,
+        track: Track,
+        parent: Track,
+        name: &str,
+        of: CounterDescriptor,
+        rank: i32,
+    ) -> io::Result<()> {
+        self.describe(TrackDescriptor {
+            uuid: Some(track.id()),
+            name: Some(name.to_string()),
+            parent_uuid: Some(parent.id()),
+            counter: Some(of),
+            child_ordering: None,
+            sibling_order_rank: Some(rank),
+        })
+    }
+
+    /// The number of a name, and what says so where it is new.
+    fn name(&mut self, name: Name) -> (u64, Option<InternedData>) {
+        let next = self.names.len() as u64 + 1;
+        let iid = *self.names.entry(name).or_insert(next);
+        let new = (iid == next).then(|| {
+            let text = match name {
+                Name::Packet(kind, u32::MAX) => kind_name(kind).to_string(),
+                Name::Packet(kind, flow) => format!("{} of flow {flow}", kind_name(kind)),
+                Name::Pause => "paused".to_string(),
+                Name::Root => "congestion root".to_string(),
+                Name::Flow(flow) => format!("flow {flow}"),
+            };
+            let name = InternedName { iid: Some(iid), name: Some(text) };
+            InternedData { event_names: vec![name], debug_annotation_names: Vec::new() }
+        });
+        (iid, new)
+    }
+
+    fn event(&mut self, at: Time, event: TrackEvent, new: Option<InternedData>) -> io::Result<()> {
+        self.put(&TracePacket {
+            timestamp: Some(at.ps() / 1000),
+            trusted_packet_sequence_id: Some(1),
+            sequence_flags: Some(SEQ_NEEDS_INCREMENTAL_STATE),
+            track_event: Some(event),
+            interned_data: new,
+            track_descriptor: None,
+        })
+    }
+
+    fn slice(
+        &mut self,
+        track: Track,
+        name: Name,
+        (from, to): (Time, Time),
+        debug_annotations: Vec<DebugAnnotation>,
+        flow_ids: Vec<u64>,
+    ) -> io::Result<()> {
+        let track_uuid = Some(track.id());
+        let (iid, new) = self.name(name);
+        let begin = TrackEvent {
+            r#type: Some(TrackEventType::SliceBegin.into()),
+            name_iid: Some(iid),
+            track_uuid,
+            debug_annotations,
+            flow_ids,
+            ..TrackEvent::default()
+        };
+        self.event(from, begin, new)?;
+        let end =
+            TrackEvent { r#type: Some(TrackEventType::SliceEnd.into()), track_uuid, ..TrackEvent::default() };
+        self.event(to, end, None)
+    }
+
+    fn nodes_and_ports(&mut self) -> io::Result<()> {
+        let (net, records) = (self.trace.net.clone(), &self.trace.records);
+        // Ports at which nothing ever happened have no tracks.
+        let mut ports: Vec<PortId> = records.packets.rows().iter().map(|row| row.port).collect();
+        ports.extend(records.queues.iter().filter(|q| q.max_bytes > 0).map(|q| q.port));
+        ports.extend(records.pauses.iter().map(|p| p.port));
+        ports.extend(records.roots.iter().map(|r| r.port));
+        ports.sort_unstable();
+        ports.dedup();
+        let mut stopped: Vec<(PortId, u8)> = records.pauses.iter().map(|p| (p.port, p.priority)).collect();
+        let mut roots: Vec<(PortId, u8)> = records.roots.iter().map(|r| (r.port, r.priority)).collect();
+        for list in [&mut stopped, &mut roots] {
+            list.sort_unstable();
+            list.dedup();
+        }
+        let mut nodes: Vec<u32> = ports.iter().map(|&p| net.topology.node_of(p)).collect();
+        nodes.sort_unstable();
+        nodes.dedup();
+        for (rank, &node) in nodes.iter().enumerate() {
+            let name = net.topology.nodes[node as usize].name.clone();
+            self.track(Track::Node(node), None, name, Some(rank as i32))?;
+        }
+        self.shown.extend(&ports);
+        for &port in &ports {
+            let node = Track::Node(net.topology.node_of(port));
+            self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port as i32))?;
+            let bytes = CounterDescriptor { unit: Some(CounterUnit::SizeBytes.into()), ..Default::default() };
+            self.counter(Track::Queue(port), Track::Port(port), "queue", bytes, 0)?;
+        }
+        for (port, priority) in stopped {
+            let name = format!("PAUSE, priority {priority}");
+            self.track(Track::Pause(port, priority), Some(Track::Port(port)), name, Some(1))?;
+        }
+        for (port, priority) in roots {
+            let name = format!("congestion root, priority {priority}");
+            self.track(Track::Root(port, priority), Some(Track::Port(port)), name, Some(2))?;
+        }
+        Ok(())
+    }
+
+    /// A slice for each flow's life, in tracks of their own.
+    fn flows(&mut self) -> io::Result<()> {
+        let (trace, end) = (self.trace, self.trace.end);
+        let nodes = &trace.net.topology.nodes;
+        self.track(Track::Flows, None, "flows".to_string(), Some(i32::MAX))?;
+        for (number, outcome) in trace.records.flows.iter().enumerate().filter(|(_, o)| o.started) {
+            let (flow, of) = (number as u32, &trace.net.flows[number]);
+            let ends = format!("{} to {}", nodes[of.src as usize].name, nodes[of.dst as usize].name);
+            let name = format!("flow {flow}: {ends}");
+            self.track(Track::Flow(flow), Some(Track::Flows), name, Some(number as i32))?;
+            let until = outcome.fct.map_or(end, |fct| outcome.start + fct);
+            self.slice(Track::Flow(flow), Name::Flow(flow), (outcome.start, until), Vec::new(), Vec::new())?;
+        }
+        Ok(())
+    }
+
+    /// A slice for each packet that leaves by a port, for as long as it is being sent.
+    fn packets(&mut self) -> io::Result<()> {
+        let trace = self.trace;
+        for row in trace.records.packets.rows().iter().filter(|row| !row.inbound) {
+            let sent = row.time + trace.net.topology.rate(row.port).serialization(row.size.into());
+            let name = Name::Packet(row.kind, row.flow);
+            let arrows = arrow(row).into_iter().collect();
+            self.slice(Track::Port(row.port), name, (row.time, sent), annotations(row), arrows)?;
+        }
+        Ok(())
+    }
+
+    fn pauses(&mut self) -> io::Result<()> {
+        let trace = self.trace;
+        for row in &trace.records.pauses {
+            let track = Track::Pause(row.port, row.priority);
+            self.slice(track, Name::Pause, (row.start, row.end), Vec::new(), Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn roots(&mut self) -> io::Result<()> {
+        let trace = self.trace;
+        for row in &trace.records.roots {
+            let track = Track::Root(row.port, row.priority);
+            self.slice(track, Name::Root, (row.start, row.end), Vec::new(), Vec::new())?;
+        }
+        Ok(())
+    }
+
+    fn count(&mut self, track: Track, at: Time, value: Value) -> io::Result<()> {
+        let (whole, real) = match value {
+            Value::Bytes(bytes) => (Some(bytes as i64), None),
+            Value::BitsPerSecond(rate) => (None, Some(rate)),
+        };
+        let event = TrackEvent {
+            r#type: Some(TrackEventType::Counter.into()),
+            track_uuid: Some(track.id()),
+            counter_value: whole,
+            double_counter_value: real,
+            ..TrackEvent::default()
+        };
+        self.event(at, event, None)
+    }
+
+    fn queues(&mut self) -> io::Result<()> {
+        let trace = self.trace;
+        for row in &trace.records.queues {
+            if self.shown.binary_search(&row.port).is_err() {
+                continue;
+            }
+            self.count(Track::Queue(row.port), row.time, Value::Bytes(row.bytes))?;
+        }
+        Ok(())
+    }
+
+    fn rates(&mut self) -> io::Result<()> {
+        let rows = &self.trace.records.rates;
+        // By flow, each flow's in their order.
+        let mut by_flow: Vec<&RateSample> = rows.iter().collect();
+        by_flow.sort_by_key(|row| row.flow);
+        for rows in by_flow.chunk_by(|a, b| a.flow == b.flow) {
+            for counter in Counter::ALL {
+                self.rates_of(rows, counter)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// One counter of a flow, if it has values at all: a scheme need not limit rate or window.
+    fn rates_of(&mut self, rows: &[&RateSample], counter: Counter) -> io::Result<()> {
+        let value = |row: &RateSample| match counter {
+            Counter::Sent => Some(Value::BitsPerSecond(row.sent_bps)),
+            Counter::Goodput => Some(Value::BitsPerSecond(row.goodput_bps)),
+            Counter::Rate => {
+                (row.rate.bps() < u64::MAX).then_some(Value::BitsPerSecond(row.rate.bps() as f64))
+            }
+            Counter::Window => (row.window < u64::MAX).then_some(Value::Bytes(row.window)),
+        };
+        let Some(first) = rows.first().filter(|_| rows.iter().any(|row| value(row).is_some())) else {
+            return Ok(());
+        };
+        let (flow, rank) = (first.flow, counter as i32);
+        let track = Track::FlowCounter(flow, counter);
+        let of = match counter {
+            Counter::Window => {
+                CounterDescriptor { unit: Some(CounterUnit::SizeBytes.into()), unit_name: None }
+            }
+            _ => CounterDescriptor { unit: None, unit_name: Some("bit/s".to_string()) },
+        };
+        self.counter(track, Track::Flow(flow), counter.name(), of, rank)?;
+        let over_interval = matches!(counter, Counter::Sent | Counter::Goodput);
+        for row in rows {
+            // A mean holds from the beginning of its interval, what is seen at its end from there on.
+            let at = if over_interval { row.time - row.interval } else { row.time };
+            if let Some(value) = value(row) {
+                self.count(track, at, value)?;
+            }
+        }
+        if let Some(last) = rows.last().filter(|_| over_interval) {
+            self.count(track, last.time, Value::BitsPerSecond(0.0))?;
+        }
+        Ok(())
+    }
+}
+
+/// A counter's value.
+enum Value {
+    Bytes(u64),
+    BitsPerSecond(f64),
+}
+
+/// A kind's name.
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Data => "data",
+        Kind::Ack => "ACK",
+        Kind::Nack => "NACK",
+        Kind::Cnp => "CNP",
+        Kind::Cnm => "CNM",
+        Kind::Pfc => "PFC frame",
+        Kind::CreditUpdate => "update of credits",
+    }
+}
+
+/// What ties a packet's slices together: of a flow only one packet leaves its sender at a moment, and its ACK remembers it.
+fn arrow(row: &PacketRecord) -> Option<u64> {
+    let chain: u64 = match row.kind {
+        Kind::Data | Kind::Ack | Kind::Nack => 1,
+        Kind::Cnp => 2,
+        Kind::Cnm => 3,
+        Kind::Pfc | Kind::CreditUpdate => return None,
+    };
+    // A folded multiplication, as good as random: 10^8 chains share an arrow with a probability of 3 in 10,000.
+    let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
+        * u128::from((u64::from(row.flow) << 2 | chain).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1);
+    Some((key >> 64) as u64 ^ key as u64)
+}
+
+fn annotations(row: &PacketRecord) -> Vec<DebugAnnotation> {
+    let number = |name: u64, value: u64| DebugAnnotation {
+        name_iid: Some(name),
+        uint_value: Some(value),
+        string_value: None,
+    };
+    let mut all = vec![number(2, row.size.into())];
+    match row.kind {
+        Kind::Data | Kind::Ack | Kind::Nack => all.push(number(1, row.seq)),
+        Kind::Cnm => all.push(number(5, row.seq)),
+        Kind::Pfc => all.push(number(6, row.seq)),
+        Kind::Cnp | Kind::CreditUpdate => {}
+    }
+    all.extend(row.priority().map(|priority| number(3, priority.into())));
+    let mark = match row.mark {
+        Mark::None => None,
+        Mark::Ue => Some("UE"),
+        Mark::Ce => Some("CE"),
+    };
+    all.extend(mark.map(|mark| DebugAnnotation {
+        name_iid: Some(4),
+        uint_value: None,
+        string_value: Some(mark.to_string()),
+    }));
+    all
+}
