@@ -61,7 +61,8 @@ def test_a_marked_round_trip_halves_the_window_once_and_others_add_a_step() -> N
     ],
 )
 @pytest.mark.parametrize(
-    ("scenario", "shorter"), [(DUMBBELL, SHORT), (INCAST, {"traffic.0.size": "60KB", "topology.hosts": 9, "traffic.0.senders": 8})]
+    ("scenario", "shorter"),
+    [(DUMBBELL, SHORT), (INCAST, {"traffic.0.size": "60KB", "topology.hosts": 9, "traffic.0.senders": 8})],
 )
 def test_a_built_in_scheme_written_again_gives_the_same_bytes(
     name: str, cls: type[xoff.Scheme], sets: dict[str, object], scenario: Path, shorter: dict[str, object]
@@ -110,7 +111,9 @@ class Cautious(xoff.Scheme):
 
 def test_cnps_and_timers_come_when_they_are_due() -> None:
     Cautious.seen.clear()
-    run = xoff.run(INCAST, sets={"traffic.0.size": "100KB", "record.notifications": True}, schemes={"cautious": Cautious})
+    run = xoff.run(
+        INCAST, sets={"traffic.0.size": "100KB", "record.notifications": True}, schemes={"cautious": Cautious}
+    )
     times = {what: [time for kind, time in Cautious.seen if kind == what] for what in ("cnp", "timer")}
     assert run.notifications.num_rows == len(times["cnp"]) == sum(run.flows["cnps"].to_pylist()) > 0
     assert sorted(times["cnp"]) == sorted(run.notifications["time_ps"].to_pylist())
@@ -169,7 +172,10 @@ def test_losses_and_timeouts_are_told() -> None:
             return None
 
     run = xoff.run(lossy, schemes={"counter": Counter})
-    sent = sum(size + again for size, again in zip(*(run.flows[c].to_pylist() for c in ("size_bytes", "retransmitted_bytes")), strict=True))
+    sent = sum(
+        size + again
+        for size, again in zip(*(run.flows[c].to_pylist() for c in ("size_bytes", "retransmitted_bytes")), strict=True)
+    )
     assert seen["on_send"] == sent
     assert seen["on_loss"] > 0
 
@@ -196,7 +202,11 @@ def breaking(**methods: Callable[..., Any]) -> type[xoff.Scheme]:
     return type("Mine", (xoff.Scheme,), {**usual, **methods})
 
 
-def boom(*_: object) -> None:
+def boom(self: object, *_: object) -> None:
+    raise ZeroDivisionError("no such thing")
+
+
+def boom_at_start(self: object, flow: xoff.Flow) -> None:
     raise ZeroDivisionError("no such thing")
 
 
@@ -218,25 +228,27 @@ CONGESTED: dict[str, object] = {"traffic.0.size": "200KB"}
     ],
 )
 def test_an_exception_ends_the_run_with_its_traceback_and_the_time(method: str, more: dict[str, Any]) -> None:
-    cls = breaking(**{**more, method: boom})
-    with pytest.raises(xoff.RunError, match=rf"the scheme `mine` broke at .*: Mine\.{method}\(\) of flow \d+ raised") as error:
+    cls = breaking(**{**more, method: boom_at_start if method == "__init__" else boom})
+    with pytest.raises(
+        xoff.RunError, match=rf"the scheme `mine` broke at .*: Mine\.{method}\(\) of flow \d+ raised"
+    ) as error:
         xoff.run(INCAST, sets=CONGESTED, schemes={"mine": cls})
     assert "ZeroDivisionError: no such thing" in str(error.value)
     cause = error.value.__cause__
     assert isinstance(cause, ZeroDivisionError)
     assert cause.__traceback__ is not None
-    assert cause.__traceback__.tb_frame.f_code.co_name == "boom"
+    assert cause.__traceback__.tb_frame.f_code.co_name.startswith("boom")
     if method == "on_timer":
         assert "broke at 7us" in str(error.value)
 
 
 @pytest.mark.parametrize("method", ["on_loss", "on_timeout"])
 def test_an_exception_at_a_loss_ends_the_run(method: str) -> None:
-    # A window of 100 KB into a buffer that holds less is lost; nothing left in flight after the loss times out.
-    sets = {"host.retransmit_timeout": "1us"} if method == "on_timeout" else {}
+    # Sixteen hosts at line rate into one port without flow control. Where the last packets of a flow are lost, a
+    # timeout finds that, which is a loss like any other where the class says nothing else.
     cls = breaking(window=lambda self: None, **{method: boom})
     with pytest.raises(xoff.RunError, match=rf"Mine\.{method}\(\) of flow \d+ raised ZeroDivisionError"):
-        xoff.run(ROOT / "scenarios" / "lossy.toml", sets=sets, schemes={"mine": cls})
+        xoff.run(ROOT / "scenarios" / "lossy.toml", schemes={"mine": cls})
 
 
 @pytest.mark.parametrize("method", ["rate", "window", "next_timer"])
@@ -255,14 +267,16 @@ def test_a_rate_below_a_bit_a_second_and_a_timer_in_the_past_are_senseless() -> 
         xoff.run(INCAST, schemes={"mine": breaking(rate=lambda self: 0.5)})
     # The first ACK comes after the base RTT, later than 1 ps; on_timer at 1 us may not ask for 1 us again.
     late = breaking(on_timer=lambda self, now_ps: None, next_timer=lambda self: 1_000_000)
-    with pytest.raises(xoff.RunError, match=r"broke at 1us: .*next_timer\(\) of flow 0 returned 1000000 ps: expected a time after"):
+    with pytest.raises(
+        xoff.RunError, match=r"broke at 1us: .*next_timer\(\) of flow 0 returned 1000000 ps: expected a time after"
+    ):
         xoff.run(INCAST, schemes={"mine": late})
 
 
 def test_a_window_of_nothing_lets_one_packet_go_at_a_time(small: Path) -> None:
     run = xoff.run(small, schemes={"mine": breaking(window=lambda self: 0)})
     (flow,) = run.flows.to_pylist()
-    # 1 MB in packets, each sent when the one before is acknowledged: a round trip each, the last but its shorter payload.
+    # 1 MB in packets, each sent when the one before is acknowledged: each a round trip, the last one a little less.
     packets = -(-1_000_000 // run.manifest["wire"]["payload_bytes"])
     assert packets - 1 < flow["fct_ps"] / run.manifest["base_rtt_ps"] <= packets
 
@@ -401,7 +415,9 @@ def test_an_attribute_that_hides_a_method_is_told(small: Path) -> None:
 
 
 def test_several_threads_are_refused_by_name(small: Path) -> None:
-    with pytest.raises(xoff.ScenarioError, match="2 threads: the scheme `mine` runs on one thread alone; expected 1, or"):
+    with pytest.raises(
+        xoff.ScenarioError, match="2 threads: the scheme `mine` runs on one thread alone; expected 1, or"
+    ):
         xoff.run(small, schemes={"mine": Aimd}, threads=2)
     assert xoff.run(small, schemes={"mine": Aimd}, threads="auto").manifest["threads"] == 1
 

@@ -47,6 +47,7 @@ def test_it_is_what_the_scenario_runs_unless_it_is_told_otherwise(command: Comma
     assert (done.returncode, done.stdout) == (2, "")
     assert "--scheme: `mine` is given, and the scenario runs `hpcc`" in done.stderr
     done = command("check", small, *both, "--set", "scheme.name=aimd")
+    assert done.returncode == 2
     assert "`mine` is given, and the scenario runs `aimd`" in done.stderr
 
 
@@ -74,8 +75,9 @@ def test_it_is_what_the_scenario_runs_unless_it_is_told_otherwise(command: Comma
     ],
 )
 def test_a_file_or_class_that_cannot_be_loaded_is_a_mistake(
-    command: Command, small: Path, mine: Path, tmp_path: Path, spec: str, message: str
+    small: Path, mine: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, spec: str, message: str
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     for name, text in {
         "empty": "",
         "typo": "\nclass Mine(:\n",
@@ -88,20 +90,29 @@ def test_a_file_or_class_that_cannot_be_loaded_is_a_mistake(
         (tmp_path / f"{name}.py").write_text(text)
     (tmp_path / "binary.py").write_bytes(b"\xff\xfe")
     (tmp_path / "zeros.py").write_bytes(bytes(9))
-    done = command("run", small, "-o", "out", "--scheme", spec)
+    with pytest.raises((xoff.UserError, xoff.ScenarioError)) as error:
+        read(small, schemes=read_specs([spec])).prepare()
+    assert message in str(error.value)
+
+
+def test_a_mistake_in_it_has_status_2_and_leaves_nothing(
+    command: Command, small: Path, mine: Path, tmp_path: Path
+) -> None:
+    mine.write_text("\n\nundefined\n")
+    done = command("run", small, "-o", "out", "--scheme", "mine.py:Mine")
     assert (done.returncode, done.stdout) == (2, "")
-    assert message in done.stderr
-    assert "Traceback" not in done.stderr
+    assert done.stderr == "error: mine.py:3: NameError: name 'undefined' is not defined\n"
     assert not (tmp_path / "out").exists()
 
 
-def test_two_classes_of_one_name_are_a_mistake(command: Command, small: Path, mine: Path) -> None:
-    done = command("check", small, "--scheme", "mine.py:Mine", "--scheme", "mine.py:Mine")
-    assert done.returncode == 2
-    assert "there is a scheme `mine` already" in done.stderr
+def test_two_classes_of_one_name_are_a_mistake(mine: Path) -> None:
+    with pytest.raises(xoff.UserError, match="there is a scheme `mine` already"):
+        read_specs([f"{mine}:Mine", f"{mine}:Mine"])
 
 
-def test_a_run_that_it_breaks_has_status_1_and_its_traceback(command: Command, small: Path, mine: Path, tmp_path: Path) -> None:
+def test_a_run_that_it_breaks_has_status_1_and_its_traceback(
+    command: Command, small: Path, mine: Path, tmp_path: Path
+) -> None:
     mine.write_text(MINE + "    def on_ack(self, ack):\n        self.count += 1\n")
     done = command("run", small, "-o", "out", "--scheme", "mine.py:Mine")
     assert (done.returncode, done.stdout) == (1, "")
@@ -118,15 +129,25 @@ def test_a_run_that_it_breaks_has_status_1_and_its_traceback(command: Command, s
 def test_a_senseless_answer_has_status_1_and_no_traceback(command: Command, small: Path, mine: Path) -> None:
     done = command("run", small, "-o", "out", "--scheme", "mine.py:Mine", "--set", "scheme.window_bytes=-1")
     assert (done.returncode, done.stdout) == (1, "")
-    assert "error: the scheme `mine` broke at 0ps: Mine.window() of flow 0 returned -1: expected a number of bytes" in done.stderr
+    assert (
+        "error: the scheme `mine` broke at 0ps: Mine.window() of flow 0 returned -1: expected a number of bytes"
+        in done.stderr
+    )
     assert "Traceback" not in done.stderr
 
 
 def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path, mine: Path) -> None:
     (tmp_path / "endless.toml").write_text(ENDLESS)
+    seen = tmp_path / "seen"
+    mine.write_text(
+        MINE + f"    def on_ack(self, ack):\n        if ack.seq > 100_000: open({str(seen)!r}, 'w').close()\n"
+    )
     arguments = [sys.executable, "-m", "xoff", "run", "endless.toml", "-o", "out", "--scheme", "mine.py:Mine"]
-    with subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as running:
-        time.sleep(2)
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while not seen.exists() and running.poll() is None:
+            time.sleep(0.1)
         running.send_signal(signal.SIGINT)
         _, stderr = running.communicate(timeout=60)
     assert running.returncode == 130
@@ -135,6 +156,27 @@ def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path, mine: Path) -> None:
     run = xoff.load(tmp_path / "out")
     assert run.manifest["complete"] is False
     assert run.flows["acked_bytes"][0].as_py() > 0
+
+
+def test_a_second_ctrl_c_ends_a_class_that_never_returns(tmp_path: Path, small: Path, mine: Path) -> None:
+    seen = tmp_path / "seen"
+    mine.write_text(
+        MINE + f"    def on_ack(self, ack):\n        open({str(seen)!r}, 'w').close()\n        while True: pass\n"
+    )
+    arguments = [sys.executable, "-m", "xoff", "run", str(small), "-o", "out", "--scheme", "mine.py:Mine"]
+    with subprocess.Popen(
+        arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        while not seen.exists() and running.poll() is None:
+            time.sleep(0.1)
+        for _ in range(100):
+            running.send_signal(signal.SIGINT)
+            time.sleep(0.3)
+            if running.poll() is not None:
+                break
+        _, stderr = running.communicate(timeout=60)
+    assert (running.returncode, stderr) == (130, "interrupted: nothing was kept\n")
+    assert not (tmp_path / "out").exists()
 
 
 SWEEP = """
@@ -203,7 +245,8 @@ def test_a_class_in_memory_is_no_class_for_a_sweep() -> None:
 
 
 @pytest.mark.parametrize(
-    ("cls", "name"), [("Mine", "mine"), ("MyAimd", "my_aimd"), ("HTTPLike2", "http_like2"), ("AIMD", "aimd"), ("A1B", "a1_b")]
+    ("cls", "name"),
+    [("Mine", "mine"), ("MyAimd", "my_aimd"), ("HTTPLike2", "http_like2"), ("AIMD", "aimd"), ("A1B", "a1_b")],
 )
 def test_a_scheme_is_called_as_its_class_in_snake_case(cls: str, name: str) -> None:
     assert name_of(cls) == name

@@ -82,7 +82,7 @@ class Flow:
         *,
         line_rate_bps: int,
         base_rtt_ps: int,
-        id: int = 0,
+        id: int = 0,  # noqa: A002 - as the column of the table `flows`
         start_ps: int = 0,
         payload_bytes: int = 1456,
         frame_bytes: int = 1518,

@@ -7,6 +7,7 @@ need is not imported: a run starts at once.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -50,7 +51,9 @@ Settings = Annotated[
 SchemeFiles = Annotated[
     list[str] | None,
     typer.Option(
-        "--scheme", metavar="FILE:CLASS", help="A scheme in Python, which the scenario then runs; see docs/own-scheme.md."
+        "--scheme",
+        metavar="FILE:CLASS",
+        help="A scheme in Python, such as mine.py:Mine, for the scenario to run.",
     ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -107,8 +110,13 @@ def run(
     _all_used(source, prepared.resolved)
     for warning in prepared.warnings:
         complain("warning", warning)
-    with progress_bar(scenario.name, quiet=quiet) as progress:
-        outcome = execute(prepared, threads=workers, progress=progress)
+    try:
+        with progress_bar(scenario.name, quiet=quiet) as progress:
+            outcome = execute(prepared, threads=workers, progress=progress)
+    except KeyboardInterrupt:
+        # The second Ctrl-C. The run still goes on in its thread, and Python cannot end in peace while that calls it.
+        complain("interrupted", "nothing was kept")
+        os._exit(INTERRUPTED)
     result = Run.from_output(outcome.output)
     try:
         folder = result.write(out, force=force)

@@ -49,9 +49,7 @@ class Scenario:
         UserError
             A scheme in Python cannot work.
         """
-        return _xoff.prepare(
-            self.text, self.origin, self.overrides, self.base_dir, seed, schemes=self.described()
-        )
+        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed, schemes=self.described())
 
     def check(self) -> tuple[dict[str, Any], list[str]]:
         """Validate without a run.

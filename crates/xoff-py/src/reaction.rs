@@ -83,10 +83,7 @@ impl PyReaction {
             on_cnp: method("on_cnp")?,
             on_timer: method("on_timer")?,
             on_loss: method("on_loss")?,
-            on_timeout: match method("on_timeout")? {
-                Some(own) => Some(own),
-                None => method("on_loss")?,
-            },
+            on_timeout: method("on_timeout")?,
             rate: method("rate")?,
             window: method("window")?,
             next_timer: method("next_timer")?,
@@ -136,8 +133,6 @@ impl PyReaction {
     fn judge(&mut self, now: Time, done: Result<(), Breakage>) {
         if let Err((what, cause)) = done {
             self.broken.tell(&self.class.name, now, what, cause);
-            // So that nothing waits for it until the run ends.
-            self.timer = Time::NEVER;
         }
     }
 
@@ -215,13 +210,17 @@ impl ReactionPoint for PyReaction {
         self.call(now, "on_loss", |m| m.on_loss.as_ref(), |_| (now.ps(),));
     }
     fn on_timeout(&mut self, now: Time) {
+        if self.methods.on_timeout.is_none() {
+            return self.on_loss(now);
+        }
         self.call(now, "on_timeout", |m| m.on_timeout.as_ref(), |_| (now.ps(),));
     }
     fn on_timer(&mut self, now: Time) {
         self.call(now, "on_timer", |m| m.on_timer.as_ref(), |_| (now.ps(),));
     }
+    /// Once anything is broken nobody would move a timer on, and its moment would never pass.
     fn next_timer(&self) -> Time {
-        self.timer
+        if self.broken.is() { Time::NEVER } else { self.timer }
     }
     fn rate(&self) -> Rate {
         self.rate

@@ -35,14 +35,25 @@ where
 macro_rules! schemes {
     ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
         /// A scheme by name with its parameters.
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Deserialize, JsonSchema)]
         #[serde(tag = "name", rename_all = "snake_case")]
         pub enum AnyScheme {
             $($(#[$doc])* $variant($params),)*
             /// One that is not in the registry; scenarios know it by a name that is theirs alone.
-            #[serde(untagged, skip_deserializing)]
-            #[schemars(skip)]
+            #[serde(skip)]
             Foreign(Foreign),
+        }
+
+        impl Serialize for AnyScheme {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                #[derive(Serialize)]
+                #[serde(tag = "name", rename_all = "snake_case")]
+                enum BuiltIn<'a> { $($variant(&'a $params)),* }
+                match self {
+                    $(AnyScheme::$variant(s) => BuiltIn::$variant(s).serialize(serializer),)*
+                    AnyScheme::Foreign(s) => s.serialize(serializer),
+                }
+            }
         }
 
         /// A reaction point of any scheme.

@@ -62,9 +62,10 @@ class Described:
         return self.cls.__qualname__
 
     @property
-    def signals(self) -> dict[str, bool | str | None]:
+    def signals(self) -> dict[str, object]:
         """What it needs on the wire, with what it does not need."""
-        return {"ecn": False, "cnps": False, "int": None, "timestamp": False, "flow_count": False, **self.declared}
+        unset = {"ecn": False, "cnps": False, "int": None, "timestamp": False, "flow_count": False}
+        return {**unset, **dict(self.declared)}
 
     @property
     def keys(self) -> list[str]:
@@ -121,7 +122,9 @@ def _hooks(cls: type[Scheme]) -> list[str]:
     known = (*CALLS, *ASKED)
     for name in dir(cls):
         if name.startswith("on_") and name not in CALLS:
-            raise UserError(f"the method {name} is never called: expected one of {', '.join(CALLS)}{nearest(name, CALLS)}")
+            raise UserError(
+                f"the method {name} is never called: expected one of {', '.join(CALLS)}{nearest(name, CALLS)}"
+            )
     for name in known:
         if not callable(getattr(cls, name)):
             raise UserError(f"{name} is {getattr(cls, name)!r}: expected a method")
@@ -135,7 +138,9 @@ def _signals(cls: type[Scheme]) -> Signals:
     known = tuple(Signals.__annotations__)
     for key, value in declared.items():
         if key not in known:
-            raise UserError(f"signals has the unknown key {key!r}: expected one of {', '.join(known)}{_near(key, known)}")
+            raise UserError(
+                f"signals has the unknown key {key!r}: expected one of {', '.join(known)}{_near(key, known)}"
+            )
         fits = value in ("data", "ack") if key == "int" else isinstance(value, bool)
         if not fits:
             expected = '"data" or "ack"' if key == "int" else "True or False"
@@ -171,6 +176,9 @@ def _agree(hooks: list[str], signals: Signals) -> None:
             raise UserError(f'signals["{unseen[0]}"] has no effect: expected a method on_ack, which sees it')
 
 
+_STARS: dict[Any, str] = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}
+
+
 def _parameters(cls: type[Scheme]) -> dict[str, Parameter]:
     try:
         signature = inspect.signature(cls.__init__, eval_str=True)
@@ -184,7 +192,7 @@ def _parameters(cls: type[Scheme]) -> dict[str, Parameter]:
     found = {}
     for parameter in listed[1:]:
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
-            star = {inspect.Parameter.VAR_KEYWORD: "**", inspect.Parameter.VAR_POSITIONAL: "*"}.get(parameter.kind, "")
+            star = _STARS.get(parameter.kind, "")
             raise UserError(
                 f"its constructor takes {star}{parameter.name}: expected parameters by name after a `*`, "
                 "as in def __init__(self, flow, *, step=1500)"

@@ -98,8 +98,9 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
         "scenario": resolved,
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
         "version": _xoff.__version__,
-        **{"scheme_file": hashlib.sha256(scheme.text.encode()).hexdigest() for scheme in schemes},
     }
+    for scheme in schemes:
+        what["scheme_file"] = hashlib.sha256(scheme.text.encode()).hexdigest()
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     return Planned(
         run=digest[:16],
