@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import inspect
 import json
@@ -244,8 +245,8 @@ def _origin(cls: type[Scheme], file: str | None, source: str | None) -> str:
     if file is None:
         try:
             file = inspect.getsourcefile(cls)
-        except TypeError:
-            file = None
+        except (OSError, TypeError):
+            file = None  # typed in
     if source is None:
         source = _source(cls, file)
     digest = None if source is None else hashlib.sha256(source.encode()).hexdigest()
@@ -253,11 +254,10 @@ def _origin(cls: type[Scheme], file: str | None, source: str | None) -> str:
 
 
 def _source(cls: type[Scheme], file: str | None) -> str | None:
-    """The text of the class's file, or of the class alone where it was typed in; none where neither is there."""
-    try:
-        return Path(file).read_text("utf-8") if file else inspect.getsource(cls)
-    except (OSError, TypeError, UnicodeDecodeError):
-        pass
+    """The text of the class's file, or of the class alone where a notebook has it; none where neither is there."""
+    with contextlib.suppress(OSError, UnicodeDecodeError):
+        if file:
+            return Path(file).read_text("utf-8")
     try:
         return inspect.getsource(cls)
     except (OSError, TypeError):
