@@ -95,6 +95,10 @@ def test_every_block_runs(document: Path, tmp_path: Path) -> None:
             continue
         if block.language == "text":
             continue
+        module = re.match(r"# (\S+\.py)\n", block.text)
+        if block.language == "python" and module:
+            # A file for a reader to save; running it shows that it can be imported.
+            (tmp_path / module[1]).write_text(block.text)
         command = ["bash", "-euo", "pipefail", "-c"] if block.language == "sh" else [sys.executable, "-c"]
         done = subprocess.run(
             [*command, block.text],

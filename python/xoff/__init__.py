@@ -17,10 +17,36 @@ if TYPE_CHECKING:
     from xoff.errors import RunError as RunError
     from xoff.errors import ScenarioError as ScenarioError
     from xoff.errors import UserError as UserError
+    from xoff.own_scheme import Ack as Ack
+    from xoff.own_scheme import Cnp as Cnp
+    from xoff.own_scheme import Flow as Flow
+    from xoff.own_scheme import Hop as Hop
+    from xoff.own_scheme import HopChange as HopChange
+    from xoff.own_scheme import Scheme as Scheme
+    from xoff.own_scheme import Sent as Sent
+    from xoff.own_scheme import Signals as Signals
     from xoff.results import Run as Run
     from xoff.results import load as load
+    from xoff.scenario import Scenario
 
-__all__ = ["Run", "RunError", "ScenarioError", "UserError", "check", "load", "plot", "run"]
+__all__ = [
+    "Ack",
+    "Cnp",
+    "Flow",
+    "Hop",
+    "HopChange",
+    "Run",
+    "RunError",
+    "ScenarioError",
+    "Scheme",
+    "Sent",
+    "Signals",
+    "UserError",
+    "check",
+    "load",
+    "plot",
+    "run",
+]
 
 # What is imported when first used: importing xoff alone stays quick.
 _LAZY = {
@@ -29,6 +55,7 @@ _LAZY = {
     "RunError": "xoff.errors",
     "ScenarioError": "xoff.errors",
     "UserError": "xoff.errors",
+    **dict.fromkeys(("Ack", "Cnp", "Flow", "Hop", "HopChange", "Scheme", "Sent", "Signals"), "xoff.own_scheme"),
 }
 
 
@@ -38,6 +65,7 @@ def run(
     seed: int | None = None,
     sets: Mapping[str, object] | None = None,
     threads: int | str = 1,
+    schemes: Mapping[str, type[Scheme]] | None = None,
 ) -> Run:
     """Run the scenario file and return its results.
 
@@ -51,13 +79,17 @@ def run(
         Settings by dotted key on top of the file, as in ``{"scheme.name": "hpcc"}``.
     threads
         Threads to use, or ``"auto"`` for as many as make the run fastest; the results do not depend on it.
+    schemes
+        Classes derived from `xoff.Scheme` by the names that they have in the scenario. One alone is what it runs,
+        unless `sets` say otherwise.
 
     Raises
     ------
     UserError, ScenarioError
-        The file cannot be read, or the scenario is wrong.
+        The file cannot be read, the scenario is wrong, or a class of `schemes` is none that can work.
     RunError
-        The run broke: a lossless network lost a packet.
+        The run broke: a lossless network lost a packet, or a class of `schemes` raised an exception, which is the
+        error's cause.
 
     Warns
     -----
@@ -69,9 +101,8 @@ def run(
 
     from xoff.results import Run
     from xoff.running import execute
-    from xoff.scenario import overrides_from, read
 
-    prepared = read(scenario, overrides_from(sets)).prepare(seed)
+    prepared = _read(scenario, sets, schemes).prepare(seed)
     outcome = execute(prepared, threads=threads)
     if outcome.interrupted:
         raise KeyboardInterrupt
@@ -84,11 +115,26 @@ def run(
     return result
 
 
-def check(scenario: str | os.PathLike[str], *, sets: Mapping[str, object] | None = None) -> dict[str, Any]:
+def check(
+    scenario: str | os.PathLike[str],
+    *,
+    sets: Mapping[str, object] | None = None,
+    schemes: Mapping[str, type[Scheme]] | None = None,
+) -> dict[str, Any]:
     """The resolved scenario, every default included, without running it; raises as `run` does."""
+    return _read(scenario, sets, schemes).check()[0]
+
+
+def _read(
+    scenario: str | os.PathLike[str], sets: Mapping[str, object] | None, schemes: Mapping[str, type[Scheme]] | None
+) -> Scenario:
     from xoff.scenario import overrides_from, read
 
-    return read(scenario, overrides_from(sets)).check()[0]
+    if not schemes:
+        return read(scenario, overrides_from(sets))
+    from xoff.own_scheme.load import classes
+
+    return read(scenario, overrides_from(sets), classes(schemes))
 
 
 def __getattr__(name: str) -> Any:

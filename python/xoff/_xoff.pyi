@@ -1,8 +1,10 @@
 """The native module: scenario in, result tables out."""
 
 import os
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Sequence
+from typing import Protocol, final
+
+from xoff.own_scheme.describe import Described
 
 __version__: str
 
@@ -10,7 +12,10 @@ class ScenarioError(ValueError):
     """A mistake in a scenario; the message names file, line, key and what was expected."""
 
 class RunError(RuntimeError):
-    """A run that broke: a lossless network lost a packet, or an invariant failed."""
+    """A run that broke: a lossless network lost a packet, an invariant failed, or a scheme in Python broke.
+
+    An exception of the scheme's is its cause.
+    """
 
 class ArrowTable(Protocol):
     """A table that pyarrow and polars take without a copy (the Arrow PyCapsule interface)."""
@@ -83,6 +88,203 @@ class Prepared:
         Without `threads`, on as many as make it fastest.
         """
 
+@final
+class Flow:
+    """A flow, and what its sender knows of the way to the receiver."""
+
+    def __new__(
+        cls,
+        *,
+        line_rate_bps: int,
+        base_rtt_ps: int,
+        id: int = 0,  # noqa: A002 - as the column of the table `flows`
+        start_ps: int = 0,
+        payload_bytes: int = 1456,
+        frame_bytes: int = 1518,
+        switches: int = 1,
+        active_flows: int = 0,
+        seed: int = 1,
+    ) -> Flow: ...
+    @property
+    def id(self) -> int:
+        """Its number, as in the table `flows`."""
+
+    @property
+    def start_ps(self) -> int:
+        """When it starts, in ps."""
+
+    @property
+    def line_rate_bps(self) -> int:
+        """Line rate of the sender's NIC, in bit/s."""
+
+    @property
+    def base_rtt_ps(self) -> int:
+        """Round-trip time of a full packet and its ACK through empty queues, in ps.
+
+        The largest over all pairs of hosts, or the flow's own where the scenario has `host.base_rtt = "per_pair"`.
+        """
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload of a full data packet, in bytes."""
+
+    @property
+    def frame_bytes(self) -> int:
+        """A full data packet on the wire, in bytes."""
+
+    @property
+    def switches(self) -> int:
+        """Switches on the data's path."""
+
+    @property
+    def active_flows(self) -> int:
+        """Other flows that the same host was sending when this one started."""
+
+    @property
+    def seed(self) -> int:
+        """A random number of the flow's own, the same in each run of a scenario with the same seed."""
+
+@final
+class Sent:
+    """A data packet that goes out."""
+
+    def __new__(cls, *, now_ps: int, payload_bytes: int, frame_bytes: int) -> Sent: ...
+    @property
+    def now_ps(self) -> int:
+        """When its transmission begins, in ps."""
+
+    @property
+    def payload_bytes(self) -> int:
+        """Payload, in bytes."""
+
+    @property
+    def frame_bytes(self) -> int:
+        """Bytes on the wire."""
+
+@final
+class Hop:
+    """An egress port of a switch, as telemetry shows it.
+
+    The scenario's `packets.int_format` says how finely: by default in the hardware's fields, whose clock wraps around
+    after 16.8 ms and whose count of bytes after 134 MB.
+    """
+
+    def __new__(cls, *, at_ps: int, tx_bytes: int, queue_bytes: int, rate_bps: int) -> Hop: ...
+    @property
+    def at_ps(self) -> int:
+        """When the packet left by it, in ps."""
+
+    @property
+    def tx_bytes(self) -> int:
+        """Bytes that it had sent by then."""
+
+    @property
+    def queue_bytes(self) -> int:
+        """Bytes that waited in it."""
+
+    @property
+    def rate_bps(self) -> int:
+        """Its line rate, in bit/s; 0 where the hardware's field has no code for it."""
+
+    def since(self, before: Hop) -> HopChange:
+        """What happened since an earlier reading of the same port, counters that wrapped around included.
+
+        Raises
+        ------
+        ValueError
+            The other reading is a later one, or of another format.
+        """
+
+@final
+class HopChange:
+    """What happened at a port between two readings."""
+
+    @property
+    def tx_bytes(self) -> int:
+        """Bytes sent in between."""
+
+    @property
+    def elapsed_ps(self) -> int:
+        """Time in between, in ps; 0 when both show the same moment."""
+
+    @property
+    def queue_bytes(self) -> int:
+        """The lesser of the two queue lengths, in bytes."""
+
+    @property
+    def rate_bps(self) -> int:
+        """The port's line rate, in bit/s; 0 where the hardware's field has no code for it."""
+
+@final
+class Ack:
+    """An ACK at its sender. A field of a signal that the scheme did not declare raises an `AttributeError`."""
+
+    def __new__(
+        cls,
+        *,
+        now_ps: int,
+        seq: int,
+        newly_acked_bytes: int,
+        snd_nxt: int,
+        rtt_ps: int | None = None,
+        marked_ce: bool | None = None,
+        marked_ue: bool | None = None,
+        flow_count: int | None = None,
+        hops: Sequence[Hop] | None = None,
+    ) -> Ack: ...
+    @property
+    def now_ps(self) -> int:
+        """When it has come, in ps."""
+
+    @property
+    def seq(self) -> int:
+        """All payload bytes before this offset have arrived."""
+
+    @property
+    def newly_acked_bytes(self) -> int:
+        """Bytes that it acknowledges for the first time."""
+
+    @property
+    def snd_nxt(self) -> int:
+        """Offset of the next byte to be sent."""
+
+    @property
+    def rtt_ps(self) -> int:
+        """Time since the acknowledged packet was sent, in ps; with the signal `timestamp`."""
+
+    @property
+    def marked_ce(self) -> bool:
+        """Whether one of the packets acknowledged was marked CE; with the signal `ecn`."""
+
+    @property
+    def marked_ue(self) -> bool:
+        """Whether one was marked UE and none CE, as the detector `tcd` does; with the signal `ecn`."""
+
+    @property
+    def flow_count(self) -> int:
+        """Concurrent flows at the receiver; with the signal `flow_count`."""
+
+    @property
+    def hops(self) -> tuple[Hop, ...]:
+        """Telemetry of each switch, in the order of the data's path; with the signal `int`."""
+
+@final
+class Cnp:
+    """A congestion notification packet from the receiver."""
+
+    def __new__(cls, *, now_ps: int, marked_ce: bool = True, marked_ue: bool = False) -> Cnp: ...
+    @property
+    def now_ps(self) -> int:
+        """When it has come, in ps."""
+
+    @property
+    def marked_ce(self) -> bool:
+        """Whether it reports a mark CE."""
+
+    @property
+    def marked_ue(self) -> bool:
+        """Whether it reports a mark UE, as the detector `tcd` makes them."""
+
 def prepare(
     text: str,
     origin: str,
@@ -90,10 +292,12 @@ def prepare(
     base_dir: str,
     seed: int | None = None,
     files: dict[str, str] | None = None,
+    schemes: Sequence[Described] = ...,
 ) -> Prepared:
     """Read and check a scenario, and make its network and flows; `seed` in place of its own.
 
-    The files that it names are taken from `files` where that is given, else from `base_dir`.
+    The files that it names are taken from `files` where that is given, else from `base_dir`. It may name one of
+    `schemes` beside the built-in ones.
     """
 
 def schema() -> str:

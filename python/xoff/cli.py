@@ -7,6 +7,7 @@ need is not imported: a run starts at once.
 from __future__ import annotations
 
 import json
+import os
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,7 @@ except ImportError as error:
     sys.exit(f"error: {error}")
 
 if TYPE_CHECKING:
+    from xoff.scenario import Scenario
     from xoff.sweeps import Crew
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
@@ -45,6 +47,14 @@ OutFolder = Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The
 Settings = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario; may be given several times."),
+]
+SchemeFiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--scheme",
+        metavar="FILE:CLASS",
+        help="A scheme in Python, such as mine.py:Mine, for the scenario to run.",
+    ),
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Workers = Annotated[
@@ -79,6 +89,7 @@ def run(
     scenario: ScenarioFile,
     out: OutFolder,
     sets: Settings = None,
+    schemes: SchemeFiles = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="In place of the scenario's seed.")] = None,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")] = "1",
     pcap: Annotated[
@@ -106,20 +117,25 @@ def run(
     from xoff.captures import SNAP_LENGTH, Captures
     from xoff.results import Run, check_target
     from xoff.running import execute
-    from xoff.scenario import overrides_of, read
     from xoff.summary import Summary
 
     workers = _threads(threads)
     if snap_length is not None and not pcap:
         raise UserError("--snap-length: expected --pcap as well, which writes packets")
     captures = Captures(pcap or (), perfetto, snap_length or SNAP_LENGTH)
-    source = read(scenario, overrides_of(sets or []))
+    source = _read(scenario, sets, schemes)
     check_target(out, force=force)
     prepared = captures.prepare(source, seed)
+    _all_used(source, prepared.resolved)
     for warning in prepared.warnings:
         complain("warning", warning)
-    with progress_bar(scenario.name, quiet=quiet) as progress:
-        outcome = execute(prepared, threads=workers, progress=progress)
+    try:
+        with progress_bar(scenario.name, quiet=quiet) as progress:
+            outcome = execute(prepared, threads=workers, progress=progress)
+    except KeyboardInterrupt:
+        # The second Ctrl-C. The run still goes on in its thread, and Python cannot end in peace while that calls it.
+        complain("interrupted", "nothing was kept")
+        os._exit(INTERRUPTED)
     result = Run.from_output(outcome.output)
     try:
         folder = result.write(out, force=force, captures=captures)
@@ -147,15 +163,16 @@ def run(
 def check(
     scenario: ScenarioFile,
     sets: Settings = None,
+    schemes: SchemeFiles = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the resolved scenario, with every default.")] = False,
 ) -> None:
     """Validate a scenario without running it.
 
     Example: xoff check scenarios/fat_tree_websearch.toml --set scheme.name=hpcc
     """
-    from xoff.scenario import overrides_of, read
-
-    resolved, warnings = read(scenario, overrides_of(sets or [])).check()
+    source = _read(scenario, sets, schemes)
+    resolved, warnings = source.check()
+    _all_used(source, json.dumps(resolved))
     for warning in warnings:
         complain("warning", warning)
     if as_json:
@@ -169,6 +186,7 @@ def sweep(
     scenario: ScenarioFile,
     out: OutFolder,
     sets: Settings = None,
+    schemes: SchemeFiles = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
@@ -177,13 +195,12 @@ def sweep(
 
     Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
     """
-    from xoff.scenario import overrides_of, read
     from xoff.sweeps import sweep as make_runs
 
     def failed(what: str) -> None:
         complain("failed", what)
 
-    source = read(scenario, overrides_of(sets or []))
+    source = _read(scenario, sets, schemes)
     try:
         swept = make_runs(source, out, _crew(workers, cluster), say=failed, quiet=quiet)
     except KeyboardInterrupt:
@@ -205,6 +222,7 @@ def tune(
     scenario: ScenarioFile,
     out: OutFolder,
     sets: Settings = None,
+    schemes: SchemeFiles = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
@@ -213,11 +231,10 @@ def tune(
 
     Example: xoff tune scenarios/tune_dcqcn.toml -o out/tune
     """
-    from xoff.scenario import overrides_of, read
     from xoff.tuning import tune as search
     from xoff.tuning.show import best_text
 
-    source = read(scenario, overrides_of(sets or []))
+    source = _read(scenario, sets, schemes)
     try:
         tuned = search(source, out, _crew(workers, cluster), say=lambda what: complain("failed", what), quiet=quiet)
     except KeyboardInterrupt:
@@ -393,6 +410,25 @@ def bench(
         _print(render(results))
 
 
+def _read(scenario: Path, sets: list[str] | None, schemes: list[str] | None) -> Scenario:
+    from xoff.scenario import overrides_of, read
+
+    overrides = overrides_of(sets or [])
+    if not schemes:
+        return read(scenario, overrides)
+    from xoff.own_scheme.load import read_specs
+
+    return read(scenario, overrides, read_specs(schemes))
+
+
+def _all_used(scenario: Scenario, resolved: str) -> None:
+    """Refuse a scheme that is given and not run."""
+    name = json.loads(resolved)["scheme"]["name"] if scenario.schemes else ""
+    for scheme in scenario.schemes:
+        if scheme.name != name:
+            raise UserError(f"--scheme: `{scheme.name}` is given, and the scenario runs `{name}`: expected one of them")
+
+
 def _crew(workers: int | None, cluster: str | None) -> Crew:
     from xoff.sweeps import Cluster, Local
 
@@ -442,6 +478,11 @@ def main(arguments: list[str] | None = None) -> int:
         complain("error", str(error))
         return MISTAKE
     except RunError as error:
+        if error.__cause__ is not None:
+            # Of a scheme in Python.
+            import traceback
+
+            traceback.print_exception(error.__cause__)
         complain("error", str(error))
         return BROKEN
     return 0

@@ -89,9 +89,12 @@ def execute(
     # Python runs signal handlers in the main thread only, which must not be busy in native code.
     worker = threading.Thread(target=work, name="xoff-run", daemon=True)
     worker.start()
-    while not done.is_set():
+    while True:
         try:
-            done.wait(POLL_S)
+            # The loop is inside, as Ctrl-C may come between two waits as well.
+            while not done.wait(POLL_S):
+                pass
+            break
         except KeyboardInterrupt:
             if stop.is_set():
                 raise

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,6 +14,8 @@ from xoff.errors import UserError, nearest
 
 if TYPE_CHECKING:
     from xoff._xoff import Prepared
+    from xoff.own_scheme.describe import Described
+    from xoff.own_scheme.load import SchemeClass, SchemeFile
 
 Override = tuple[str, str]
 
@@ -30,6 +32,12 @@ class Scenario:
     """The folder from which the scenario's own file names are taken."""
     overrides: list[Override] = field(default_factory=list)
     """Dotted key and value, in the order given."""
+    schemes: tuple[SchemeFile | SchemeClass, ...] = ()
+    """Schemes in Python that it may name beside the built-in ones."""
+
+    def described(self) -> list[Described]:
+        """Its schemes in Python, checked; raises `UserError` where one cannot work."""
+        return [scheme.describe() for scheme in self.schemes]
 
     def prepare(self, seed: int | None = None) -> Prepared:
         """Validate, and make all that a run needs; `seed` in place of the scenario's own.
@@ -38,8 +46,10 @@ class Scenario:
         ------
         ScenarioError
             The scenario or an override is wrong.
+        UserError
+            A scheme in Python cannot work.
         """
-        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed)
+        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed, schemes=self.described())
 
     def also(self, sets: Mapping[str, object]) -> Scenario:
         """The same with these settings on top."""
@@ -61,8 +71,15 @@ class Scenario:
         return json.loads(prepared.resolved), prepared.warnings
 
 
-def read(path: str | os.PathLike[str], overrides: Iterable[Override] = ()) -> Scenario:
-    """Read the scenario file at `path`; every way in which it may not be one is a `UserError`."""
+def read(
+    path: str | os.PathLike[str],
+    overrides: Iterable[Override] = (),
+    schemes: Sequence[SchemeFile | SchemeClass] = (),
+) -> Scenario:
+    """Read the scenario file at `path`; every way in which it may not be one is a `UserError`.
+
+    One scheme alone is what it runs, unless the overrides say otherwise; of several it says itself.
+    """
     file = Path(path)
     try:
         if file.is_dir():
@@ -86,7 +103,11 @@ def read(path: str | os.PathLike[str], overrides: Iterable[Override] = ()) -> Sc
         raise UserError(f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML") from None
     if "\0" in text:
         raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
-    return Scenario(text, str(file), str(file.parent), list(overrides))
+    if schemes:
+        from xoff.own_scheme.load import selected
+
+        overrides = selected(schemes, overrides)
+    return Scenario(text, str(file), str(file.parent), list(overrides), tuple(schemes))
 
 
 def overrides_of(settings: Iterable[str]) -> list[Override]:

@@ -110,6 +110,8 @@ pub fn needs_one_part(net: &Network) -> Option<&'static str> {
         Some("quirks.nic = \"ns3\"")
     } else if quirks.marking_stream.is_some() {
         Some("quirks.marking_stream")
+    } else if net.scheme.needs_one_thread() {
+        Some("scheme.name")
     } else {
         None
     }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use xoff_engine::{Domain, SharedNs3Streams, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
-use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
+use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv, SchemeFailure};
 
 use crate::agenda::{Agenda, arrival_key};
 use crate::breakdown::sender::Breakdown;
@@ -86,6 +86,9 @@ pub enum Failure {
         /// What the system says.
         reason: String,
     },
+    /// The scheme broke.
+    #[error(transparent)]
+    Scheme(#[from] SchemeFailure),
 }
 
 /// A congestion point and its pending timer.
@@ -432,7 +435,7 @@ impl Part {
             delivered_bytes: self.counters.delivered_bytes,
             rows: self.records.rows() as u64,
             in_flight: self.packets_in_flight(),
-            failed: self.failure.is_some(),
+            failed: self.failure.is_some() || self.net.scheme.is_broken(),
             asked_to_stop: false,
         }
     }

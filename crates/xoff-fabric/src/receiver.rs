@@ -1,7 +1,7 @@
 //! Host NICs, receiving side: in-order delivery, cumulative ACKs, CNPs, and go-back-N where losses are allowed.
 
 use xoff_engine::Time;
-use xoff_schemes::{AnyNotification, Arrival, Cnp, IntPath, Mark, NotificationPoint};
+use xoff_schemes::{AnyNotification, Arrival, Cnp, FlowEnv, IntPath, Mark, NotificationPoint};
 
 use crate::detection::Marks;
 use crate::event::{self, key};
@@ -94,7 +94,8 @@ impl Part {
     /// First data of a flow.
     #[cold]
     fn open_receiver(&mut self, flow: u32, node: NodeId) {
-        let notification = self.net.scheme.notification(&self.net.flow_env(flow));
+        let env = FlowEnv { now: self.now, ..self.net.flow_env(flow) };
+        let notification = self.net.scheme.notification(&env);
         self.receivers[flow as usize] = Some(Box::new(Receiver {
             expected: 0,
             unacked: 0,

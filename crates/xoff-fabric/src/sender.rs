@@ -172,7 +172,7 @@ impl Part {
         }
         let queue = self.data_queue(self.nics[f.src as usize].port, DATA + f.priority);
         let nic = &mut self.nics[f.src as usize];
-        let env = FlowEnv { active_flows: nic.open_out, ..net.flow_env(flow) };
+        let env = FlowEnv { now: self.now, active_flows: nic.open_out, ..net.flow_env(flow) };
         nic.open_out += 1;
         let reaction = net.scheme.reaction(&env);
         self.senders[flow as usize] = Some(Box::new(Sender {

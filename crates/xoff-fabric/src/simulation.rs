@@ -145,8 +145,12 @@ impl Simulation {
         Ok(stop)
     }
 
-    /// The first of what broke in the parts' last window: what comes before it in another part has happened too.
+    /// The first of what broke in the parts' last window: what comes before it in another part has happened too. A
+    /// scheme that breaks does so on one thread, which goes on to the window's end unless something else breaks later.
     fn failure(&mut self) -> Failure {
+        if let Some(broken) = self.net.scheme.failure() {
+            return broken.into();
+        }
         let broken = self.parts.iter_mut().filter_map(|part| part.failure.take());
         let first = broken.min_by_key(|(time, key, _)| (*time, *key));
         first.map_or_else(|| Failure::NoThread { reason: "a part is lost".into() }, |(.., failure)| failure)

@@ -1,5 +1,9 @@
 //! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
 
+mod feedback;
+mod own_scheme;
+mod reaction;
+
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::io;
@@ -8,16 +12,19 @@ use std::path::{Path, PathBuf};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_array::{RecordBatch, RecordBatchIterator};
 use pyo3::create_exception;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use xoff::run::{Glance, Output, RunError, Threads, run_on};
-use xoff::scenario::{self, Scenario};
+use xoff::run::{Failure, Glance, Output, RunError, Threads, run_on};
+use xoff::scenario::{self, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
 use xoff::trace::{self, Trace, TraceError};
 use xoff_schemes::ThrottleParams;
+use xoff_schemes::foreign::SchemeFailure;
 use xoff_schemes::throttle::pft::Pft;
+
+use own_scheme::Described;
 
 create_exception!(xoff._xoff, ScenarioError, PyValueError, "A mistake in a scenario.");
 create_exception!(xoff._xoff, RunFailure, PyRuntimeError, "A run that broke.");
@@ -34,6 +41,7 @@ fn parse(
     overrides: &Overrides,
     base_dir: &str,
     given: Option<&Files>,
+    schemes: &OwnSchemes,
 ) -> PyResult<(Scenario, Files)> {
     let read = RefCell::new(Files::new());
     let files = |name: &str| {
@@ -44,7 +52,7 @@ fn parse(
         read.borrow_mut().insert(name.to_string(), text.clone());
         Ok(text)
     };
-    let scenario = Scenario::parse_with(text, origin, overrides, &files)
+    let scenario = Scenario::parse_among(text, origin, overrides, &files, schemes)
         .map_err(|e| ScenarioError::new_err(e.to_string()))?;
     Ok((scenario, read.into_inner()))
 }
@@ -221,9 +229,10 @@ impl Prepared {
             };
             run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut look).map_err(|e| {
                 match e {
-                    e @ (RunError::Build(_) | RunError::OneThread { .. }) => {
-                        ScenarioError::new_err(e.to_string())
-                    }
+                    e @ (RunError::Build(_)
+                    | RunError::OneThread { .. }
+                    | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
+                    RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),
                     broken => RunFailure::new_err(broken.to_string()),
                 }
             })
@@ -235,10 +244,26 @@ impl Prepared {
     }
 }
 
+/// What a scheme in Python broke with: an exception of its own is the cause, and Ctrl-C in it is Ctrl-C.
+fn scheme_failure(broken: &SchemeFailure) -> PyErr {
+    Python::attach(|py| {
+        let cause = broken.cause.as_ref().and_then(|cause| cause.downcast_ref::<PyErr>());
+        match cause {
+            Some(interrupt) if interrupt.is_instance_of::<PyKeyboardInterrupt>(py) => interrupt.clone_ref(py),
+            cause => {
+                let error = RunFailure::new_err(broken.to_string());
+                error.set_cause(py, cause.map(|cause| cause.clone_ref(py)));
+                error
+            }
+        }
+    })
+}
+
 /// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile. The files that it names
-/// are taken from `files` where that is given, else from `base_dir`.
+/// are taken from `files` where that is given, else from `base_dir`. It may name one of `schemes` as well.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None))]
+#[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None, schemes=Vec::new()))]
+#[allow(clippy::too_many_arguments)]
 fn prepare(
     py: Python<'_>,
     text: &str,
@@ -247,9 +272,12 @@ fn prepare(
     base_dir: &str,
     seed: Option<u64>,
     files: Option<Files>,
+    schemes: Vec<Described>,
 ) -> PyResult<Prepared> {
+    let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
-    let (scenario, files) = py.detach(|| parse(text, origin, &overrides, base_dir, files.as_ref()))?;
+    let (scenario, files) =
+        py.detach(|| parse(text, origin, &overrides, base_dir, files.as_ref(), &schemes))?;
     Ok(Prepared { scenario, files })
 }
 
@@ -269,6 +297,12 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", module.py().get_type::<RunFailure>())?;
     module.add_class::<RunOutput>()?;
     module.add_class::<Prepared>()?;
+    module.add_class::<feedback::Flow>()?;
+    module.add_class::<feedback::Sent>()?;
+    module.add_class::<feedback::Ack>()?;
+    module.add_class::<feedback::Cnp>()?;
+    module.add_class::<feedback::Hop>()?;
+    module.add_class::<feedback::HopChange>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

@@ -80,6 +80,21 @@ impl PackedRecord {
         PackedRecord(u64::from(code) << 60 | ts << 36 | tx << 16 | queue)
     }
 
+    /// The state that it shows, in units 2^`shift` times as large; its counters begin anew where they wrap around, and
+    /// the rate is 0 where the code names none.
+    pub fn reading(self, shift: u8) -> PortReading {
+        let code = (self.0 >> 60) as usize;
+        PortReading {
+            at: Time((self.0 >> 36 & TS_MASK) * 1_000),
+            tx_bytes: (self.0 >> 16 & TX_MASK) << (TX_UNIT_SHIFT + u32::from(shift)),
+            queue_bytes: ((self.0 & QUEUE_MAX) * QUEUE_UNIT) << shift,
+            rate: code
+                .checked_sub(1)
+                .and_then(|i| CODED_GBPS.get(i))
+                .map_or(Rate(0), |&g| Rate::from_gbps(g)),
+        }
+    }
+
     /// What happened since `before` in units 2^`shift` times as large, counters wrapping around at most once: 16.8 ms
     /// and 134 MB times that.
     #[inline]
@@ -104,9 +119,14 @@ impl ExactRecord {
 
     /// The same in hardware widths, in units as they are.
     pub fn packed(self) -> PackedRecord {
+        let reading = self.reading();
+        PackedRecord::stamp(PackedRecord::speed_code(reading.rate).unwrap_or(0), 0, &reading)
+    }
+
+    /// The state that it shows.
+    pub fn reading(self) -> PortReading {
         let ExactRecord { at, tx_bytes, queue_bytes, rate } = self;
-        let code = PackedRecord::speed_code(rate).unwrap_or(0);
-        PackedRecord::stamp(code, 0, &PortReading { at, tx_bytes, queue_bytes, rate })
+        PortReading { at, tx_bytes, queue_bytes, rate }
     }
 
     /// What happened since `before`.
@@ -221,6 +241,20 @@ mod tests {
         assert_eq!(change.elapsed, Time::from_ns(121));
         assert_eq!(change.queue_bytes, 160);
         assert_eq!(change.bytes_per_ps, 0.0125); // 12.5 GB/s
+    }
+
+    #[test]
+    fn a_record_shows_what_was_stamped_in_its_units() {
+        // 1518 B sent are 11 units of 128 B, 239 B queued 2 of 80 B; with units times 4, 2 of 512 B and none of 320 B.
+        let seen = reading(1121, 1518, 239);
+        for (shift, tx, queue) in [(0, 1408, 160), (2, 1024, 0)] {
+            let shown = PackedRecord::stamp(8, shift, &seen).reading(shift);
+            assert_eq!((shown.at, shown.rate), (Time::from_ns(1121), Rate::from_gbps(100)));
+            assert_eq!((shown.tx_bytes, shown.queue_bytes), (tx, queue));
+        }
+        assert_eq!(PackedRecord::stamp(0, 0, &seen).reading(0).rate, Rate(0));
+        let exact = ExactRecord::stamp(&seen).reading();
+        assert_eq!((exact.at, exact.tx_bytes, exact.queue_bytes), (seen.at, 1518, 239));
     }
 
     #[test]

@@ -8,6 +8,7 @@ pub mod dcqcn;
 pub mod dctcp;
 pub mod detector;
 pub mod fncc;
+pub mod foreign;
 pub mod hpcc;
 pub mod ib_cc;
 pub mod int;
@@ -26,6 +27,7 @@ pub mod throttle;
 pub mod timely;
 
 pub use detector::{AnyDetector, AnyMarker, DetectorParams};
+pub use foreign::{Foreign, ForeignScheme, SchemeFailure};
 pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};
 pub use seams::*;
 pub use signals::{IntFormat, IntPath, Mark, Signals};

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::detector::AnyDetector;
+use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::seams::{
     Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
     Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
@@ -14,28 +15,70 @@ use crate::signals::Signals;
 /// Forwards one method to the variant at hand.
 macro_rules! forward {
     ($self:ident, $enum:ident { $($variant:ident),* }, $inner:ident => $call:expr) => {
-        match $self { $($enum::$variant($inner) => $call),* }
+        match $self { $($enum::$variant($inner) => $call,)* $enum::Foreign($inner) => $call }
     };
+}
+
+/// Whether a scheme's receivers or switches may send messages of their own: CNPs or CNMs.
+pub(crate) fn sends_messages<S: Scheme>(scheme: &S) -> bool
+where
+    S::Notification: 'static,
+    S::Congestion: 'static,
+{
+    use std::any::TypeId;
+    let silent = TypeId::of::<crate::seams::Silent>();
+    TypeId::of::<S::Notification>() != silent
+        || TypeId::of::<S::Congestion>() != silent
+        || scheme.signals().switch_point
 }
 
 macro_rules! schemes {
     ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
         /// A scheme by name with its parameters.
-        #[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+        #[derive(Clone, Debug, Deserialize, JsonSchema)]
         #[serde(tag = "name", rename_all = "snake_case")]
-        pub enum AnyScheme { $($(#[$doc])* $variant($params)),* }
+        pub enum AnyScheme {
+            $($(#[$doc])* $variant($params),)*
+            /// One that is not in the registry; scenarios know it by a name that is theirs alone.
+            #[serde(skip)]
+            Foreign(Foreign),
+        }
+
+        impl Serialize for AnyScheme {
+            fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                #[derive(Serialize)]
+                #[serde(tag = "name", rename_all = "snake_case")]
+                enum BuiltIn<'a> { $($variant(&'a $params)),* }
+                match self {
+                    $(AnyScheme::$variant(s) => BuiltIn::$variant(s).serialize(serializer),)*
+                    AnyScheme::Foreign(s) => s.serialize(serializer),
+                }
+            }
+        }
 
         /// A reaction point of any scheme.
-        #[derive(Clone, Debug)]
-        pub enum AnyReaction { $($(#[$doc])* $variant(<$params as Scheme>::Reaction)),* }
+        #[derive(Debug)]
+        pub enum AnyReaction {
+            $($(#[$doc])* $variant(<$params as Scheme>::Reaction),)*
+            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            Foreign(ForeignReaction),
+        }
 
         /// A notification point of any scheme.
-        #[derive(Clone, Debug)]
-        pub enum AnyNotification { $($(#[$doc])* $variant(<$params as Scheme>::Notification)),* }
+        #[derive(Debug)]
+        pub enum AnyNotification {
+            $($(#[$doc])* $variant(<$params as Scheme>::Notification),)*
+            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            Foreign(ForeignNotification),
+        }
 
         /// A congestion point of any scheme.
-        #[derive(Clone, Debug)]
-        pub enum AnyCongestion { $($(#[$doc])* $variant(<$params as Scheme>::Congestion)),* }
+        #[derive(Debug)]
+        pub enum AnyCongestion {
+            $($(#[$doc])* $variant(<$params as Scheme>::Congestion),)*
+            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            Foreign(ForeignCongestion),
+        }
 
         /// What a catalogue shows of a scheme.
         #[derive(Clone, Debug)]
@@ -76,8 +119,11 @@ macro_rules! schemes {
                 Option::None
             }
             /// Its name in scenarios.
-            pub fn name(&self) -> &'static str {
-                match self { $(AnyScheme::$variant(_) => <$params as Scheme>::NAME),* }
+            pub fn name(&self) -> &str {
+                match self {
+                    $(AnyScheme::$variant(_) => <$params as Scheme>::NAME,)*
+                    AnyScheme::Foreign(s) => s.name(),
+                }
             }
             /// See [`Scheme::validate`].
             pub fn validate(&self) -> Result<(), ParamError> {
@@ -85,7 +131,10 @@ macro_rules! schemes {
             }
             /// See [`Scheme::resolve`].
             pub fn resolve(self, env: &NetworkEnv) -> Self {
-                match self { $(AnyScheme::$variant(s) => AnyScheme::$variant(s.resolve(env))),* }
+                match self {
+                    $(AnyScheme::$variant(s) => AnyScheme::$variant(s.resolve(env)),)*
+                    AnyScheme::Foreign(s) => AnyScheme::Foreign(s.resolve(env).unwrap_or(s)),
+                }
             }
             /// See [`Scheme::signals`].
             pub fn signals(&self) -> Signals {
@@ -97,19 +146,40 @@ macro_rules! schemes {
             }
             /// Whether its receivers or switches may send messages of their own: CNPs or CNMs.
             pub fn notifies(&self) -> bool {
-                use std::any::TypeId;
-                let silent = TypeId::of::<crate::seams::Silent>();
-                let (receivers, queues) = match self {
-                    $(AnyScheme::$variant(_) => (
-                        TypeId::of::<<$params as Scheme>::Notification>(),
-                        TypeId::of::<<$params as Scheme>::Congestion>(),
-                    )),*
-                };
-                receivers != silent || queues != silent || self.signals().switch_point
+                match self {
+                    $(AnyScheme::$variant(s) => sends_messages(s),)*
+                    AnyScheme::Foreign(s) => s.notifies(),
+                }
+            }
+            /// The same scheme for one run.
+            pub fn for_run(&self) -> Self {
+                match self {
+                    AnyScheme::Foreign(s) => AnyScheme::Foreign(s.for_run().unwrap_or_else(|| s.clone())),
+                    built_in => built_in.clone(),
+                }
+            }
+            /// Whether all its points must be called from one thread.
+            pub fn needs_one_thread(&self) -> bool {
+                matches!(self, AnyScheme::Foreign(s) if s.needs_one_thread())
+            }
+            /// Whether it has broken in this run, which only a foreign scheme can.
+            #[inline]
+            pub fn is_broken(&self) -> bool {
+                matches!(self, AnyScheme::Foreign(s) if s.is_broken())
+            }
+            /// What broke in this run.
+            pub fn failure(&self) -> Option<SchemeFailure> {
+                match self {
+                    AnyScheme::Foreign(s) => s.failure(),
+                    _ => Option::None,
+                }
             }
             /// See [`Scheme::reaction`].
             pub fn reaction(&self, env: &FlowEnv) -> AnyReaction {
-                match self { $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env))),* }
+                match self {
+                    $(AnyScheme::$variant(s) => AnyReaction::$variant(s.reaction(env)),)*
+                    AnyScheme::Foreign(s) => AnyReaction::Foreign(s.reaction(env)),
+                }
             }
             /// See [`Scheme::lane`].
             pub fn lane(&self, env: &LaneEnv) -> Option<AnyReaction> {
@@ -117,7 +187,10 @@ macro_rules! schemes {
             }
             /// See [`Scheme::notification`].
             pub fn notification(&self, env: &FlowEnv) -> AnyNotification {
-                match self { $(AnyScheme::$variant(s) => AnyNotification::$variant(s.notification(env))),* }
+                match self {
+                    $(AnyScheme::$variant(s) => AnyNotification::$variant(s.notification(env)),)*
+                    AnyScheme::Foreign(s) => AnyNotification::Foreign(s.notification(env)),
+                }
             }
             /// See [`Scheme::switch`].
             pub fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
@@ -125,7 +198,10 @@ macro_rules! schemes {
             }
             /// See [`Scheme::congestion`].
             pub fn congestion(&self, env: &PortEnv) -> AnyCongestion {
-                match self { $(AnyScheme::$variant(s) => AnyCongestion::$variant(s.congestion(env))),* }
+                match self {
+                    $(AnyScheme::$variant(s) => AnyCongestion::$variant(s.congestion(env)),)*
+                    AnyScheme::Foreign(s) => AnyCongestion::Foreign(s.congestion(env)),
+                }
             }
         }
 

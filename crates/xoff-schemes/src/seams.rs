@@ -18,6 +18,8 @@ use crate::signals::{Mark, Signals};
 pub struct FlowEnv {
     /// The flow's number.
     pub flow: u32,
+    /// Now: for a reaction point the flow's start, for a notification point its first data's arrival.
+    pub now: Time,
     /// Line rate of the sender's NIC.
     pub line_rate: Rate,
     /// Round-trip time of a full packet and its ACK through empty queues: the largest over all pairs of hosts, or
@@ -43,6 +45,7 @@ impl FlowEnv {
     pub fn new(flow: u32, line_rate: Rate, base_rtt: Time, seed: u64) -> Self {
         FlowEnv {
             flow,
+            now: Time::ZERO,
             line_rate,
             base_rtt,
             payload: 1_456,

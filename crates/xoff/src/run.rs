@@ -5,13 +5,14 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 use xoff_engine::Time;
+pub use xoff_fabric::Failure;
 use xoff_fabric::capture::PacketFilter;
 use xoff_fabric::dependencies::{self, Schedule};
 use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
-use xoff_fabric::{BuildError, Cut, Failure, Network, Progress, Recording, Simulation, Stop, needs_one_part};
+use xoff_fabric::{BuildError, Cut, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
-use xoff_schemes::AnyDetector;
+use xoff_schemes::{AnyDetector, AnyScheme};
 use xoff_traffic::{Traffic, closed_loop};
 
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
@@ -61,6 +62,14 @@ pub enum RunError {
         threads: u32,
         /// The setting and its value.
         setting: &'static str,
+    },
+    /// More threads than the scheme can have.
+    #[error("{threads} threads: the scheme `{scheme}` runs on one thread alone; expected 1, or `auto`")]
+    SchemeOfOneThread {
+        /// Threads asked for.
+        threads: u32,
+        /// The scheme's name.
+        scheme: String,
     },
     /// Flow control has brought a part of the network to a stop for ever.
     #[error(
@@ -155,6 +164,9 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
 fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
     match (threads, needs_one_part(net)) {
         (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::whole(net)),
+        (Threads::UpTo(threads), _) if net.scheme.needs_one_thread() => {
+            Err(RunError::SchemeOfOneThread { threads, scheme: net.scheme.name().to_string() })
+        }
         (Threads::UpTo(threads), Some(setting)) => Err(RunError::OneThread { threads, setting }),
         (Threads::UpTo(threads), None) => Ok(Cut::into(net, threads as usize, duration)),
         (Threads::Auto, None) => {
@@ -190,7 +202,7 @@ fn run_up_to(
         scenario.router(),
         scenario.env(),
         scenario.settings(),
-        scenario.scheme.clone(),
+        scenario.scheme.for_run(),
         flows.collect(),
         schedule(traffic, &hosts),
         scenario.seed,
@@ -469,6 +481,10 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
         "deadlock": deadlock(sim),
         "summary": Summary::of(tables),
         "warnings": warnings,
+        "scheme_origin": match &scenario.scheme {
+            AnyScheme::Foreign(scheme) => scheme.origin(),
+            _ => Value::Null,
+        },
         "table_docs": Value::Object(docs.collect()),
         "scenario": scenario,
     })

@@ -1,6 +1,6 @@
 //! Result tables as Parquet files.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io;
 use std::path::Path;
 
@@ -9,6 +9,7 @@ use parquet::basic::{Compression, ZstdLevel};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 
+use crate::run::Output;
 use crate::tables::Table;
 
 /// Writes each table to `NAME.parquet` in `folder`, compressed, with its columns' meaning and unit.
@@ -17,6 +18,22 @@ use crate::tables::Table;
 /// Where a file cannot be made or written.
 pub fn write(tables: &[Table], folder: &Path) -> io::Result<()> {
     tables.iter().try_for_each(|table| write_table(table, &folder.join(format!("{}.parquet", table.name))))
+}
+
+/// Writes a run's tables and its manifest into `folder`, which is made where it is not there. The manifest comes last, so
+/// that where it stands, the run is complete.
+///
+/// # Errors
+/// Where the folder or a file cannot be made or written.
+pub fn save(output: &Output, folder: &Path) -> io::Result<()> {
+    let manifest = folder.join("manifest.json");
+    fs::create_dir_all(folder)?;
+    match fs::remove_file(&manifest) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    write(&output.tables, folder)?;
+    fs::write(manifest, format!("{:#}\n", output.manifest))
 }
 
 fn write_table(table: &Table, path: &Path) -> io::Result<()> {

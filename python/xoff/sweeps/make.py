@@ -9,7 +9,7 @@ from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, 
 from dataclasses import dataclass
 from pathlib import Path
 
-from xoff.errors import RunError, ScenarioError
+from xoff.errors import RunError, ScenarioError, UserError
 from xoff.sweeps.crews import Crew
 from xoff.sweeps.folder import Folder
 from xoff.sweeps.plan import Planned
@@ -106,9 +106,10 @@ def make(run: Planned, target: str | None) -> Made:
     if run.version != _xoff.__version__:
         return Made(error=f"xoff {_xoff.__version__} is installed where it was to be made, not {run.version}")
     try:
-        prepared = _xoff.prepare(run.text, run.origin, list(run.overrides), "", None, run.files).alone()
+        schemes = [scheme.describe() for scheme in run.schemes]
+        prepared = _xoff.prepare(run.text, run.origin, list(run.overrides), "", None, run.files, schemes).alone()
         result = Run.from_output(execute(prepared).output)
-    except (RunError, ScenarioError) as error:
+    except (RunError, ScenarioError, UserError) as error:
         return Made(error=str(error))
     if not result.complete:
         return Made(error=str(result.manifest["stop_reason"]))

@@ -11,6 +11,7 @@ from typing import Any
 
 from xoff import _xoff
 from xoff.errors import ScenarioError, UserError
+from xoff.own_scheme.load import SchemeFile
 from xoff.scenario import Override, Scenario
 
 
@@ -34,6 +35,10 @@ class Planned:
     """The text of each file that the scenario names."""
     version: str
     """The version of xoff that is to make it."""
+    scheme: str = ""
+    """The name of its scheme."""
+    schemes: tuple[SchemeFile, ...] = ()
+    """Its scheme, where that is one in Python."""
 
     @property
     def label(self) -> str:
@@ -60,7 +65,20 @@ def plan(scenario: Scenario) -> list[Planned]:
     for point in points:
         planned = plan_point(scenario, point)
         runs.setdefault(planned.run, planned)
+    unused = {scheme.name: scheme for scheme in files_of(scenario)}
+    for planned in runs.values():
+        unused.pop(planned.scheme, None)
+    for scheme in unused.values():
+        raise UserError(f"--scheme {scheme.file}:{scheme.cls}: no run of the sweep has scheme.name = {scheme.name}")
     return list(runs.values())
+
+
+def files_of(scenario: Scenario) -> tuple[SchemeFile, ...]:
+    """The scenario's schemes in Python, which must be in files, for other processes to read."""
+    for scheme in scenario.schemes:
+        if not isinstance(scheme, SchemeFile):
+            raise UserError(f"scheme {scheme.name}: expected a class in a file, which each process of a sweep can read")
+    return tuple(scheme for scheme in scenario.schemes if isinstance(scheme, SchemeFile))
 
 
 def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
@@ -68,15 +86,21 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
     overrides = [*scenario.overrides, *point]
     settings = {key: value_of(text) for key, text in point}
     try:
-        prepared = _xoff.prepare(scenario.text, scenario.origin, overrides, scenario.base_dir).alone()
+        prepared = _xoff.prepare(
+            scenario.text, scenario.origin, overrides, scenario.base_dir, schemes=scenario.described()
+        ).alone()
     except ScenarioError as error:
         raise ScenarioError(f"{error}\n\nin the run with {', '.join('='.join(each) for each in point)}") from None
     resolved, files = json.loads(prepared.resolved), prepared.files
+    name = str(resolved["scheme"]["name"])
+    schemes = tuple(scheme for scheme in files_of(scenario) if scheme.name == name)
     what = {
         "scenario": resolved,
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
         "version": _xoff.__version__,
     }
+    for scheme in schemes:
+        what["scheme_file"] = hashlib.sha256(scheme.text.encode()).hexdigest()
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     return Planned(
         run=digest[:16],
@@ -87,6 +111,8 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
         overrides=tuple(overrides),
         files=files,
         version=_xoff.__version__,
+        scheme=name,
+        schemes=schemes,
     )
 
 

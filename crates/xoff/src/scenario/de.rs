@@ -14,9 +14,9 @@ use super::tree::{Entry, Node, Place, Table, Value};
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// A key that its table does not have.
-    UnknownKey { key: String, expected: &'static [&'static str] },
+    UnknownKey { key: String, expected: Vec<String> },
     /// A key that its table must have.
-    MissingKey(&'static str),
+    MissingKey(String),
     /// A name that is not on its list.
     UnknownName { name: String, expected: &'static [&'static str] },
     /// Neither type nor value fit.
@@ -38,7 +38,7 @@ impl Fault {
     pub fn new(kind: Kind) -> Self {
         Fault { kind, place: None, path: vec![] }
     }
-    fn at(mut self, place: &Place) -> Self {
+    pub fn at(mut self, place: &Place) -> Self {
         self.place.get_or_insert_with(|| place.clone());
         self
     }
@@ -74,10 +74,11 @@ impl de::Error for Fault {
         Fault::new(Kind::UnknownName { name: name.to_string(), expected })
     }
     fn unknown_field(key: &str, expected: &'static [&'static str]) -> Self {
+        let expected = expected.iter().map(ToString::to_string).collect();
         Fault::new(Kind::UnknownKey { key: key.to_string(), expected })
     }
     fn missing_field(key: &'static str) -> Self {
-        Fault::new(Kind::MissingKey(key))
+        Fault::new(Kind::MissingKey(key.to_string()))
     }
 }
 
@@ -202,12 +203,19 @@ pub(crate) struct TableDe<'a> {
 impl<'de> TableDe<'de> {
     /// Refuses any key but the tag.
     pub fn empty(self) -> Result<(), Fault> {
-        match self.table.entries.iter().find(|e| e.key != self.skip) {
+        match self.entries().next() {
             None => Ok(()),
             Some(e) => {
-                Err(Fault::new(Kind::UnknownKey { key: e.key.clone(), expected: &[] }).at(&e.key_place))
+                let unknown = Kind::UnknownKey { key: e.key.clone(), expected: vec![] };
+                Err(Fault::new(unknown).at(&e.key_place))
             }
         }
+    }
+
+    /// Its entries but the tag.
+    pub fn entries(&self) -> impl Iterator<Item = &'de Entry> {
+        let skip = self.skip;
+        self.table.entries.iter().filter(move |e| e.key != skip)
     }
 
     fn deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {

@@ -41,7 +41,7 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
             let form = context.tag.filter(|_| path.is_empty());
             let with = form.map_or(String::new(), |(tag, name)| format!(" with {tag} = \"{name}\""));
             let message = format!("unknown key `{}`{inside}{with}", nested(key));
-            (message, one_of(key, expected.iter().copied()), elsewhere(context, fault, key))
+            (message, one_of(key, expected.iter().map(String::as_str)), elsewhere(context, fault, key))
         }
         Kind::MissingKey(key) => {
             let whose = if path.is_empty() { label.unwrap_or_default() } else { format!("`{path}`{inside}") };

@@ -33,6 +33,7 @@ mod check_traffic;
 mod de;
 mod error;
 mod explain;
+mod own;
 mod range;
 mod read;
 mod read_sweep;
@@ -59,6 +60,7 @@ use xoff_traffic::{Pattern, Traffic};
 
 pub(crate) use check_record::MOST_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
 pub use record::{Queues, Rates, Record, States};
 pub use schema::{KeyDoc, keys, schema};
@@ -188,20 +190,41 @@ impl Scenario {
         overrides: &[(String, String)],
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
+        Scenario::parse_among(text, origin, overrides, files, &OwnSchemes::default())
+    }
+
+    /// Reads a scenario that may name one of these schemes as well.
+    pub fn parse_among(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+        files: Files<'_>,
+        schemes: &OwnSchemes,
+    ) -> Result<Self, ScenarioError> {
         let began = Instant::now();
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
-        let scenario = read::scenario(&root, &source)?;
+        let scenario = read::scenario(&root, &source, schemes)?;
         check::scenario(scenario, &root, &source, files, began)
     }
 
     /// Reads the scenario at `path`, and the files that it names from the same folder.
     pub fn load(path: &Path, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
+        Scenario::load_among(path, overrides, &OwnSchemes::default())
+    }
+
+    /// The same for a scenario that may name one of these schemes as well.
+    pub fn load_among(
+        path: &Path,
+        overrides: &[(String, String)],
+        schemes: &OwnSchemes,
+    ) -> Result<Self, ScenarioError> {
         let origin = path.display().to_string();
         let bytes = std::fs::read(path).map_err(|e| error::unreadable(&origin, &e.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|e| error::not_text(&origin, &e.utf8_error()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        Scenario::parse_with(&text, &origin, overrides, &|name| std::fs::read_to_string(folder.join(name)))
+        let files = |name: &str| std::fs::read_to_string(folder.join(name));
+        Scenario::parse_among(&text, &origin, overrides, &files, schemes)
     }
 
     /// The network's settings in one piece.

@@ -4,13 +4,14 @@ use serde::de::DeserializeOwned;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc};
 use xoff_fabric::topology::AnyTopology;
+use xoff_schemes::AnyThrottle;
 use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::{AnyScheme, AnyThrottle};
 use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, nearest, one_of};
 use super::explain::{Context, Explained, explain, split, table_label};
+use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, Value};
 use super::{Scenario, default_seed};
 
@@ -76,9 +77,13 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
 }
 
 /// The scenario in a tree, apart from all checks that take more than one table.
-pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, ScenarioError> {
+pub(super) fn scenario(
+    root: &Node,
+    source: &Source<'_>,
+    own: &OwnSchemes,
+) -> Result<Scenario, ScenarioError> {
     let Value::Table(table) = &root.value else { return Err(ScenarioError::new(vec![])) };
-    let mut reader = Reader { root: table, source, problems: vec![] };
+    let mut reader = Reader { root: table, source, own, problems: vec![] };
     reader.unknown_keys();
     let title = reader.value("title");
     let seed = reader.value("seed");
@@ -86,7 +91,8 @@ pub(super) fn scenario(root: &Node, source: &Source<'_>) -> Result<Scenario, Sce
     let run = reader.table("run");
     let topology = reader.tagged("topology", AnyTopology::NAMES, AnyTopology::read);
     let routing = reader.tagged("routing", Routing::NAMES, Routing::read);
-    let scheme = reader.tagged("scheme", AnyScheme::NAMES, AnyScheme::read);
+    let scheme =
+        reader.tagged("scheme", &own.names().collect::<Vec<_>>(), |name, table| own.read(name, table));
     let detector = reader.tagged("detector", AnyDetector::NAMES, AnyDetector::read);
     let throttle = reader.tagged("throttle", AnyThrottle::NAMES, AnyThrottle::read);
     let packets = reader.table("packets");
@@ -142,6 +148,7 @@ fn flow_control<'a>(name: &str, source: TableDe<'a>) -> Option<Result<FlowContro
 pub(super) struct Reader<'a> {
     pub(super) root: &'a Table,
     source: &'a Source<'a>,
+    pub(super) own: &'a OwnSchemes,
     problems: Vec<Problem>,
 }
 

@@ -302,10 +302,12 @@ impl<'a> Reader<'a> {
         let wanted = super::schema::normalized(path);
         let keys = super::schema::paths();
         let own = |key: &str| key.starts_with("sweep") || key.starts_with("tune");
-        if !own(&wanted) && keys.contains(&wanted) {
+        if !own(&wanted) && keys.contains(&wanted) || self.own.has_key(&wanted) {
             return true;
         }
-        let near = nearest(&wanted, keys.iter().map(String::as_str).filter(|key| !own(key)));
+        let of_schemes: Vec<String> = self.own.keys().collect();
+        let known = keys.iter().filter(|key| !own(key)).chain(&of_schemes);
+        let near = nearest(&wanted, known.map(String::as_str));
         let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         let expected = format!("expected a key with dots such as `scheme.name`{meant}");
         self.add(place, format!("{label} names the unknown key `{path}`"), expected);

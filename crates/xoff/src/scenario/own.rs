@@ -1,0 +1,142 @@
+//! Schemes beside the built-in ones: another crate's, or such as are known only when the program runs.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+use xoff_schemes::{AnyScheme, Foreign, Scheme};
+
+use super::de::{Fault, Kind, TableDe};
+
+/// The schemes that a scenario may name beside the built-in ones.
+///
+/// ```
+/// # use xoff::scenario::OwnSchemes;
+/// # use xoff_schemes::dctcp::Dctcp;
+/// // A scheme of one's own is any type that implements `xoff_schemes::Scheme`; its name must not be a built-in one's.
+/// assert!(OwnSchemes::default().with::<Dctcp>().is_err());
+/// ```
+#[derive(Default)]
+pub struct OwnSchemes(Vec<Own>);
+
+/// One of them.
+struct Own {
+    name: String,
+    /// Its parameters.
+    keys: Vec<String>,
+    read: Box<Reader>,
+}
+
+type Reader = dyn for<'a> Fn(TableDe<'a>) -> Result<Foreign, Fault> + Send + Sync;
+
+/// A name that cannot be a scheme's.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum NameError {
+    /// A built-in scheme or another one of the same list has it.
+    #[error("there is a scheme `{0}` already: expected another name")]
+    Taken(String),
+    /// Not a name as schemes have them.
+    #[error("`{0}` is no name for a scheme: expected letters, digits and `_`, with a letter first")]
+    Malformed(String),
+}
+
+/// What is wrong with a scheme's parameters.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParamFault {
+    /// A parameter that has no default is not given.
+    Missing(String),
+    /// A parameter has a value that it cannot have.
+    Value {
+        /// The parameter.
+        key: String,
+        /// What is wrong; after `: expected`, what would be right.
+        text: String,
+    },
+}
+
+impl OwnSchemes {
+    /// Adds a scheme in Rust, by the name and with the parameters that it has as a [`Scheme`].
+    ///
+    /// # Errors
+    /// Where there is a scheme of that name, or the name is none.
+    pub fn with<S>(self) -> Result<Self, NameError>
+    where
+        S: Scheme + Send + Sync + 'static,
+        S::Reaction: Send + 'static,
+        S::Notification: Send + 'static,
+        S::Congestion: Send + 'static,
+    {
+        let schema = schemars::schema_for!(S).to_value();
+        let keys = schema["properties"].as_object().map(|keys| keys.keys().cloned().collect());
+        self.add(S::NAME, keys.unwrap_or_default(), |table| S::deserialize(table).map(Foreign::of))
+    }
+
+    /// Adds a scheme that is known only when the program runs, with the parameters `keys`; `make` takes those that are
+    /// given.
+    ///
+    /// # Errors
+    /// Where there is a scheme of that name, or the name is none.
+    pub fn with_dynamic(
+        self,
+        name: &str,
+        keys: Vec<String>,
+        make: impl Fn(Map<String, Value>) -> Result<Foreign, ParamFault> + Send + Sync + 'static,
+    ) -> Result<Self, NameError> {
+        let known = keys.clone();
+        self.add(name, keys, move |table: TableDe<'_>| {
+            if let Some(entry) = table.entries().find(|e| !known.contains(&e.key)) {
+                let unknown = Kind::UnknownKey { key: entry.key.clone(), expected: known.clone() };
+                return Err(Fault::new(unknown).at(&entry.key_place));
+            }
+            let (source, place) = (table.table, table.place.clone());
+            let given = Map::deserialize(table)?;
+            make(given).map_err(|fault| match fault {
+                ParamFault::Missing(key) => Fault::new(Kind::MissingKey(key)).at(&place),
+                ParamFault::Value { key, text } => {
+                    let at = source.get(&key).map_or(&place, |e| &e.node.place);
+                    Fault::new(Kind::Custom(text)).at(at).inside(key)
+                }
+            })
+        })
+    }
+
+    fn add(
+        mut self,
+        name: &str,
+        keys: Vec<String>,
+        read: impl for<'a> Fn(TableDe<'a>) -> Result<Foreign, Fault> + Send + Sync + 'static,
+    ) -> Result<Self, NameError> {
+        let is_name = name.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !is_name {
+            return Err(NameError::Malformed(name.into()));
+        }
+        if self.names().any(|known| known == name) {
+            return Err(NameError::Taken(name.into()));
+        }
+        self.0.push(Own { name: name.into(), keys, read: Box::new(read) });
+        Ok(self)
+    }
+
+    /// The names of all schemes, the built-in ones first.
+    pub(super) fn names(&self) -> impl Iterator<Item = &str> {
+        AnyScheme::NAMES.iter().copied().chain(self.0.iter().map(|own| own.name.as_str()))
+    }
+
+    /// Whether one of them has a parameter of this key, which has its table's name before it.
+    pub(super) fn has_key(&self, path: &str) -> bool {
+        let key = path.strip_prefix("scheme.");
+        key.is_some_and(|key| self.0.iter().any(|own| own.keys.iter().any(|k| k == key)))
+    }
+
+    /// The keys of all their parameters.
+    pub(super) fn keys(&self) -> impl Iterator<Item = String> {
+        self.0.iter().flat_map(|own| own.keys.iter().map(|key| format!("scheme.{key}")))
+    }
+
+    /// The scheme called `name`, its parameters read from a table; none where there is no such scheme.
+    pub(super) fn read(&self, name: &str, table: TableDe<'_>) -> Option<Result<AnyScheme, Fault>> {
+        match self.0.iter().find(|own| own.name == name) {
+            Some(own) => Some((own.read)(table).map(AnyScheme::Foreign)),
+            None => AnyScheme::read(name, table),
+        }
+    }
+}
