@@ -17,7 +17,8 @@ from conftest import ROOT, Command
 from xoff.errors import UserError
 from xoff.ns3_hpcc.config import KEYS
 from xoff.ns3_hpcc.flows import start_ns
-from xoff.ns3_hpcc.quantity import moment_text, rate_bps, rate_text, size_bytes, size_text, time_ns, time_text
+from xoff.importing.units import rate_text, size_text
+from xoff.ns3_hpcc.quantity import moment_text, rate_bps, size_bytes, time_ns, time_text
 from xoff.ns3_hpcc.scenario import Imported, import_config
 
 EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"

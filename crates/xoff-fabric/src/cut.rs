@@ -110,6 +110,8 @@ pub fn needs_one_part(net: &Network) -> Option<&'static str> {
         Some("quirks.nic = \"ns3\"")
     } else if quirks.marking_stream.is_some() {
         Some("quirks.marking_stream")
+    } else if net.dependencies.anywhere() {
+        Some("across_hosts = true")
     } else {
         None
     }
