@@ -28,7 +28,7 @@ BODY = """<node id="a"/>
 <node id="s"><data key="k">switch</data></node>
 <node id="b"/>
 <edge source="a" target="s"><data key="d">1500</data></edge>
-<edge source="b" target="s"><data key="d">7</data><data key="r">5</data></edge>
+<edge source="b" target="s"><data key="d">7</data><data key="r">5000001</data></edge>
 """
 TAIL = "</graph></graphml>\n"
 
@@ -49,7 +49,7 @@ def network(text: str, folder: Path) -> str:
         '{ name = "fat_tree", k = 4, core_rate = "400Gbps", host_delay = "650ns" }',
         '{ name = "leaf_spine", leaves = 3, spines = 2, hosts_per_leaf = 2, links_per_pair = 2 }',
         '{ name = "graph", nodes = [{ name = "x y", kind = "host" }, { name = "s<&", kind = "switch" }, '
-        '{ name = "\\u00e9", kind = "host" }], links = [{ a = "s<&", b = "x y", rate = "3bps", delay = "1ps", '
+        '{ name = "\\u00e9", kind = "host" }], links = [{ a = "s<&", b = "x y", rate = "3.000001Mbps", delay = "1ps", '
         'rate_back = "1.234567Gbps", delay_back = "0ps" }, { a = "s<&", b = "\\u00e9", rate = "1.6Tbps", '
         'delay = "2us", delay_back = "5us" }] }',
     ],
@@ -109,7 +109,7 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
     assert command("import", "graphml", "g.graphml", "-o", "n.toml").returncode == 0
     text = (tmp_path / "n.toml").read_text()
     assert '{ a = "a", b = "s", rate = "1Gbps", delay = "1.5ns" }' in text
-    assert '{ a = "b", b = "s", rate = "5bps", delay = "7ps" }' in text
+    assert '{ a = "b", b = "s", rate = "5000.001Kbps", delay = "7ps" }' in text
     bare = '<graphml><graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="s"/>'
     bare += '<edge source="a" target="s"/><edge source="b" target="s"/></graph></graphml>'
     (tmp_path / "bare.graphml").write_text(bare)
@@ -149,8 +149,12 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
             ":12: the edge between `b` and `s` has no `delay_ps`: expected it, or the option `--delay 1us`",
         ),
         (">7<", ">7us<", ":12: `delay_ps` is `7us`: expected a whole number from 0"),
-        (">5<", ">0<", ":12: `rate_bps` is `0`: expected a whole number from 1"),
-        (">5</data>", '>5</data><data key="f">a</data>', ":12: `from` is `a`: expected an end of the edge, `b` or `s`"),
+        (">5000001<", ">5<", ":12: `rate_bps` is `5`: expected a whole number from 1000000 to 10000000000000"),
+        (
+            ">5000001</data>",
+            '>5000001</data><data key="f">a</data>',
+            ":12: `from` is `a`: expected an end of the edge",
+        ),
         ('edgedefault="undirected"', 'edgedefault="directed"', ":7: a directed graph"),
         ("</graph></graphml>", "</graph>", ":14: no XML: no element found"),
         ("<graphml ", "<!DOCTYPE x><graphml ", ":2: a document type: expected none"),

@@ -72,7 +72,7 @@ class Prepared:
         Without `threads`, on as many as make it fastest.
         """
 
-def goal(text: str) -> str:
+def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""
 
 def prepare(

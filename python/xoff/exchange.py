@@ -53,6 +53,9 @@ def import_goal(
     topology: TopologyOption = "fat_tree",
     scheme: SchemeOption = "dcqcn",
     ranks_per_host: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Ranks on each host.")] = 1,
+    ignore_tags: Annotated[
+        bool, typer.Option("--ignore-tags", help="Match sends and receives by their order alone.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Make a scenario of a parallel program's schedule, as LogGOPSim and ATLAHS read it.
@@ -61,7 +64,16 @@ def import_goal(
     """
     from xoff.goal import import_goal as make
 
-    _tell(make(schedule, out, topology=topology, scheme=scheme, ranks_per_host=ranks_per_host, force=force), "message")
+    made = make(
+        schedule,
+        out,
+        topology=topology,
+        scheme=scheme,
+        ranks_per_host=ranks_per_host,
+        ignore_tags=ignore_tags,
+        force=force,
+    )
+    _tell(made, "message")
 
 
 @importer.command("htsim-cm")
@@ -204,7 +216,8 @@ def _tell(made: Imported, thing: str) -> None:
     """Say what an import has made; `thing` is what it calls its flows."""
     for warning in made.warnings:
         complain("warning", warning)
-    counts = [count_text(made.hosts, "host"), switches_text(made.switches), count_text(made.flows, thing)]
+    switches = [] if made.switches is None else [switches_text(made.switches)]
+    counts = [count_text(made.hosts, "host"), *switches, count_text(made.flows, thing)]
     typer.echo(f"{made.files[0]}: {', '.join(counts)}")
     for file in made.files[1:]:
         typer.echo(f"{file}: named by it")
@@ -213,7 +226,7 @@ def _tell(made: Imported, thing: str) -> None:
 def _tell_network(network: Network, files: list[Path], warnings: list[str]) -> None:
     for warning in warnings:
         complain("warning", warning)
-    typer.echo(f"{files[0]}: {count_text(len(network.hosts), 'host')}, {switches_text(network.switches)}")
+    typer.echo(f"{files[0]}: {count_text(len(network.hosts), 'host')}, {switches_text(network.switches or 0)}")
 
 
 def switches_text(count: int) -> str:

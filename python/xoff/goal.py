@@ -30,8 +30,8 @@ class Schedule:
     """Payload of all messages."""
 
 
-def read_schedule(file: Path) -> tuple[Schedule, str]:
-    """The size of the schedule in a file, and its text.
+def read_schedule(file: Path, *, ignore_tags: bool = False) -> tuple[Schedule, str]:
+    """The size of the schedule in a file, and its text; messages are matched by tag unless those are ignored.
 
     Raises
     ------
@@ -40,7 +40,7 @@ def read_schedule(file: Path) -> tuple[Schedule, str]:
     """
     text = read_text(file, "GOAL schedule")
     try:
-        return Schedule(**json.loads(_xoff.goal(text))), text
+        return Schedule(**json.loads(_xoff.goal(text, ignore_tags))), text
     except ScenarioError as error:
         found = _AT_LINE.fullmatch(str(error))
         if not found:
@@ -55,6 +55,7 @@ def import_goal(
     topology: str = DEFAULT_TOPOLOGY,
     scheme: str = DEFAULT_SCHEME,
     ranks_per_host: int = 1,
+    ignore_tags: bool = False,
     force: bool = False,
 ) -> Imported:
     """Write a scenario that replays `schedule_file`, of which a copy goes beside it.
@@ -72,6 +73,8 @@ def import_goal(
         Congestion control.
     ranks_per_host
         Ranks on each host.
+    ignore_tags
+        Match messages by their order alone.
     force
         Overwrite files that no import wrote.
 
@@ -81,7 +84,7 @@ def import_goal(
         An input is wrong or not modelled, makes a scenario that cannot be run, or a file cannot be written.
     """
     source, target = Path(schedule_file), Path(out)
-    schedule, text = read_schedule(source)
+    schedule, text = read_schedule(source, ignore_tags=ignore_tags)
     hosts = -(-schedule.ranks // ranks_per_host)
     warnings: list[str] = []
     network = read_topology(topology, hosts, warnings.append)
@@ -113,6 +116,8 @@ def import_goal(
     lines.put("file", copy.name)
     if ranks_per_host > 1:
         lines.put("ranks_per_host", ranks_per_host)
+    if ignore_tags:
+        lines.put("ignore_tags", True)
     files[target] = lines.text()
     write_scenario(source, files, inputs, force=force, beside=beside)
     return Imported(list(files), hosts, network.switches, schedule.messages, warnings)

@@ -32,7 +32,10 @@ _EDGE_KEYS = {
     "rate_back_bps": "long",
     "delay_back_ps": "long",
 }
-_MOST_BPS, _MOST_PS = 10**15, 10**18
+_RATES = (10**6, 10**13)
+"""bit/s, from and to."""
+_DELAYS = (0, 10**13)
+"""ps, from and to."""
 
 Warn = Callable[[str], None]
 
@@ -195,7 +198,8 @@ def read_graph(
     defaults = (_option("--rate", rate, read_rate, "100Gbps"), _option("--delay", delay, read_time, "1us"))
     links = [_link(reader, edge, nodes, defaults) for edge in reader.edges]
     for item, known in ((reader.nodes.values(), _NODE_KEYS), (reader.edges, _EDGE_KEYS)):
-        unused = sorted({key for each in item for key in each.data} - set(known))
+        # networkx writes the `id` of an edge as if it were said of it.
+        unused = sorted({key for each in item for key in each.data} - set(known) - {"id"})
         if unused:
             warn(f"{reader.file}: {', '.join(map(shown, unused))}: not used here")
     return listed(nodes, links, reader.file, FORMAT)
@@ -221,6 +225,8 @@ def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
                 near = nearest(end, reader.nodes)
                 raise reader.wrong(edge.line, f"an edge to the unknown node {shown(end)}", f"one of the graph{near}")
             links[end] += 1
+        if edge.ends[0] == edge.ends[1]:
+            raise reader.wrong(edge.line, f"an edge from node {shown(edge.ends[0])} to itself", "two nodes")
     if not any("kind" in node.data for node in reader.nodes.values()):
         kinds = {name: "host" if links[name] == 1 else "switch" for name in reader.nodes}
         hosts = sum(kind == "host" for kind in kinds.values())
@@ -239,31 +245,29 @@ def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
 
 def _link(reader: _Reader, edge: _Item, nodes: dict[str, str], defaults: tuple[int | None, int | None]) -> Link:
     a, b = edge.ends
-    if a == b:
-        raise reader.wrong(edge.line, f"an edge from node {shown(a)} to itself", "two nodes")
     if nodes[a] == nodes[b] == "host" and len(nodes) > 2:
         raise reader.wrong(edge.line, f"an edge between the hosts {shown(a)} and {shown(b)}", "a switch in between")
-    rate = _number(reader, edge, "rate_bps", 1, _MOST_BPS, defaults[0], "`--rate 100Gbps`")
-    delay = _number(reader, edge, "delay_ps", 0, _MOST_PS, defaults[1], "`--delay 1us`")
-    rate_back = _number(reader, edge, "rate_back_bps", 1, _MOST_BPS, rate, "")
-    delay_back = _number(reader, edge, "delay_back_ps", 0, _MOST_PS, delay, "")
+    rate = _number(reader, edge, "rate_bps", _RATES, defaults[0], "`--rate 100Gbps`")
+    delay = _number(reader, edge, "delay_ps", _DELAYS, defaults[1], "`--delay 1us`")
+    rate_back = _number(reader, edge, "rate_back_bps", _RATES, rate, "")
+    delay_back = _number(reader, edge, "delay_back_ps", _DELAYS, delay, "")
     start = edge.data.get("from", a)
     if start not in edge.ends:
         raise reader.wrong(edge.line, f"`from` is {shown(start)}", f"an end of the edge, {shown(a)} or {shown(b)}")
     return Link(start, b if start == a else a, rate, delay, rate_back, delay_back)
 
 
-def _number(reader: _Reader, edge: _Item, key: str, least: int, most: int, default: int | None, option: str) -> int:
+def _number(reader: _Reader, edge: _Item, key: str, bounds: tuple[int, int], default: int | None, option: str) -> int:
     text = edge.data.get(key)
     if text is None:
         if default is None:
             what = f"the edge between {' and '.join(map(shown, edge.ends))} has no `{key}`"
             raise reader.wrong(edge.line, what, f"it, or the option {option}")
         return default
-    whole = text[:-2] if text.endswith(".0") else text
+    whole = text.removesuffix(".0")
     value = int(whole) if whole.isascii() and whole.isdigit() and len(whole) <= 19 else -1
-    if not least <= value <= most:
-        raise reader.wrong(edge.line, f"`{key}` is {shown(text)}", f"a whole number from {least} to {most}")
+    if not bounds[0] <= value <= bounds[1]:
+        raise reader.wrong(edge.line, f"`{key}` is {shown(text)}", f"a whole number from {bounds[0]} to {bounds[1]}")
     return value
 
 

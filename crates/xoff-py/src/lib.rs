@@ -81,8 +81,9 @@ fn pft_injection_rate(params: &str, used: Vec<u64>) -> PyResult<Vec<f64>> {
 
 /// Ranks, operations and messages of a GOAL schedule, as JSON; a ScenarioError that begins with the line where it is none.
 #[pyfunction]
-fn goal(text: &str) -> PyResult<String> {
-    let schedule = xoff_traffic::goal::parse(text).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+fn goal(text: &str, ignore_tags: bool) -> PyResult<String> {
+    let schedule =
+        xoff_traffic::goal::parse(text, ignore_tags).map_err(|e| ScenarioError::new_err(e.to_string()))?;
     to_json(&schedule.size())
 }
 

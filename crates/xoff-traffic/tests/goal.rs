@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use proptest::prelude::*;
-use xoff_traffic::goal::{Action, parse};
+use xoff_traffic::goal::{self, Action, GoalError, Schedule};
 
 const TWO: &str = "num_ranks 2
 rank 0 {
@@ -21,6 +21,10 @@ rank 1 { // the other one
   back requires first
 }
 ";
+
+fn parse(text: &str) -> Result<Schedule, GoalError> {
+    goal::parse(text, false)
+}
 
 #[test]
 fn operations_and_what_they_wait_for() {
@@ -65,6 +69,24 @@ fn messages_of_a_tag_belong_together_in_the_order_of_the_text() {
     .unwrap();
     assert_eq!(s.messages().collect::<Vec<_>>(), [(3, 0), (4, 2), (5, 1)]);
     assert_eq!(s.partners[6], 6);
+}
+
+#[test]
+fn messages_belong_together_by_order_where_tags_are_ignored() {
+    let text = "num_ranks 2
+        rank 0 {
+        send 1b to 1 tag 5
+        send 2b to 1 tag 6
+        }
+        rank 1 {
+        recv 1b from 0 tag 15
+        recv 2b from 0 tag 15
+        }";
+    assert!(parse(text).is_err());
+    assert_eq!(goal::parse(text, true).unwrap().messages().collect::<Vec<_>>(), [(0, 2), (1, 3)]);
+    // By order the one of 2 B would have to go into the receive of 1 B.
+    let swapped = text.replace("send 1b", "send 3b");
+    assert!(goal::parse(&swapped, true).unwrap_err().to_string().starts_with("line 7: `recv` is of 1B"));
 }
 
 fn refused(text: &str) -> String {
@@ -156,26 +178,32 @@ fn what_can_never_complete_is_refused() {
             "recv 5b from 0",
             4,
             "send",
-            "sends 2 messages to rank 1 with tag 0, which receives 1",
+            "2 sends of rank 0 to rank 1 with tag 0, and 1 receive there for them: expected as many receives as sends",
         ),
         (
             "send 5b to 1",
             "recv 5b from 0\nrecv 5b from 0",
             7,
             "recv",
-            "sends 1 messages to rank 1 with tag 0, which receives 2",
+            "1 send of rank 0 to rank 1 with tag 0, and 2 receives there for them",
         ),
-        ("send 5b to 1 tag 1", "recv 5b from 0 tag 2", 3, "send", "with tag 1, which receives 0"),
+        (
+            "send 5b to 1 tag 1",
+            "recv 5b from 0 tag 2",
+            3,
+            "send",
+            "with tag 1, and 0 receives there for them: expected as many receives as sends, or `ignore_tags = true`, with which all have one",
+        ),
         (
             "send 5b to 0",
             "recv 5b from 0",
             3,
             "send",
-            "sends 1 messages to rank 0 with tag 0, which receives 0",
+            "1 send of rank 0 to rank 0 with tag 0, and 0 receives there",
         ),
     ] {
         let found = refused(&two(a, b));
-        let start = format!("line {line}: `{word}` is without counterpart: rank 0 ");
+        let start = format!("line {line}: `{word}` is without counterpart: ");
         assert!(found.starts_with(&start) && found.contains(counts), "{found}");
     }
     let short = refused(&two("send 20b to 1", "recv 10b from 0"));

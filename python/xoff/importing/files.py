@@ -25,7 +25,8 @@ class Imported:
     files: list[Path]
     """The scenario, and what it names."""
     hosts: int
-    switches: int
+    switches: int | None
+    """None where the topology is one of xoff's own."""
     flows: int
     warnings: list[str]
 

@@ -47,7 +47,8 @@ class Network:
 
     hosts: list[str]
     """Names of hosts, in order."""
-    switches: int
+    switches: int | None
+    """Their number; none where the topology is one of xoff's own."""
     put: Callable[[Lines, Path, dict[Path, str]], None]
     """Writes `[topology]`; a long list goes to a file beside the scenario."""
     list_into: Callable[[Lines], None] = lambda _: None
@@ -132,7 +133,7 @@ def own(text: str, hosts: int) -> Network:
         for key, value in given.items():
             lines.put(key, int(value) if value.isascii() and value.isdigit() and len(value) < 19 else value)
 
-    return Network([f"host{number}" for number in range(hosts)], 0, put)
+    return Network([f"host{number}" for number in range(hosts)], None, put)
 
 
 def _sizes(name: str, hosts: int) -> dict[str, int]:

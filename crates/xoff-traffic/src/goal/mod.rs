@@ -17,7 +17,7 @@
 //! ```
 //!
 //! `requires` waits for the end of an operation, `irequires` for its beginning. The n-th send of a rank to another with a tag
-//! belongs to the n-th such receive there, both in the order of the text.
+//! belongs to the n-th such receive there, both in the order of the text; or, where tags are ignored, with any tag.
 
 mod circle;
 mod matching;

@@ -15,12 +15,12 @@ const LONGEST_NS: u64 = 1_000_000_000_000;
 /// What LogGOPSim takes for any tag or any source.
 const ANY: u64 = u32::MAX as u64;
 
-/// The schedule in a text.
+/// The schedule in a text; with `ignore_tags` sends and receives belong together whatever their tags.
 ///
 /// # Errors
 /// [`GoalError`], for the first line that is malformed or asks for what is not modelled; then for messages without
 /// counterpart, and for operations that wait for themselves.
-pub fn parse(text: &str) -> Result<Schedule, GoalError> {
+pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     let mut reader = Reader::default();
     let mut comment = None;
     let mut line = 0;
@@ -32,7 +32,7 @@ pub fn parse(text: &str) -> Result<Schedule, GoalError> {
     if let Some(begin) = comment {
         return Err(GoalError::new(begin, "/*", Fault::Missing("`*/` behind it")));
     }
-    reader.finish(line)
+    reader.finish(line, ignore_tags)
 }
 
 /// A line without what is in comments; `comment` is the line in which one begins that has not ended yet.
@@ -319,7 +319,7 @@ impl Reader {
         Ok(())
     }
 
-    fn finish(mut self, last: u32) -> Result<Schedule, GoalError> {
+    fn finish(mut self, last: u32, ignore_tags: bool) -> Result<Schedule, GoalError> {
         if let Some(rank) = &self.rank {
             return Err(GoalError::new(rank.line, "rank", Fault::Missing("`}` behind its operations")));
         }
@@ -337,7 +337,7 @@ impl Reader {
                 Fault::Missing("`rank R {` with operations in it"),
             ));
         }
-        self.schedule.partners = matching::partners(&self.schedule)?;
+        self.schedule.partners = matching::partners(&self.schedule, ignore_tags)?;
         circle::check(&self.schedule)?;
         Ok(self.schedule)
     }

@@ -36,6 +36,10 @@ pub struct Goal {
     pub start: Time,
     /// Path of the schedule, in the text form of GOAL.
     pub file: String,
+    /// Whether the n-th send of a rank to another belongs to the n-th receive there whatever their tags; otherwise to the n-th
+    /// with its tag.
+    #[serde(default)]
+    pub ignore_tags: bool,
     /// Where the ranks are: the first ones on the first of these hosts, and so on. There may be more hosts than it takes.
     #[serde(default)]
     pub hosts: HostList,
@@ -67,7 +71,7 @@ impl Goal {
     fn read(&self, scope: &Scope<'_>) -> Result<Schedule, Fault> {
         let path = || self.file.clone();
         let text = (scope.files)(&self.file).map_err(|why| Fault::File { path: path(), why })?;
-        goal::parse(&text).map_err(|e| Fault::Line {
+        goal::parse(&text, self.ignore_tags).map_err(|e| Fault::Line {
             path: path(),
             line: e.line,
             column: e.subject,
