@@ -69,6 +69,10 @@ class Prepared:
         """The text of each file that it names, by its name there."""
 
     @property
+    def network(self) -> str:
+        """Its nodes and links as JSON, as the topology `graph` lists them."""
+
+    @property
     def points(self) -> list[list[tuple[str, str]]]:
         """The overrides of each run of its sweep: one without any where it has none."""
 
@@ -87,6 +91,9 @@ class Prepared:
 
         Without `threads`, on as many as make it fastest.
         """
+
+def goal(text: str, ignore_tags: bool) -> str:
+    """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""
 
 @final
 class Flow:

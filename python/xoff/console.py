@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -96,6 +96,7 @@ def summary_text(run: Run, summary: Summary) -> str:
     ]
     if summary.slowdown:
         lines.append(("slowdown", "  ".join(f"{name} {value:.2f}" for name, value in summary.slowdown.items())))
+    lines += [("job", _job_text(job)) for job in run.manifest.get("jobs", [])]
     lines.append(("PAUSE", count_text(summary.pause_frames, "frame")))
     if summary.hol_blocked is not None:
         lines.append(("blocked", f"{count_text(summary.hol_blocked, 'flow')} behind others' congestion"))
@@ -104,6 +105,14 @@ def summary_text(run: Run, summary: Summary) -> str:
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
     lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
     return "\n".join(f"{name:<9} {text}" for name, text in lines)
+
+
+def _job_text(job: dict[str, Any]) -> str:
+    completion, ideal = job.get("completion_ps"), job.get("ideal_completion_ps")
+    if completion is None:
+        return f"{job['label']}: not ended"
+    times = f", {completion / ideal:.3f} times the {time_text(ideal)} of an ideal network" if ideal else ""
+    return f"{job['label']}: {time_text(completion)}{times}"
 
 
 def count_text(count: int, thing: str) -> str:

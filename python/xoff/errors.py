@@ -16,6 +16,7 @@ _NATIVE = (
     "RunOutput",
     "ScenarioError",
     "catalogue",
+    "goal",
     "keys",
     "pft_injection_rate",
     "prepare",

@@ -370,12 +370,24 @@ def _is_table_docs(value: object) -> bool:
     )
 
 
+def _is_job(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("label"), str)
+        and all(value.get(key) is None or _is_count(value[key]) for key in ("completion_ps", "ideal_completion_ps"))
+    )
+
+
 _COUNT = "a whole number, 0 or more"
 
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "loads": (
         "a list of objects with a text `label` and numbers `asked` and `offered`",
         lambda value: isinstance(value, list) and all(map(_is_load, value)),
+    ),
+    "jobs": (
+        "a list of objects with a text `label` and whole numbers `completion_ps` and `ideal_completion_ps`",
+        lambda value: isinstance(value, list) and all(map(_is_job, value)),
     ),
     "sim_time_ps": (_COUNT, _is_count),
     "sample_interval_ps": (f"{_COUNT}, or null", lambda value: value is None or _is_count(value)),

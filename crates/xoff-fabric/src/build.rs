@@ -127,9 +127,14 @@ impl Network {
         seed: u64,
     ) -> Result<Network, BuildError> {
         let signals = scheme.signals();
-        let entities = flows.len().max(topology.ports() as usize * usize::from(settings.switch.priorities));
+        let entities = (flows.len() + schedule.steps.len())
+            .max(topology.ports() as usize * usize::from(settings.switch.priorities));
         if entities > MAX_INDEX as usize {
-            return Err(BuildError::TooMany { what: "flows or queues", count: entities, limit: MAX_INDEX });
+            return Err(BuildError::TooMany {
+                what: "flows and steps, or queues",
+                count: entities,
+                limit: MAX_INDEX,
+            });
         }
         let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
         // The number of a flow among those of its pair is its key, so that what one pair does never moves another's

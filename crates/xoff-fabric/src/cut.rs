@@ -112,6 +112,8 @@ pub fn needs_one_part(net: &Network) -> Option<&'static str> {
         Some("quirks.marking_stream")
     } else if net.scheme.needs_one_thread() {
         Some("scheme.name")
+    } else if net.dependencies.anywhere() {
+        Some("across_hosts = true")
     } else {
         None
     }

@@ -6,15 +6,16 @@
 //! waits and is waited for as a flow is, for instance the end of an iteration.
 //!
 //! A milestone is known at one node, and whatever waits for it is of the same node: so a network that is cut into parts
-//! needs no messages for it, and comes to the same on any number of threads.
+//! needs no messages for it, and comes to the same on any number of threads. Where a schedule asks for more, its network
+//! stays in one part.
+//!
+//! What happens as milestones come is in [`crate::waiting`].
 
 use std::collections::VecDeque;
 
 use xoff_engine::Time;
 
-use crate::event::{key, kind};
 use crate::network::Flow;
-use crate::part::Part;
 use crate::topology::{NodeId, Topology};
 
 /// What can be waited for.
@@ -55,6 +56,18 @@ pub struct Step {
     pub host: NodeId,
     /// It comes no earlier.
     pub start: Time,
+    /// The processor that it takes; it then comes no earlier than that one is free.
+    pub hold: Option<Hold>,
+}
+
+/// A step's claim on a processor, which serves one at a time: those that wait for it come by the time at which they were
+/// ready, and of simultaneous ones the first in the list of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Number of the processor, of one host.
+    pub processor: u32,
+    /// For how long from the step on.
+    pub time: Time,
 }
 
 /// What is said of flows beside each of them: who waits for whom, and which the run waits for.
@@ -69,6 +82,8 @@ pub struct Schedule {
     pub connections: Vec<Option<u32>>,
     /// By flow: whether the run may end without it. May be empty.
     pub background: Vec<bool>,
+    /// Whether a host may wait for what another alone knows, and learns of it in no time.
+    pub anywhere: bool,
 }
 
 /// Why flows cannot wait for each other as they are asked to.
@@ -98,6 +113,16 @@ pub enum DependencyError {
         /// Where that is known.
         known: String,
     },
+    /// Steps of several hosts that take one processor.
+    #[error("processor {number} is taken at {first} and at {second}: expected steps of one host")]
+    Processor {
+        /// Its number.
+        number: u32,
+        /// A host.
+        first: String,
+        /// Another.
+        second: String,
+    },
     /// Flows or steps that wait for each other.
     #[error("{0} waits for itself: expected dependencies without a cycle")]
     Cycle(String),
@@ -108,10 +133,10 @@ pub enum DependencyError {
 
 /// What waits for a milestone.
 #[derive(Clone, Copy, Debug)]
-struct Edge {
+pub(crate) struct Edge {
     /// A flow's number, or that of a step above all flows.
-    then: u32,
-    delay: Time,
+    pub then: u32,
+    pub delay: Time,
 }
 
 /// Who waits for whom, by milestone.
@@ -124,6 +149,9 @@ pub struct Dependencies {
     /// By milestone, and one more: its first edge.
     first: Vec<u32>,
     edges: Vec<Edge>,
+    /// Number of processors.
+    processors: usize,
+    anywhere: bool,
 }
 
 impl Dependencies {
@@ -148,8 +176,11 @@ impl Dependencies {
             waits: vec![0; flows.len() + steps.len()],
             first: vec![0; 2 * flows.len() + steps.len() + 1],
             edges: vec![Edge { then: 0, delay: Time::ZERO }; wanted.len()],
+            processors: 0,
             steps,
+            anywhere: schedule.anywhere,
         };
+        all.processors = all.count_processors(topology)?;
         for dependency in wanted {
             all.check(dependency, flows, topology)?;
             let (then, on) = (all.waiter(dependency.then), all.milestone(dependency.on));
@@ -179,6 +210,26 @@ impl Dependencies {
     /// The steps.
     pub fn steps(&self) -> &[Step] {
         &self.steps
+    }
+
+    /// The number of processors that steps take.
+    pub(crate) fn processors(&self) -> usize {
+        self.processors
+    }
+
+    /// Whether a host may wait for what another alone knows.
+    pub fn anywhere(&self) -> bool {
+        self.anywhere
+    }
+
+    /// The number of flows.
+    pub(crate) fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// By flow, then step: for how many milestones it waits.
+    pub(crate) fn waits(&self) -> &[u32] {
+        &self.waits
     }
 
     /// Whether a flow waits for others.
@@ -246,8 +297,9 @@ impl Dependencies {
         item as u32
     }
 
+    /// What waits for a milestone, by the number that [`Dependencies::milestone`] gives it.
     #[inline]
-    fn after(&self, milestone: usize) -> &[Edge] {
+    pub(crate) fn after(&self, milestone: usize) -> &[Edge] {
         &self.edges[self.first[milestone] as usize..self.first[milestone + 1] as usize]
     }
 
@@ -262,7 +314,8 @@ impl Dependencies {
         }
     }
 
-    fn milestone(&self, on: Milestone) -> usize {
+    /// The number of a milestone.
+    pub(crate) fn milestone(&self, on: Milestone) -> usize {
         match on {
             Milestone::Sent(flow) => 2 * flow as usize,
             Milestone::Delivered(flow) => 2 * flow as usize + 1,
@@ -272,6 +325,26 @@ impl Dependencies {
 
     fn name(&self, item: u32) -> String {
         if item < self.flows { format!("flow {item}") } else { format!("step {}", item - self.flows) }
+    }
+
+    /// The number of processors, each of one host.
+    fn count_processors(&self, topology: &Topology) -> Result<usize, DependencyError> {
+        let mut host_of: Vec<Option<NodeId>> = Vec::new();
+        for (step, hold) in self.steps.iter().filter_map(|s| Some((s, s.hold?))) {
+            let number = hold.processor as usize;
+            if number >= self.steps.len() {
+                let count = self.steps.len();
+                return Err(DependencyError::Unknown { what: "processor", number: hold.processor, count });
+            }
+            host_of.resize(host_of.len().max(number + 1), None);
+            let first = *host_of[number].get_or_insert(step.host);
+            if first != step.host {
+                let name = |node: NodeId| topology.nodes[node as usize].name.clone();
+                let (first, second) = (name(first), name(step.host));
+                return Err(DependencyError::Processor { number: hold.processor, first, second });
+            }
+        }
+        Ok(host_of.len())
     }
 
     /// Refuses a dependency on what there is not, or on what its waiter's host does not know of.
@@ -293,99 +366,11 @@ impl Dependencies {
             Waiter::Flow(f) => flow(f)?.src,
             Waiter::Step(s) => step(s)?.host,
         };
-        if known == waits {
+        if known == waits || self.anywhere {
             return Ok(());
         }
         let host = |node: NodeId| topology.nodes[node as usize].name.clone();
         let then = self.name(self.waiter(d.then));
         Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
-    }
-}
-
-/// How far a part's flows and steps are with their waiting.
-pub(crate) struct Waiting {
-    /// By flow, then step: milestones still to come.
-    left: Vec<u32>,
-    /// By flow, then step: no earlier than this, by the milestones that have come.
-    ready: Vec<Time>,
-    /// Milestones at hand, with their times.
-    due: Vec<(usize, Time)>,
-}
-
-impl Waiting {
-    /// Nothing has happened yet; none where nothing waits.
-    pub fn new(dependencies: &Dependencies, flows: &[Flow]) -> Option<Box<Waiting>> {
-        if dependencies.is_empty() {
-            return None;
-        }
-        let ready = flows.iter().map(|f| f.start).chain(dependencies.steps.iter().map(|s| s.start));
-        Some(Box::new(Waiting { left: dependencies.waits.clone(), ready: ready.collect(), due: Vec::new() }))
-    }
-}
-
-impl Part {
-    /// The steps that wait for nothing are done at their start, which is known from the beginning.
-    pub(crate) fn begin_steps(&mut self) {
-        let net = self.net.clone();
-        let all = &net.dependencies;
-        let Some(mut waiting) = self.waiting.take() else { return };
-        for (number, step) in all.steps.iter().enumerate() {
-            let item = all.flows as usize + number;
-            if waiting.left[item] == 0 && self.owns(step.host) {
-                self.records.step_done(number as u32, step.start);
-                waiting.due.push((item + all.flows as usize, step.start));
-            }
-        }
-        self.spread(all, &mut waiting);
-        self.waiting = Some(waiting);
-    }
-
-    /// A flow's last byte is acknowledged.
-    #[inline]
-    pub(crate) fn flow_sent(&mut self, flow: u32) {
-        if self.waiting.is_some() {
-            self.reached(2 * flow as usize);
-        }
-    }
-
-    /// A flow's last byte has arrived.
-    #[inline]
-    pub(crate) fn flow_delivered(&mut self, flow: u32) {
-        if self.waiting.is_some() {
-            self.reached(2 * flow as usize + 1);
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn reached(&mut self, milestone: usize) {
-        let net = self.net.clone();
-        let Some(mut waiting) = self.waiting.take() else { return };
-        waiting.due.push((milestone, self.now));
-        self.spread(&net.dependencies, &mut waiting);
-        self.waiting = Some(waiting);
-    }
-
-    /// Takes the milestones at hand to all that waits for them. What follows is of the same host. The time of a step is
-    /// known with its last milestone, though it may be later, so that steps need no events.
-    fn spread(&mut self, all: &Dependencies, waiting: &mut Waiting) {
-        while let Some((milestone, at)) = waiting.due.pop() {
-            for edge in all.after(milestone) {
-                let item = edge.then as usize;
-                let ready = waiting.ready[item].max(at.saturating_add(edge.delay));
-                waiting.ready[item] = ready;
-                waiting.left[item] -= 1;
-                if waiting.left[item] > 0 {
-                    continue;
-                }
-                if edge.then < all.flows {
-                    let src = self.net.flows[edge.then as usize].src;
-                    self.events.push(src, ready, key(kind::FLOW_START, edge.then), 0);
-                } else {
-                    self.records.step_done(edge.then - all.flows, ready);
-                    waiting.due.push((item + all.flows as usize, ready));
-                }
-            }
-        }
     }
 }

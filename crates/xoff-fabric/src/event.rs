@@ -20,7 +20,7 @@ pub mod kind {
     /// Half a pause's time has passed at its sender; or the time between two updates of credits, at the port that is the
     /// index.
     pub const PAUSE_REFRESH: u32 = 5;
-    /// A flow starts.
+    /// A flow starts; or, above the numbers of flows, a step takes its processor or gives it back.
     pub const FLOW_START: u32 = 6;
     /// An endless flow stops sending.
     pub const FLOW_STOP: u32 = 7;

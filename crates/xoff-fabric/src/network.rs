@@ -192,6 +192,11 @@ impl Network {
     /// Time from a flow's start to its sender's last ACK when it has the network for itself and sends at line rate
     /// without any signal on the wire; none for an endless flow.
     pub fn ideal_fct(&self, flow: u32) -> Option<Time> {
+        Some(self.alone(flow)?.sent)
+    }
+
+    /// When a flow that starts at zero reaches its milestones under the same conditions; none for an endless flow.
+    pub fn alone(&self, flow: u32) -> Option<Alone> {
         let size = self.flows[flow as usize].size?;
         let host = &self.settings.host;
         let lone = LoneFlow {
@@ -203,7 +208,7 @@ impl Network {
             processing_delay: host.processing_delay,
             header: self.settings.switch.cut_through(&self.settings.flow_control),
         };
-        Some(lone.fct(size))
+        Some(lone.times(size))
     }
 
     /// Whether switches write telemetry on data.
@@ -267,6 +272,15 @@ impl<'a> UnloadedTimes<'a> {
     }
 }
 
+/// When a flow that has the network for itself reaches its milestones, from its start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Alone {
+    /// Its last byte arrives at the receiver.
+    pub delivered: Time,
+    /// Its last ACK arrives at the sender.
+    pub sent: Time,
+}
+
 /// A flow alone in the network.
 struct LoneFlow<'a> {
     topology: &'a Topology,
@@ -280,9 +294,9 @@ struct LoneFlow<'a> {
 }
 
 impl LoneFlow<'_> {
-    /// The flow completion time, exact: packets queue only behind their own flow's, so this is a line of queues in
+    /// The times of its milestones, exact: packets queue only behind their own flow's, so this is a line of queues in
     /// tandem that all packets enter at once.
-    fn fct(&self, size: u64) -> Time {
+    fn times(&self, size: u64) -> Alone {
         let payload = self.wire.payload;
         let packets = size.div_ceil(payload).max(1);
         let (frame, last) = (self.wire.frame(), size - (packets - 1) * payload + self.wire.data_overhead);
@@ -301,6 +315,8 @@ impl LoneFlow<'_> {
             first += self.lead(self.data, hop, frame);
             now += self.lead(self.data, hop, last);
         }
+        let propagation = |path: &[PortId]| path.iter().fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
+        let delivered = now + propagation(self.data);
         // ACKs are alike, so the last one leaves the last link when it has passed all of them behind the one that
         // held it up most: itself, the first of the train, or the one before it, with the slowest link's time for
         // each ACK in between. Those in the train come evenly.
@@ -316,9 +332,8 @@ impl LoneFlow<'_> {
             now = now.max(first + slowest_ack * earlier).max(before + slowest_ack);
         }
         now = (0..self.ack.len()).fold(now, |at, hop| at + self.lead(self.ack, hop, self.wire.ack));
-        let propagation =
-            self.data.iter().chain(self.ack).fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
-        now + propagation + self.processing_delay
+        let sent = now + propagation(self.data) + propagation(self.ack) + self.processing_delay;
+        Alone { delivered, sent }
     }
 
     /// Time from the start of `bytes` on a link of a path to where the next one may start, or to their end on the last.

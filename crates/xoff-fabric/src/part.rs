@@ -18,7 +18,6 @@ use crate::buffer::{Full, IngressQueue, Memory};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
 use crate::cut_through::CutThrough;
-use crate::dependencies::Waiting;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::lanes::Lanes;
 use crate::network::Network;
@@ -38,6 +37,7 @@ use crate::throttling::Throttles;
 use crate::topology::{NodeId, PortId, peer};
 use crate::vl_arbitration::VlArbiter;
 use crate::voq::Voqs;
+use crate::waiting::Waiting;
 use crate::windows::{Totals, Windows};
 
 /// What to say of a loss where pauses end by themselves.
@@ -435,6 +435,7 @@ impl Part {
             delivered_bytes: self.counters.delivered_bytes,
             rows: self.records.rows() as u64,
             in_flight: self.packets_in_flight(),
+            busy: self.waiting.as_ref().is_some_and(|waiting| waiting.busy()),
             failed: self.failure.is_some() || self.net.scheme.is_broken(),
             asked_to_stop: false,
         }
@@ -460,6 +461,7 @@ impl Part {
             kind::PAUSE_EXPIRY => self.pause_expiry(index),
             kind::PAUSE_REFRESH if self.credits.is_some() => self.credit_period(index),
             kind::PAUSE_REFRESH => self.pause_refresh(index),
+            kind::FLOW_START if index as usize >= self.net.flows.len() => self.step_event(index, arg),
             kind::FLOW_START => self.flow_start(index, arg),
             kind::FLOW_STOP => self.flow_stop(index),
             kind::ACK_READY => self.nic_enqueue(index, arg),

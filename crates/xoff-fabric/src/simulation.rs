@@ -33,7 +33,7 @@ pub struct Progress {
 /// Why a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
-    /// Every flow that the run waits for has completed.
+    /// Every flow that the run waits for has completed, and every step given its processor back.
     FlowsDone,
     /// The duration has passed.
     Duration,

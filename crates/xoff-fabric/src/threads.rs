@@ -24,6 +24,7 @@ struct Report {
     delivered_bytes: AtomicU64,
     rows: AtomicU64,
     in_flight: AtomicU32,
+    busy: AtomicBool,
     failed: AtomicBool,
     asked_to_stop: AtomicBool,
 }
@@ -59,6 +60,7 @@ impl Shared {
         report.delivered_bytes.store(totals.delivered_bytes, Ordering::Relaxed);
         report.rows.store(totals.rows, Ordering::Relaxed);
         report.in_flight.store(totals.in_flight, Ordering::Relaxed);
+        report.busy.store(totals.busy, Ordering::Relaxed);
         report.failed.store(totals.failed, Ordering::Relaxed);
         report.asked_to_stop.store(asked_to_stop, Ordering::Relaxed);
         for (to, outbox) in part.outboxes.iter_mut().enumerate() {
@@ -87,6 +89,7 @@ impl Shared {
                 delivered_bytes: r.delivered_bytes.load(Ordering::Relaxed),
                 rows: r.rows.load(Ordering::Relaxed),
                 in_flight: r.in_flight.load(Ordering::Relaxed),
+                busy: r.busy.load(Ordering::Relaxed),
                 failed: r.failed.load(Ordering::Relaxed),
                 asked_to_stop: r.asked_to_stop.load(Ordering::Relaxed),
             });

@@ -25,6 +25,8 @@ pub(crate) struct Totals {
     pub rows: u64,
     /// Packets in the network.
     pub in_flight: u32,
+    /// Steps have still to take a processor or to give it back.
+    pub busy: bool,
     pub failed: bool,
     pub asked_to_stop: bool,
 }
@@ -38,6 +40,7 @@ impl Totals {
         delivered_bytes: 0,
         rows: 0,
         in_flight: 0,
+        busy: false,
         failed: false,
         asked_to_stop: false,
     };
@@ -50,6 +53,7 @@ impl Totals {
         self.delivered_bytes += part.delivered_bytes;
         self.rows += part.rows;
         self.in_flight += part.in_flight;
+        self.busy |= part.busy;
         self.failed |= part.failed;
         self.asked_to_stop |= part.asked_to_stop;
     }
@@ -60,7 +64,7 @@ impl Totals {
 pub(crate) enum End {
     /// A part broke.
     Failure,
-    /// Every flow that the run waits for has completed.
+    /// Every flow that the run waits for has completed, and every step given its processor back.
     FlowsDone,
     /// Nothing is left to happen before the end of the run.
     NothingLeft,
@@ -86,7 +90,7 @@ pub(crate) struct Bounds {
     pub interval: Option<Time>,
     pub max_events: u64,
     pub most_rows: u64,
-    /// The number of flows with whose completion the run ends.
+    /// The number of flows with whose completion the run ends, unless steps still have to do with processors.
     pub flows: Option<u64>,
     /// Whether to tell of a standstill.
     pub watches_standstill: bool,
@@ -138,7 +142,7 @@ impl Windows {
         let boundary = Time(self.limit.0.div_ceil(GRID.0).saturating_mul(GRID.0));
         if begin >= boundary || begin >= self.bounds.end {
             self.most_in_flight = self.most_in_flight.max(totals.in_flight);
-            if self.bounds.flows == Some(totals.flows_done) {
+            if self.bounds.flows == Some(totals.flows_done) && !totals.busy {
                 return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
             }
             if begin >= self.bounds.end {

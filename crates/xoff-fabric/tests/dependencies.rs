@@ -2,35 +2,16 @@
 
 mod common;
 
-use common::{chain, flow, scheme};
-use xoff_engine::{Rate, Time};
+use common::{flow, round_packets as network, star};
+use xoff_engine::Time;
 use xoff_fabric::dependencies::{Dependency, DependencyError, Milestone, Schedule, Step, Waiter};
-use xoff_fabric::network::{Flow, Network};
-use xoff_fabric::routing::{Router, Routing};
-use xoff_fabric::settings::Settings;
+use xoff_fabric::network::Flow;
 use xoff_fabric::topology::Topology;
-use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop, network_env};
+use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop};
 
 /// Payload of a full packet: a frame of 1,000 B has 48 B of headers.
 const PAYLOAD: u64 = 952;
 const US: Time = Time::from_us(1);
-
-fn network(topology: Topology, flows: Vec<Flow>, schedule: Schedule) -> Result<Network, BuildError> {
-    let mut settings = Settings::default();
-    // Frames that take round times: at 100 Gbps a byte takes 80 ps.
-    settings.packets.mtu = xoff_engine::Bytes(1_000);
-    settings.packets.header = xoff_engine::Bytes(48);
-    settings.packets.ack = xoff_engine::Bytes(50);
-    settings.packets.gap = xoff_engine::Bytes(0);
-    let router = Router::new(&topology, &Routing::default(), 1)?;
-    let none = scheme("none", serde_json::json!({}), US);
-    let env = network_env(&topology, &router, &settings, &none.signals())?;
-    Network::along(topology, &router, env, settings, none, flows, schedule, 1)
-}
-
-fn star(hosts: &[u32]) -> Topology {
-    chain(hosts.iter().max().map_or(1, |s| s + 1), hosts, Rate::from_gbps(100), US)
-}
 
 fn run(topology: Topology, flows: Vec<Flow>, schedule: Schedule) -> Simulation {
     let net = network(topology, flows, schedule).expect("a network");
@@ -96,7 +77,7 @@ fn who_waits_for_several_waits_for_the_last_of_them_and_for_its_own_start() {
 fn steps_join_and_fork_and_tell_when_they_came() {
     // Step 0 comes at 3 us and lets two flows go; step 1 comes 200 ns after both ACKs; step 2 1 us after step 1, and
     // lets the last flow go. The two flows share the sender's link: the second ACK comes 80 ns behind the first.
-    let steps = [3, 0, 0].map(|us| Step { host: 0, start: Time::from_us(us) }).to_vec();
+    let steps = [3, 0, 0].map(|us| Step { host: 0, start: Time::from_us(us), hold: None }).to_vec();
     let flows = vec![flow(0, 1, PAYLOAD), flow(0, 1, PAYLOAD), flow(0, 1, PAYLOAD)];
     let dependencies = vec![
         after(Milestone::Step(0), Waiter::Flow(0), Time::ZERO),
@@ -114,7 +95,7 @@ fn steps_join_and_fork_and_tell_when_they_came() {
 
 #[test]
 fn a_step_whose_milestones_never_come_has_no_time() {
-    let steps = vec![Step { host: 0, start: Time::ZERO }];
+    let steps = vec![Step { host: 0, start: Time::ZERO, hold: None }];
     let dependencies = vec![after(Milestone::Sent(1), Waiter::Step(0), Time::ZERO)];
     let schedule = Schedule { steps, dependencies, background: vec![false, true], ..Schedule::default() };
     let long = flow(0, 1, 1_000 * PAYLOAD);
@@ -160,7 +141,7 @@ fn flows_of_a_connection_take_one_path_and_others_their_own() {
 #[test]
 fn what_cannot_be_waited_for_is_refused() {
     let flows = || vec![flow(0, 1, 1), flow(1, 2, 1), flow(2, 0, 1)];
-    let steps = || vec![Step { host: 2, start: Time::ZERO }];
+    let steps = || vec![Step { host: 2, start: Time::ZERO, hold: None }];
     let refused = |dependencies: Vec<Dependency>| {
         let schedule = Schedule { dependencies, steps: steps(), ..Schedule::default() };
         match network(star(&[0, 0, 0]), flows(), schedule) {

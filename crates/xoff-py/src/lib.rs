@@ -88,6 +88,14 @@ fn pft_injection_rate(params: &str, used: Vec<u64>) -> PyResult<Vec<f64>> {
     Ok(used.into_iter().map(|used| pft.injection_rate(used)).collect())
 }
 
+/// Ranks, operations and messages of a GOAL schedule, as JSON; a ScenarioError that begins with the line where it is none.
+#[pyfunction]
+fn goal(text: &str, ignore_tags: bool) -> PyResult<String> {
+    let schedule =
+        xoff_traffic::goal::parse(text, ignore_tags).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    to_json(&schedule.size())
+}
+
 /// A table that pyarrow and polars take without a copy.
 #[pyclass(frozen)]
 struct ArrowTable(RecordBatch);
@@ -188,6 +196,12 @@ impl Prepared {
     #[getter]
     fn files(&self) -> Files {
         self.files.clone()
+    }
+
+    /// Its nodes and links as JSON.
+    #[getter]
+    fn network(&self) -> PyResult<String> {
+        to_json(&self.scenario.network().listed())
     }
 
     /// The overrides of each run of its sweep: one without any where it has none.
@@ -307,6 +321,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(goal, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     Ok(())
 }

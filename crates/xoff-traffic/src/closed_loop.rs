@@ -42,6 +42,17 @@ pub struct Step {
     pub host: u32,
     /// It comes no earlier.
     pub start: Time,
+    /// The processor that it takes; it then comes no earlier than that one is free.
+    pub hold: Option<Hold>,
+}
+
+/// A step's claim on a processor, which serves one at a time, in the order in which they were ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct Hold {
+    /// Number of the processor, of one host.
+    pub processor: u32,
+    /// For how long from the step on.
+    pub time: Time,
 }
 
 /// A flow's part in a parallel program.

@@ -6,7 +6,7 @@ use std::mem;
 use serde::Serialize;
 use xoff_engine::{Domain, Rate, Stream, Time, stream};
 
-use crate::closed_loop::{Dependency, Milestone, Operation, Role, Step, Waiter};
+use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Waiter};
 use crate::error::{Fault, Misfit, TrafficError};
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
@@ -87,6 +87,8 @@ pub struct Traffic {
     pub dependencies: Vec<Dependency>,
     /// What processes do, from one step to another.
     pub operations: Vec<Operation>,
+    /// Whether a host may wait for what another alone knows, and learns of it in no time.
+    pub anywhere: bool,
 }
 
 /// What a pattern may know while it is resolved.
@@ -132,6 +134,8 @@ pub(crate) struct Sink {
     dependencies: Vec<Dependency>,
     operations: Vec<Operation>,
     kernels: Vec<String>,
+    processors: u32,
+    anywhere: bool,
     pattern: usize,
     priority: u8,
     label: u16,
@@ -154,8 +158,24 @@ impl Sink {
     }
     /// A step of `host` not before `start`, and its number.
     pub(crate) fn step(&mut self, host: u32, start: Time) -> u32 {
-        self.steps.push(Step { host, start });
+        self.any_step(Step { host, start, hold: None })
+    }
+    /// A step of `host` not before `start` that takes a processor of its host for a while, and its number.
+    pub(crate) fn held_step(&mut self, host: u32, start: Time, hold: Hold) -> u32 {
+        self.any_step(Step { host, start, hold: Some(hold) })
+    }
+    fn any_step(&mut self, step: Step) -> u32 {
+        self.steps.push(step);
         (self.steps.len() - 1) as u32
+    }
+    /// Lets hosts wait for what others alone know.
+    pub(crate) fn wait_anywhere(&mut self) {
+        self.anywhere = true;
+    }
+    /// A new processor's number.
+    pub(crate) fn processor(&mut self) -> u32 {
+        self.processors += 1;
+        self.processors - 1
     }
     /// `then` comes no earlier than `delay` after `on`.
     pub(crate) fn after(&mut self, on: Milestone, then: Waiter, delay: Time) {
@@ -263,6 +283,8 @@ pub fn generate(
         dependencies: Vec::new(),
         operations: Vec::new(),
         kernels: Vec::new(),
+        processors: 0,
+        anywhere: false,
         pattern: 0,
         priority: 0,
         label: 0,
@@ -277,8 +299,8 @@ pub fn generate(
         (plan.emit)(&mut sink);
     }
     sink.sort();
-    let Sink { flows, offered, steps, dependencies, operations, kernels, .. } = sink;
-    Ok(Traffic { flows, offered, labels, kernels, steps, dependencies, operations })
+    let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
+    Ok(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere })
 }
 
 /// What every pattern must obey.

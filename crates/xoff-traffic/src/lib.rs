@@ -7,6 +7,7 @@
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;
 //! - [`closed_loop`]: flows that start when others have ended;
+//! - [`goal`]: schedules of parallel programs, from text;
 //! - [`pattern`]: what can be asked for, as serde types with their JSON schema;
 //! - [`generate()`]: the flows.
 
@@ -15,6 +16,7 @@ pub mod closed_loop;
 mod draw;
 pub mod error;
 pub mod generate;
+pub mod goal;
 pub mod hosts;
 mod moments;
 pub mod pattern;

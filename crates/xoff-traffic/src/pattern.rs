@@ -15,6 +15,7 @@ mod burst;
 mod collective;
 mod destinations;
 mod flow;
+mod goal;
 mod gpcnet;
 mod incast;
 mod list;
@@ -22,12 +23,14 @@ mod mpi_io;
 mod permutation;
 mod poisson;
 mod processes;
+mod triggers;
 
 pub use all_to_all::AllToAll;
 pub use all_to_all_collective::AllToAllCollective;
 pub use allreduce::{Allreduce, AllreduceAlgorithm};
 pub use burst::Burst;
 pub use flow::Flow;
+pub use goal::Goal;
 pub use gpcnet::{CongestorKernel, Gpcnet, VictimTest};
 pub use incast::Incast;
 pub use list::List;
@@ -160,6 +163,8 @@ patterns! {
     Allreduce,
     /// Exchanges of all ranks with all, in a closed loop.
     AllToAllCollective,
+    /// A schedule of a parallel program in the GOAL format, as a closed loop.
+    Goal,
     /// GPCNeT's congestors and victims.
     Gpcnet,
     /// Messages of MPI and I/O jobs that share a network.

@@ -1,6 +1,7 @@
 //! xoff: scenarios, building a network from one, running it, result tables.
 
 pub mod catalogue;
+pub mod jobs;
 pub mod run;
 pub mod scenario;
 pub mod store;

@@ -15,6 +15,7 @@ use xoff_fabric::{BuildError, Cut, Network, Progress, Recording, Simulation, Sto
 use xoff_schemes::{AnyDetector, AnyScheme};
 use xoff_traffic::{Traffic, closed_loop};
 
+use crate::jobs;
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
@@ -144,7 +145,11 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
         closed_loop::Waiter::Flow(flow) => dependencies::Waiter::Flow(flow),
         closed_loop::Waiter::Step(step) => dependencies::Waiter::Step(step),
     };
-    let step = |s: &closed_loop::Step| dependencies::Step { host: hosts[s.host as usize], start: s.start };
+    let step = |s: &closed_loop::Step| dependencies::Step {
+        host: hosts[s.host as usize],
+        start: s.start,
+        hold: s.hold.map(|h| dependencies::Hold { processor: h.processor, time: h.time }),
+    };
     let edge = |d: &closed_loop::Dependency| dependencies::Dependency {
         on: on(d.on),
         then: then(d.then),
@@ -157,6 +162,7 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
         dependencies: traffic.dependencies.iter().map(edge).collect(),
         connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
         background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
+        anywhere: traffic.anywhere,
     }
 }
 
@@ -478,6 +484,7 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
             "ack_growth_bytes": net.wire.ack_growth,
         },
         "loads": loads.collect::<Vec<_>>(),
+        "jobs": jobs::all(sim, traffic),
         "deadlock": deadlock(sim),
         "summary": Summary::of(tables),
         "warnings": warnings,

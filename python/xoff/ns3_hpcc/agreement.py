@@ -18,9 +18,9 @@ import numpy as np
 import xoff
 from xoff.console import count_text
 from xoff.errors import UserError
+from xoff.importing.lines import read_lines
 from xoff.ns3_hpcc.config import Config
 from xoff.ns3_hpcc.export import export_run
-from xoff.ns3_hpcc.lines import read_lines
 from xoff.ns3_hpcc.scenario import import_config
 from xoff.ns3_hpcc.scheme import DCQCN, mode_of
 from xoff.results import Run

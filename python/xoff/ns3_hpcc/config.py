@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UserError, nearest
-from xoff.ns3_hpcc.lines import Line, read_lines, shown
+from xoff.importing.lines import Line, read_lines, shown
 from xoff.ns3_hpcc.quantity import rate_bps
 
 

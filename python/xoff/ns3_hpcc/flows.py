@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from xoff.errors import UserError
-from xoff.ns3_hpcc.lines import Line, read_lines
+from xoff.importing.lines import Line, read_lines
 from xoff.ns3_hpcc.topology import Topology
 
 COLUMNS = "SRC DST PRIORITY DST_PORT SIZE_BYTES START_S"

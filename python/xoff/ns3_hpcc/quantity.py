@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from xoff.importing.units import in_units
+
 # A decimal prefix counts thousands; `k` and `K` are the same there, and `Mb/s` is `Mbps`.
 _PREFIX = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
@@ -44,31 +46,11 @@ def size_bytes(text: str) -> int | None:
     return int(Fraction(found[1]) * _SIZE[found[2]]) if found and len(text) <= 40 else None
 
 
-def rate_text(bps: int) -> str:
-    """A rate as a scenario writes it."""
-    return _largest(bps, (("Gbps", 10**9), ("Mbps", 10**6), ("Kbps", 10**3), ("bps", 1)), 3)
-
-
 def time_text(ns: int) -> str:
     """A time as a scenario writes it."""
-    return _largest(ns, (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1)), 3)
+    return in_units(ns, (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1)), 3)
 
 
 def moment_text(ns: int) -> str:
     """A point in time as a scenario writes it, in seconds."""
-    return _largest(ns, (("s", 10**9), ("ns", 1)), 9)
-
-
-def size_text(size: int) -> str:
-    """A size as a scenario writes it."""
-    return _largest(size, (("GB", 10**9), ("MB", 10**6), ("KB", 10**3), ("B", 1)), 3)
-
-
-def _largest(value: int, units: tuple[tuple[str, int], ...], decimals: int) -> str:
-    """The value in the largest unit that needs no more than so many decimals."""
-    for unit, scale in units:
-        if value >= scale and value * 10**decimals % scale == 0:
-            whole, rest = divmod(value, scale)
-            digits = f"{rest * 10**decimals // scale:0{decimals}}".rstrip("0")
-            return f"{whole}.{digits}{unit}" if digits else f"{whole}{unit}"
-    return f"{value}{units[-1][0]}"
+    return in_units(ns, (("s", 10**9), ("ns", 1)), 9)

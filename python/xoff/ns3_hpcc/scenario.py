@@ -3,28 +3,23 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.console import count_text
-from xoff.errors import ScenarioError, UserError
+from xoff.errors import UserError
+from xoff.importing.files import Imported, write_scenario
+from xoff.importing.lines import printable, read_lines
+from xoff.importing.networks import LONG, MARK
+from xoff.importing.toml import Lines, inline
+from xoff.importing.units import rate_text, size_text
 from xoff.ns3_hpcc.config import Config, listed
 from xoff.ns3_hpcc.flows import Flow, read_flows
-from xoff.ns3_hpcc.lines import printable, read_lines
-from xoff.ns3_hpcc.quantity import moment_text, rate_text, size_text, time_text
+from xoff.ns3_hpcc.quantity import moment_text, time_text
 from xoff.ns3_hpcc.scheme import HPCC, MARKED, TIMELY, mode_of, write_scheme
-from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology, read_topology
-from xoff.scenario import Scenario
-
-MARK = "# Imported by xoff from "
-"""How each file that is written begins, by which it is known again."""
-
-LONG = 50
-"""So many lines of links or flows go to files of their own."""
 
 LONGEST = 10**6
 """The most seconds that a run may last."""
@@ -33,18 +28,6 @@ _MULTIPLES = [1 << n for n in range(8)]
 """Multiples of INT's units that the model has."""
 
 Warn = Callable[[str], None]
-
-
-@dataclass(frozen=True)
-class Imported:
-    """What an import made."""
-
-    files: list[Path]
-    """The scenario, and what it names."""
-    hosts: int
-    switches: int
-    flows: int
-    warnings: list[str]
 
 
 def import_config(
@@ -72,34 +55,8 @@ def import_config(
     config = Config(Path(config_file))
     inputs = [config.file]
     texts = _texts(config, Path(out), inputs, clean, warnings.append)
-    for file in texts.files:
-        _check_target(file, inputs, force)
-    _check_scenario(config, texts.files)
-    try:
-        Path(out).parent.mkdir(parents=True, exist_ok=True)
-        # The scenario last: where it stands, what it names stands too.
-        for file, text in reversed(texts.files.items()):
-            file.write_text(text, encoding="utf-8")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UserError(f"{out}: cannot be written: {reason}") from None
+    write_scenario(config.file, texts.files, inputs, force=force)
     return Imported(list(texts.files), len(texts.topology.hosts), len(texts.topology.switches), texts.flows, warnings)
-
-
-def _check_scenario(config: Config, files: dict[Path, str]) -> None:
-    """Refuse, before anything is written, what `xoff check` would refuse."""
-    scenario, *_ = files
-    with tempfile.TemporaryDirectory() as work:
-        try:
-            for file, text in files.items():
-                (Path(work) / file.name).write_text(text, encoding="utf-8")
-            Scenario(files[scenario], scenario.name, work).check()
-        except ScenarioError as error:
-            found = str(error).replace(f"{work}{os.sep}", "").removeprefix("error: ")
-            raise UserError(f"{config.file}: makes a scenario that cannot be run: {found}") from None
-        except (OSError, ValueError) as error:
-            reason = error.strerror if isinstance(error, OSError) else str(error)
-            raise UserError(f"{scenario}: cannot be written: {reason}") from None
 
 
 @dataclass(frozen=True)
@@ -334,28 +291,3 @@ def _trace(config: Config, topology: Topology, inputs: list[Path], warn: Warn) -
         port = f"{topology.name(a)}->{topology.name(b)}"
         instead = f'set `record.queues` to sample queues of the {len(traced)} nodes of TRACE_FILE, as in ["{port}"]'
         warn(f"{config.at('ENABLE_TRACE')}: there is no trace of packets here; {instead}")
-
-
-def _check_target(file: Path, inputs: list[Path], force: bool) -> None:
-    """Refuse to overwrite an input, and without `force` anything that no import wrote."""
-    try:
-        wrong = _taken(file, inputs, force)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else str(error)
-        wrong = f"cannot be written: {reason}"
-    if wrong:
-        raise UserError(f"{file}: {wrong}")
-
-
-def _taken(file: Path, inputs: list[Path], force: bool) -> str:
-    if file.is_dir() or not file.name:
-        return "a folder, where a file for the scenario was expected"
-    if not file.exists() and not file.is_symlink():
-        return ""
-    if file.exists() and not file.is_file():
-        return "a device or a pipe, where a file for the scenario was expected"
-    if any(source.exists() and source.samefile(file) for source in inputs):
-        return "an input of the import; name another file"
-    with file.open("rb") as opened:
-        ours = opened.read(len(MARK)) == MARK.encode()
-    return "" if ours or force else "there already, and no import wrote it; name another file, or give --force"

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from fractions import Fraction
 
 from xoff.errors import UserError
+from xoff.importing.toml import Lines, inline
+from xoff.importing.units import rate_text
 from xoff.ns3_hpcc.config import Config, listed
-from xoff.ns3_hpcc.quantity import rate_text
-from xoff.ns3_hpcc.toml import Lines, inline
 from xoff.ns3_hpcc.topology import Topology
 
 DCQCN, HPCC, TIMELY, DCTCP = 1, 3, 7, 8

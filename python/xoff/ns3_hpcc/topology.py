@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.errors import UserError
-from xoff.ns3_hpcc.lines import Line, read_lines, shown
+from xoff.importing.lines import Line, read_lines, shown
 from xoff.ns3_hpcc.quantity import rate_bps, time_ns
 
 MOST_NODES = 2**16

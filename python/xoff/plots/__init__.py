@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from xoff.plots.breakdown import time_of_worst_flows
 from xoff.plots.flows import fct_by_size, slowdown_distribution
+from xoff.plots.jobs import jobs
 from xoff.plots.ports import max_queue_by_port, paused_time_by_port, utilization_by_port
 from xoff.plots.series import pauses_over_time, queues_over_time, rates_over_time, utilization_over_time
 from xoff.plots.style import Labelled, Plot
@@ -15,7 +16,9 @@ __all__ = ["Labelled", "Plot", "sections"]
 
 def sections(runs: Sequence[Labelled]) -> list[tuple[str, list[Plot]]]:
     """Every plot of the report, under the headings of its sections."""
+    parallel = jobs(runs)
     return [
+        *([("Parallel programs", parallel)] if parallel else []),
         ("Flow completion", [fct_by_size(runs), slowdown_distribution(runs), time_of_worst_flows(runs)]),
         ("Queues", [queues_over_time(runs), max_queue_by_port(runs)]),
         ("Rates", [rates_over_time(runs)]),

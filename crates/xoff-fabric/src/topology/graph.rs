@@ -114,6 +114,34 @@ impl Graph {
     }
 }
 
+impl Topology {
+    /// Its nodes and links, listed in their order: what gives the same network again.
+    pub fn listed(&self) -> Graph {
+        let name = |node: NodeId| self.nodes[node as usize].name.clone();
+        let kind = |kind| match kind {
+            NodeKind::Host => GraphNodeKind::Host,
+            NodeKind::Switch => GraphNodeKind::Switch,
+        };
+        let link = |l: &Link| GraphLink {
+            a: name(l.a),
+            b: name(l.b),
+            rate: l.rate_ab,
+            delay: l.delay_ab,
+            rate_back: (l.rate_ba != l.rate_ab).then_some(l.rate_ba),
+            delay_back: (l.delay_ba != l.delay_ab).then_some(l.delay_ba),
+        };
+        Graph {
+            nodes: self
+                .nodes
+                .iter()
+                .map(|n| GraphNode { name: n.name.clone(), kind: kind(n.kind) })
+                .collect(),
+            links: self.links.iter().map(link).collect(),
+            ..Graph::default()
+        }
+    }
+}
+
 impl TopologyKind for Graph {
     const NAME: &'static str = "graph";
     const TITLE: &'static str = "Any nodes and links, listed";

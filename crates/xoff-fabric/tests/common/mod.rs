@@ -1,12 +1,12 @@
 //! Small networks for tests.
 #![allow(dead_code)] // each test file uses its part
 
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::{Flow, Network};
-use xoff_fabric::routing::Routing;
+use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::Settings;
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
-use xoff_fabric::{Recording, Simulation};
+use xoff_fabric::{BuildError, Recording, Schedule, Simulation, network_env};
 use xoff_schemes::AnyScheme;
 
 /// The scheme called `name` with parameters in JSON, resolved for a 100 Gbps network.
@@ -48,4 +48,27 @@ pub fn simulate(
 ) -> Simulation {
     let net = Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("a network");
     Simulation::new(net, None, recording, duration)
+}
+
+/// A network of `flows` that wait for each other, under no control, with frames that take round times: one of 1,000 B has 952 B
+/// of payload, an ACK 50 B, and at 100 Gbps a byte takes 80 ps.
+pub fn round_packets(
+    topology: Topology,
+    flows: Vec<Flow>,
+    schedule: Schedule,
+) -> Result<Network, BuildError> {
+    let mut settings = Settings::default();
+    settings.packets.mtu = Bytes(1_000);
+    settings.packets.header = Bytes(48);
+    settings.packets.ack = Bytes(50);
+    settings.packets.gap = Bytes(0);
+    let router = Router::new(&topology, &Routing::default(), 1)?;
+    let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+    let env = network_env(&topology, &router, &settings, &none.signals())?;
+    Network::along(topology, &router, env, settings, none, flows, schedule, 1)
+}
+
+/// Hosts on switches in a row, by number of the switch; 100 Gbps and 1 us a link.
+pub fn star(hosts: &[u32]) -> Topology {
+    chain(hosts.iter().max().map_or(1, |s| s + 1), hosts, Rate::from_gbps(100), Time::from_us(1))
 }

@@ -3,12 +3,13 @@
 //! A flow a line, columns separated by blanks or commas, `#` begins a comment. Without a header the columns are
 //! `src dst size start` and, if there is a fifth, `priority`; sizes and times carry units (`64KB`, `1.5us`). A first line
 //! of column names gives another order, and `size_bytes`, `start_ps`, `start_ns` or `start_us` stand for whole numbers
-//! without unit.
+//! without unit. With the columns `id` and `after` flows wait for others, see [`super::triggers`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, QuantityError, Time};
 
+use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
 use crate::error::{Fault, Misfit, nearest};
 use crate::generate::{FlowSpec, Plan, Scope};
@@ -29,6 +30,10 @@ pub struct List {
     pub start: Time,
     /// Path of the file: lines `SRC DST SIZE START [PRIORITY]` with units, or a header that names the columns.
     pub file: String,
+    /// Whether a flow may wait (column `after`) for an end that its own host does not know of; it then learns of it in no time,
+    /// and the run takes one thread.
+    #[serde(default)]
+    pub across_hosts: bool,
 }
 
 /// A column by what it holds.
@@ -43,6 +48,10 @@ enum Column {
     /// A whole number of so many picoseconds.
     StartIn(u64),
     Priority,
+    /// What others call it.
+    Id,
+    /// Whose ends it waits for.
+    After,
 }
 
 const COLUMNS: &[(&str, Column)] = &[
@@ -55,6 +64,8 @@ const COLUMNS: &[(&str, Column)] = &[
     ("start_ns", Column::StartIn(1_000)),
     ("start_us", Column::StartIn(1_000_000)),
     ("priority", Column::Priority),
+    ("id", Column::Id),
+    ("after", Column::After),
 ];
 
 /// The columns of a file without a header; the fifth need not be there.
@@ -72,6 +83,8 @@ impl Column {
             Column::Size | Column::SizeBytes => 2,
             Column::Start | Column::StartIn(_) => 3,
             Column::Priority => 4,
+            Column::Id => 5,
+            Column::After => 6,
         }
     }
 }
@@ -91,7 +104,8 @@ fn header(words: &[&str]) -> Option<Result<Vec<Column>, Wrong>> {
         let Some(column) = known(word) else {
             let near = nearest(word, COLUMNS.iter().map(|(name, _)| *name));
             let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-            let expected = format!("src, dst, size or size_bytes, start or start_ps, priority{near}");
+            let expected =
+                format!("src, dst, size or size_bytes, start or start_ps, priority, id, after{near}");
             return Some(Err((word.to_string(), Fault::bounds("no column", expected))));
         };
         if columns.iter().any(|c| c.subject() == column.subject()) {
@@ -129,6 +143,7 @@ impl List {
                     }
                     priority = within as u8;
                 }
+                Column::Id | Column::After => {}
             }
             start = start.saturating_add(at);
         }
@@ -144,8 +159,14 @@ impl List {
         Ok(FlowSpec { src, dst, size: Some(size), start, priority, ..FlowSpec::default() })
     }
 
-    fn parse(&self, scope: &Scope<'_>, text: &str) -> Result<Vec<FlowSpec>, Fault> {
-        let (mut flows, mut columns) = (Vec::new(), None::<Vec<Column>>);
+    fn parse(&self, scope: &Scope<'_>, text: &str) -> Result<(Vec<FlowSpec>, Triggers), Fault> {
+        let (mut flows, mut entries, mut columns) = (Vec::new(), Vec::new(), None::<Vec<Column>>);
+        let at = |line: usize, column: String, fault: Fault| Fault::Line {
+            path: self.file.clone(),
+            line,
+            column,
+            fault: Box::new(fault),
+        };
         for (n, line) in text.lines().enumerate() {
             let content = line.split('#').next().unwrap_or_default();
             let blank = |c: char| c.is_whitespace() || c == ',';
@@ -153,12 +174,7 @@ impl List {
             if words.is_empty() {
                 continue;
             }
-            let wrong = |(column, fault): Wrong| Fault::Line {
-                path: self.file.clone(),
-                line: n + 1,
-                column,
-                fault: Box::new(fault),
-            };
+            let wrong = |(column, fault): Wrong| at(n + 1, column, fault);
             if columns.is_none() {
                 if let Some(header) = header(&words) {
                     columns = Some(header.map_err(wrong)?);
@@ -173,12 +189,16 @@ impl List {
                 return Err(wrong(("line".into(), fault)));
             }
             flows.push(self.flow(scope, columns, &words).map_err(wrong)?);
+            let word = |column| columns.iter().position(|c| *c == column).map(|i| words[i]);
+            entries.push(Entry { line: n + 1, id: word(Column::Id), after: word(Column::After) });
         }
         if flows.is_empty() {
             let why = "it has no flow: expected lines `SRC DST SIZE START`".to_string();
             return Err(Fault::File { path: self.file.clone(), why });
         }
-        Ok(flows)
+        let triggers = Triggers::new(&flows, &entries, self.across_hosts);
+        let triggers = triggers.map_err(|(line, column, fault)| at(line, column.into(), fault))?;
+        Ok((flows, triggers))
     }
 }
 
@@ -193,15 +213,18 @@ impl Params for List {
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let text = (scope.files)(&self.file);
         let text = text.map_err(|why| Fault::File { path: self.file.clone(), why });
-        let flows = text.and_then(|text| self.parse(scope, &text)).map_err(|fault| fault.at("file"))?;
+        let parsed = text.and_then(|text| self.parse(scope, &text));
+        let (flows, triggers) = parsed.map_err(|fault| fault.at("file"))?;
         Ok(Plan {
             flows: flows.len() as u128,
             cause: format!("as many in `{}`", self.file),
             emit: Box::new(move |sink| {
-                for flow in flows {
+                let numbered = |flow: FlowSpec| {
                     let blank = sink.blank(flow.src, flow.dst, flow.start);
-                    sink.flow(FlowSpec { size: flow.size, priority: flow.priority, ..blank });
-                }
+                    sink.numbered(FlowSpec { size: flow.size, priority: flow.priority, ..blank })
+                };
+                let numbers: Vec<u32> = flows.into_iter().map(numbered).collect();
+                triggers.emit(&numbers, sink);
             }),
         })
     }

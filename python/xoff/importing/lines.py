@@ -60,6 +60,14 @@ class Line:
 
 def read_lines(file: Path, what: str) -> list[Line]:
     """The lines of a text file that hold words; `#` at a line's beginning makes it a comment."""
+    lines = [
+        Line(file, number, tuple(line.split())) for number, line in enumerate(read_text(file, what).split("\n"), 1)
+    ]
+    return [line for line in lines if line.words and not line.words[0].startswith("#")]
+
+
+def read_text(file: Path, what: str) -> str:
+    """The text of a file, whose kind `what` says."""
     name = printable(str(file))
     try:
         if file.exists() and not file.is_file() and not file.is_dir():
@@ -83,8 +91,7 @@ def read_lines(file: Path, what: str) -> list[Line]:
         ) from None
     if "\0" in text:
         raise UserError(f"{name}: not a text file (it holds a NUL byte), where a {what} was expected")
-    lines = [Line(file, number, tuple(line.split())) for number, line in enumerate(text.split("\n"), 1)]
-    return [line for line in lines if line.words and not line.words[0].startswith("#")]
+    return text
 
 
 def _sibling(file: Path) -> str:

@@ -1,0 +1,344 @@
+//! From text to a schedule.
+
+use std::collections::HashMap;
+
+use super::{Action, GoalError, Operation, Requirement, Schedule, circle, matching};
+use crate::error::{Fault, nearest};
+use crate::sizes::MAX_FLOW;
+
+/// The most ranks: as many as the largest topology has hosts, and more.
+const MOST_RANKS: u64 = 1_000_000;
+
+/// The longest calculation, 1000 s.
+const LONGEST_NS: u64 = 1_000_000_000_000;
+
+/// What LogGOPSim takes for any tag or any source.
+const ANY: u64 = u32::MAX as u64;
+
+/// The schedule in a text; with `ignore_tags` sends and receives belong together whatever their tags.
+///
+/// # Errors
+/// [`GoalError`], for the first line that is malformed or asks for what is not modelled; then for messages without
+/// counterpart, and for operations that wait for themselves.
+pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
+    let mut reader = Reader::default();
+    let mut comment = None;
+    let mut line = 0;
+    for content in text.lines() {
+        line += 1;
+        let content = without_comments(content, line, &mut comment);
+        reader.line(line, &words(&content))?;
+    }
+    if let Some(begin) = comment {
+        return Err(GoalError::new(begin, "/*", Fault::Missing("`*/` behind it")));
+    }
+    reader.finish(line, ignore_tags)
+}
+
+/// A line without what is in comments; `comment` is the line in which one begins that has not ended yet.
+fn without_comments(content: &str, line: u32, comment: &mut Option<u32>) -> String {
+    let mut kept = String::with_capacity(content.len());
+    let mut rest = content;
+    loop {
+        if comment.is_some() {
+            let Some((_, after)) = rest.split_once("*/") else { return kept };
+            (*comment, rest) = (None, after);
+            kept.push(' ');
+        }
+        let (block, to_end) = (rest.find("/*"), rest.find("//"));
+        match block {
+            Some(at) if to_end.is_none_or(|end| at < end) => {
+                kept.push_str(&rest[..at]);
+                (*comment, rest) = (Some(line), &rest[at + 2..]);
+            }
+            _ => {
+                kept.push_str(&rest[..to_end.unwrap_or(rest.len())]);
+                return kept;
+            }
+        }
+    }
+}
+
+/// The words of a line: names, numbers (a sign counts as part of one), and other characters one by one.
+fn words(line: &str) -> Vec<&str> {
+    let mut words = Vec::new();
+    let mut rest = line.trim_start();
+    while let Some(first) = rest.chars().next() {
+        let named = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = if first.is_ascii_alphabetic() || first == '_' {
+            rest.find(|c| !named(c))
+        } else if first.is_ascii_digit() || first == '-' {
+            rest[1..].find(|c: char| !c.is_ascii_digit()).map(|n| n + 1)
+        } else {
+            Some(first.len_utf8())
+        };
+        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
+        words.push(word);
+        rest = after.trim_start();
+    }
+    words
+}
+
+/// The labels of a rank, and what waits for what by label, until the rank is read.
+#[derive(Default)]
+struct Rank {
+    number: u32,
+    line: u32,
+    labels: HashMap<String, u32>,
+    /// Line, who waits, for whom, for its end.
+    wanted: Vec<(u32, String, String, bool)>,
+}
+
+#[derive(Default)]
+struct Reader {
+    schedule: Schedule,
+    /// By rank: the line where it begins; 0 where it has not.
+    begun: Vec<u32>,
+    rank: Option<Rank>,
+}
+
+/// A line's words from some place on.
+struct Words<'a> {
+    line: u32,
+    words: &'a [&'a str],
+}
+
+impl<'a> Words<'a> {
+    fn next(&mut self) -> Option<&'a str> {
+        let (first, rest) = self.words.split_first()?;
+        self.words = rest;
+        Some(first)
+    }
+
+    fn wrong(&self, subject: &str, value: impl ToString, expected: impl Into<String>) -> GoalError {
+        GoalError::new(self.line, shown(subject), Fault::bounds(value, expected))
+    }
+
+    /// The next word, which must be this one.
+    fn expect(&mut self, word: &str, behind: &str) -> Result<(), GoalError> {
+        match self.next() {
+            Some(found) if found == word => Ok(()),
+            found => Err(self.wrong(behind, before(found), format!("`{word}`"))),
+        }
+    }
+
+    /// The next word as a whole number.
+    fn number(&mut self, subject: &str, most: u64) -> Result<u64, GoalError> {
+        let word = self.next();
+        let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= most);
+        number.ok_or_else(|| match word {
+            Some(word) => self.wrong(subject, shown(word), format!("a whole number up to {most}")),
+            None => self.wrong(subject, before(None), format!("a whole number up to {most}")),
+        })
+    }
+
+    fn end(&mut self, behind: &str) -> Result<(), GoalError> {
+        match self.next() {
+            None => Ok(()),
+            found => Err(self.wrong(behind, before(found), "the end of the line")),
+        }
+    }
+}
+
+/// A word for a message: not too long, and printable.
+fn shown(word: &str) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let short: String = word.chars().take(40).map(clean).collect();
+    if word.chars().nth(40).is_some() { format!("{short}...") } else { short }
+}
+
+/// How a word stands that comes after another.
+fn before(found: Option<&str>) -> String {
+    found.map_or("the last word of its line".into(), |word| format!("followed by `{}`", shown(word)))
+}
+
+impl Reader {
+    fn line(&mut self, line: u32, words: &[&str]) -> Result<(), GoalError> {
+        let mut words = Words { line, words };
+        while let Some(word) = words.next() {
+            match word {
+                "num_ranks" => self.num_ranks(&mut words)?,
+                "rank" if self.rank.is_none() => self.begin_rank(&mut words)?,
+                "}" if self.rank.is_some() => self.end_rank()?,
+                _ if self.rank.is_some() => self.statement(word, &mut words)?,
+                _ => {
+                    let expected = "`num_ranks N` and then `rank R {`";
+                    return Err(words.wrong(word, "outside of a rank", expected));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn num_ranks(&mut self, words: &mut Words<'_>) -> Result<(), GoalError> {
+        if self.schedule.ranks > 0 {
+            return Err(words.wrong("num_ranks", "there twice", "it once, in the first line"));
+        }
+        let ranks = words.number("num_ranks", MOST_RANKS)? as u32;
+        if ranks == 0 {
+            return Err(words.wrong("num_ranks", 0, format!("a whole number from 1 to {MOST_RANKS}")));
+        }
+        self.schedule.ranks = ranks;
+        self.begun = vec![0; ranks as usize];
+        Ok(())
+    }
+
+    fn begin_rank(&mut self, words: &mut Words<'_>) -> Result<(), GoalError> {
+        if self.schedule.ranks == 0 {
+            return Err(words.wrong("rank", "before `num_ranks`", "`num_ranks N` first"));
+        }
+        let number = words.number("rank", u64::from(self.schedule.ranks) - 1)? as u32;
+        words.expect("{", "rank")?;
+        let begun = &mut self.begun[number as usize];
+        if *begun > 0 {
+            return Err(words.wrong("rank", format!("{number}, as in line {begun}"), "each rank once"));
+        }
+        *begun = words.line;
+        self.rank = Some(Rank { number, line: words.line, ..Rank::default() });
+        Ok(())
+    }
+
+    /// An operation or a dependency, up to the end of its line.
+    fn statement(&mut self, first: &str, words: &mut Words<'_>) -> Result<(), GoalError> {
+        if ["send", "recv", "calc"].contains(&first) {
+            return self.operation(None, first, words);
+        }
+        if !first.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            let expected = "a label, `send`, `recv`, `calc` or `}`";
+            return Err(words.wrong(first, "no label", expected));
+        }
+        match words.next() {
+            Some(":") => {
+                let word = words.next().unwrap_or_default();
+                if !["send", "recv", "calc"].contains(&word) {
+                    let near = nearest(word, ["send", "recv", "calc"]);
+                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let found = before(Some(word).filter(|w| !w.is_empty()));
+                    return Err(words.wrong(first, found, format!("`send`, `recv` or `calc`{near}")));
+                }
+                self.operation(Some(first), word, words)
+            }
+            Some(word @ ("requires" | "irequires")) => {
+                let Some(on) = words.next() else {
+                    return Err(words.wrong(word, before(None), "the label of an operation"));
+                };
+                words.end(on)?;
+                let Some(rank) = &mut self.rank else { return Ok(()) };
+                rank.wanted.push((words.line, first.into(), on.into(), word == "requires"));
+                Ok(())
+            }
+            found => {
+                Err(words.wrong(first, before(found), "`:` and an operation, `requires` or `irequires`"))
+            }
+        }
+    }
+
+    fn operation(&mut self, label: Option<&str>, word: &str, words: &mut Words<'_>) -> Result<(), GoalError> {
+        let Some(rank) = &mut self.rank else { return Ok(()) };
+        let mut action = if word == "calc" {
+            Action::Calc { ns: words.number(word, LONGEST_NS)? }
+        } else {
+            let size = words.number(word, MAX_FLOW.0)?;
+            words.expect("b", word)?;
+            let preposition = if word == "send" { "to" } else { "from" };
+            words.expect(preposition, word)?;
+            if words.words.first() == Some(&"-1") {
+                let expected = "a rank, since messages are matched before the run";
+                return Err(words.wrong(preposition, "any rank", expected));
+            }
+            let peer = words.number(preposition, u64::from(self.schedule.ranks) - 1)? as u32;
+            match word {
+                "send" => Action::Send { size, to: peer, tag: 0 },
+                _ => Action::Recv { size, from: peer, tag: 0 },
+            }
+        };
+        let (mut cpu, mut seen) = (0, Vec::new());
+        while let Some(key) = words.next() {
+            if seen.contains(&key) {
+                return Err(words.wrong(key, "there twice", "it once"));
+            }
+            seen.push(key);
+            match (key, &mut action) {
+                ("tag", Action::Send { tag, .. } | Action::Recv { tag, .. }) => {
+                    let any = words.words.first() == Some(&"-1");
+                    let number = if any { ANY } else { words.number(key, ANY)? };
+                    if number == ANY {
+                        let expected = "a number, since messages are matched before the run";
+                        return Err(words.wrong(key, "any tag", expected));
+                    }
+                    *tag = number as u32;
+                }
+                ("cpu", _) => cpu = words.number(key, 255)? as u32,
+                ("nic", _) => {
+                    let nic = words.number(key, 255)?;
+                    if nic > 0 {
+                        return Err(words.wrong(key, nic, "0, since a host has one NIC"));
+                    }
+                }
+                (_, Action::Calc { .. }) => {
+                    return Err(words.wrong(key, "behind a `calc`", "`cpu` or `nic`"));
+                }
+                _ => {
+                    let near = nearest(key, ["tag", "cpu", "nic"]);
+                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    return Err(words.wrong(
+                        key,
+                        format!("behind a `{word}`"),
+                        format!("`tag`, `cpu` or `nic`{near}"),
+                    ));
+                }
+            }
+        }
+        let (number, line) = (self.schedule.operations.len() as u32, words.line);
+        if let Some(label) = label
+            && let Some(first) = rank.labels.insert(label.into(), number)
+        {
+            let first = self.schedule.operations[first as usize].line;
+            return Err(words.wrong(label, format!("there already, in line {first}"), "labels of their own"));
+        }
+        self.schedule.operations.push(Operation { rank: rank.number, line, cpu, action });
+        Ok(())
+    }
+
+    fn end_rank(&mut self) -> Result<(), GoalError> {
+        let Some(rank) = self.rank.take() else { return Ok(()) };
+        for (line, then, on, ended) in rank.wanted {
+            let find = |label: &str| {
+                rank.labels.get(label).copied().ok_or_else(|| {
+                    // Of several as near the one that sorts first, whatever the order of the map.
+                    let mut known: Vec<&str> = rank.labels.keys().map(String::as_str).collect();
+                    known.sort_unstable();
+                    let near = nearest(label, known);
+                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let expected = format!("a label of rank {}{near}", rank.number);
+                    GoalError::new(line, shown(label), Fault::bounds("the label of no operation", expected))
+                })
+            };
+            self.schedule.requirements.push(Requirement { then: find(&then)?, on: find(&on)?, ended });
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, last: u32, ignore_tags: bool) -> Result<Schedule, GoalError> {
+        if let Some(rank) = &self.rank {
+            return Err(GoalError::new(rank.line, "rank", Fault::Missing("`}` behind its operations")));
+        }
+        if self.schedule.ranks == 0 {
+            return Err(GoalError::new(
+                last.max(1),
+                "num_ranks",
+                Fault::Missing("`num_ranks N` in the first line"),
+            ));
+        }
+        if self.schedule.operations.is_empty() {
+            return Err(GoalError::new(
+                last.max(1),
+                "rank",
+                Fault::Missing("`rank R {` with operations in it"),
+            ));
+        }
+        self.schedule.partners = matching::partners(&self.schedule, ignore_tags)?;
+        circle::check(&self.schedule)?;
+        Ok(self.schedule)
+    }
+}

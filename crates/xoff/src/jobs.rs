@@ -1,0 +1,57 @@
+//! How long parallel programs take, beside the same on an ideal network.
+
+use serde::Serialize;
+use xoff_engine::Time;
+use xoff_fabric::Simulation;
+use xoff_fabric::replay::ideal_steps;
+use xoff_traffic::Traffic;
+
+/// The operations of a traffic pattern's label, as one job.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Job {
+    /// The label.
+    pub label: String,
+    /// Number of processes that take part.
+    pub processes: usize,
+    /// Number of their operations.
+    pub operations: usize,
+    /// When the first operation began, ps; none where none did.
+    pub start_ps: Option<u64>,
+    /// From there to the end of the last one, ps; none where one has not ended.
+    pub completion_ps: Option<u64>,
+    /// The same where each message takes the time that it takes alone in the network, at line rate and without telemetry, ps;
+    /// none where it waits for an endless flow.
+    pub ideal_completion_ps: Option<u64>,
+}
+
+/// The jobs of a run, in the order of their labels; none where its traffic has no operations.
+pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Job> {
+    if traffic.operations.is_empty() {
+        return Vec::new();
+    }
+    let ideal = ideal_steps(sim.network());
+    let labels = (0u16..).zip(&traffic.labels);
+    labels.filter_map(|(number, label)| job(traffic, number, label, &sim.records().steps, &ideal)).collect()
+}
+
+fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]) -> Option<Job> {
+    let of_label = || traffic.operations.iter().filter(|o| o.label == number);
+    let mut processes: Vec<u32> = of_label().map(|o| o.role.process).collect();
+    let operations = processes.len();
+    processes.sort_unstable();
+    processes.dedup();
+    let begin =
+        |steps: &[Time]| of_label().map(|o| steps[o.begin as usize]).min().filter(|t| *t < Time::NEVER);
+    let length = |steps: &[Time]| {
+        let end = of_label().map(|o| steps[o.end as usize]).max().filter(|t| *t < Time::NEVER)?;
+        Some((end - begin(steps)?).ps())
+    };
+    (operations > 0).then(|| Job {
+        label: label.to_string(),
+        processes: processes.len(),
+        operations,
+        start_ps: begin(run).map(Time::ps),
+        completion_ps: length(run),
+        ideal_completion_ps: length(ideal),
+    })
+}

@@ -1,0 +1,1 @@
+"""Inputs of the htsim family (csg-htsim, uet-htsim): connection matrices and topologies."""
