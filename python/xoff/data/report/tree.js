@@ -118,9 +118,9 @@ globalThis.drawCongestionTree = async (context) => {
       const found = model.pauses.get(port);
       const stopped = found ? `\npaused ${found.times} times, ${duration(found.total)} in all` : "";
       hover.textContent = `${now.data.network.ports[port]}\n${looks[model.states[port]].name}${stopped}`;
-      const { x, y } = { x: event.sx, y: event.sy };
-      hover.style.left = `${x > byId("tree-map").clientWidth - 240 ? x - 250 : x + 16}px`;
-      hover.style.top = `${y + 14}px`;
+      const { sx, sy } = event;
+      hover.style.left = `${sx > byId("tree-map").clientWidth - 240 ? sx - 250 : sx + 16}px`;
+      hover.style.top = `${sy + 14}px`;
     });
     plot.on_event("mouseleave", () => { hover.hidden = true; });
     strip.plot.on_event("tap", (event) => { halt(); goTo(event.x * now.unit.scale); });
