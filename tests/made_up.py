@@ -41,12 +41,19 @@ def made_up_run(
                 [None if s is None else 10**6 for s in slowdowns] if fcts is None else fcts, pa.uint64()
             ),
             "slowdown": pa.array(slowdowns, pa.float64()),
+            "label": pa.array(["made up"] * count, pa.string()).dictionary_encode(),
+            "priority": pa.array([0] * count, pa.uint8()),
+            "start_ps": pa.array([0] * count, pa.uint64()),
+            "path": pa.array([""] * count, pa.string()).dictionary_encode(),
+            "paused_ps": pa.array([0] * count, pa.uint64()),
+            "hol_blocked": pa.array([None] * count, pa.bool_()),
         },
         "queues": {
             "time_ps": pa.array([row[0] for row in queues], pa.uint64()),
             "port": pa.array([row[1] for row in queues], pa.string()).dictionary_encode(),
             "priority": pa.array([0] * len(queues), pa.uint8()),
             "bytes": pa.array([row[2] for row in queues], pa.uint64()),
+            "max_bytes": pa.array([row[2] for row in queues], pa.uint64()),
         },
         "rates": {
             "time_ps": pa.array([row[0] for row in rates], pa.uint64()),
@@ -61,11 +68,15 @@ def made_up_run(
         },
         "pauses": {
             "port": pa.array([row[0] for row in pauses], pa.string()).dictionary_encode(),
+            "by": pa.array(["->".join(reversed(row[0].split("->"))) for row in pauses], pa.string()),
+            "priority": pa.array([0] * len(pauses), pa.uint8()),
             "start_ps": pa.array([row[1] for row in pauses], pa.uint64()),
             "length_ps": pa.array([row[2] for row in pauses], pa.uint64()),
         },
         "roots": {
             "port": pa.array([], pa.string()).dictionary_encode(),
+            "priority": pa.array([], pa.uint8()),
+            "max_bytes": pa.array([], pa.uint64()),
             "start_ps": pa.array([], pa.uint64()),
             "length_ps": pa.array([], pa.uint64()),
         },
@@ -78,6 +89,7 @@ def made_up_run(
         },
         "states": {
             "time_ps": pa.array([], pa.uint64()),
+            "priority": pa.array([], pa.uint8()),
             "port": pa.array([], pa.string()).dictionary_encode(),
             "state": pa.array([], pa.string()).dictionary_encode(),
         },
@@ -103,6 +115,8 @@ def made_up_run(
         },
         "ports": {
             "port": pa.array(used, pa.string()).dictionary_encode(),
+            "node": pa.array([port.partition("->")[0] for port in used], pa.string()).dictionary_encode(),
+            "peer": pa.array([port.partition("->")[2] for port in used], pa.string()).dictionary_encode(),
             "utilization": pa.array([0.5] * len(used), pa.float64()),
             "max_queue_bytes": pa.array(
                 [max((size for _, name, size in queues if name == port), default=0) for port in used], pa.uint64()

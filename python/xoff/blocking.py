@@ -5,6 +5,8 @@ Congestion roots are recorded where a scenario asks for them (`record.roots`).
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -70,44 +72,71 @@ def pause_spread(run: Run) -> pl.DataFrame:
     """The pauses with `depth`: how many links the stopped port is away from the congestion root behind the pause.
 
     The port that a root's switch stops has depth 1, those that are stopped for its sake 2, and so on: the least over
-    all roots and pauses that hold up what comes through it at some moment of the pause. Null where there is none, as
-    where roots were not recorded, or a queue grows by less than `record.root_growth`.
+    all roots and pauses that hold up what comes through it at some moment of the pause. `root` is the port that is
+    this root, of several the one whose time as a root, or whose stopped port's pause, began first. Both are null where
+    there is none, as where roots were not recorded, or a queue grows by less than `record.root_growth`.
     """
     import polars as pl
 
     data = frame(run, "pauses").sort("start_ps", "port", "priority")
     if data.is_empty():
-        return data.with_columns(depth=pl.lit(None, pl.Int64))
+        return data.with_columns(depth=pl.lit(None, pl.Int64), root=pl.lit(None, pl.String))
     start = data["start_ps"].to_numpy().astype(np.int64)
     end = start + data["length_ps"].to_numpy().astype(np.int64)
-    priority = data["priority"].to_numpy()
-    stopper = [by.partition("->")[0] for by in data["by"]]
-    # What may hold up the packets of a stopped port at the node that stopped it: its roots, and its own stopped ports.
-    roots: dict[tuple[str, int], list[tuple[int, int]]] = {}
-    for port, rank, begin, length in (
-        frame(run, "roots").select("port", "priority", "start_ps", "length_ps").iter_rows()
-    ):
-        roots.setdefault((port.partition("->")[0], rank), []).append((begin, begin + length))
-    stopped: dict[tuple[str, int], list[int]] = {}
-    for row, port in enumerate(data["port"]):
-        stopped.setdefault((port.partition("->")[0], int(priority[row])), []).append(row)
+    priority = data["priority"].to_list()
+    # What may hold up the packets of a stopped port is at the node that stopped it: first that node's roots, then its
+    # own stopped ports.
+    waiting = _places(zip((by.partition("->")[0] for by in data["by"]), priority, strict=True))
+    at = list(zip((port.partition("->")[0] for port in data["port"]), priority, strict=True))
     depth: list[int | None] = [None] * len(data)
-    for row in range(len(data)):
-        spans = roots.get((stopper[row], int(priority[row])), ())
-        if any(begin <= end[row] and start[row] <= finish for begin, finish in spans):
-            depth[row] = 1
-    # A pause rests on those before it of the node that made it; one pass for each further link of the longest chain.
-    for known in range(1, len(data) + 1):
-        found = False
-        for row in range(len(data)):
-            if depth[row] is not None:
-                continue
-            behind = stopped.get((stopper[row], int(priority[row])), ())
-            if any(depth[other] == known and start[other] <= end[row] and start[row] <= end[other] for other in behind):
-                depth[row], found = known + 1, True
-        if not found:
-            break
-    return data.with_columns(depth=pl.Series(depth, dtype=pl.Int64))
+    root: list[str | None] = [None] * len(data)
+    causes = _roots_at_nodes(run)
+    links = 1
+    while causes:
+        found: list[int] = []
+        for place, (begin, finish, names) in causes.items():
+            rows = waiting.get(place, _NOBODY)
+            # The first cause that has not ended when a pause begins is the first that the pause meets, or it meets
+            # none: the latest end up to each cause finds it.
+            latest = np.maximum.accumulate(finish)
+            first = np.searchsorted(latest, start[rows])
+            met = first < len(begin)
+            met[met] = begin[first[met]] <= end[rows[met]]
+            for row, cause in zip(rows[met].tolist(), first[met].tolist(), strict=True):
+                depth[row], root[row] = links, names[cause]
+            found += rows[met].tolist()
+            waiting[place] = rows[~met]
+        # Rows come by start.
+        found.sort()
+        causes = {
+            place: (start[rows], end[rows], [root[row] for row in rows])
+            for place, rows in _places((at[row] for row in found), found).items()
+        }
+        links += 1
+    return data.with_columns(depth=pl.Series(depth, dtype=pl.Int64), root=pl.Series(root, dtype=pl.String))
+
+
+def _roots_at_nodes(run: Run) -> dict[tuple[str, int], tuple[Numbers, Numbers, list[str | None]]]:
+    """By node and priority: when its roots began and ended, in the order of their beginning, and their ports."""
+    if not run.table("roots").num_rows:
+        return {}
+    data = frame(run, "roots").sort("start_ps", "port", "priority")
+    names: list[str | None] = data["port"].to_list()
+    start = data["start_ps"].to_numpy().astype(np.int64)
+    end = start + data["length_ps"].to_numpy().astype(np.int64)
+    at = zip((port.partition("->")[0] for port in data["port"]), data["priority"].to_list(), strict=True)
+    return {place: (start[rows], end[rows], [names[row] for row in rows]) for place, rows in _places(at).items()}
+
+
+def _places(keys: Iterable[tuple[str, int]], rows: Iterable[int] | None = None) -> dict[tuple[str, int], Numbers]:
+    """The rows of each key, in their order; `rows` are their numbers, without it 0, 1, 2, ..."""
+    found: dict[tuple[str, int], list[int]] = {}
+    for row, key in zip(itertools.count() if rows is None else rows, keys, strict=False):
+        found.setdefault(key, []).append(row)
+    return {key: np.array(several, dtype=np.int64) for key, several in found.items()}
+
+
+_NOBODY = np.zeros(0, dtype=np.int64)
 
 
 def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_ps: float = 0.0) -> float:

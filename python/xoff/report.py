@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.analysis import STATISTICS, summarize
+from xoff.congestion.section import TreeSection, tree_section
 from xoff.console import time_text
 from xoff.errors import UserError
 from xoff.plots import Labelled, Plot, sections
@@ -78,10 +79,12 @@ def render(runs: Sequence[Run]) -> str:
     shown = labelled(runs, labels(runs))
     plots = sections(shown)
     figures = {plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure}
+    tree = tree_section(shown)
     body = "\n".join(
         [
             "<h2>Summary</h2>",
             _headline(shown),
+            tree.body,
             *(section(heading, several) for heading, several in plots),
             "<h2>Scenario</h2>",
             _scenario(shown),
@@ -89,11 +92,12 @@ def render(runs: Sequence[Run]) -> str:
             _columns(runs),
         ]
     )
-    return page(_title(shown), str(runs[0].manifest.get("version", "")), body, figures)
+    return page(_title(shown), str(runs[0].manifest.get("version", "")), body, figures, tree)
 
 
-def page(title: str, version: str, body: str, figures: Mapping[str, Any]) -> str:
-    """A page with a heading, what stands below it as HTML, and the figures that it has a place for."""
+def page(title: str, version: str, body: str, figures: Mapping[str, Any], tree: TreeSection | None = None) -> str:
+    """A page with a heading, what stands below it as HTML, and the figures and trees that it has a place for."""
+    tree = tree or TreeSection("", {}, "", "")
     data = importlib.resources.files("xoff") / "data" / "report"
     return "\n".join(
         [
@@ -104,7 +108,7 @@ def page(title: str, version: str, body: str, figures: Mapping[str, Any]) -> str
             f"<title>{escape(title)}</title>",
             # No icon: a browser would ask the network for one.
             '<link rel="icon" href="data:,">',
-            f"<style>{(data / 'page.css').read_text('utf-8')}</style></head><body><main>",
+            f"<style>{(data / 'page.css').read_text('utf-8')}{tree.style}</style></head><body><main>",
             f"<h1>{escape(title)}</h1>",
             f'<p class="muted">xoff {escape(version)}</p>',
             '<p id="problem"></p><noscript><p>The plots need JavaScript.</p></noscript>',
@@ -113,6 +117,8 @@ def page(title: str, version: str, body: str, figures: Mapping[str, Any]) -> str
             # plotly.js, copyright Plotly, Inc., MIT licence.
             f'<script type="text/plain" id="plotly">{_packed(_plotly())}</script>',
             f'<script type="text/plain" id="figures">{_packed(json.dumps(figures))}</script>',
+            *(f'<script type="text/plain" id="{name}">{_packed(text)}</script>' for name, text in tree.data.items()),
+            f"<script>{tree.script}</script>",
             f"<script>{(data / 'page.js').read_text('utf-8')}</script>",
             "</body></html>",
         ]

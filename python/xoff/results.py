@@ -43,7 +43,7 @@ TABLES = (
 
 MANIFEST = "manifest.json"
 
-_NUMBER, _NAME = "number", "name"
+_NUMBER, _NAME, _FLAG = "number", "name", "flag"
 
 _COLUMNS: dict[str, dict[str, str]] = {
     "flows": {
@@ -51,10 +51,16 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "src": _NAME,
         "dst": _NAME,
         "size_bytes": _NUMBER,
+        "label": _NAME,
+        "priority": _NUMBER,
+        "start_ps": _NUMBER,
         "fct_ps": _NUMBER,
         "slowdown": _NUMBER,
+        "path": _NAME,
+        "paused_ps": _NUMBER,
+        "hol_blocked": _FLAG,
     },
-    "queues": {"time_ps": _NUMBER, "port": _NAME, "bytes": _NUMBER},
+    "queues": {"time_ps": _NUMBER, "port": _NAME, "bytes": _NUMBER, "max_bytes": _NUMBER},
     "rates": {
         "time_ps": _NUMBER,
         "interval_ps": _NUMBER,
@@ -64,11 +70,17 @@ _COLUMNS: dict[str, dict[str, str]] = {
         "rate_bps": _NUMBER,
     },
     "utilization": {"time_ps": _NUMBER, "port": _NAME, "utilization": _NUMBER},
-    "pauses": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
-    "roots": {"port": _NAME, "start_ps": _NUMBER, "length_ps": _NUMBER},
+    "pauses": {"port": _NAME, "by": _NAME, "priority": _NUMBER, "start_ps": _NUMBER, "length_ps": _NUMBER},
+    "roots": {
+        "port": _NAME,
+        "priority": _NUMBER,
+        "start_ps": _NUMBER,
+        "length_ps": _NUMBER,
+        "max_bytes": _NUMBER,
+    },
     "notifications": {"time_ps": _NUMBER},
     "marks": {"time_ps": _NUMBER, "port": _NAME, "flow": _NUMBER, "mark": _NAME},
-    "states": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
+    "states": {"time_ps": _NUMBER, "port": _NAME, "priority": _NUMBER, "state": _NAME},
     "operations": {
         "label": _NAME,
         "kernel": _NAME,
@@ -84,6 +96,8 @@ _COLUMNS: dict[str, dict[str, str]] = {
     "packets": {"time_ps": _NUMBER, "port": _NAME, "direction": _NAME, "kind": _NAME, "flow": _NUMBER},
     "ports": {
         "port": _NAME,
+        "node": _NAME,
+        "peer": _NAME,
         "utilization": _NUMBER,
         "max_queue_bytes": _NUMBER,
         "pause_frames_sent": _NUMBER,
@@ -277,7 +291,7 @@ def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> 
         plain = found.value_type if kinds.is_dictionary(found) else found
         numeric = kinds.is_integer(found) or kinds.is_floating(found)
         text = kinds.is_string(plain) or kinds.is_large_string(plain) or kinds.is_string_view(plain)
-        fits = numeric if holds == _NUMBER else text
+        fits = {_NUMBER: numeric, _NAME: text, _FLAG: kinds.is_boolean(found)}[holds]
         if not fits:
             raise UserError(f"{file}: the column `{column}` is of type {found}, where {holds}s were expected")
 

@@ -33,6 +33,7 @@
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const id of Object.keys(figures)) Plotly.relayout(id, colours());
   });
+  if (globalThis.drawCongestionTree) await globalThis.drawCongestionTree({ unpack, colours, config });
   document.documentElement.dataset.drawn = Object.keys(figures).length;
 })().catch((error) => {
   document.getElementById("problem").textContent = `The plots could not be drawn: ${error}`;

@@ -1,0 +1,261 @@
+"""The congestion tree in a real browser: clicks on a port, on a flow, on the slider and on play, and what they show."""
+
+from __future__ import annotations
+
+import io
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from matplotlib.image import imread
+from playwright.sync_api import Browser, Page, sync_playwright
+
+import xoff
+from xoff.report import write_report
+from xoff.results import Run
+
+# Two flows share the link to receiver0. Their switch stops the other one, and with them the flow to receiver1.
+SCENARIO = """
+[topology]
+name = "dumbbell"
+switches = 2
+senders = 3
+receivers = 2
+rate = "100Gbps"
+trunk_rate = "400Gbps"
+delay = "1us"
+
+[scheme]
+name = "none"
+
+[flow_control]
+name = "pfc"
+xoff = "50KB"
+
+[[traffic]]
+pattern = "flow"
+label = "congested"
+src = "sender0"
+dst = "receiver0"
+size = "2MB"
+
+[[traffic]]
+pattern = "flow"
+label = "congested"
+src = "sender1"
+dst = "receiver0"
+size = "2MB"
+
+[[traffic]]
+pattern = "flow"
+label = "victim"
+src = "sender2"
+dst = "receiver1"
+size = "1MB"
+
+[record]
+interval = "1us"
+queues = "all"
+utilization = true
+roots = true
+"""
+
+TRUNK, ROOT = "switch1->switch2", "switch2->receiver0"
+ORANGE = (0xE6, 0x9F, 0x00)
+"""The colour of paused ports."""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert chromium, "the report's test needs Chromium: apt-get install chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
+        )
+        yield browser
+        browser.close()
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
+    scenario = tmp_path_factory.mktemp("tree") / "victim.toml"
+    scenario.write_text(SCENARIO)
+    return xoff.run(scenario)
+
+
+@pytest.fixture
+def page(browser: Browser, run: Run, tmp_path: Path) -> Iterator[Page]:
+    """The report of the run; when the test is over, nothing may have gone wrong or been asked from the network."""
+    file = write_report([run], tmp_path / "report.html")
+    page = browser.new_page(viewport={"width": 1320, "height": 1000})
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda request: wrong.append(request.url) if request.url != file.as_uri() else None)
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
+    page.locator("#tree-map").scroll_into_view_if_needed()
+    yield page
+    page.close()
+    assert wrong == []
+
+
+def place(page: Page, port: str) -> tuple[float, float]:
+    """Where a port is drawn, in pixels of the window."""
+    page.locator("#tree-map").scroll_into_view_if_needed()
+    box = page.locator("#tree-map").bounding_box()
+    found = page.evaluate("name => congestionTree.place(name)", port)
+    assert box
+    return box["x"] + found["x"], box["y"] + found["y"]
+
+
+def orange_pixels(page: Page, port: str) -> int:
+    """Pixels around a port that have the colour of paused ports."""
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    x, y = place(page, port)
+    shot = page.screenshot(clip={"x": x - 8, "y": y - 8, "width": 16, "height": 16})
+    pixels = np.rint(np.asarray(imread(io.BytesIO(shot), format="png"))[..., :3] * 255)
+    return int((pixels == ORANGE).all(axis=-1).sum())
+
+
+def now_ps(page: Page) -> float:
+    value, unit = page.locator("#tree-time").inner_text().split()
+    assert unit == "us"
+    return float(value) * 1e6
+
+
+def count(page: Page, state: str) -> int:
+    return int(page.locator(f".legend-states li:has-text('{state}') b").first.inner_text())
+
+
+def active(run: Run, table: str, time_ps: float) -> set[str]:
+    """Ports with a row of a table that spans a time."""
+    data = pl.DataFrame(run.table(table)).with_columns(pl.col("port").cast(pl.String))
+    begun = pl.col("start_ps") <= time_ps
+    return set(data.filter(begun & (time_ps < pl.col("start_ps") + pl.col("length_ps")))["port"])
+
+
+def test_the_slider_shows_what_the_tables_say(page: Page, run: Run) -> None:
+    slider = page.locator("#tree-slider")
+    box = slider.bounding_box()
+    assert box
+    seen = set()
+    for share in (0.1, 0.35, 0.6):
+        slider.click(position={"x": box["width"] * share, "y": box["height"] / 2})
+        time = now_ps(page)
+        assert time == pytest.approx(share * run.manifest["sim_time_ps"], rel=0.1)
+        paused, roots = active(run, "pauses", time), active(run, "roots", time)
+        # A port with two priorities could be both, one with a single priority cannot.
+        assert (count(page, "paused"), count(page, "congested root")) == (len(paused), len(roots))
+        assert (orange_pixels(page, TRUNK) > 10) == (TRUNK in paused)
+        seen.add(TRUNK in paused)
+    page.keyboard.press("End")
+    assert count(page, "paused") == 0
+    assert orange_pixels(page, TRUNK) == 0
+    # The page opens when most ports are paused, so the trunk was seen in one state at least.
+    assert seen
+
+
+def test_keys_move_in_time(page: Page, run: Run) -> None:
+    page.locator("#tree").focus()
+    page.keyboard.press("Home")
+    assert now_ps(page) == 0
+    page.keyboard.press("ArrowRight")
+    step = now_ps(page)
+    assert 0 < step <= run.manifest["sim_time_ps"] / 100
+    page.keyboard.press("Shift+ArrowRight")
+    assert now_ps(page) == pytest.approx(11 * step)
+    page.keyboard.press("ArrowLeft")
+    assert now_ps(page) == pytest.approx(10 * step)
+    # The first change of congestion is the first root, or the first pause.
+    page.keyboard.press("Home")
+    page.keyboard.press(".")
+    starts = [pl.DataFrame(run.table(table))["start_ps"].min() for table in ("pauses", "roots")]
+    assert now_ps(page) == pytest.approx(min(float(str(start)) for start in starts), abs=500)
+    page.keyboard.press(",")
+    assert now_ps(page) == pytest.approx(min(float(str(start)) for start in starts), abs=500)
+
+
+def test_play_moves_and_stops(page: Page) -> None:
+    page.locator("#tree").focus()
+    page.keyboard.press("Home")
+    page.locator("#tree-play").click()
+    assert page.locator("#tree-play").inner_text() == "Pause"
+    page.wait_for_function("Number(document.getElementById('tree-slider').value) > 5")
+    page.locator("#tree-map").hover()
+    page.locator("#tree-play").click()
+    stopped = now_ps(page)
+    assert page.locator("#tree-play").inner_text() == "Play"
+    page.wait_for_timeout(200)
+    assert now_ps(page) == stopped > 0
+
+
+def test_a_click_on_a_port_shows_its_queue_and_pauses(page: Page, run: Run) -> None:
+    page.mouse.click(*place(page, TRUNK))
+    details = page.locator("#tree-details")
+    details.locator("h4:has-text('Port')").wait_for()
+    text = details.inner_text()
+    assert f"Port {TRUNK}" in text
+    pauses = pl.DataFrame(run.pauses).filter(pl.col("port").cast(pl.String) == TRUNK)
+    assert f"Paused {len(pauses)} times" in text
+    assert "1 link from a root" in text
+    # One line for the queue, and lanes for the states.
+    page.wait_for_selector("#tree-chart .scatterlayer .trace path", state="attached")
+    assert "queue (KB)" in page.locator("#tree-chart").inner_text()
+    # A root says what it stopped: the trunk, and for that the three senders.
+    page.mouse.click(*place(page, ROOT))
+    page.locator(f"#tree-details h4:has-text('{ROOT}')").wait_for()
+    spread = page.locator("#tree-spread").inner_text()
+    assert "1 link from the root" in spread
+    assert "2 links from the root" in spread
+    assert "Congested root" in details.inner_text()
+    # A click beside all ports lets go of it.
+    box = page.locator("#tree-map").bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+    page.wait_for_function("document.getElementById('tree-details').childElementCount === 0")
+
+
+def test_a_click_on_a_victim_shows_where_it_waited(page: Page, run: Run) -> None:
+    flows = pl.DataFrame(run.flows)
+    assert flows.filter("hol_blocked")["id"].to_list() == [2]
+    rows = page.locator("#tree-victims tr[data-go]")
+    assert rows.count() == 1
+    rows.first.click()
+    details = page.locator("#tree-details")
+    assert "Flow 2: sender2 to receiver1 (victim)" in details.inner_text()
+    assert "A victim" in details.inner_text()
+    # Its path has three ports. The trunk stood still as often as its pauses meet the flow's life.
+    hops = [line.split("\t") for line in details.locator("table").inner_text().splitlines()[1:]]
+    assert [hop[0] for hop in hops] == ["sender2->switch1", TRUNK, "switch2->receiver1"]
+    end = int(flows["start_ps"][2]) + int(flows["fct_ps"][2])
+    trunk = pl.DataFrame(run.pauses).filter((pl.col("port").cast(pl.String) == TRUNK) & (pl.col("start_ps") < end))
+    assert int(hops[1][2]) == len(trunk) > 0
+    assert hops[2][1:3] == ["0 ps", "0"]
+    page.wait_for_selector("#tree-chart .scatterlayer .trace path", state="attached")
+    # From there to the port.
+    details.locator(f"a:has-text('{TRUNK}')").click()
+    page.locator(f"#tree-details h4:has-text('Port {TRUNK}')").wait_for()
+
+
+def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: Path) -> None:
+    scenario = tmp_path / "bare.toml"
+    scenario.write_text(SCENARIO[: SCENARIO.index("[record]")].replace('"50KB"', '"5MB"'))
+    bare = xoff.run(scenario)
+    run.write(tmp_path / "full")
+    bare.write(tmp_path / "bare")
+    file = write_report([run, bare], tmp_path / "report.html")
+    page = browser.new_page()
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
+    assert "record.roots" not in page.locator("#tree-notes").inner_text()
+    page.locator("#tree-run").select_option(label="bare")
+    page.locator("#tree-notes:has-text('record.roots=true')").wait_for()
+    # Nothing was sampled, and nothing stopped.
+    assert count(page, "not recorded") == bare.ports.num_rows
+    assert "Victims were not recorded" in page.locator("#tree-victims").inner_text()
+    page.close()
