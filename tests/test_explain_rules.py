@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
 import pyarrow as pa
 import pytest
 
+from conftest import ROOT
 from xoff.explain.facts import Facts
 from xoff.explain.rules import RULES, congestion, credit, marking, outcome, pfc, sending, tcd
 from xoff.results import Run
@@ -155,8 +157,9 @@ def test_a_calm_run_makes_no_rule_speak() -> None:
     assert [rule(facts()) for rule in RULES] == [None] * len(RULES)
 
 
-def test_every_rule_is_named_as_its_function() -> None:
-    assert len({rule.__name__ for rule in RULES}) == len(RULES)
+def test_every_rule_is_documented() -> None:
+    rules = (ROOT / "docs" / "explain.md").read_text("utf-8").partition("## The rules")[2]
+    assert [rule.__name__ for rule in RULES] == re.findall(r"^\| `([a-z_]+)` \|", rules, re.MULTILINE)
 
 
 def test_deadlock() -> None:
