@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 from collections import Counter
@@ -166,7 +167,7 @@ def test_a_packet_is_followed_through_its_hops(tmp_path: Path) -> None:
     assert times == [arrivals[0], *(t for t in arrivals[1:4] for _ in range(2)), arrivals[4]]
     path = ["sender0", "switch1", "switch2", "switch3", "receiver0"]
     # Out at one end of a link and in at the other, with a hop less to live after each switch.
-    ends = [(f"{a}->{b}", f"{b}->{a}") for a, b in zip(path, path[1:], strict=False)]
+    ends = [(f"{a}->{b}", f"{b}->{a}") for a, b in itertools.pairwise(path)]
     expected = {(end, str(64 - hop)) for hop, link in enumerate(ends) for end in link}
     assert {(frame["frame.interface_name"], frame["ip.ttl"]) for frame in seen} == expected
     # On the wire with RETH and without the check sequence.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -142,7 +143,7 @@ def test_packets_do_not_overlap_and_say_what_they_are(tmp_path: Path) -> None:
     ports = {tuple(path): slices for path, slices in trace.slices.items() if path[-1] in set(out["port"].to_pylist())}
     assert sum(map(len, ports.values())) == out.num_rows
     for slices in ports.values():
-        assert all(before[1] <= after[0] for before, after in zip(slices, slices[1:], strict=False))
+        assert all(before[1] <= after[0] for before, after in itertools.pairwise(slices))
     assert {name.split(" ")[0] for slices in ports.values() for *_, name in slices} == {"data", "ACK", "CNP", "PFC"}
     assert {row.get("mark") for row in trace.annotations} == {None, "CE"}
     assert {row["quanta"] for row in trace.annotations if "quanta" in row} == {0, 65535}

@@ -97,7 +97,7 @@ def run(
         typer.Option(
             "--pcap",
             metavar="PORT",
-            help="The packets at this port in packets.pcapng, for Wireshark; may be given several times. Or switches, all.",
+            help="The packets at this port in packets.pcapng, for Wireshark; several times, or switches, or all.",
         ),
     ] = None,
     snap_length: Annotated[

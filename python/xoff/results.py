@@ -236,8 +236,8 @@ class Run:
     def write_pcapng(self, path: str | os.PathLike[str], *, snap_length: int = SNAP_LENGTH) -> Path:
         """Write the packets that `record.packets` asked for to `path`, for Wireshark.
 
-        Of each packet it has no more than `snap_length` bytes. A `UserError` where no packets were recorded, the network is
-        no Ethernet, or the run was read from its folder.
+        Of each packet it has no more than `snap_length` bytes. A `UserError` where no packets were recorded, the
+        network is no Ethernet, or the run was read from its folder.
         """
         return write_pcapng(self._output, path, snap_length)
 
