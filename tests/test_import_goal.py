@@ -74,8 +74,8 @@ def test_ranks_go_to_as_many_hosts_as_it_takes(tmp_path: Path) -> None:
     topology.write_text(
         '<graphml><key id="r" for="edge" attr.name="rate_bps"/><key id="d" for="edge" attr.name="delay_ps"/>'
         '<graph edgedefault="undirected"><node id="a"/><node id="b"/><node id="s"/>'
-        '<edge source="a" target="s"><data key="r">1000</data><data key="d">0</data></edge>'
-        '<edge source="b" target="s"><data key="r">1000</data><data key="d">0</data></edge></graph></graphml>'
+        '<edge source="a" target="s"><data key="r">1000000000</data><data key="d">0</data></edge>'
+        '<edge source="b" target="s"><data key="r">1000000000</data><data key="d">0</data></edge></graph></graphml>'
     )
     with pytest.raises(UserError, match=r"training_4.goal: 4 ranks take 4 hosts: .* has 2"):
         import_goal(TRAINING, tmp_path / "u.toml", topology=str(topology))
