@@ -114,7 +114,7 @@ impl Due {
     }
 }
 
-/// What an entity has to do next, see [`EntityQueues::next`].
+/// What an entity has to do next, see [`EntityQueues::next_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
     /// To take an arrival with [`EntityQueues::take`], which wants this.
@@ -321,7 +321,7 @@ impl EntityQueues {
 
     /// What the entity at hand has to do next in this window; with nothing left nobody is at hand.
     #[inline(always)] // the way of every event
-    pub fn next(&mut self) -> Next {
+    pub fn next_up(&mut self) -> Next {
         let head = match &self.group_heads[self.groups.0..self.groups.1] {
             [one] => *one,
             [one, other] => *one.min(other),
@@ -366,7 +366,7 @@ impl EntityQueues {
         }
     }
 
-    /// Takes the first arrival of the lane that [`Self::next`] has named.
+    /// Takes the first arrival of the lane that [`Self::next_up`] has named.
     #[inline(always)] // on the way of every packet
     pub fn take(&mut self, slot: usize) -> Arrival {
         let lane = &mut self.lanes[slot];
@@ -381,7 +381,7 @@ impl EntityQueues {
         Arrival { time, lane: lane.number, arg, following: lane.arg }
     }
 
-    /// Takes the next own event, which [`Self::next`] has told of.
+    /// Takes the next own event, which [`Self::next_up`] has told of.
     #[inline(always)] // the way of many events
     pub fn take_own(&mut self) -> Event {
         let event = self.due.pop();
@@ -428,7 +428,7 @@ mod tests {
     }
 
     fn take(queues: &mut EntityQueues) -> Option<(u64, u32, u32)> {
-        match queues.next() {
+        match queues.next_up() {
             Next::Arrival(slot) => {
                 let Arrival { time, lane, arg, .. } = queues.take(slot);
                 Some((time.0, key_of(lane), arg))

@@ -23,6 +23,7 @@ use crate::topology::{NodeId, PortId};
 const LEAST_WINDOW: Time = Time::from_ns(100);
 
 /// Pending events.
+#[allow(clippy::large_enum_variant)] // there is one of it, and its larger variant is on the way of every event
 pub(crate) enum Agenda {
     /// In one queue.
     Joint(Box<EventQueue>),
@@ -211,7 +212,7 @@ impl Part {
         while !mem::take(&mut self.halt)
             && let Agenda::ByNode(all) = &mut self.events
         {
-            match all.nodes.next() {
+            match all.nodes.next_up() {
                 Next::Arrival(slot) => {
                     let Arrival { time, lane, arg, following } = all.nodes.take(slot);
                     self.packets.prefetch(following);
@@ -230,7 +231,7 @@ impl Part {
     /// Handles a host's events of a window.
     fn run_host(&mut self) {
         while let Agenda::ByNode(all) = &mut self.events {
-            match all.nodes.next() {
+            match all.nodes.next_up() {
                 Next::Arrival(slot) => {
                     let Arrival { time, lane, arg, following } = all.nodes.take(slot);
                     self.packets.prefetch(following);

@@ -9,6 +9,7 @@ use common::{chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
     Order, Pfc, Queueing, Quirks, Scheduling, Settings, Switch,
@@ -325,7 +326,13 @@ proptest! {
             marks: true,
             states: (0..case.topology.ports()).collect(),
             throttles: true,
-            breakdown: true,
+            // What looks at each packet takes it off the quick way through a switch, which is to be tested too.
+            breakdown: case.flows.len().is_multiple_of(2),
+            packets: case.flows.len().is_multiple_of(3).then(|| PacketFilter {
+                ports: (0..case.topology.ports()).collect(),
+                from: Time(2_000_000),
+                until: Time(9_000_000),
+            }),
         };
         let on = |threads: usize| {
             let (net, chosen) = (network(&case, scheme, 1), marking(detector));

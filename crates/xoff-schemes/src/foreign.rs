@@ -15,8 +15,8 @@ use xoff_engine::{Rate, Time};
 use crate::detector::AnyDetector;
 use crate::registry::sends_messages;
 use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, ParamError, Passing,
-    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
+    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
 };
 use crate::signals::Signals;
 
@@ -88,6 +88,10 @@ pub trait ForeignScheme: Send + Sync {
     }
     /// See [`Scheme::reaction`].
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction;
+    /// See [`Scheme::lane`].
+    fn lane(&self, _env: &LaneEnv) -> Option<ForeignReaction> {
+        None
+    }
     /// See [`Scheme::notification`].
     fn notification(&self, env: &FlowEnv) -> ForeignNotification;
     /// See [`Scheme::congestion`].
@@ -186,6 +190,9 @@ where
     }
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction {
         ForeignReaction(Box::new(self.0.reaction(env)))
+    }
+    fn lane(&self, env: &LaneEnv) -> Option<ForeignReaction> {
+        self.0.lane(env).map(|lane| ForeignReaction(Box::new(lane)))
     }
     fn notification(&self, env: &FlowEnv) -> ForeignNotification {
         ForeignNotification(Box::new(self.0.notification(env)))

@@ -183,7 +183,10 @@ macro_rules! schemes {
             }
             /// See [`Scheme::lane`].
             pub fn lane(&self, env: &LaneEnv) -> Option<AnyReaction> {
-                match self { $(AnyScheme::$variant(s) => s.lane(env).map(AnyReaction::$variant)),* }
+                match self {
+                    $(AnyScheme::$variant(s) => s.lane(env).map(AnyReaction::$variant),)*
+                    AnyScheme::Foreign(s) => s.lane(env).map(AnyReaction::Foreign),
+                }
             }
             /// See [`Scheme::notification`].
             pub fn notification(&self, env: &FlowEnv) -> AnyNotification {

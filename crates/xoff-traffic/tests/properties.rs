@@ -257,7 +257,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         ),
         (common(), prop::sample::select(vec!["there", "not"])).prop_map(
             |((label, priority, start), file)| {
-                Pattern::List(List { label, priority, start, file: file.into() })
+                Pattern::List(List { label, priority, start, file: file.into(), across_hosts: false })
             }
         ),
     ]

@@ -389,7 +389,7 @@ fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
 }
 
 /// What rows a record has beside samples, the key that does without each, and how many.
-fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 7] {
+fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 8] {
     let records = sim.records();
     [
         ("pauses", "pauses = false", records.pauses.len()),

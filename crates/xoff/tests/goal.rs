@@ -226,8 +226,7 @@ fn a_run_that_ends_before_its_job_says_so() {
 
 #[test]
 fn what_a_schedule_may_not_be_is_refused_at_its_key() {
-    let wrong =
-        |hosts: u32, traffic: &str, text: &str| scenario(hosts, traffic, text).err().expect("refused");
+    let wrong = |hosts: u32, traffic: &str, text: &str| scenario(hosts, traffic, text).expect_err("refused");
     let plain = r#"pattern = "goal", file = "f""#;
     for (found, expected) in [
         (
@@ -260,18 +259,16 @@ fn what_a_schedule_may_not_be_is_refused_at_its_key() {
 
 #[test]
 fn schedules_do_not_depend_on_threads() {
-    let text = format!(
-        r#"
-        topology = {{ name = "fat_tree", k = 4 }}
-        scheme = {{ name = "dcqcn" }}
+    let text = r#"
+        topology = { name = "fat_tree", k = 4 }
+        scheme = { name = "dcqcn" }
         [[traffic]]
         pattern = "goal"
         file = "f"
         hosts = ["host15", "host0..host14"]
         overhead = "300ns"
         ranks_per_host = 2
-        "#
-    );
+        "#;
     let mut program = ring(16, 12).replace("num_ranks 16", "num_ranks 32");
     for rank in 16..32 {
         program += &format!(
@@ -281,7 +278,7 @@ fn schedules_do_not_depend_on_threads() {
         program += &format!("d: recv 300000b from {}\ne: calc 50\ne requires d\n}}\n", 47 - rank);
     }
     let files = |_: &str| -> io::Result<String> { Ok(program.clone()) };
-    let scenario = Scenario::parse_with(&text, "threads.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
+    let scenario = Scenario::parse_with(text, "threads.toml", &[], &files).unwrap_or_else(|e| panic!("{e}"));
     let on =
         |threads| run_on(Threads::UpTo(threads), &scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
     let (one, two, four) = (on(1), on(2), on(4));
@@ -321,7 +318,7 @@ fn flows_of_a_list_start_when_others_end() {
     assert_eq!(found, expected);
     // Host 2 knows nothing of flow a, unless everybody knows of everything.
     let across = "src dst size start id after\nhost0 host1 9520B 0us a -\nhost2 host1 952B 0us b a:sent\n";
-    let refused = scenario(3, r#"pattern = "list", file = "f""#, across).err().expect("refused");
+    let refused = scenario(3, r#"pattern = "list", file = "f""#, across).expect_err("refused");
     assert!(
         refused.contains("line 3: `after` is `a:sent`, which the flow's sender does not know of"),
         "{refused}"
@@ -337,7 +334,7 @@ fn flows_of_a_list_start_when_others_end() {
 fn lists_whose_flows_cannot_start_are_refused() {
     let refused = |rows: &str| {
         let list = format!("src dst size start id after\n{rows}");
-        scenario(3, r#"pattern = "list", file = "f""#, &list).err().expect("refused")
+        scenario(3, r#"pattern = "list", file = "f""#, &list).expect_err("refused")
     };
     for (rows, expected) in [
         ("host0 host1 1B 0us a b:sent", "line 2: `after` is `b:sent`"),
