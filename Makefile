@@ -37,7 +37,7 @@ test-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
-	$(BIN)/pytest
+	$(BIN)/pytest -n auto --dist loadfile
 
 docs: .venv/installed
 	$(BIN)/python -m xoff.docs docs/reference

@@ -4,8 +4,8 @@
 //!
 //! 1. [`sender`]: the flow's reaction point says how fast, and a [`packet`] is made. [`nic`] arbitrates between flows,
 //!    [`pacing`] holds those that wait for their time, [`throttling`] a port that a throttle slows down.
-//! 2. [`part`]: `put_on_wire`, the one place where a packet leaves a node, and `run_until`, which hands out events by the
-//!    keys of [`event`].
+//! 2. [`part`]: `put_on_wire`, the one place where a packet leaves a node. `agenda` keeps the events that follow, node by
+//!    node where links are long enough, and hands them out in the order of the keys of [`event`].
 //! 3. [`switching`]: arrival, egress queue, departure. On the way [`buffer`] accounts for it and [`pause`] tells the
 //!    neighbour, or [`credit`] does both; it waits in its [`port`], or with queues at the inputs in `voq`; among
 //!    priorities [`vl_arbitration`] chooses; [`cut_through`] lets it go before its last bit has come.
