@@ -87,7 +87,16 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
         "incast",
         {**INCAST, "scheme.name": "dcqcn", "detector.name": "red", "detector.k_min": "2KB", "detector.k_max": "20KB"},
     ),
-    "tcd": ("incast", {**INCAST, "scheme.name": "dcqcn", "detector.name": "tcd", "flow_control.xoff": "20KB"}),
+    "tcd": (
+        "chain_last_hop",
+        {
+            "run.duration": "30us",
+            "traffic.1.start": "2us",
+            "scheme.name": "dcqcn",
+            "detector.name": "tcd",
+            "flow_control.xoff": "20KB",
+        },
+    ),
     "rocc": ("dumbbell", {**DUMBBELL, "run.duration": "80us", "scheme.name": "rocc"}),
     "srcc": ("incast", {**INCAST, "scheme.name": "srcc", "traffic.0.size": "100KB"}),
     "pcn": ("dumbbell", {**DUMBBELL, "scheme.name": "pcn"}),
