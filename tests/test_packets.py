@@ -83,8 +83,20 @@ RUNS: dict[str, tuple[str, dict[str, Any]]] = {
     "fncc": ("dumbbell", {**DUMBBELL, "scheme.name": "fncc"}),
     "hpcc": ("dumbbell", {**DUMBBELL, "scheme.name": "hpcc"}),
     "exact telemetry": ("dumbbell", {**DUMBBELL, "scheme.name": "hpcc", "packets.int_format": "exact"}),
-    "dcqcn": ("incast", {**INCAST, "scheme.name": "dcqcn", "detector.name": "red", "detector.k_min": "2KB"}),
-    "tcd": ("incast", {**INCAST, "scheme.name": "dcqcn", "detector.name": "tcd", "flow_control.xoff": "20KB"}),
+    "dcqcn": (
+        "incast",
+        {**INCAST, "scheme.name": "dcqcn", "detector.name": "red", "detector.k_min": "2KB", "detector.k_max": "20KB"},
+    ),
+    "tcd": (
+        "chain_last_hop",
+        {
+            "run.duration": "30us",
+            "traffic.1.start": "2us",
+            "scheme.name": "dcqcn",
+            "detector.name": "tcd",
+            "flow_control.xoff": "20KB",
+        },
+    ),
     "rocc": ("dumbbell", {**DUMBBELL, "run.duration": "80us", "scheme.name": "rocc"}),
     "srcc": ("incast", {**INCAST, "scheme.name": "srcc", "traffic.0.size": "100KB"}),
     "pcn": ("dumbbell", {**DUMBBELL, "scheme.name": "pcn"}),

@@ -138,7 +138,9 @@ def test_pauses_queues_and_rates_are_those_of_the_tables(tmp_path: Path) -> None
 
 def test_packets_do_not_overlap_and_say_what_they_are(tmp_path: Path) -> None:
     sets = {"traffic.0.senders": 4, "traffic.0.size": "60KB", "flow_control.xoff": "20KB", "scheme.name": "dcqcn"}
-    run, trace = made(tmp_path, "incast", {**sets, "detector.name": "red", "detector.k_min": "2KB"})
+    run, trace = made(
+        tmp_path, "incast", {**sets, "detector.name": "red", "detector.k_min": "2KB", "detector.k_max": "20KB"}
+    )
     out = run.packets.filter(pl.Series(run.packets["direction"].to_pylist()).eq("out").to_arrow())
     ports = {tuple(path): slices for path, slices in trace.slices.items() if path[-1] in set(out["port"].to_pylist())}
     assert sum(map(len, ports.values())) == out.num_rows
