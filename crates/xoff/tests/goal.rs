@@ -236,7 +236,7 @@ fn what_a_schedule_may_not_be_is_refused_at_its_key() {
         (wrong(2, r#"pattern = "goal", file = "g""#, ""), "names the file `g`, which cannot be read"),
         (
             wrong(2, plain, "num_ranks 1\nrank 0 {\ncalc 5\n}"),
-            "no message of it goes from one host to another",
+            "is `f`, in which no message goes from one host to another",
         ),
         (wrong(2, plain, &ring(3, 1)), "`hosts` in [[traffic]] is room for 2 ranks"),
         (

@@ -103,30 +103,49 @@ def _schedules(each: Labelled) -> list[dict[str, Any]]:
 
 
 def _ranks(each: Labelled, label: str) -> tuple[list[_Rank], int]:
-    """What the ranks of a job did, and until when; what has not ended lasts until the end of the run."""
+    """What the ranks of a job did, and until when; what has not ended lasts until the end of the run.
+
+    A rank sends while messages of it are under way, which for short ones is longer than the operation takes.
+    """
     import pyarrow.compute as pc
 
-    table = each.run.operations
-    table = table.filter(pc.equal(pc.cast(table["label"], "string"), label))
     over = int(each.run.manifest.get("sim_time_ps", 0))
-    start = table["start_ps"].to_numpy().astype(np.int64)
-    end = pc.fill_null(table["end_ps"], over).to_numpy().astype(np.int64)
-    kernel = pc.cast(table["kernel"], "string").to_numpy(zero_copy_only=False)
-    process = table["process"].to_numpy().astype(np.int64)
-
-    numbers = np.unique(process)
-    order = np.argsort(process, kind="stable")
-    groups = np.split(order, np.searchsorted(process[order], numbers[1:])) if len(numbers) else []
+    operations, flows = (
+        table.filter(pc.equal(pc.cast(table["label"], "string"), label))
+        for table in (each.run.operations, each.run.flows)
+    )
+    start = operations["start_ps"].to_numpy().astype(np.int64)
+    end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
+    kernel = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
+    left = flows["start_ps"].to_numpy().astype(np.int64)
+    acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
+    by_rank = _by_rank(operations["process"].to_numpy())
+    flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
 
     def of(rows: Any, name: str) -> Intervals:
         wanted = rows[kernel[rows] == name]
         return Intervals(start[wanted], end[wanted])
 
+    none = np.array([], dtype=np.int64)
     ranks = [
-        _Rank(int(number), *(of(rows, name) for name in ("calc", "send", "recv")))
-        for number, rows in zip(numbers, groups, strict=True)
+        _Rank(
+            number,
+            of(rows, "calc"),
+            Intervals(left[sent := flows_of.get(number, none)], acked[sent]),
+            of(rows, "recv"),
+        )
+        for number, rows in by_rank.items()
     ]
-    return ranks, max(int(end.max()) if len(end) else 0, 1)
+    return ranks, max(int(end.max(initial=0)), int(acked.max(initial=0)), 1)
+
+
+def _by_rank(process: Any) -> dict[int, Any]:
+    """The rows of each rank, by its number."""
+    process = process.astype(np.int64)
+    order = np.argsort(process, kind="stable")
+    numbers = np.unique(process)
+    groups = np.split(order, np.searchsorted(process[order], numbers[1:])) if len(numbers) else []
+    return dict(zip(numbers.tolist(), groups, strict=True))
 
 
 def _timeline(each: Labelled, job: dict[str, Any], runs: int) -> Plot:

@@ -254,8 +254,8 @@ impl Params for Goal {
         let host = |operation: u32| hosts[schedule.operations[operation as usize].rank as usize];
         let flows = schedule.messages().filter(|&(send, recv)| host(send) != host(recv)).count();
         if flows == 0 {
-            let why = "no message of it goes from one host to another".into();
-            return Err(Fault::File { path: self.file.clone(), why }.at("file"));
+            let value = format!("`{}`, in which no message goes from one host to another", self.file);
+            return Err(Fault::bounds(value, "a schedule with such messages").at("file"));
         }
         Ok(Plan {
             flows: flows as u128,
