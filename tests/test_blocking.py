@@ -54,7 +54,7 @@ def run_of(
             schema_overrides={"port": pl.String},
         ),
         "ports": pl.DataFrame({"port": ["a->b", "b->a", "c->b", "b->c"]}),
-        "flows": base.flows.append_column("hol_blocked", [list(blocked)]),
+        "flows": base.flows.drop_columns("hol_blocked").append_column("hol_blocked", [list(blocked)]),
     }
     made = {name: table.to_arrow() if isinstance(table, pl.DataFrame) else table for name, table in tables.items()}
     return Run(base.manifest, made)

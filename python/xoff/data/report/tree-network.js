@@ -22,8 +22,9 @@ async function show(plot, element) {
   document.add_root(plot);
   const views = await Bokeh.embed.add_document_standalone(document, element);
   const view = [...views][0];
-  // What is drawn in layers above before a plot has been laid out would stay where it is.
-  do await new Promise(requestAnimationFrame); while (view.frame.bbox.width < 50);
+  // What is drawn in layers above before a plot has been laid out and painted as a whole would stay where it is.
+  do await new Promise(requestAnimationFrame); while (!document.is_idle || view.frame.bbox.width < 50);
+  view.request_repaint();
   return view;
 }
 
