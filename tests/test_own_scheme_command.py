@@ -232,6 +232,33 @@ def test_a_changed_file_makes_other_runs(mine: Path, tmp_path: Path) -> None:
     assert before["none"] == after["none"]
 
 
+TUNE = """
+[tune]
+objective = "slowdown_p99"
+trials = 2
+batch = 2
+
+[tune.keys]
+"scheme.window_bytes" = [5000, 50000]
+"""
+
+
+def test_a_tuning_searches_its_parameters_for_one_text_of_the_file(
+    command: Command, mine: Path, tmp_path: Path
+) -> None:
+    (tmp_path / "tune.toml").write_text(SMALL + TUNE)
+    arguments = ("tune", "tune.toml", "-o", "out", "--scheme", "mine.py:Mine", "--quiet", "--workers", "1")
+    done = command(*arguments)
+    assert (done.returncode, done.stderr) == (0, "")
+    trials = pl.read_parquet(tmp_path / "out" / "trials.parquet")
+    assert set(trials["scheme.window_bytes"].to_list()) <= {5000, 50000}
+    assert trials["error"].to_list() == [None, None]
+    mine.write_text(MINE + "# another line\n")
+    done = command(*arguments)
+    assert done.returncode == 2
+    assert "holds the tuning of another scenario" in done.stderr
+
+
 def test_a_class_in_memory_is_no_class_for_a_sweep() -> None:
     from xoff.own_scheme.load import classes
 

@@ -16,7 +16,7 @@ from xoff.scenario import Override, Scenario
 from xoff.sweeps.crews import Crew
 from xoff.sweeps.folder import Folder, column
 from xoff.sweeps.make import make_all
-from xoff.sweeps.plan import Planned, plan_point, value_of
+from xoff.sweeps.plan import Planned, files_of, plan_point, value_of
 from xoff.tuning.best import MEASURES, Trial, best, mean, measures_of
 from xoff.tuning.study import Study
 
@@ -62,6 +62,8 @@ def tune(
     about = {"budget": {}, "seeds": [int(resolved["seed"])], **resolved["tune"]}
     about["seeds"] = about["seeds"] or [int(resolved["seed"])]
     alone = json.loads(prepared.alone().resolved)
+    for scheme in files_of(scenario):
+        alone.setdefault("scheme_files", []).append(hashlib.sha256(scheme.text.encode()).hexdigest())
     with Folder(out) as folder:
         study = Study(out, about, json.loads(prepared.space))
         if not study.agree(_identity(alone, about)):
