@@ -95,7 +95,7 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");
             assert_eq!((receiving.occupied(), sending.used()), (0, 0), "all places and credits are back");
-            outcome.stopped = outcome.stopped + sim.paused(port, priority);
+            outcome.stopped += sim.paused(port, priority);
             outcome.most_spent = outcome.most_spent.max(sending.sent());
         }
     }
