@@ -293,7 +293,7 @@ fn updates_of_credits_may_be_too_many_or_too_few() {
     }
     let warned = read(SMALL, &cbfc("26.3us"));
     let [warning] = warned.warnings() else { panic!("{:?}", warned.warnings()) };
-    assert!(warning.contains("65,536 symbol times, 26.2144us at 100Gbps"), "{warning}");
+    assert!(warning.contains("65,536 symbol times, 26214.4ns at 100Gbps"), "{warning}");
 }
 
 #[test]

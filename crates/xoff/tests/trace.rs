@@ -215,8 +215,10 @@ fn telemetry_comes_before_the_payload() {
 fn three_code_points_are_those_of_tcd() {
     let short = [
         ("scheme.name", "dcqcn"),
-        ("run.duration", "30us"),
+        // The scenario's second flow starts at 300 us.
+        ("run.duration", "301us"),
         ("record.packets", "[\"switch1->switch2\"]"),
+        ("record.packets_until", "30us"),
         ("detector.name", "tcd"),
     ];
     let unmarked = |set: &[(&str, &str)], name: &str| {
@@ -224,7 +226,7 @@ fn three_code_points_are_those_of_tcd() {
         packets[0].bytes[15] & 3
     };
     // TCD's Table 1 has 01 for what it may mark, RFC 3168's first choice is 10.
-    assert_eq!(unmarked(&short[..3], "ecn.pcapng"), 0b10);
+    assert_eq!(unmarked(&short[..4], "ecn.pcapng"), 0b10);
     assert_eq!(unmarked(&short, "tcd.pcapng"), 0b01);
 }
 
