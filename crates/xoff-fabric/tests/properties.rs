@@ -9,6 +9,7 @@ use common::{chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, Pfc, Queueing,
     Scheduling, Settings, Switch,
@@ -272,6 +273,11 @@ proptest! {
             marks: true,
             states: (0..case.topology.ports()).collect(),
             throttles: true,
+            packets: Some(PacketFilter {
+                ports: (0..case.topology.ports()).collect(),
+                from: Time::from_us(1),
+                until: Time::NEVER,
+            }),
         };
         let on = |threads: usize| {
             let (net, chosen) = (network(&case, scheme, 1), marking(detector));
@@ -295,6 +301,12 @@ proptest! {
             prop_assert_eq!(one.counters(), other.counters());
             let (a, b) = (one.records(), other.records());
             prop_assert_eq!(&a.flows, &b.flows);
+            prop_assert_eq!(a.packets.rows().len(), b.packets.rows().len());
+            for (packet, same) in a.packets.rows().iter().zip(b.packets.rows()) {
+                prop_assert_eq!((packet.time, packet.port, packet.kind), (same.time, same.port, same.kind));
+                prop_assert_eq!((packet.flow, packet.seq, packet.inbound), (same.flow, same.seq, same.inbound));
+                prop_assert_eq!(a.packets.int(packet), b.packets.int(same));
+            }
             prop_assert_eq!(&a.queues, &b.queues);
             prop_assert_eq!(&a.utilization, &b.utilization);
             prop_assert_eq!(&a.rates, &b.rates);

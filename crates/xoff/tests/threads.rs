@@ -19,6 +19,7 @@ const RECORD: Set<'static> = &[
     ("record.utilization", "true"),
     ("record.roots", "true"),
     ("record.marks", "true"),
+    ("record.packets", "all"),
 ];
 
 /// What must be the same: the manifest without what clock and threads say, and every table.

@@ -216,6 +216,7 @@ fn three_code_points_are_those_of_tcd() {
     let short = [
         ("scheme.name", "dcqcn"),
         ("run.duration", "30us"),
+        ("traffic.1.start", "2us"),
         ("record.packets", "[\"switch1->switch2\"]"),
         ("detector.name", "tcd"),
     ];
@@ -224,7 +225,7 @@ fn three_code_points_are_those_of_tcd() {
         packets[0].bytes[15] & 3
     };
     // TCD's Table 1 has 01 for what it may mark, RFC 3168's first choice is 10.
-    assert_eq!(unmarked(&short[..3], "ecn.pcapng"), 0b10);
+    assert_eq!(unmarked(&short[..4], "ecn.pcapng"), 0b10);
     assert_eq!(unmarked(&short, "tcd.pcapng"), 0b01);
 }
 
