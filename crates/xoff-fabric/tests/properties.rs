@@ -356,6 +356,12 @@ proptest! {
             prop_assert_eq!(one.counters(), other.counters());
             let (a, b) = (one.records(), other.records());
             prop_assert_eq!(&a.flows, &b.flows);
+            prop_assert_eq!(a.packets.rows().len(), b.packets.rows().len());
+            for (packet, same) in a.packets.rows().iter().zip(b.packets.rows()) {
+                prop_assert_eq!((packet.time, packet.port, packet.kind), (same.time, same.port, same.kind));
+                prop_assert_eq!((packet.flow, packet.seq, packet.inbound), (same.flow, same.seq, same.inbound));
+                prop_assert_eq!(a.packets.int(packet), b.packets.int(same));
+            }
             prop_assert_eq!(&a.queues, &b.queues);
             prop_assert_eq!(&a.utilization, &b.utilization);
             prop_assert_eq!(&a.rates, &b.rates);

@@ -12,7 +12,7 @@ use arrow_array::{
     ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray, UInt8Array,
     UInt32Array, UInt64Array,
 };
-use arrow_schema::{Field, Schema};
+use arrow_schema::{DataType, Field, Schema};
 use xoff_engine::Time;
 use xoff_fabric::capture::PacketRecord;
 use xoff_fabric::packet::{HAS_RATE, Kind};
@@ -435,7 +435,9 @@ fn packets(sim: &Simulation, names: &Names) -> Table {
         Mark::Ce => Some(0),
         Mark::Ue => Some(1),
     };
-    let mut int = ListBuilder::new(UInt64Builder::new());
+    // Parquet's own name for what a list has.
+    let element = Arc::new(Field::new("element", DataType::UInt64, true));
+    let mut int = ListBuilder::new(UInt64Builder::new()).with_field(element);
     for row in rows {
         int.values().append_slice(packets.int(row));
         int.append(true);

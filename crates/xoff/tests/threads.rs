@@ -20,6 +20,7 @@ const RECORD: Set<'static> = &[
     ("record.roots", "true"),
     ("record.marks", "true"),
     ("record.breakdown", "true"),
+    ("record.packets", "all"),
 ];
 
 /// What must be the same: the manifest without what clock and threads say, and every table.
