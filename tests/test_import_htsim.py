@@ -209,9 +209,8 @@ def test_a_topology_becomes_a_network(tmp_path: Path, command: Command) -> None:
     # 600 ns of link, and 300 ns of the switch that it leads to: none at a host.
     delays = {(link["delay"], link["delay_back"]) for link in found["links"][:8]}
     assert delays == {("900ns", "600ns")}
-    assert {(link["rate"], link["delay"], link["delay_back"]) for link in found["links"][8:]} == {
-        ("100Gbps", "900ns", None)
-    }
+    alike: set[tuple[str, str, object]] = {("100Gbps", "900ns", None)}
+    assert {(link["rate"], link["delay"], link["delay_back"]) for link in found["links"][8:]} == alike
 
 
 def test_a_failed_uplink_is_not_there(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ pub const MOST_LANES: usize = 1 << SLOT_BITS;
 /// A lane's first arrival: its time above the number of its place among the entity's lanes.
 const SLOT_BITS: u32 = 10;
 /// Times from here on, five hours, are told apart by looking at the lanes themselves.
-const FAR: u64 = (1 << (64 - SLOT_BITS)) - 1;
+const FAR: u64 = (1 << (64 - SLOT_BITS)) - 2;
 /// Comes after every arrival.
 const NOTHING: u64 = u64::MAX;
 /// Lanes of an entity whose first arrivals are looked at together.
@@ -224,6 +224,10 @@ impl EntityQueues {
         debug_assert!(time >= self.limit, "nothing reaches another entity within a window");
         let slot = self.slot_of[lane as usize] as usize;
         let lane = &mut self.lanes[slot];
+        debug_assert!(
+            lane.time == Time::NEVER || time > lane.time,
+            "a lane has one arrival at a time, in order"
+        );
         match self.following.get_mut(arg as usize) {
             Some(following) => following.0 = Time::NEVER,
             None => more(&mut self.following, arg),
@@ -337,7 +341,7 @@ impl EntityQueues {
         if self.due_at == Time::NEVER && (time.0 < FAR || head == NOTHING) {
             return self.close(if head == NOTHING { Time::NEVER } else { time });
         }
-        self.settle()
+        self.settle(head)
     }
 
     /// The entity at hand has done; its next arrival comes at `arrival`.
@@ -354,11 +358,20 @@ impl EntityQueues {
     /// have passed.
     #[cold]
     #[inline(never)]
-    fn settle(&mut self) -> Next {
+    fn settle(&mut self, head: u64) -> Next {
+        let due = self.due.key();
+        if head >> SLOT_BITS < FAR {
+            let slot = self.groups.0 * GROUP + head as usize % MOST_LANES;
+            return if due.is_none_or(|due| self.lanes[slot].key < due) {
+                Next::Arrival(slot)
+            } else {
+                Next::Own
+            };
+        }
         let slots = self.groups.0 * GROUP..self.groups.1 * GROUP;
         let lanes = slots.map(|slot| (self.lanes[slot].time, self.lanes[slot].key, slot));
         let first = lanes.min().filter(|(time, ..)| *time != Time::NEVER);
-        match (first.filter(|(time, ..)| *time < self.limit), self.due.key()) {
+        match (first.filter(|(time, ..)| *time < self.limit), due) {
             (Some((time, key, slot)), Some(due)) if (time, key) < (self.due_at, due) => Next::Arrival(slot),
             (_, Some(_)) => Next::Own,
             (Some((.., slot)), None) => Next::Arrival(slot),
@@ -476,6 +489,16 @@ mod tests {
         assert_eq!(queues.earliest(), Time(1_500));
         assert_eq!(window(&mut queues, 2_500), [(2, 1_500, 1_002, 4)]);
         assert_eq!(queues.earliest(), Time::NEVER);
+    }
+
+    #[test]
+    fn the_last_of_all_lanes_is_not_taken_for_none() {
+        // As many lanes as there may be, and beyond five hours: 2.16e16 ps are six.
+        let six_hours = 21_600_000_000_000_000;
+        let mut queues = queues(1, &[0; MOST_LANES]);
+        queues.arrive(MOST_LANES as u32 - 1, Time(six_hours), 7);
+        let last = (0, six_hours, key_of(MOST_LANES as u32 - 1), 7);
+        assert_eq!(window(&mut queues, six_hours + 1), [last]);
     }
 
     #[test]

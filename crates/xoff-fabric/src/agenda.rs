@@ -56,7 +56,7 @@ impl Agenda {
         let mut degree = vec![0; topology.nodes.len()];
         ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
         let too_many = degree.iter().any(|&n: &usize| n > MOST_LANES);
-        if lookahead < LEAST_WINDOW || too_many || needs_one_part(net).is_some() {
+        if net.one_order || lookahead < LEAST_WINDOW || too_many || needs_one_part(net).is_some() {
             return Agenda::Joint(Box::new(EventQueue::new()));
         }
         let lanes: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
@@ -154,9 +154,9 @@ impl Part {
             let Some(end) = self.begin_window(limit) else { break };
             while let Some(node) = self.open_next() {
                 if self.net.is_host(node) {
-                    self.run_host()
+                    self.run_host(last)
                 } else {
-                    self.run_switch()
+                    self.run_switch(last)
                 }
                 latest = latest.max(self.now);
             }
@@ -208,8 +208,9 @@ impl Part {
     }
 
     /// Handles a switch's events of a window.
-    fn run_switch(&mut self) {
+    fn run_switch(&mut self, last: u64) {
         while !mem::take(&mut self.halt)
+            && self.counters.events < last
             && let Agenda::ByNode(all) = &mut self.events
         {
             match all.nodes.next_up() {
@@ -229,8 +230,10 @@ impl Part {
     }
 
     /// Handles a host's events of a window.
-    fn run_host(&mut self) {
-        while let Agenda::ByNode(all) = &mut self.events {
+    fn run_host(&mut self, last: u64) {
+        while self.counters.events < last
+            && let Agenda::ByNode(all) = &mut self.events
+        {
             match all.nodes.next_up() {
                 Next::Arrival(slot) => {
                     let Arrival { time, lane, arg, following } = all.nodes.take(slot);

@@ -188,6 +188,7 @@ impl Network {
             base_rtt: env.base_rtt,
             line_rate: env.line_rate,
             least_window: u64::from(least_packets) * wire.payload + 1,
+            one_order: false,
         })
     }
 }

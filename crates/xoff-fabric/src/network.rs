@@ -134,6 +134,9 @@ pub struct Network {
     pub line_rate: Rate,
     /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
     pub least_window: u64,
+    /// All nodes' events are handled in one order, although the links would let nodes handle theirs one after the other.
+    /// What comes out is the same; for tests.
+    pub one_order: bool,
 }
 
 impl Network {

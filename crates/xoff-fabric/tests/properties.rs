@@ -334,8 +334,9 @@ proptest! {
                 until: Time(9_000_000),
             }),
         };
-        let on = |threads: usize| {
-            let (net, chosen) = (network(&case, scheme, 1), marking(detector));
+        let on = |threads: usize, one_order: bool| {
+            let (mut net, chosen) = (network(&case, scheme, 1), marking(detector));
+            net.one_order = one_order;
             let detector = net.signals.ecn.then_some(&chosen);
             let cut = Cut::into(&net, threads, None);
             let used = cut.parts();
@@ -344,9 +345,9 @@ proptest! {
             let end = sim.run(&mut |_| true);
             (used, end, sim)
         };
-        let (_, end, one) = on(1);
-        for threads in [2, 3] {
-            let (used, other_end, other) = on(threads);
+        let (_, end, one) = on(1, false);
+        for (threads, one_order) in [(1, true), (2, false), (3, false)] {
+            let (used, other_end, other) = on(threads, one_order);
             prop_assert!(used <= threads);
             prop_assert_eq!(&end, &other_end);
             if end.is_err() {

@@ -70,7 +70,8 @@ pub trait ForeignScheme: Send + Sync {
     fn detector(&self) -> AnyDetector;
     /// Whether its receivers or switches may send messages of their own.
     fn notifies(&self) -> bool;
-    /// Whether its points must all be called from one thread.
+    /// Whether its points must all be called from one thread, and in the order of time: otherwise those of one node are,
+    /// and those of different nodes come in no order.
     fn needs_one_thread(&self) -> bool {
         false
     }

@@ -3,7 +3,7 @@
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
-use xoff_fabric::settings::{Clock, FlowControl, Pfc};
+use xoff_fabric::settings::{Clock, FlowControl, Order, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
 use xoff_schemes::Signals;
 use xoff_schemes::int::MAX_INT_HOPS;
@@ -180,7 +180,9 @@ fn host(c: &mut Checker<'_>, s: &Scenario) {
 
 fn switch(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     bounds(c, "switch.priorities", s.switch.priorities.into(), 1, 8);
-    let frame = WireSizes::new(&s.settings(), signals).frame();
+    let wire = WireSizes::new(&s.settings(), signals);
+    let small = wire.ack.min(wire.cnp).min(wire.pfc);
+    let frame = if s.quirks.order == Order::Scheduled { wire.frame() } else { small };
     if let Some(buffer) = s.switch.buffer
         && buffer.0 < frame
     {
@@ -305,7 +307,8 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
 }
 
-/// Refuses times cut to whole nanoseconds where a full frame would take none at all: links without limit.
+/// Refuses times cut to whole nanoseconds where a frame would take none at all: a full one, of links without limit, or the
+/// smallest, of which then several are on a link at the same time, in no order but that of scheduling.
 pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if s.quirks.clock == Clock::Exact || !c.problems.is_empty() {
         return;
@@ -314,7 +317,7 @@ pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topolo
     let no_time = |&port: &u32| topology.rate(port).ns3_time(frame) == Time::ZERO;
     if let Some(port) = (0..topology.ports()).find(no_time) {
         let message = format!(
-            "`clock = \"ns3\"` in [quirks] cuts the {frame}B of a full frame on `{}`, at {}, to 0 ns",
+            "`clock = \"ns3\"` in [quirks] cuts the {frame}B of a frame on `{}`, at {}, to 0 ns",
             topology.port_name(port),
             topology.rate(port)
         );
