@@ -87,10 +87,14 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
     return xoff.run(scenario)
 
 
+@pytest.fixture(scope="module")
+def file(run: Run, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return write_report([run], tmp_path_factory.mktemp("page") / "report.html")
+
+
 @pytest.fixture
-def page(browser: Browser, run: Run, tmp_path: Path) -> Iterator[Page]:
+def page(browser: Browser, file: Path) -> Iterator[Page]:
     """The report of the run; when the test is over, nothing may have gone wrong or been asked from the network."""
-    file = write_report([run], tmp_path / "report.html")
     page = browser.new_page(viewport={"width": 1320, "height": 1000})
     wrong: list[str] = []
     page.on("console", lambda message: wrong.append(message.text) if message.type in ("error", "warning") else None)
