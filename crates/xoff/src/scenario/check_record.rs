@@ -94,8 +94,12 @@ fn packets(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     if let Queues::Ports(names) = &record.packets {
         known_ports(c, "packets", names, &topology.port_names());
     }
-    for key in ["packets_from", "packets_until"] {
-        if record.packets == Queues::None && c.is_written(&format!("record.{key}")) {
+    let bounds = [
+        ("packets_from", record.packets_from > Time::ZERO),
+        ("packets_until", record.packets_until.is_some()),
+    ];
+    for (key, given) in bounds {
+        if record.packets == Queues::None && given {
             let message = format!("`{key}` in [record] has no ports");
             c.add(&format!("record.{key}"), message, "expected `packets` as well, which says at which ports");
         }
