@@ -43,7 +43,7 @@ def write_inline(writer: Any, node: nodes.math) -> None:
 def write_block(writer: Any, node: nodes.math_block) -> None:
     """An equation by itself, which scrolls where the screen is narrower."""
     mathml = latex2mathml.converter.convert(node.astext(), display="block")
-    writer.body.append(f'<div class="math-block">{mathml}</div>')
+    writer.body.append(f'<div style="overflow-x: auto">{mathml}</div>')
     raise nodes.SkipNode
 
 
