@@ -1,11 +1,12 @@
 # make demo   builds xoff, compares three schemes on a fat-tree, and prints the path of the report
 # make test   every check: formatting, lints, types, tests in Rust and Python, the report in a browser
 # make docs   writes docs/reference anew from the code
-# Both need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
+# make site   makes the documentation a site, out/site/index.html
+# All need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo test test-rust test-python docs browser tshark cargo clean
+.PHONY: demo test test-rust test-python docs site browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -42,6 +43,11 @@ test-python: .venv/installed-for-tests browser tshark
 docs: .venv/installed
 	$(BIN)/python -m xoff.docs docs/reference
 
+# Any warning, such as a link that leads nowhere, is an error.
+site: .venv/installed-for-docs
+	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --doctree-dir out/site-cache . out/site
+	@echo $(CURDIR)/out/site/index.html
+
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "xoff needs Python 3.11 or later: https://www.python.org/downloads/" >&2; exit 1; }
 	$(PYTHON) -m venv .venv
@@ -49,6 +55,10 @@ docs: .venv/installed
 .venv/installed: .venv/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch $@
+
+.venv/installed-for-docs: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
+	@touch $@ .venv/installed
 
 .venv/installed-for-tests: .venv/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'

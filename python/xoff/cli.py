@@ -191,7 +191,7 @@ def sweep(
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
 ) -> None:
-    """Make every run of a scenario's [sweep]; given again, only those that are not there.
+    """Make every run of a scenario's table `sweep`; given again, only those that are not there.
 
     Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
     """
@@ -227,7 +227,7 @@ def tune(
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
-    """Search for the values of a scenario's [tune]; given again, it goes on where it was.
+    """Search for the values of a scenario's table `tune`; given again, it goes on where it was.
 
     Example: xoff tune scenarios/tune_dcqcn.toml -o out/tune
     """

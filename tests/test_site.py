@@ -1,0 +1,113 @@
+"""The documentation as a site: it builds without a warning, holds every page and scheme, and needs no network."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from conftest import ROOT
+from xoff.catalogue import catalogue
+
+pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
+
+
+def build(source: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "sphinx", "--fail-on-warning", "--keep-going", "--quiet", str(source), str(out)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, without its cache of parsed pages."""
+    out = tmp_path_factory.mktemp("site")
+    done = build(ROOT, out)
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(out / ".doctrees")
+    return out
+
+
+def pages() -> list[Path]:
+    """The repository's pages, without those that are no part of the documentation."""
+    return sorted(
+        [
+            ROOT / "CONTRIBUTING.md",
+            ROOT / "CHANGELOG.md",
+            *(ROOT / "docs").rglob("*.md"),
+            *(ROOT / "papers").glob("*/README.md"),
+        ]
+    )
+
+
+@pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_page_is_there_and_can_be_reached(site: Path, page: Path) -> None:
+    name = page.relative_to(ROOT).with_suffix(".html")
+    title = re.search(r"^# (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    assert title
+    assert f"<title>{title[1]}".replace("`", "") in (site / name).read_text("utf-8").replace("&#39;", "'")
+    # The side bar of the first page links to all.
+    assert f'href="{name.as_posix()}"' in (site / "index.html").read_text("utf-8")
+
+
+def test_every_scheme_is_explained(site: Path) -> None:
+    explained = (site / "docs" / "schemes.html").read_text("utf-8")
+    for kind in ("schemes", "detectors", "throttles"):
+        for entry in catalogue()[kind]:
+            name = entry["name"]
+            anchor = f"#({name}|{name.replace('_', '-')})"
+            assert re.search(rf'href="{anchor}"', explained), name
+            if entry["schema"].get("properties"):
+                found = re.search(rf'href="reference/schemes.html{anchor}"', explained)
+                assert found, f"{name}: no link to its parameters"
+
+
+def test_equations_are_mathml(site: Path) -> None:
+    explained = (site / "docs" / "schemes.html").read_text("utf-8")
+    assert explained.count("<math ") > 20
+    # An equation that was not understood would stand there as it was written.
+    assert not re.search(r"\\(frac|begin|text|cdot|min|left)\b", explained)
+
+
+def test_nothing_comes_from_the_network(site: Path) -> None:
+    loads = re.compile(
+        r"""<(?:script|img|iframe|source|embed|object)\b[^>]*?(?:src|data)\s*=\s*["']?(?:https?:)?//"""
+        r"""|<link\b(?![^>]*rel="(?:canonical|next|prev)")[^>]*?href\s*=\s*["']?(?:https?:)?//""",
+        re.IGNORECASE,
+    )
+    for page in site.rglob("*.html"):
+        found = loads.search(page.read_text("utf-8"))
+        assert not found, f"{page.relative_to(site)}: {found[0]}" if found else ""
+    for style in site.rglob("*.css"):
+        found = re.search(r"""(?:@import\s+|url\(\s*)["']?(?:url\()?["']?(?:https?:)?//""", style.read_text("utf-8"))
+        assert not found, f"{style.relative_to(site)}: {found[0]}" if found else ""
+
+
+@pytest.mark.parametrize(
+    ("link", "expected"),
+    [
+        ("[gone](gone.md)", "gone.md"),
+        ("[gone](other.md#gone)", "gone"),
+        ("[gone](../gone/)", "gone"),
+        ("![gone](gone.svg)", "gone.svg"),
+    ],
+)
+def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, link: str, expected: str) -> None:
+    source = tmp_path / "source"
+    (source / "docs").mkdir(parents=True)
+    shutil.copy(ROOT / "conf.py", source)
+    shutil.copy(ROOT / "docs" / "site_extension.py", source / "docs")
+    contents = "# Site\n\n```{toctree}\ndocs/page\ndocs/other\n```\n"
+    (source / "index.md").write_text(contents)
+    (source / "docs" / "page.md").write_text("# Page\n\n[there](other.md#there) and [folder](../docs)\n")
+    (source / "docs" / "other.md").write_text("# Other\n\n## There\n\nText.\n")
+    sound = build(source, tmp_path / "sound")
+    assert sound.returncode == 0, sound.stderr
+    (source / "docs" / "page.md").write_text(f"# Page\n\n{link}\n")
+    broken = build(source, tmp_path / "broken")
+    assert broken.returncode != 0
+    assert "page.md" in broken.stderr
+    assert expected in broken.stderr
