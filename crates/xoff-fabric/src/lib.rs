@@ -4,7 +4,7 @@
 //!
 //! 1. [`sender`]: the flow's reaction point says how fast, and a [`packet`] is made. [`nic`] arbitrates between flows,
 //!    [`pacing`] holds those that wait for their time, [`throttling`] a port that a throttle slows down.
-//! 2. [`part`]: `put_on_wire`, the one place where a packet leaves a node. `agenda` keeps the events that follow, node by
+//! 2. `wire`: `put_on_wire`, the one place where a packet leaves a node. `agenda` keeps the events that follow, node by
 //!    node where links are long enough, and hands them out in the order of the keys of [`event`].
 //! 3. [`switching`]: arrival, egress queue, departure. On the way [`buffer`] accounts for it and [`pause`] tells the
 //!    neighbour, or [`credit`] does both; it waits in its [`port`], or with queues at the inputs in `voq`; among
@@ -32,6 +32,7 @@ pub mod deadlock;
 pub mod dependencies;
 pub mod detection;
 pub mod event;
+pub mod failure;
 mod lanes;
 mod merge;
 pub mod network;
@@ -60,11 +61,12 @@ pub mod vl_arbitration;
 mod voq;
 mod waiting;
 pub mod windows;
+mod wire;
 
 pub use build::{BuildError, network_env};
 pub use cut::{Cut, needs_one_part};
 pub use dependencies::Schedule;
+pub use failure::Failure;
 pub use network::{Alone, Flow, Network};
-pub use part::Failure;
 pub use records::Recording;
 pub use simulation::{Progress, Simulation, Stop};

@@ -10,27 +10,28 @@ use std::sync::Arc;
 use xoff_engine::{Domain, SharedNs3Streams, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
-use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv, SchemeFailure};
+use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
 
 use crate::agenda::{Agenda, arrival_key};
 use crate::breakdown::sender::Breakdown;
-use crate::buffer::{Full, IngressQueue, Memory};
+use crate::buffer::{IngressQueue, Memory};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
 use crate::cut_through::CutThrough;
-use crate::event::{index_of, key, kind, kind_of};
+use crate::event::{index_of, kind, kind_of};
+use crate::failure::Failure;
 use crate::lanes::Lanes;
 use crate::network::Network;
 use crate::nic::Nic;
 use crate::pacing::ABSENT;
-use crate::packet::{Kind, PacketId, Packets, Transit};
+use crate::packet::{Packets, Transit};
 use crate::pause::PauseState;
-use crate::port::{AWAY, DATA, MAC_CONTROL, Port, Queue};
+use crate::port::{AWAY, DATA, Port, Queue};
 use crate::receiver::Receiver;
 use crate::records::{Recording, Records};
 use crate::roots::RootWatch;
 use crate::sender::Sender;
-use crate::settings::{FlowControl, NicTimer, Order, Queueing, Scheduling};
+use crate::settings::{NicTimer, Order, Queueing, Scheduling};
 use crate::simulation::Progress;
 use crate::switch_point::SwitchPoints;
 use crate::throttling::Throttles;
@@ -39,57 +40,6 @@ use crate::vl_arbitration::VlArbiter;
 use crate::voq::Voqs;
 use crate::waiting::Waiting;
 use crate::windows::{Totals, Windows};
-
-/// What to say of a loss where pauses end by themselves.
-fn ended_pauses(unrefreshed: bool) -> &'static str {
-    if unrefreshed {
-        "; with `flow_control.refresh = false` a pause ends although the threshold is still exceeded, and what comes \
-         until the next one works takes more of it"
-    } else {
-        ""
-    }
-}
-
-/// Why a run cannot go on.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Failure {
-    /// A packet found no room in a lossless network.
-    #[error(
-        "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
-         (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
-         in all; {full}{}",
-        ended_pauses(*unrefreshed)
-    )]
-    Drop {
-        /// When.
-        at: Time,
-        /// The switch.
-        node: String,
-        /// The ingress port.
-        port: String,
-        /// The packet's priority.
-        priority: u8,
-        /// The packet's bytes.
-        size: u64,
-        /// Bytes of this ingress port and priority in the switch.
-        occupancy: u64,
-        /// Bytes of all ports in the switch.
-        used: u64,
-        /// What is full.
-        full: Full,
-        /// Pauses end although the threshold is still exceeded, which is the likely cause.
-        unrefreshed: bool,
-    },
-    /// The system has no thread left.
-    #[error("no thread could be started: {reason}; give fewer threads")]
-    NoThread {
-        /// What the system says.
-        reason: String,
-    },
-    /// The scheme broke.
-    #[error(transparent)]
-    Scheme(#[from] SchemeFailure),
-}
 
 /// A congestion point and its pending timer.
 pub(crate) struct Point {
@@ -166,7 +116,7 @@ pub struct Part {
     /// Where data waits in switches that have its queues at their inputs; none where they have them at their outputs.
     pub(crate) voqs: Option<Box<Voqs>>,
     /// None where switches store and forward.
-    cut_through: Option<Box<CutThrough>>,
+    pub(crate) cut_through: Option<Box<CutThrough>>,
     /// By port: arbitration among priorities by weights; empty without.
     pub(crate) arbiters: Vec<VlArbiter>,
     /// A packet may pass a quiet port without being counted in and out.
@@ -488,121 +438,8 @@ impl Part {
         }
     }
 
-    /// Puts a packet on the wire of an idle port: the one place where packets leave a node.
-    #[inline(always)] // on the way of every packet
-    pub(crate) fn put_on_wire(&mut self, port_id: PortId, id: PacketId) {
-        let size = u64::from(self.packets[id].size);
-        let port = &mut self.ports[port_id as usize];
-        debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
-        let (mut arrival, key_there) = (port.start(self.now, size), port.arrival_key);
-        if self.attends_wire {
-            arrival = self.attend_wire(port_id, id, size, arrival);
-        }
-        self.set_off(port_id, arrival, key_there, id);
-    }
-
-    /// A packet that is on the wire goes on to its arrival.
-    #[inline(always)] // on the way of every packet
-    pub(crate) fn set_off(&mut self, port: PortId, arrival: Time, key_there: u32, id: PacketId) {
-        if key_there == AWAY {
-            return self.send_off(port, arrival, id);
-        }
-        self.events.arrive(index_of(key_there), arrival, key_there, id);
-    }
-
-    /// The class to send from among `sendable`, which is not empty.
-    #[inline]
-    pub(crate) fn choose(&mut self, port: PortId, sendable: u16) -> u8 {
-        match self.arbiters.get_mut(port as usize) {
-            Some(arbiter) if sendable & 0b11 == 0 => arbiter.choose(sendable),
-            _ => self.ports[port as usize].choose(sendable, self.strict),
-        }
-    }
-
-    /// What is to be done for a packet on the wire where not all is plain; says when it arrives that would at `arrival`.
-    fn attend_wire(&mut self, port_id: PortId, id: PacketId, size: u64, mut arrival: Time) -> Time {
-        if !self.arbiters.is_empty() && self.packets[id].class >= DATA {
-            self.arbiters[port_id as usize].sent(self.packets[id].class, size);
-        }
-        if self.credits.is_some() || self.cut_through.is_some() || self.throttles.is_some() {
-            arrival = arrival - self.put_on_credited_wire(port_id, id, size);
-        }
-        if self.breakdown.is_some() {
-            self.note_hop(port_id, id, arrival);
-        }
-        if self.records.capture.is_some() {
-            self.capture_packet(port_id, id, arrival);
-        }
-        if self.tells_when_ready {
-            let port = &mut self.ports[port_id as usize];
-            port.armed = true;
-            self.events.push(port.node, port.busy_until, key(kind::PORT_READY, port_id), 0);
-        }
-        arrival
-    }
-
-    /// Takes the credits of a packet that goes onto the wire, and says how long before its last bit it counts as arrived.
-    #[inline]
-    fn put_on_credited_wire(&mut self, port_id: PortId, id: PacketId, size: u64) -> Time {
-        let (class, position) = (self.packets[id].class, self.packets[id].position);
-        if class >= DATA {
-            self.spend_credits(port_id, class, size);
-            if self.throttles.is_some() {
-                self.throttle_sent(port_id, size);
-            }
-        }
-        if class == MAC_CONTROL {
-            return Time::ZERO;
-        }
-        let Some(cut_through) = &self.cut_through else { return Time::ZERO };
-        let port = &self.ports[port_id as usize];
-        let next = || self.net.topology.rate(self.net.paths[position as usize]);
-        cut_through.ahead(port_id, size, port.rate, port.serialization(size), next)
-    }
-
     /// The part that a node is in.
     pub(crate) fn part_of(&self, node: NodeId) -> usize {
         self.cut.part_of(node)
-    }
-
-    /// A packet leaves by `port` for another part, where it is to arrive at `time`.
-    #[cold]
-    #[inline(never)]
-    fn send_off(&mut self, port: PortId, time: Time, id: PacketId) {
-        let to = self.cut.part_of(self.net.topology.node_of(peer(port)));
-        let key = arrival_key(&self.net, peer(port));
-        self.packets.send_off(id, time, key, &mut self.outboxes[to]);
-    }
-
-    /// Ends the run for lack of room, or counts the loss where loss is allowed.
-    #[cold]
-    pub(crate) fn no_room(&mut self, ingress: PortId, id: PacketId, overflow: crate::buffer::Overflow) {
-        let packet = self.packets[id];
-        debug_assert_ne!(packet.kind, Kind::Pfc);
-        let node = self.ports[ingress as usize].node;
-        if self.net.settings.lossy {
-            self.packets.remove(id);
-            self.counters.drops += 1;
-            self.records.drops[ingress as usize] += 1;
-            return;
-        }
-        self.halt = true;
-        let failure = Failure::Drop {
-            at: self.now,
-            node: self.net.topology.nodes[node as usize].name.clone(),
-            port: self.net.topology.port_name(ingress),
-            priority: packet.class - DATA,
-            size: u64::from(packet.size),
-            occupancy: overflow.occupancy,
-            used: self.memories[node as usize].used(),
-            full: overflow.full,
-            unrefreshed: match &self.net.settings.flow_control {
-                FlowControl::Pfc(pfc) => pfc.expires && !pfc.refresh,
-                _ => false,
-            },
-        };
-        let broken = (self.now, key(kind::SWITCH_ARRIVAL, ingress), failure);
-        let first = self.failure.take().filter(|first| (first.0, first.1) < (broken.0, broken.1));
-        self.failure = Some(first.unwrap_or(broken));
     }
 }

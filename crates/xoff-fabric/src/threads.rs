@@ -9,8 +9,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xoff_engine::{Barrier, Time};
 
+use crate::failure::Failure;
 use crate::packet::Transit;
-use crate::part::{Failure, Part};
+use crate::part::Part;
 use crate::simulation::Progress;
 use crate::windows::{End, Totals, Windows};
 
