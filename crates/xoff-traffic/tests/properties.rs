@@ -284,7 +284,7 @@ proptest! {
         pattern in pattern(),
         n in mostly(5u32, vec![0, 1, 2, 4]),
         rate in mostly(100_000_000_000, vec![0, u64::MAX]),
-        horizon in mostly(Some(Time(1 << 36)), vec![None, Some(Time(0)), Some(Time(1000)), Some(Time::NEVER)]),
+        horizon in mostly(Some(Time(1 << 31)), vec![None, Some(Time(0)), Some(Time(1000)), Some(Time::NEVER)]),
         seed: u64,
     ) {
         match generate(std::slice::from_ref(&pattern), &hosts(n, Rate(rate)), seed, horizon, &files) {
