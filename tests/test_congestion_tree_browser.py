@@ -63,7 +63,7 @@ utilization = true
 roots = true
 """
 
-TRUNK = "switch1->switch2"
+TRUNK, ROOT = "switch1->switch2", "switch2->receiver0"
 ORANGE = (0xE6, 0x9F, 0x00)
 """The colour of paused ports."""
 
@@ -210,6 +210,27 @@ def test_a_click_on_a_port_shows_its_queue_and_pauses(page: Page, run: Run) -> N
     # One line for the queue, and lanes for the states.
     page.wait_for_selector("#tree-chart .scatterlayer .trace path", state="attached")
     assert "queue (KB)" in page.locator("#tree-chart").inner_text()
+    # A root says what it stopped: the trunk, and for that the three senders.
+    page.mouse.click(*place(page, ROOT))
+    page.locator(f"#tree-details h4:has-text('{ROOT}')").wait_for()
+    spread = page.locator("#tree-spread").inner_text()
+    assert "1 link from the root" in spread
+    assert "2 links from the root" in spread
+    assert "Congested root" in details.inner_text()
+    # A click beside all ports lets go of it.
+    box = page.locator("#tree-map").bounding_box()
+    assert box
+    page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
+    page.wait_for_function("document.getElementById('tree-details').childElementCount === 0")
+
+
+def test_clicks_that_follow_each_other_at_once_all_count(page: Page) -> None:
+    places = [place(page, port) for port in (TRUNK, ROOT, TRUNK)]
+    for x, y in places:
+        page.mouse.click(x, y)
+    page.locator(f"#tree-details h4:has-text('{TRUNK}')").wait_for()
+    page.mouse.click(*places[1])
+    page.locator(f"#tree-details h4:has-text('{ROOT}')").wait_for()
 
 
 def test_a_click_on_a_victim_shows_where_it_waited(page: Page, run: Run) -> None:
@@ -246,7 +267,8 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
     assert "record.roots" not in page.locator("#tree-notes").inner_text()
     page.locator("#tree-run").select_option(label="bare")
-    page.locator("#tree-notes:has-text('record.roots=true')").wait_for()
+    page.locator("#tree[data-run='1']").wait_for()
+    assert "record.roots=true" in page.locator("#tree-notes").inner_text()
     # Nothing was sampled, and nothing stopped.
     assert count(page, "not recorded") == bare.ports.num_rows
     assert "Victims were not recorded" in page.locator("#tree-victims").inner_text()

@@ -50,6 +50,7 @@ globalThis.drawCongestionTree = async (context) => {
     await strip.show(byId("tree-strip"));
     goTo(data.open_ps);
     listen(drawing, strip);
+    card.dataset.run = number;
   };
 
   // Whether a port's state is not known from the start on.
@@ -104,9 +105,12 @@ globalThis.drawCongestionTree = async (context) => {
     now.drawing.mark([]);
   };
 
+  // BokehJS takes two clicks within 300 ms for one double click, be they ever so far apart.
+  const onTap = (plot, act) => ["tap", "doubletap"].forEach((name) => plot.on_event(name, act));
+
   const listen = (drawing, strip) => {
     const { plot, model } = drawing;
-    plot.on_event("tap", (event) => {
+    onTap(plot, (event) => {
       const port = model.nearest(event, drawing.scale(), 9);
       if (port < 0) clear();
       else choosePort(port);
@@ -123,7 +127,7 @@ globalThis.drawCongestionTree = async (context) => {
       hover.style.top = `${sy + 14}px`;
     });
     plot.on_event("mouseleave", () => { hover.hidden = true; });
-    strip.plot.on_event("tap", (event) => { halt(); goTo(event.x * now.unit.scale); });
+    onTap(strip.plot, (event) => { halt(); goTo(event.x * now.unit.scale); });
   };
 
   const change = (direction) => { halt(); goTo(now.model.change(now.time, direction)); };
@@ -148,7 +152,9 @@ globalThis.drawCongestionTree = async (context) => {
   play.addEventListener("click", toggle);
   byId("tree-back").addEventListener("click", () => change(-1));
   byId("tree-on").addEventListener("click", () => change(1));
-  byId("tree-run").addEventListener("change", (event) => draw(event.target.value));
+  // One after the other, however fast they are chosen.
+  let drawn = draw(card.dataset.first);
+  byId("tree-run").addEventListener("change", ({ target: { value } }) => { drawn = drawn.then(() => draw(value)); });
   card.addEventListener("keydown", (event) => {
     if (event.target.matches("select") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = {
@@ -166,7 +172,7 @@ globalThis.drawCongestionTree = async (context) => {
     now.drawing.dye(style());
     now.strip.dye(style());
   });
-  await draw(card.dataset.first);
+  await drawn;
   // For whoever looks at the page by program.
   globalThis.congestionTree = { place: (name) => now.drawing.pixel(now.data.network.ports.indexOf(name)) };
 };
