@@ -38,6 +38,7 @@ test-python: .venv/installed-for-tests browser tshark
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
+	$(BIN)/stubtest --concise xoff._xoff
 	$(BIN)/pytest -n auto --dist loadfile
 
 docs: .venv/installed

@@ -2,9 +2,29 @@
 
 import os
 from collections.abc import Callable, Sequence
-from typing import Protocol, final
+from typing import Protocol, final, type_check_only
 
 from xoff.own_scheme.describe import Described
+
+__all__ = [
+    "Ack",
+    "Cnp",
+    "Flow",
+    "Hop",
+    "HopChange",
+    "Prepared",
+    "RunError",
+    "RunOutput",
+    "ScenarioError",
+    "Sent",
+    "__version__",
+    "catalogue",
+    "goal",
+    "keys",
+    "pft_injection_rate",
+    "prepare",
+    "schema",
+]
 
 __version__: str
 
@@ -17,11 +37,13 @@ class RunError(RuntimeError):
     An exception of the scheme's is its cause.
     """
 
+@type_check_only
 class ArrowTable(Protocol):
     """A table that pyarrow and polars take without a copy (the Arrow PyCapsule interface)."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
 
+@final
 class RunOutput:
     """What a run left: its manifest and its tables."""
 
@@ -50,9 +72,10 @@ class RunOutput:
     def write_tables(self, folder: str | os.PathLike[str]) -> None:
         """Write every table into `folder` as Parquet; an `OSError` where that fails."""
 
-Progress = Callable[[float, int, int, int], bool]
+_Progress = Callable[[float, int, int, int], bool]
 """Share of simulated time done, simulated time in ps, flows done, flows in all; false stops the run."""
 
+@final
 class Prepared:
     """A scenario that was read and checked, with its network and flows."""
 
@@ -86,7 +109,7 @@ class Prepared:
     def alone(self) -> Prepared:
         """The same scenario as a run of its own: without the sweep and the tuning."""
 
-    def run(self, threads: int | None, progress: Progress | None) -> RunOutput:
+    def run(self, threads: int | None, progress: _Progress | None) -> RunOutput:
         """Run it to its end, or until `progress` returns false; the GIL is released meanwhile.
 
         Without `threads`, on as many as make it fastest.

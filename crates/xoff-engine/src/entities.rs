@@ -31,7 +31,8 @@ const BLOCK: usize = 64;
 /// Nobody is at hand.
 const NOBODY: u32 = u32::MAX;
 
-/// A lane: arrivals at one entity, in order of time.
+/// A lane: arrivals at one entity, in order of time. Half a cache line.
+#[repr(align(32))]
 struct Lane {
     /// The first arrival; never where there is none.
     time: Time,
@@ -57,6 +58,19 @@ impl Lane {
     fn head(&self) -> u64 {
         let head = self.time.0.min(FAR) << SLOT_BITS | u64::from(self.place);
         if self.time == Time::NEVER { NOTHING } else { head }
+    }
+}
+
+/// First arrivals of a group of lanes, each [`NOTHING`] where there is none. Half a cache line.
+#[derive(Clone)]
+#[repr(align(32))]
+struct Heads([u64; GROUP]);
+
+impl Heads {
+    #[inline]
+    fn least(&self) -> u64 {
+        let Heads([a, b, c, d]) = *self;
+        a.min(b).min(c.min(d))
     }
 }
 
@@ -150,8 +164,8 @@ pub struct EntityQueues {
     slot_of: Vec<u32>,
     /// By entity: where its groups of lanes begin; and the end of all.
     first_group: Vec<u32>,
-    /// By group: its lanes' first arrivals, each [`NOTHING`] where there is none.
-    heads: Vec<[u64; GROUP]>,
+    /// By group: its lanes' first arrivals.
+    heads: Vec<Heads>,
     /// By group: the least of them.
     group_heads: Vec<u64>,
     /// By argument of an arrival: when the next one of its lane comes, or never, and its argument.
@@ -202,7 +216,7 @@ impl EntityQueues {
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
             first_group,
-            heads: vec![[NOTHING; GROUP]; groups],
+            heads: vec![Heads([NOTHING; GROUP]); groups],
             group_heads: vec![NOTHING; groups],
             following: Vec::new(),
             later: (0..entities).map(|_| BinaryHeap::new()).collect(),
@@ -241,7 +255,7 @@ impl EntityQueues {
         }
         (lane.time, lane.arg) = (time, arg);
         let (head, entity) = (lane.head(), lane.entity);
-        self.heads[slot / GROUP][slot % GROUP] = head;
+        self.heads[slot / GROUP].0[slot % GROUP] = head;
         let group = &mut self.group_heads[slot / GROUP];
         *group = head.min(*group);
         self.expect(entity, time);
@@ -388,8 +402,8 @@ impl EntityQueues {
         lane.time = following.0;
         lane.arg = following.1;
         let heads = &mut self.heads[slot / GROUP];
-        heads[slot % GROUP] = lane.head();
-        self.group_heads[slot / GROUP] = heads[0].min(heads[1]).min(heads[2].min(heads[3]));
+        heads.0[slot % GROUP] = lane.head();
+        self.group_heads[slot / GROUP] = heads.least();
         fetch_ahead(&self.following, lane.arg);
         Arrival { time, lane: lane.number, arg, following: lane.arg }
     }

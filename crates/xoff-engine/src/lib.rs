@@ -18,5 +18,5 @@ pub use entities::{Arrival, EntityQueues, MOST_LANES, Next};
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
-pub use units::{Bytes, Rate, Time};
+pub use units::{Bytes, Rate, Time, as_double};
 pub use wheel::{Event, EventQueue, MOST_SCHEDULED};

@@ -140,6 +140,14 @@ impl Rate {
     }
 }
 
+/// `n` as a double, for control laws. Below 2^63, as every time and size of a run is, that is a single instruction, where
+/// unsigned numbers take seven.
+#[inline]
+pub fn as_double(n: u64) -> f64 {
+    debug_assert!(n <= i64::MAX as u64, "{n} is beyond any run");
+    n as i64 as f64
+}
+
 /// A number of bytes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bytes(pub u64);

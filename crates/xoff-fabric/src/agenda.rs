@@ -222,7 +222,7 @@ impl Part {
                 }
                 Next::Own => {
                     let event = all.nodes.take_own();
-                    self.handle(event.time, event.key, event.arg);
+                    self.handle_own(event);
                 }
                 Next::Nothing => return,
             }
@@ -243,7 +243,7 @@ impl Part {
                 }
                 Next::Own => {
                     let event = all.nodes.take_own();
-                    self.handle(event.time, event.key, event.arg);
+                    self.handle_own(event);
                 }
                 Next::Nothing => return,
             }
@@ -259,7 +259,19 @@ impl Part {
         self.counters.fingerprint = self.counters.fingerprint.wrapping_add(fingerprint(time, key));
     }
 
-    #[inline]
+    /// Handles an event that a node has scheduled for itself.
+    #[inline(always)] // the way of many events
+    fn handle_own(&mut self, Event { time, key, arg }: Event) {
+        self.begin_event(time, key);
+        let index = index_of(key);
+        match kind_of(key) {
+            kind::PORT_READY => self.port_ready(index),
+            kind::NIC_WAKE => self.nic_wake(index, arg),
+            _ => self.rare_event(key, arg),
+        }
+    }
+
+    #[inline(never)]
     fn handle(&mut self, time: Time, key: u32, arg: u32) {
         self.begin_event(time, key);
         let index = index_of(key);

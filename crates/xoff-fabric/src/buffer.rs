@@ -97,7 +97,10 @@ impl Dynamic {
 }
 
 /// The packet memory of a switch.
+///
+/// One cache line.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Memory {
     capacity: u64,
     used: u64,
@@ -289,14 +292,13 @@ impl Memory {
     }
 
     fn charge_dynamic(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
-        let overflow = self.overflow(queue, size);
         let Some(dynamic) = &mut self.dynamic else { return Ok(false) };
         let threshold = dynamic.threshold(queue, 0);
         let shared = queue.bytes.saturating_sub(dynamic.reserve);
         let bytes = queue.bytes + size;
         let fits = bytes <= dynamic.reserve || size + shared <= threshold;
         if !fits && size + queue.headroom_used > queue.headroom {
-            return Err(overflow);
+            return Err(self.overflow(queue, size));
         }
         if bytes <= dynamic.reserve {
             queue.bytes = bytes;

@@ -210,7 +210,7 @@ impl Part {
     }
 
     /// Puts a packet of a host's own on the wire.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn send_own(&mut self, port_id: PortId, id: PacketId) {
         // A host's link never leaves the part, so the packet is still here.
         self.put_on_wire(port_id, id);
@@ -247,7 +247,7 @@ impl Part {
     }
 
     /// Arms the wake-up for what is left to send.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn nic_rearm(&mut self, node: NodeId) {
         let nic = &self.nics[node as usize];
         let port = &self.ports[nic.port as usize];

@@ -30,7 +30,7 @@ pub(crate) struct Receiver {
 
 impl Part {
     /// A packet's last bit has arrived at a host.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn host_arrival(&mut self, ingress: PortId, id: PacketId) {
         self.counters.packet_hops += 1;
         let packet = &self.packets[id];
@@ -46,7 +46,7 @@ impl Part {
         }
     }
 
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn data_arrival(&mut self, ingress: PortId, id: PacketId) {
         let packet = self.packets[id];
         let (flow, node) = (packet.flow, self.ports[ingress as usize].node);
@@ -135,7 +135,7 @@ impl Part {
 
     /// Turns the data packet at hand into the ACK or NACK for all that has arrived; telemetry on data goes back with
     /// it.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn answer(&mut self, id: PacketId, node: NodeId, kind: Kind) {
         let flow_count = if self.net.signals.flow_count { self.flow_count(node) } else { 0 };
         let flow = self.packets[id].flow;

@@ -287,7 +287,7 @@ impl Part {
     }
 
     /// Puts a flow's next packet on the wire.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn emit(&mut self, flow: u32, port_id: PortId, class: u8) {
         let Some(sender) = self.senders[flow as usize].as_deref_mut() else { return };
         if self.ns3_nic && sender.reaction.next_timer() <= self.now {
@@ -347,7 +347,7 @@ impl Part {
     }
 
     /// An ACK, NACK, CNP or CNM has arrived at the flow's source.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn feedback(&mut self, id: PacketId) {
         if self.breakdown.is_some() {
             self.note_feedback(id);

@@ -15,7 +15,7 @@ use crate::topology::PortId;
 
 impl Part {
     /// A packet's last bit has arrived at a switch.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn switch_arrival(&mut self, ingress: PortId, id: PacketId) {
         self.counters.packet_hops += 1;
         let packet = &mut self.packets[id];
@@ -69,6 +69,7 @@ impl Part {
     }
 
     /// A packet goes straight through where more is to be done for it than to write its telemetry.
+    #[inline(never)]
     fn pass_attentively(&mut self, egress: PortId, id: PacketId, class: u8) {
         if self.watched && self.packets[id].kind == Kind::Data {
             let size = u64::from(self.packets[id].size);
@@ -112,7 +113,7 @@ impl Part {
     }
 
     /// A packet that came in by `ingress` joins the queue of a port and class.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn push(&mut self, egress: PortId, class: u8, ingress: PortId, id: PacketId, size: u64) {
         if self.breakdown.is_some() {
             self.note_wait(egress, id);
@@ -138,7 +139,7 @@ impl Part {
     }
 
     /// A port has finished a frame and another waits.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn port_ready(&mut self, egress: PortId) {
         let port = &mut self.ports[egress as usize];
         port.armed = false;
@@ -164,7 +165,7 @@ impl Part {
     }
 
     /// Sends the next packet of an idle port, if one may go.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn send_next(&mut self, egress: PortId) {
         loop {
             let port = &mut self.ports[egress as usize];
@@ -201,7 +202,7 @@ impl Part {
     }
 
     /// Takes the first packet of a class's queue.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn take(&mut self, egress: PortId, class: u8) -> PacketId {
         let queue = &mut self.queues[egress as usize * self.classes + class as usize];
         let id = match &mut self.voqs {
@@ -230,7 +231,7 @@ impl Part {
     }
 
     /// A packet leaves its queue for the wire: memory is released, marks and telemetry are written.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn forward(&mut self, egress: PortId, id: PacketId, class: u8) {
         let packet = &mut self.packets[id];
         let (size, ingress) = (u64::from(packet.size), packet.ingress);

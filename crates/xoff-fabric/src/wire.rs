@@ -45,6 +45,7 @@ impl Part {
     }
 
     /// What is to be done for a packet on the wire where not all is plain; says when it arrives that would at `arrival`.
+    #[inline(never)]
     fn attend_wire(&mut self, port_id: PortId, id: PacketId, size: u64, mut arrival: Time) -> Time {
         if !self.arbiters.is_empty() && self.packets[id].class >= DATA {
             self.arbiters[port_id as usize].sent(self.packets[id].class, size);

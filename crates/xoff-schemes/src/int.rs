@@ -191,9 +191,9 @@ impl IntMemory {
                     IntMemory::Packed(old, count) if *count as usize == n => {
                         for i in 0..n {
                             let k = if stack.last_hop_first { n - 1 - i } else { i };
-                            hop(i, new[k].since(old[k], stack.unit_shift));
+                            let before = std::mem::replace(&mut old[k], new[k]);
+                            hop(i, new[k].since(before, stack.unit_shift));
                         }
-                        old[..n].copy_from_slice(&new[..n]);
                         return n;
                     }
                     _ => 0,

@@ -13,7 +13,7 @@ pub mod rate_form;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, as_double};
 
 use self::rate_form::RateSender;
 use crate::check;
@@ -122,10 +122,12 @@ impl InFlight {
         let compared = memory.compare(stack, |i, change| {
             let Some(utilization) = hops.get_mut(i) else { return };
             // q/(B T) + (tx/dt)/B with one division. A port whose speed the record cannot name is never loaded.
-            let capacity = change.elapsed.0 as f64 * change.bytes_per_ps;
+            let elapsed = as_double(change.elapsed.0);
+            let capacity = elapsed * change.bytes_per_ps;
             if capacity > 0.0 {
-                let rtts = change.elapsed.0 as f64 * *per_base_rtt;
-                *utilization = (change.queue_bytes as f64 * rtts + change.tx_bytes as f64) / capacity;
+                let rtts = elapsed * *per_base_rtt;
+                let in_flight = as_double(change.queue_bytes) * rtts + as_double(change.tx_bytes);
+                *utilization = in_flight / capacity;
             }
             if *utilization > peak {
                 (worst, peak, peak_bytes_per_ps, tau) =

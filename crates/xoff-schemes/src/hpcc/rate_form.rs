@@ -4,7 +4,9 @@
 //! The control law is Algorithm 1's. Its numbers differ from those of the window by roundings alone: rates cut to
 //! bit/s, T to nanoseconds, the window to bytes, and the order of floating-point operations.
 
-use xoff_engine::{Rate, Time};
+use std::hint::select_unpredictable;
+
+use xoff_engine::{Rate, Time, as_double};
 
 use super::Hpcc;
 use crate::int::IntMemory;
@@ -60,20 +62,19 @@ impl RateSender {
         if !due && !self.fast_react {
             return;
         }
-        let (most, window) = (self.most, self.full_window);
+        let (most, window) = (self.most as f64, self.full_window as f64);
         let (mut peak, mut tau) = (0.0, 0);
         let compared = self.memory.compare(&ack.int, |_, change| {
             let ns = change.elapsed.0 / 1_000;
-            let line = (change.bytes_per_ps * 8e12 + 0.5) as u64 as f64;
-            if ns == 0 || line == 0.0 {
+            let line = (change.bytes_per_ps * 8e12 + 0.5) as i64;
+            if ns == 0 || line == 0 {
                 return;
             }
-            let sent = (change.tx_bytes * 8) as f64 / (ns as f64 * 1e-9);
-            let queue = change.queue_bytes as f64 * most as f64 / line / window as f64;
-            let load = sent / line + queue;
-            if load > peak {
-                (peak, tau) = (load, ns);
-            }
+            let line = line as f64;
+            let sent = as_double(change.tx_bytes * 8) / (as_double(ns) * 1e-9);
+            let load = sent / line + as_double(change.queue_bytes) * most / line / window;
+            let more = load > peak;
+            (peak, tau) = (select_unpredictable(more, load, peak), select_unpredictable(more, ns, tau));
         });
         if compared > 0 {
             self.steer(peak, tau, due);
@@ -87,7 +88,8 @@ impl RateSender {
     fn steer(&mut self, peak: f64, tau: u64, update: bool) {
         let rtt = self.base_rtt_ns;
         let tau = tau.min(rtt);
-        self.utilization = (self.utilization * (rtt - tau) as f64 + peak * tau as f64) / rtt as f64;
+        let (rest, part) = (as_double(rtt - tau), as_double(tau));
+        self.utilization = (self.utilization * rest + peak * part) / as_double(rtt);
         let excess = self.utilization / self.eta;
         let (rate, stage) = if excess >= 1.0 || self.stage >= self.max_stage {
             ((self.reference as f64 / excess) as u64, 0)
@@ -107,8 +109,11 @@ impl RateSender {
 
     #[inline]
     pub(super) fn window(&self) -> u64 {
-        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most);
-        (window as u64).max(1)
+        let window = match self.full_window.checked_mul(self.rate) {
+            Some(product) => product / self.most,
+            None => (u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most)) as u64,
+        };
+        window.max(1)
     }
 }
 
