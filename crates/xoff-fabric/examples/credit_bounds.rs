@@ -33,11 +33,16 @@ fn main() -> ExitCode {
     let share = wanted.div_ceil(kinds.len() as u64);
     let mut all = 0;
     for (name, flow_control, throttled) in kinds {
-        // How long it takes for its share follows from a short run, and a little more.
-        let trial = Time::from_us(500);
-        let per_us = run(flow_control.clone(), throttled, trial).transmissions / (trial.0 / 1_000_000);
+        // How long it takes for its share follows from a shorter run, and a little more.
+        let mut time = Time::from_us(500);
+        let mut outcome = run(flow_control.clone(), throttled, time);
         let began = Instant::now();
-        let outcome = run(flow_control, throttled, Time::from_us(share / per_us * 21 / 20 + 1));
+        while outcome.transmissions < share {
+            time = Time(
+                (u128::from(time.0) * u128::from(share) * 21 / 20 / u128::from(outcome.transmissions)) as u64,
+            );
+            outcome = run(flow_control.clone(), throttled, time);
+        }
         println!(
             "{name}: {:.1} million transmissions, {:.0} ms without credits (all queues), {:.1} million credits on the busiest lane, {:.0} s",
             outcome.transmissions as f64 / 1e6,

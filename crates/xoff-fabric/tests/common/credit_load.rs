@@ -83,7 +83,7 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     let net = Network::build(topology, &Routing::default(), settings, none, flows, 1).expect("a network");
     // A host that many send to makes more ACKs than its lane carries, so those that wait for it grow with time. They are gone
     // long before this.
-    let drained = time + Time::from_us(500) + time / 2;
+    let drained = time * 4 + Time::from_us(500);
     let mut sim = Simulation::new(net, None, Recording::default(), Some(drained));
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration), "a lossless network");
