@@ -2,12 +2,13 @@
 # make test   every check: formatting, lints, types, tests in Rust and Python, the report in a browser
 # make fast   builds xoff twice, the second time guided by a profile of its own benchmarks; takes a quarter of an hour
 # make docs   writes docs/reference anew from the code
+# make figures   re-runs the papers' experiments, shortened, and draws their figures for the site: ten minutes
 # make site   makes the documentation a site, out/site/index.html
 # All need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo fast test test-rust test-python docs site browser tshark cargo clean
+.PHONY: demo fast test test-rust test-python docs figures site browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -19,6 +20,7 @@ BIN := .venv/bin
 SOURCES := pyproject.toml Cargo.toml Cargo.lock $(shell find crates python -type f \
 	-not -name '*.pyc' -not -name '*.so' -not -path '*/tests/*' 2>/dev/null)
 SCHEMES := fncc hpcc dcqcn
+PAPERS := fncc sqcc srcc tcd pft
 
 demo: .venv/installed
 	@for scheme in $(SCHEMES); do \
@@ -49,6 +51,11 @@ test-python: .venv/installed-for-tests browser tshark
 
 docs: .venv/installed
 	$(BIN)/python -m xoff.docs docs/reference
+
+figures: $(PAPERS:%=out/papers/%/index.html)
+
+out/papers/%/index.html: .venv/installed
+	$(BIN)/xoff reproduce $* --quick -o out/papers/$* > /dev/null
 
 # Any warning, such as a link that leads nowhere, is an error.
 site: .venv/installed-for-docs

@@ -1,7 +1,8 @@
-"""What the site needs beyond Sphinx and MyST: equations as MathML, and links to folders and to the README."""
+"""What the site needs beyond Sphinx and MyST: equations as MathML, links to folders and to the README, papers' figures."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,12 @@ from sphinx.transforms import SphinxTransform
 
 REPOSITORY = "https://github.com/xoff-sim/xoff/tree/main"
 """Where folders can be looked at, which are no pages."""
+
+
+RERUNS = "out/papers"
+"""Where `make figures` puts the re-runs, a folder each."""
+FIGURE = '<figure style="margin: 0 0 2rem; padding: .5rem; background: white; color: black"'
+"""What a figure begins with; white in the dark theme too, as what is drawn is black."""
 
 
 class Links(SphinxTransform):
@@ -34,6 +41,23 @@ class Links(SphinxTransform):
                 link.replace_self(nodes.reference("", "", *link.children, refuri=target, internal=False))
 
 
+def add_figures(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the figures of a paper's re-run, where there is one, below its page."""
+    match = re.fullmatch(r"papers/(\w+)/README", docname)
+    if not match:
+        return
+    rerun = Path(app.srcdir) / RERUNS / match[1] / "index.html"
+    # The page is read again when the re-run appears or changes.
+    app.env.note_dependency(str(rerun))
+    if not rerun.exists():
+        source[0] += "\n## Figures\n\n`make figures` draws them from runs; the next `make site` shows them here.\n"
+        return
+    page = rerun.read_text("utf-8")
+    banner = re.search(r'<p class="banner">(.*?)</p>', page, re.DOTALL)
+    figures = [FIGURE + found for found in re.findall(r"<figure(.*?</figure>)", page, re.DOTALL)]
+    source[0] += "\n\n".join(["\n## Figures", banner[1] if banner else "", *figures, ""])
+
+
 def write_inline(writer: Any, node: nodes.math) -> None:
     """An equation in a line of text."""
     writer.body.append(latex2mathml.converter.convert(node.astext()))
@@ -50,5 +74,6 @@ def write_block(writer: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_transform(Links)
+    app.connect("source-read", add_figures)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

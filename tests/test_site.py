@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from conftest import ROOT
 from xoff.catalogue import catalogue
+from xoff.papers._figures import Drawn
+from xoff.papers._page import write_page
 
 pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
 
@@ -111,3 +115,32 @@ def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, link: str, ex
     assert broken.returncode != 0
     assert "page.md" in broken.stderr
     assert expected in broken.stderr
+
+
+def test_figures_of_a_rerun_are_below_its_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    add_figures = importlib.import_module("site_extension").add_figures
+    read: list[str] = []
+    app = SimpleNamespace(srcdir=tmp_path, env=SimpleNamespace(note_dependency=read.append))
+
+    def page(name: str) -> str:
+        source = ["# A paper\n"]
+        add_figures(app, name, source)
+        return source[0]
+
+    assert "make figures" in page("papers/pft/README")
+    folder = tmp_path / "out" / "papers" / "pft"
+    folder.mkdir(parents=True)
+    (folder / "fig01.svg").write_text("<svg/>")
+    drawn = Drawn("fig01", "Fig. 1", "What it shows < that.")
+    write_page(folder / "index.html", title="PFT", lead="", banner="Shortened.", figures=[drawn])
+    text = page("papers/pft/README")
+    assert text.startswith("# A paper")
+    assert "Shortened." in text
+    assert text.count("<figure ") == text.count("</figure>") == 1
+    assert "What it shows &lt; that." in text
+    # A paper without a re-run, and pages of another kind.
+    assert "<figure" not in page("papers/tcd/README")
+    assert page("docs/model") == "# A paper\n"
+    # Each is looked at again when its re-run has changed.
+    assert {Path(name).parent.name for name in read} == {"pft", "tcd"}
