@@ -1,4 +1,4 @@
-"""What the site needs beyond Sphinx and MyST: equations as MathML, links to folders and to the README, papers' figures."""
+"""What the site needs beyond Sphinx and MyST: equations as MathML, links to folders and the README, papers' figures."""
 
 from __future__ import annotations
 
