@@ -30,7 +30,8 @@ demo: .venv/installed
 	@echo "== report"
 	@$(BIN)/xoff report $(SCHEMES:%=out/demo/%) -o $(CURDIR)/out/demo/report.html
 
-fast: .venv/bin/python cargo
+fast: .venv/bin/python
+	@command -v rustup >/dev/null || { echo "A guided build needs Rust from rustup: https://rustup.rs" >&2; exit 1; }
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch .venv/installed
@@ -54,7 +55,7 @@ docs: .venv/installed
 
 figures: $(PAPERS:%=out/papers/%/index.html)
 
-out/papers/%/index.html: .venv/installed
+out/papers/%/index.html: $(SOURCES) | .venv/installed
 	$(BIN)/xoff reproduce $* --quick -o out/papers/$* > /dev/null
 
 # Any warning, such as a link that leads nowhere, is an error.
@@ -79,7 +80,7 @@ site: .venv/installed-for-docs
 	@touch $@ .venv/installed
 
 cargo:
-	@command -v cargo >/dev/null || { echo "This needs Rust 1.88 or later with rustfmt and clippy, from rustup:" >&2; \
+	@command -v cargo >/dev/null || { echo "The Rust tests need Rust 1.88 or later with rustfmt and clippy:" >&2; \
 		echo "  curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh" >&2; exit 1; }
 
 # The report is tested in a real browser.

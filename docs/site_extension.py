@@ -55,7 +55,7 @@ def add_figures(app: Sphinx, docname: str, source: list[str]) -> None:
     page = rerun.read_text("utf-8")
     banner = re.search(r'<p class="banner">(.*?)</p>', page, re.DOTALL)
     figures = [FIGURE + found for found in re.findall(r"<figure(.*?</figure>)", page, re.DOTALL)]
-    source[0] += "\n\n".join(["\n## Figures", banner[1] if banner else "", *figures, ""])
+    source[0] += "\n\n".join(["\n## Figures", banner[0] if banner else "", *figures, ""])
 
 
 def write_inline(writer: Any, node: nodes.math) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
+import shlex
 import statistics
+import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from conftest import Command
+from conftest import ROOT, Command
 from xoff import bench
 from xoff.errors import RunError, UserError
 
@@ -143,3 +145,11 @@ def test_the_command_prints_ratios(command: Command, tmp_path: Path) -> None:
     assert (done.returncode, done.stderr) == (0, "")
     assert "hops/s ratio" in done.stdout
     assert "same" in done.stdout
+
+
+def test_a_guided_build_knows_what_it_runs() -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["maturin"]
+    python, *command, repeat, times = shlex.split(settings["pgo-command"])
+    assert (python, command[:3], repeat, times) == ("python", ["-m", "xoff", "bench"], "--repeat", "1")
+    names = command[3:]
+    assert [found.name for found in bench.find(names)] == names

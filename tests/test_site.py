@@ -133,10 +133,11 @@ def test_figures_of_a_rerun_are_below_its_page(tmp_path: Path, monkeypatch: pyte
     folder.mkdir(parents=True)
     (folder / "fig01.svg").write_text("<svg/>")
     drawn = Drawn("fig01", "Fig. 1", "What it shows < that.")
-    write_page(folder / "index.html", title="PFT", lead="", banner="Shortened.", figures=[drawn])
+    write_page(folder / "index.html", title="PFT", lead="", banner="Shortened by --quick.", figures=[drawn])
     text = page("papers/pft/README")
     assert text.startswith("# A paper")
-    assert "Shortened." in text
+    # As it stands there: text would get typographic dashes.
+    assert '<p class="banner">Shortened by --quick.</p>' in text
     assert text.count("<figure ") == text.count("</figure>") == 1
     assert "What it shows &lt; that." in text
     # A paper without a re-run, and pages of another kind.

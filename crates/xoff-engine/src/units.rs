@@ -141,7 +141,7 @@ impl Rate {
 }
 
 /// `n` as a double, for control laws. Below 2^63, as every time and size of a run is, that is a single instruction, where
-/// unsigned numbers take seven.
+/// unsigned numbers take seven. Not for [`Time::NEVER`] and [`Rate::UNLIMITED`], which are beyond that.
 #[inline]
 pub fn as_double(n: u64) -> f64 {
     debug_assert!(n <= i64::MAX as u64, "{n} is beyond any run");

@@ -264,6 +264,10 @@ impl Part {
     fn handle_own(&mut self, Event { time, key, arg }: Event) {
         self.begin_event(time, key);
         let index = index_of(key);
+        debug_assert!(
+            !matches!(kind_of(key), kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL),
+            "they come by lanes"
+        );
         match kind_of(key) {
             kind::PORT_READY => self.port_ready(index),
             kind::NIC_WAKE => self.nic_wake(index, arg),

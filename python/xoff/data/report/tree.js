@@ -154,7 +154,12 @@ globalThis.drawCongestionTree = async (context) => {
   byId("tree-on").addEventListener("click", () => change(1));
   // One after the other, however fast they are chosen.
   let drawn = draw(card.dataset.first);
-  byId("tree-run").addEventListener("change", ({ target: { value } }) => { drawn = drawn.then(() => draw(value)); });
+  byId("tree-run").addEventListener("change", ({ target }) => {
+    const { value } = target;
+    // What is no longer chosen when its turn comes is left out.
+    const next = () => (target.value === value ? draw(value) : undefined);
+    drawn = drawn.then(next, next);
+  });
   card.addEventListener("keydown", (event) => {
     if (event.target.matches("select") || event.ctrlKey || event.metaKey || event.altKey) return;
     const keys = {
