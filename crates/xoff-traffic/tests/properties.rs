@@ -278,7 +278,7 @@ fn check(traffic: &Traffic, n: u32, horizon: Option<Time>) -> Result<(), TestCas
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn no_description_panics_and_what_is_made_is_valid(
         pattern in pattern(),
