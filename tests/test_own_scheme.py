@@ -444,3 +444,8 @@ def test_runs_of_one_scenario_break_each_for_itself(small: Path) -> None:
     with pytest.raises(xoff.RunError, match="only the first time"):
         prepared.run(1, None)
     assert json.loads(prepared.run(1, None).manifest)["flows_done"] == 1
+
+
+def test_a_class_without_a_name_is_refused() -> None:
+    with pytest.raises(xoff.UserError, match=r"schemes: expected classes by name, such as \{'mine': Mine\}"):
+        xoff.run(INCAST, schemes=Aimd)  # type: ignore[arg-type] # what a user may write

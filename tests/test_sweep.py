@@ -221,6 +221,11 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     wait_for(lambda: not any(map(alive, workers)))
     before = finished(out)
     assert 2 <= len(before) < 8, "killed in the middle"
+    report = subprocess.run(
+        [sys.executable, "-m", "xoff", "report", "out"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert report.returncode == 2
+    assert "`xoff sweep` with `-o out` goes on with it" in " ".join(report.stderr.split())
     assert subprocess.run(command, cwd=tmp_path, check=False).returncode == 0
     after = finished(out)
     assert len(after) == 8

@@ -118,7 +118,7 @@ congestion; drag moves the picture, Ctrl and the wheel zoom it.</p>
 <option value="120">2 min</option></select></label>
 <output id="tree-time" for="tree-slider"></output></p>
 <ul class="legend-states">{legend}</ul>
-<div id="tree-map"><div id="tree-hover" hidden></div></div>
+<div class="map"><div id="tree-map"><div id="tree-hover" hidden></div></div></div>
 <input type="range" id="tree-slider" min="0" value="0" step="1" aria-label="Time">
 <div id="tree-strip"></div>
 <div id="tree-details" aria-live="polite"></div>

@@ -142,6 +142,8 @@ def read_specs(specs: Iterable[str]) -> tuple[SchemeFile, ...]:
 
 def classes(schemes: Mapping[str, object] | None) -> tuple[SchemeClass, ...]:
     """Classes by the names that they are to have."""
+    if not isinstance(schemes, Mapping | None):
+        raise UserError(f"schemes: expected classes by name, such as {{'mine': Mine}}, not {schemes!r}")
     return tuple(SchemeClass(name, cls) for name, cls in (schemes or {}).items())
 
 

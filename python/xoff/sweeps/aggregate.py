@@ -92,6 +92,9 @@ class Results:
 
 def results(folder: Path) -> Results:
     """Those of a sweep's folder."""
+    if (folder / INDEX).exists() and not (folder / TOTALS).exists():
+        again = f"`xoff sweep` with `-o {folder}` goes on with it"
+        raise UserError(f"{folder}: this sweep was killed before it had its results together: {again}")
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
         table = pl.read_parquet(folder / TOTALS)

@@ -65,7 +65,7 @@ class NetworkDrawing {
       ...place, marker: "diamond", size: network.crowded ? 9 : 13, fill_color: looks[ROOT].colour, line_color: style.text, line_width: 1,
     });
     this.addOver(this.diamonds, this.diamondGlyph);
-    const firsts = model.data.roots.slice(0, 5).map((root, rank) => [...this.middle(root.port), `${rank + 1}`]);
+    const firsts = model.data.roots.slice(0, 5).filter((root) => root.tree.length).map((root, rank) => [...this.middle(root.port), `${rank + 1}`]);
     this.rankGlyph = new Text({
       ...place, text: { field: "text" }, text_color: style.text, text_font_style: "bold", text_font_size: "12px",
       x_offset: 8, y_offset: -3,
