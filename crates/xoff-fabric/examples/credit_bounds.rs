@@ -1,5 +1,5 @@
-//! Credits over a given number of packet transmissions, 10^8 unless said otherwise, at least an equal share for each kind of credits:
-//! never negative, never more than the buffer has, none lost.
+//! Credits over a given number of packet transmissions, 10^8 unless said otherwise, at least an equal share for each kind of
+//! credits: never negative, never more than the buffer has, none lost.
 //!
 //! ```text
 //! cargo run --profile checked -p xoff-fabric --example credit_bounds [TRANSMISSIONS]
