@@ -107,7 +107,7 @@ def test_the_examples_make_a_run(tmp_path: Path, command: Command) -> None:
         (4, "0->1 id 1 start 0", "a connection without `size`"),
         (4, "0->1 id 1 size 5", "a connection with neither `start` nor `trigger`: expected one of them"),
         (4, "0->1 id 1 start 0 trigger 1 size 5", "a connection with both `start` and `trigger`"),
-        (4, "0->1 id 1 start x size 5", "`start` is `x`: expected a number, 0 or more"),
+        (4, "0->1 id 1 start x size 5", "`start` is `x`: expected a number of ps, 0 or more"),
         (4, "0->1 id 1 start 1e19 size 5", "`start` is `1e19`: expected at most 1000000000000000000 ps"),
         (4, "0->1 id 1 start 0 size 0", "`size` is `0`: expected a whole number from 1"),
         (4, "0->1 id 0 start 0 size 5", "`id` is `0`: expected a whole number from 1"),

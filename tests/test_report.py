@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import re
+from html import escape
 from pathlib import Path
 
 import pytest
 
+import xoff
+from conftest import ROOT
 from made_up import made_up_run
 from xoff import report
 from xoff.errors import UserError
+from xoff.explain import explain
 from xoff.palette import COLOURS
 from xoff.plots import sections
 from xoff.plots.style import Plot, labelled, log_ticks
@@ -106,6 +110,22 @@ def test_the_page_refers_to_nothing_outside_itself() -> None:
     page = report.render([made_up_run()])
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", page)
     assert len(page) < 5_000_000
+
+
+def test_what_rules_find_is_told(tmp_path: Path) -> None:
+    # 16 hosts send to one at once without congestion control: PAUSE does all the work, and holds the senders back.
+    run = xoff.run(ROOT / "scenarios" / "incast.toml")
+    page = report.render([run])
+    assert re.search(r'<span class="badge warning">warning</span> a PAUSE storm: host\d+-&gt;switch1 stood still', page)
+    (storm, *_) = explain(run).findings
+    for text in (*storm.evidence, storm.threshold, *storm.advice):
+        assert f"<dd>{escape(text)}</dd>" in page
+    assert "<code>record.roots=true</code>" in page
+
+
+def test_a_run_that_cannot_be_explained_says_why() -> None:
+    page = report.render([made_up_run()])
+    assert "the table ports.parquet has no column `rate_bps`" in page
 
 
 def test_flattening_keeps_every_value() -> None:

@@ -20,6 +20,8 @@ import pytest
 
 from conftest import ENDLESS, SMALL, Command
 from xoff.errors import ScenarioError, UserError
+from xoff.explain import explain
+from xoff.results import load
 from xoff.scenario import Scenario, read
 from xoff.sweeps import Folder, Local, Planned, Swept, make_all, plan, sweep
 from xoff.sweeps.make import Made
@@ -110,6 +112,18 @@ def test_all_runs_are_one_dataset(grid: Path) -> None:
     alone = runs.filter(pl.col("scheme.name") == "none")
     assert alone["slowdown_mean"].to_list() == [1.0] * 6
     assert alone["flows"].to_list() == [1] * 6
+
+
+def test_a_run_is_explained_by_what_sets_it_apart(grid: Path) -> None:
+    for name in finished(grid):
+        folder = grid / "runs" / name
+        scenario = json.loads((folder / "manifest.json").read_text())["scenario"]
+        (row,) = pl.read_parquet(grid / "runs.parquet").filter(pl.col("run") == name).rows(named=True)
+        told = explain(load(folder)).name
+        assert told.startswith(f"{folder} (")
+        assert f"scheme.name = {scenario['scheme']['name']}" in told
+        assert f"flow_control.xoff = {row['flow_control.xoff']}" in told
+        assert told.endswith(f", seed {scenario['seed']})")
 
 
 def test_a_finished_run_is_never_made_again_and_a_longer_sweep_makes_what_is_new(grid: Path) -> None:

@@ -19,6 +19,7 @@ from xoff.analysis import STATISTICS, summarize
 from xoff.congestion.section import TreeSection, tree_section
 from xoff.console import time_text
 from xoff.errors import UserError
+from xoff.explain.page import findings_section
 from xoff.plots import Labelled, Plot, sections
 from xoff.plots.style import labelled, listed
 from xoff.results import MANIFEST, Run, labels, load, unit_of
@@ -84,6 +85,8 @@ def render(runs: Sequence[Run]) -> str:
         [
             "<h2>Summary</h2>",
             _headline(shown),
+            "<h2>Findings</h2>",
+            findings_section(shown),
             tree.body,
             *(section(heading, several) for heading, several in plots),
             "<h2>Scenario</h2>",

@@ -187,6 +187,26 @@ fn the_timer_rests_once_the_line_rate_is_back() {
 }
 
 #[test]
+fn the_byte_counter_ends_recovery_as_the_timer_does() {
+    // As above by 36 steps of bytes; the timer, which was due at 55 us, has nothing left to raise.
+    let mut reaction = paper(Dcqcn { byte_counter: Some(Bytes(1_000)), ..Dcqcn::default() });
+    reaction.on_cnp(Time::ZERO, &cnp(Mark::Ce));
+    assert_eq!(reaction.next_timer(), STEP);
+    send(&mut reaction, 36);
+    assert_eq!((reaction.rate(), reaction.next_timer()), (Rate::from_gbps(40), Time::NEVER));
+}
+
+#[test]
+fn alpha_decays_to_the_least_double_that_a_decay_leaves() {
+    // 255/256 of 128 units in a double's last place is 127.5, which rounds to the even 128: 190,000 periods from 1.
+    let mut reaction = paper(Dcqcn::default());
+    reaction.on_cnp(Time::ZERO, &cnp(Mark::Ce));
+    let least = alpha(&reaction, us(55 * 1_000_000));
+    assert_eq!(least, f64::from_bits(128));
+    assert_eq!(alpha(&reaction, us(55 * 1_000_000_000)), least);
+}
+
+#[test]
 fn without_clamp_a_second_cnp_in_a_row_keeps_the_target() {
     let mut reaction = paper(Dcqcn { clamp_target: Some(false), ..Dcqcn::default() });
     reaction.on_cnp(Time::ZERO, &cnp(Mark::Ce));
@@ -242,6 +262,7 @@ fn the_first_mark_is_reported_at_once_and_then_one_an_interval() {
     assert_eq!(arrive(&mut np, us(20), Mark::Ue), None);
     assert_eq!(arrive(&mut np, us(59), Mark::Ce), None);
     assert_eq!(np.next_timer(), us(60));
+    assert_eq!(np.on_timer(Time(us(60).0 - 1)), None);
     assert_eq!(np.on_timer(us(60)), Some(cnp(Mark::Ce)));
     assert_eq!(np.next_timer(), Time::NEVER);
     // That CNP opens an interval of its own; after a silent one the next mark goes at once.

@@ -165,6 +165,14 @@ fn it_asks_for_telemetry_on_acks_the_flow_count_and_symmetric_paths() {
 }
 
 #[test]
+fn without_fast_reaction_only_the_first_ack_of_a_round_trip_counts() {
+    // The first ACK has nothing to compare with, the second is of the same round trip.
+    let params = Fncc { fast_react: false, ..Fncc::default() };
+    let sender = after_two_acks(&params, 1, 2, &path([HALF, HALF, CONGESTED]));
+    assert_eq!((sender.window(), sender.rate()), (BDP, Rate::from_gbps(100)));
+}
+
+#[test]
 fn parameters_out_of_range_are_refused_by_key() {
     let key = |params: Fncc| params.validate().unwrap_err().key;
     assert_eq!(key(Fncc { alpha: f64::NAN, ..Fncc::default() }), "alpha");

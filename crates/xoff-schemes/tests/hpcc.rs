@@ -8,7 +8,7 @@ mod common;
 use common::flow_env;
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_schemes::hpcc::{Hpcc, HpccSender, InFlight};
+use xoff_schemes::hpcc::{Form, Hpcc, HpccSender, InFlight};
 use xoff_schemes::int::{ExactRecord, IntStack, PackedRecord, PortReading, Records};
 use xoff_schemes::{Ack, Mark, ReactionPoint, Scheme};
 
@@ -169,12 +169,84 @@ fn without_fast_reaction_a_round_trip_is_one_measurement() {
     assert_window(&sender, 118_830.0);
 }
 
+/// A sender that steers its rate, after ACKs of a full link with 12,500 B queued, u = 1 + 12,500/125,000 = 1.1, a
+/// microsecond apart; each gives the sequence numbers acknowledged and sent.
+fn steered(params: Hpcc, acks: &[(u64, u64)]) -> HpccSender {
+    let mut sender = sender(&Hpcc { form: Form::Rate, ..params });
+    for (us, &(seq, snd_nxt)) in (0..).zip(acks) {
+        sender.on_ack(&ack(seq, snd_nxt, stack(&[record(us, us * 12_500, 12_500)])));
+    }
+    sender
+}
+
+#[test]
+fn the_rate_form_steers_whole_bits_a_second() {
+    // 80 B a 10 us are 64 Mb/s. U = 0.9 * 1 + 0.1 * 1.1 = 1.01: R = 95e9 / 1.01 = 94,059,405,940.59 cut to whole
+    // bits, and 64e6; W = 125,000 * 0.9412340594 = 117,654.3 cut to whole bytes.
+    let acks = [(1_000, 50_000), (2_000, 51_000), (50_000, 52_000), (51_000, 53_000), (52_000, 54_000)];
+    let sender = steered(Hpcc::default(), &acks[..2]);
+    assert_eq!((sender.rate(), sender.window()), (Rate(94_123_405_940), 117_654));
+    // Within the round trip from the same reference: U = 0.9 * 1.01 + 0.11 = 1.019, 95e9 / 1.019 = 93,228,655,544.65.
+    let sender = steered(Hpcc::default(), &acks[..3]);
+    assert_eq!((sender.rate(), sender.window()), (Rate(93_292_655_544), 116_615));
+    // The first byte after 50,000: U = 1.0271, 95e9 / 1.0271 = 92,493,428,098.53, and this rate is the new reference:
+    // U = 1.03439, 92,557,428,098 * 0.95 / 1.03439 = 85,006,193,692.03.
+    assert_eq!(steered(Hpcc::default(), &acks[..4]).rate(), Rate(92_557_428_098));
+    assert_eq!(steered(Hpcc::default(), &acks).rate(), Rate(85_070_193_692));
+}
+
+#[test]
+fn the_rate_form_takes_its_increase_as_a_rate() {
+    // 94,059,405,940 and 100 Mb/s.
+    let params = Hpcc { r_ai: Some(Rate::from_mbps(100)), ..Hpcc::default() };
+    assert_eq!(params.validate(), Ok(()));
+    let sender = steered(params, &[(1_000, 50_000), (2_000, 51_000)]);
+    assert_eq!(sender.rate(), Rate(94_159_405_940));
+}
+
+#[test]
+fn the_rate_form_takes_additive_stages_before_a_multiplicative_one() {
+    // Half of the line rate and 1,125,000 B for T: u = 0.5 + 9 = U, R = 1e11 * 0.95 / 9.5 + 64e6 = 10.064e9. Then half
+    // of the line rate without a queue, U = 0.5. Without stages R = 10.064e9 * 0.95 / 0.5 + 64e6 = 19.1856e9; with one
+    // R = 10.064e9 + 64e6 first, and then 10.128e9 * 0.95 / 0.5 + 64e6 = 19.3072e9.
+    let queues = [1_125_000, 1_125_000, 0, 0];
+    for (max_stage, expected) in
+        [(0, vec![10_064_000_000, 19_185_600_000]), (1, vec![10_064_000_000, 10_128_000_000, 19_307_200_000])]
+    {
+        let mut sender = sender(&Hpcc { max_stage, form: Form::Rate, ..Hpcc::default() });
+        let mut rates = vec![];
+        for (round, queue) in (0..=expected.len() as u64).zip(queues) {
+            let seq = 1_000 * (round + 1);
+            sender.on_ack(&ack(seq, seq, stack(&[record(10 * round, 62_500 * round, queue)])));
+            rates.push(sender.rate().0);
+        }
+        // To a bit: 0.95 is no binary fraction.
+        assert!(
+            rates[1..].iter().zip(&expected).all(|(rate, value)| rate.abs_diff(*value) <= 1),
+            "{rates:?}"
+        );
+    }
+}
+
+#[test]
+fn the_rate_form_without_fast_reaction_measures_once_a_round_trip() {
+    // The second ACK is skipped; the third shows 25,000 B in 2 us beside the queue, u = 1.1: U = 0.8 + 0.2 * 1.1 =
+    // 1.02, 95e9 / 1.02 = 93,137,254,901.96.
+    let params = Hpcc { fast_react: false, ..Hpcc::default() };
+    let acks = [(1_000, 50_000), (2_000, 51_000), (50_001, 52_000)];
+    assert_eq!(steered(params.clone(), &acks[..2]).rate(), Rate::from_gbps(100));
+    assert_eq!(steered(params, &acks).rate(), Rate(93_201_254_901));
+}
+
 #[test]
 fn parameters_out_of_range_are_refused_by_key() {
     for eta in [0.0, -1.0, 1.5, f64::NAN, f64::INFINITY] {
         assert_eq!(Hpcc { eta, ..Hpcc::default() }.validate().unwrap_err().key, "eta");
     }
     assert_eq!(Hpcc { min_rate: Rate(0), ..Hpcc::default() }.validate().unwrap_err().key, "min_rate");
+    let both = Hpcc { r_ai: Some(Rate::from_mbps(50)), w_ai: Bytes(100), ..Hpcc::default() };
+    assert_eq!(both.validate().unwrap_err().key, "w_ai");
+    assert_eq!(Hpcc { r_ai: Some(Rate(0)), ..Hpcc::default() }.validate().unwrap_err().key, "r_ai");
     assert_eq!(Hpcc::default().validate(), Ok(()));
 }
 

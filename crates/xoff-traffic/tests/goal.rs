@@ -117,7 +117,8 @@ fn every_malformed_line_is_named() {
         ("l1: calc", "line 3: `calc` is the last word of its line: expected a whole number"),
         ("l1: calc 5 tag 3", "line 3: `tag` is behind a `calc`: expected `cpu` or `nic`"),
         ("l1: calc 5 cpu 256", "line 3: `cpu` is 256: expected a whole number up to 255"),
-        ("l1: send 5 to 1", "line 3: `send` is followed by `to`: expected `b`"),
+        ("l1: send 5 to 1", "line 3: `send` is 5, followed by `to`: expected `b` behind it, as in `send 5b`"),
+        ("l1: send to 1", "line 3: `send` is to: expected a size, such as `5b`, up to 1000000000000"),
         ("l1: send 5b from 1", "line 3: `send` is followed by `from`: expected `to`"),
         ("l1: recv 5b to 1", "line 3: `recv` is followed by `to`: expected `from`"),
         ("l1: send 5b to 4", "line 3: `to` is 4: expected a whole number up to 3"),
@@ -136,6 +137,10 @@ fn every_malformed_line_is_named() {
         (
             "l1: calc 5\nl1 requires l2",
             "line 4: `l2` is the label of no operation: expected a label of rank 0; did you mean `l1`?",
+        ),
+        (
+            "l1: calc 5\nl1 requires what",
+            "line 4: `what` is the label of no operation: expected a label of rank 0 such as `l1`",
         ),
         ("l1: calc 5\nl1 requires", "line 4: `requires` is the last word of its line: expected the label"),
         ("l1: calc 5\nl1 irequires l1 l1", "line 4: `l1` is followed by `l1`: expected the end of the line"),
@@ -192,7 +197,7 @@ fn what_can_never_complete_is_refused() {
             "recv 5b from 0 tag 2",
             3,
             "send",
-            "with tag 1, and 0 receives there for them: expected as many receives as sends, or `ignore_tags = true`, with which all have one",
+            "with tag 1, and 0 receives there for them: expected as many receives as sends, or `--ignore-tags` of the import, `ignore_tags = true` in a scenario, with which all have one",
         ),
         (
             "send 5b to 0",

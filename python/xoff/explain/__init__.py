@@ -12,6 +12,7 @@ from xoff.explain.flows import longest_waits, totals, worst_flows
 from xoff.explain.missing import missing
 from xoff.explain.rules import RULES
 from xoff.results import Run
+from xoff.sweeps.folder import settings_of
 
 __all__ = ["Explanation", "Finding", "FlowTime", "Missing", "Share", "explain"]
 
@@ -23,7 +24,7 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     done = int(facts.flows["fct_ps"].is_not_null().sum()) if len(facts.flows) else 0
     return Explanation(
-        name=name or (str(run.folder) if run.folder else run.scheme),
+        name=name or _name(run),
         about={
             "scheme": run.scheme,
             "flow_control": facts.flow_control,
@@ -39,3 +40,11 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
         waits=longest_waits(facts, 5),
         missing=missing(facts),
     )
+
+
+def _name(run: Run) -> str:
+    """A run's folder, of a sweep's with what sets the run apart, which its folder does not say."""
+    if run.folder is None:
+        return run.scheme
+    settings = settings_of(run.folder)
+    return f"{run.folder} ({settings})" if settings else str(run.folder)

@@ -170,7 +170,7 @@ def _connection(line: Line, nodes: int, priorities: dict[str, Line]) -> Flow:
     start = 0
     if "start" in pairs:
         # Some files have `1.5e6`; parts of a ps are cut, as there.
-        start = int(Fraction(line.real(pairs["start"][0], "`start`")))
+        start = int(Fraction(line.real(pairs["start"][0], "`start`", "ps")))
         if start > LATEST:
             raise line.wrong(f"`start` is {shown(pairs['start'][1])}", f"at most {LATEST} ps")
     if "prio" in pairs:

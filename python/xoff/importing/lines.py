@@ -50,11 +50,11 @@ class Line:
             raise self.wrong(f"{name} is {shown(word)}", f"a whole number from {least} to {most}")
         return value
 
-    def real(self, index: int, name: str) -> str:
-        """The word at `index`, which is a number of at least 0; as a text, which is exact."""
+    def real(self, index: int, name: str, unit: str = "") -> str:
+        """The word at `index`, which is a number of at least 0, of a unit; as a text, which is exact."""
         word = self.words[index]
         if not _REAL.fullmatch(word) or len(word) > 40 or not math.isfinite(float(word)):
-            raise self.wrong(f"{name} is {shown(word)}", "a number, 0 or more")
+            raise self.wrong(f"{name} is {shown(word)}", f"a number{unit and f' of {unit}'}, 0 or more")
         return word
 
 

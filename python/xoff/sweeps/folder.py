@@ -58,6 +58,17 @@ def is_sweep(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
+def settings_of(run: Path) -> str | None:
+    """The settings and the seed of a run in a folder of many, on one line; for any other run nothing."""
+    try:
+        points = json.loads((run.resolve().parent.parent / INDEX).read_text(encoding="utf-8"))["points"]
+        point = next(point for point in points if point["run"] == run.resolve().name)
+        parts = [f"{key} = {text_of(value)}" for key, value in point["settings"].items() if key != "seed"]
+        return ", ".join([*parts, f"seed {point['seed']}"])
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+        return None
+
+
 class Folder:
     """A folder of runs, for one process at a time: a context manager."""
 

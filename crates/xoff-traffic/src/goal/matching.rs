@@ -83,7 +83,8 @@ fn without_partner(
     );
     let mut expected = "as many receives as sends".to_string();
     if by_order {
-        expected += ", or `ignore_tags = true`, with which all have one";
+        expected +=
+            ", or `--ignore-tags` of the import, `ignore_tags = true` in a scenario, with which all have one";
     }
     GoalError::new(operation.line, operation.action.word(), Fault::bounds(value, expected))
 }

@@ -124,11 +124,15 @@ impl<'a> Words<'a> {
 
     /// The next word as a whole number.
     fn number(&mut self, subject: &str, most: u64) -> Result<u64, GoalError> {
+        self.number_of(subject, most, "a whole number")
+    }
+
+    /// The next word as a number of what `expected` says.
+    fn number_of(&mut self, subject: &str, most: u64, expected: &str) -> Result<u64, GoalError> {
         let word = self.next();
         let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= most);
-        number.ok_or_else(|| match word {
-            Some(word) => self.wrong(subject, shown(word), format!("a whole number up to {most}")),
-            None => self.wrong(subject, before(None), format!("a whole number up to {most}")),
+        number.ok_or_else(|| {
+            self.wrong(subject, word.map_or_else(|| before(None), shown), format!("{expected} up to {most}"))
         })
     }
 
@@ -238,8 +242,16 @@ impl Reader {
         let mut action = if word == "calc" {
             Action::Calc { ns: words.number(word, LONGEST_NS)? }
         } else {
-            let size = words.number(word, MAX_FLOW.0)?;
-            words.expect("b", word)?;
+            let size = words.number_of(word, MAX_FLOW.0, "a size, such as `5b`,")?;
+            if words.words.first() != Some(&"b") {
+                let found = before(words.words.first().copied());
+                return Err(words.wrong(
+                    word,
+                    format!("{size}, {found}"),
+                    format!("`b` behind it, as in `{word} {size}b`"),
+                ));
+            }
+            words.next();
             let preposition = if word == "send" { "to" } else { "from" };
             words.expect(preposition, word)?;
             if words.words.first() == Some(&"-1") {
@@ -308,9 +320,12 @@ impl Reader {
                     // Of several as near the one that sorts first, whatever the order of the map.
                     let mut known: Vec<&str> = rank.labels.keys().map(String::as_str).collect();
                     known.sort_unstable();
+                    let first = known.first().copied();
                     let near = nearest(label, known);
-                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-                    let expected = format!("a label of rank {}{near}", rank.number);
+                    let example =
+                        || first.map_or(String::new(), |label| format!(" such as `{}`", shown(label)));
+                    let hint = near.map_or_else(example, |n| format!("; did you mean `{n}`?"));
+                    let expected = format!("a label of rank {}{hint}", rank.number);
                     GoalError::new(line, shown(label), Fault::bounds("the label of no operation", expected))
                 })
             };

@@ -71,20 +71,28 @@ fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
         Queues::Switches => (0..topology.ports()).filter(of_switch).count(),
         Queues::All => topology.ports() as usize,
         Queues::Ports(names) => {
-            known_ports(c, "queues", names, &topology.port_names());
+            known_ports(c, "queues", names, &topology.port_names(), &["switches", "all"]);
             names.len()
         }
     }
 }
 
-/// Refuses names of ports that are not among `known`.
-fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String]) {
+/// Refuses names of ports that are not among `known`; some keys take one of `words` in place of the list.
+fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String], words: &[&str]) {
     for (i, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name)) {
-        let near = nearest(name, known.iter().map(String::as_str));
-        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let near = nearest(name, known.iter().map(String::as_str).chain(words.iter().copied()));
+        let near = near.as_deref();
+        let meant = near.filter(|n| n != name).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         let example = known.last().map_or("node->neighbour", String::as_str);
+        let is_port = near.is_some_and(|near| !words.contains(&near));
+        let instead = if is_port || words.is_empty() {
+            String::new()
+        } else {
+            format!(", or in place of the list `{}`", words.join("` or `"))
+        };
         let message = format!("`{key}` in [record] names the unknown port {name:?}");
-        c.add(&format!("record.{key}.{i}"), message, format!("expected a port such as `{example}`{meant}"));
+        let expected = format!("expected a port such as `{example}`{instead}{meant}");
+        c.add(&format!("record.{key}.{i}"), message, expected);
     }
 }
 
@@ -92,7 +100,7 @@ fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String
 fn packets(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let record = &s.record;
     if let Queues::Ports(names) = &record.packets {
-        known_ports(c, "packets", names, &topology.port_names());
+        known_ports(c, "packets", names, &topology.port_names(), &["switches", "all"]);
     }
     // A manifest has the defaults written out.
     let times = [
@@ -124,7 +132,7 @@ fn states(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     };
     states_are_told(c, s);
     let known = topology.port_names();
-    known_ports(c, "states", names, &known);
+    known_ports(c, "states", names, &known, &["all"]);
     for (i, name) in names.iter().enumerate() {
         let port = known.iter().position(|k| k == name);
         let node = port.map(|p| &topology.nodes[topology.node_of(p as u32) as usize]);
