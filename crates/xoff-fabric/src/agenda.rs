@@ -11,11 +11,12 @@ use std::mem;
 
 use xoff_engine::{Arrival, EntityQueues, Event, EventQueue, MOST_LANES, Next, Time};
 
+use crate::counters::fingerprint;
 use crate::cut::needs_one_part;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::network::Network;
 use crate::packet::PacketId;
-use crate::part::{Part, fingerprint};
+use crate::part::Part;
 use crate::settings::Order;
 use crate::topology::{NodeId, PortId};
 

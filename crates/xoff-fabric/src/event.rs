@@ -14,12 +14,12 @@ pub mod kind {
     pub const HOST_ARRIVAL: u32 = 2;
     /// A PAUSE takes effect after the response time, or credits come back; the index is the port's and priority's queue.
     /// Or a place in a buffer is free, whose port is the index.
-    pub const PAUSE_APPLY: u32 = 3;
+    pub const LINK_CONTROL_APPLY: u32 = 3;
     /// A pause's time has run out.
     pub const PAUSE_EXPIRY: u32 = 4;
     /// Half a pause's time has passed at its sender; or the time between two updates of credits, at the port that is the
     /// index.
-    pub const PAUSE_REFRESH: u32 = 5;
+    pub const LINK_CONTROL_PERIOD: u32 = 5;
     /// A flow starts; or, above the numbers of flows, a step takes its processor or gives it back.
     pub const FLOW_START: u32 = 6;
     /// An endless flow stops sending.

@@ -9,7 +9,7 @@
 //! 3. [`switching`]: arrival, egress queue, departure. On the way [`buffer`] accounts for it and [`pause`] tells the
 //!    neighbour, or [`credit`] does both; it waits in its [`port`], or with queues at the inputs in `voq`; among
 //!    priorities [`vl_arbitration`] chooses; [`cut_through`] lets it go before its last bit has come.
-//! 4. At each egress queue a detector marks it and a congestion point looks at it (`watch_dequeue` in [`switching`]), or
+//! 4. At each egress queue a detector marks it and a congestion point looks at it (`watching`), or
 //!    the point of the whole switch does (`switch_point`); [`detection`] keeps marks and states, [`roots`] who is to blame.
 //! 5. [`receiver`] turns it into an ACK or a CNP, which goes the same way back, through steps 1 to 3 in its class, to
 //!    `feedback` in [`sender`].
@@ -25,6 +25,7 @@ pub mod breakdown;
 pub mod buffer;
 pub mod build;
 pub mod capture;
+pub mod counters;
 pub mod credit;
 pub mod cut;
 pub mod cut_through;
@@ -33,6 +34,7 @@ pub mod dependencies;
 pub mod detection;
 pub mod event;
 pub mod failure;
+mod int_table;
 mod lanes;
 mod merge;
 pub mod network;
@@ -60,6 +62,7 @@ pub mod topology;
 pub mod vl_arbitration;
 mod voq;
 mod waiting;
+mod watching;
 pub mod windows;
 mod wire;
 

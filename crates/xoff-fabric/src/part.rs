@@ -7,14 +7,15 @@
 
 use std::sync::Arc;
 
-use xoff_engine::{Domain, SharedNs3Streams, Time, stream};
+use xoff_engine::Time;
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
 use xoff_schemes::int::{PackedRecord, PortReading};
-use xoff_schemes::{AnyCongestion, IntFormat, IntPath, PortEnv};
+use xoff_schemes::{IntFormat, IntPath};
 
 use crate::agenda::{Agenda, arrival_key};
 use crate::breakdown::sender::Breakdown;
 use crate::buffer::{IngressQueue, Memory};
+use crate::counters::{Counters, fingerprint};
 use crate::credit::Credits;
 use crate::cut::{Cut, PartId};
 use crate::cut_through::CutThrough;
@@ -39,46 +40,8 @@ use crate::topology::{NodeId, PortId, peer};
 use crate::vl_arbitration::VlArbiter;
 use crate::voq::Voqs;
 use crate::waiting::Waiting;
+use crate::watching::Point;
 use crate::windows::{Totals, Windows};
-
-/// A congestion point and its pending timer.
-pub(crate) struct Point {
-    pub state: AnyCongestion,
-    pub timer_at: Time,
-}
-
-impl Counters {
-    /// Adds a part's.
-    pub(crate) fn add(&mut self, part: &Counters) {
-        self.events += part.events;
-        self.packet_hops += part.packet_hops;
-        self.fingerprint = self.fingerprint.wrapping_add(part.fingerprint);
-        self.flows_done += part.flows_done;
-        self.background_done += part.background_done;
-        self.delivered_bytes += part.delivered_bytes;
-        self.drops += part.drops;
-    }
-}
-
-/// Counts of what happened.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
-    /// Events handled.
-    pub events: u64,
-    /// Packets of any kind received at any node.
-    pub packet_hops: u64,
-    /// Sum over all events of a hash of time and key: the same for the same sequence of events, however the
-    /// network is cut into parts.
-    pub fingerprint: u64,
-    /// Flows completed.
-    pub flows_done: u64,
-    /// Of these, the flows that the run does not wait for.
-    pub background_done: u64,
-    /// Payload bytes delivered in order.
-    pub delivered_bytes: u64,
-    /// Packets dropped.
-    pub drops: u64,
-}
 
 /// The state of a part and its pending events.
 pub struct Part {
@@ -157,13 +120,6 @@ pub struct Part {
     pub(crate) tells_when_ready: bool,
     /// NICs work as in another simulator, see [`crate::settings::NicTimer::Ns3`].
     pub(crate) ns3_nic: bool,
-}
-
-/// A folded multiplication mixes an event's time and key; the sum over events does not depend on the order of nodes.
-#[inline]
-pub(crate) fn fingerprint(time: Time, key: u32) -> u64 {
-    let mixed = u128::from(time.0 ^ u64::from(key) << 32) * 0x9E37_79B9_7F4A_7C15;
-    (mixed >> 64) as u64 ^ mixed as u64
 }
 
 impl Part {
@@ -307,40 +263,6 @@ impl Part {
             headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q)).collect();
     }
 
-    fn build_points(&mut self, detector: Option<&AnyDetector>) {
-        let net = self.net.clone();
-        let first = net.settings.quirks.marking_stream;
-        let ns3_streams = first.map(|first| SharedNs3Streams::new(1, 1, first.into()));
-        for port in 0..net.topology.ports() {
-            for priority in 0..self.priorities {
-                let point = port * self.priorities as u32 + priority as u32;
-                let env = |domain| PortEnv {
-                    point,
-                    rate: net.topology.rate(port),
-                    delay: net.topology.delay(port),
-                    payload: net.wire.payload,
-                    frame: net.wire.frame(),
-                    to_host: net.is_host(net.topology.node_of(peer(port))),
-                    credit_period: net.settings.flow_control.update_period(),
-                    hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
-                    stream: stream(net.seed, domain, u64::from(point)),
-                    ns3_streams: ns3_streams.clone(),
-                };
-                if let Some(detector) = detector {
-                    self.detectors.push(detector.detector(&env(Domain::Marking)));
-                }
-                if net.signals.congestion_point {
-                    let state = net.scheme.congestion(&env(Domain::Congestion));
-                    self.points.push(Point { state, timer_at: Time::NEVER });
-                    let node = net.topology.node_of(port);
-                    if !net.is_host(node) && self.owns(node) {
-                        self.sync_point_timer(point);
-                    }
-                }
-            }
-        }
-    }
-
     /// The time of the last event handled.
     pub fn now(&self) -> Time {
         self.now
@@ -406,11 +328,11 @@ impl Part {
     pub(crate) fn rare_event(&mut self, key: u32, arg: u32) {
         let index = index_of(key);
         match kind_of(key) {
-            kind::PAUSE_APPLY if self.credits.is_some() => self.credit_event(index, arg),
-            kind::PAUSE_APPLY => self.apply_pause(index, arg),
+            kind::LINK_CONTROL_APPLY if self.credits.is_some() => self.credit_event(index, arg),
+            kind::LINK_CONTROL_APPLY => self.apply_pause(index, arg),
             kind::PAUSE_EXPIRY => self.pause_expiry(index),
-            kind::PAUSE_REFRESH if self.credits.is_some() => self.credit_period(index),
-            kind::PAUSE_REFRESH => self.pause_refresh(index),
+            kind::LINK_CONTROL_PERIOD if self.credits.is_some() => self.credit_period(index),
+            kind::LINK_CONTROL_PERIOD => self.pause_refresh(index),
             kind::FLOW_START if index as usize >= self.net.flows.len() => self.step_event(index, arg),
             kind::FLOW_START => self.flow_start(index, arg),
             kind::FLOW_STOP => self.flow_stop(index),

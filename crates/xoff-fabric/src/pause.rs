@@ -58,7 +58,7 @@ impl Part {
             let next = self.now + if refresh { pause / 2 } else { pause }.max(Time(1));
             self.pauses[queue as usize].refresh_at = next;
             let node = self.ports[self.port_of(queue) as usize].node;
-            self.events.push(node, next, key(kind::PAUSE_REFRESH, queue), 0);
+            self.events.push(node, next, key(kind::LINK_CONTROL_PERIOD, queue), 0);
         }
         self.send_pfc(queue, quanta);
     }
@@ -141,7 +141,7 @@ impl Part {
             self.apply_pause(queue, quanta);
         } else {
             let node = self.ports[port as usize].node;
-            self.events.push(node, self.now + response, key(kind::PAUSE_APPLY, queue), quanta);
+            self.events.push(node, self.now + response, key(kind::LINK_CONTROL_APPLY, queue), quanta);
         }
     }
 

@@ -6,12 +6,13 @@ use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
 use crate::buffer::IngressQueue;
+use crate::counters::Counters;
 use crate::credit::counters::{ReceivingEnd, SendingEnd};
 use crate::cut::{Cut, PartId};
 use crate::deadlock::deadlock;
 use crate::failure::Failure;
 use crate::network::Network;
-use crate::part::{Counters, Part};
+use crate::part::Part;
 use crate::port::Port;
 use crate::records::{Recording, Records};
 use crate::threads::{alone, together};

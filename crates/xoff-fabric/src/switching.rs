@@ -3,14 +3,13 @@
 //! Output-queued with shared memory and store-and-forward: a packet is charged to its ingress port when its last
 //! bit has arrived, waits in its egress queue, and is released when its transmission begins.
 
-use xoff_engine::Time;
 use xoff_schemes::int::PortReading;
-use xoff_schemes::{Cnm, CongestionPoint, Detector, IntPath, Mark, Passing, QueueView};
+use xoff_schemes::{Detector, IntPath};
 
 use crate::event::{key, kind};
-use crate::packet::{CHARGED, Kind, NO_PACKET, Packet, PacketId};
+use crate::packet::{CHARGED, Kind, PacketId};
 use crate::part::Part;
-use crate::port::{CONTROL, DATA, MAC_CONTROL, Waiting};
+use crate::port::{DATA, MAC_CONTROL, Waiting};
 use crate::topology::PortId;
 
 impl Part {
@@ -294,159 +293,5 @@ impl Part {
             _ => {}
         }
         self.put_on_wire(egress, id);
-    }
-
-    /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
-    #[inline]
-    fn int_reading(&self, port: PortId) -> PortReading {
-        self.int_table.get(port as usize).copied().unwrap_or_else(|| self.live_reading(port))
-    }
-
-    /// A port's counters now.
-    #[inline]
-    fn live_reading(&self, port: PortId) -> PortReading {
-        let port = &self.ports[port as usize];
-        PortReading {
-            at: self.now,
-            // The frame on the wire counts by the part that is through: whole frames would make the rate between
-            // two readings jump by a frame's share.
-            tx_bytes: port.sent_by(self.now),
-            queue_bytes: port.queued_bytes,
-            rate: port.rate,
-        }
-    }
-
-    /// Takes the periodic snapshot of all ports' counters (FNCC, section 4.1).
-    pub(crate) fn refresh_int_table(&mut self) {
-        let mut table = std::mem::take(&mut self.int_table);
-        if table.is_empty() {
-            table.extend((0..self.ports.len() as u32).map(|p| self.live_reading(p)));
-        }
-        for &port in &self.own_ports {
-            table[port as usize] = self.live_reading(port);
-        }
-        self.int_table = table;
-        let next = self.now + self.net.settings.packets.int_refresh;
-        self.events.push_common(next, key(kind::INT_REFRESH, 0));
-    }
-
-    /// The queue that a detector or congestion point sees, with `more` bytes that pass without queueing.
-    fn view(&self, egress: PortId, class: u8, more: u64) -> QueueView {
-        let bytes = self.queues[egress as usize * self.classes + class as usize].bytes + more;
-        QueueView { now: self.now, bytes }
-    }
-
-    /// What a detector or congestion point sees of a packet.
-    fn passing(&self, id: PacketId) -> Passing {
-        let packet = &self.packets[id];
-        Passing { flow: packet.flow, bytes: u64::from(packet.size) }
-    }
-
-    /// The index of a port's and class's detector, congestion point and pause state.
-    #[inline]
-    pub(crate) fn data_queue(&self, port: PortId, class: u8) -> u32 {
-        port * self.priorities as u32 + u32::from(class - DATA)
-    }
-
-    fn note_enqueue(&mut self, egress: PortId, id: PacketId, class: u8, more: u64) {
-        let view = self.view(egress, class, more);
-        if self.roots.is_some() {
-            self.root_enqueue(egress, class, view.bytes);
-        }
-        if self.switch_points.is_some() {
-            self.switch_point_enqueue(egress, id, class, view.bytes);
-        }
-        if self.points.is_empty() {
-            return;
-        }
-        let passing = self.passing(id);
-        let point = self.data_queue(egress, class);
-        self.points[point as usize].state.on_enqueue(&view, &passing);
-        self.sync_point_timer(point);
-    }
-
-    fn watch_dequeue(&mut self, egress: PortId, id: PacketId, class: u8) {
-        let view = self.view(egress, class, 0);
-        let point = self.data_queue(egress, class);
-        let passing = self.passing(id);
-        if let Some(detector) = self.detectors.get_mut(point as usize) {
-            let mark = detector.on_dequeue(&view, &passing);
-            let packet = &mut self.packets[id];
-            if mark > packet.mark {
-                packet.mark = mark;
-                self.note_mark(egress, id, mark);
-            }
-            if !self.records.states_now.is_empty() {
-                self.note_state(egress, class);
-            }
-        }
-        if self.roots.is_some() {
-            let size = u64::from(self.packets[id].size);
-            self.root_dequeue(egress, class, size, view.bytes);
-        }
-        if self.switch_points.is_some() {
-            self.switch_point_dequeue(egress, id, class);
-        }
-        if !self.points.is_empty() {
-            self.points[point as usize].state.on_dequeue(&view, &passing);
-            self.sync_point_timer(point);
-        }
-    }
-
-    /// Schedules a congestion point's next timer, if it moved ahead.
-    pub(crate) fn sync_point_timer(&mut self, point: u32) {
-        let p = &mut self.points[point as usize];
-        let next = p.state.next_timer();
-        if next < p.timer_at {
-            p.timer_at = next;
-            let node = self.ports[point as usize / self.priorities].node;
-            self.events.push(node, next, key(kind::CONGESTION_TIMER, point), 0);
-        }
-    }
-
-    pub(crate) fn congestion_timer(&mut self, point: u32) {
-        if self.points[point as usize].timer_at != self.now {
-            return;
-        }
-        self.points[point as usize].timer_at = Time::NEVER;
-        if self.points[point as usize].state.next_timer() <= self.now {
-            let (egress, priority) = (point / self.priorities as u32, point % self.priorities as u32);
-            let view = self.view(egress, DATA + priority as u8, 0);
-            let mut messages = Vec::new();
-            self.points[point as usize].state.on_timer(&view, &mut messages);
-            for message in messages {
-                self.send_cnm(egress, &message);
-            }
-        }
-        self.sync_point_timer(point);
-    }
-
-    /// Sends a switch's message to a flow's source, back along the flow's path.
-    pub(crate) fn send_cnm(&mut self, egress: PortId, message: &Cnm) {
-        let path = self.net.data_path(message.flow);
-        let Some(hop) = path.iter().position(|&p| p == egress) else { return };
-        // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
-        let position = self.net.routes[message.flow as usize].back + (path.len() - hop) as u32;
-        let size = self.net.wire.cnp as u16;
-        let id = self.packets.insert(Packet {
-            seq: message.rate.bps(),
-            sent_at: self.now,
-            flow: message.flow,
-            next: NO_PACKET,
-            position: position + 1,
-            ingress: egress,
-            point: message.point,
-            size,
-            payload: 0,
-            flow_count: 0,
-            kind: Kind::Cnm,
-            class: CONTROL,
-            mark: Mark::None,
-            flags: 0,
-            hops: 0,
-        });
-        self.records.cnms_sent += 1;
-        let out = self.net.paths[position as usize];
-        self.enqueue(out, id, CONTROL, u64::from(size));
     }
 }

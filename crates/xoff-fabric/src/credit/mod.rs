@@ -142,7 +142,7 @@ impl Part {
         for &port in &self.own_ports {
             let phase = stream(self.net.seed, Domain::Credit, port.into()).next_u64() % period.0.max(1);
             let node = self.ports[port as usize].node;
-            self.events.push(node, Time(phase), key(kind::PAUSE_REFRESH, port), 0);
+            self.events.push(node, Time(phase), key(kind::LINK_CONTROL_PERIOD, port), 0);
         }
     }
 
@@ -225,7 +225,7 @@ impl Part {
                 if on_change {
                     let port = queue / self.priorities as u32;
                     let node = self.ports[port as usize].node;
-                    self.events.push(node, left_at, key(kind::PAUSE_APPLY, port), 0);
+                    self.events.push(node, left_at, key(kind::LINK_CONTROL_APPLY, port), 0);
                 }
             }
         }
@@ -237,7 +237,7 @@ impl Part {
         let arrival = at + port.serialization(bytes) + port.delay;
         let (there, away) = (self.other_end(queue), port.arrival_key == crate::port::AWAY);
         let node = self.net.topology.node_of(there / self.priorities as u32);
-        let key = key(kind::PAUSE_APPLY, there);
+        let key = key(kind::LINK_CONTROL_APPLY, there);
         if away {
             let to = self.part_of(node);
             self.outboxes[to].signal(node, Event { time: arrival, key, arg: credits as u32 });
@@ -269,7 +269,7 @@ impl Part {
         let Some(credits) = &self.credits else { return };
         let Return::Updates { period, .. } = credits.back else { return };
         let node = self.ports[port as usize].node;
-        self.events.push(node, self.now + period, key(kind::PAUSE_REFRESH, port), 0);
+        self.events.push(node, self.now + period, key(kind::LINK_CONTROL_PERIOD, port), 0);
         for priority in 0..self.priorities as u32 {
             self.send_update(port, priority);
         }
