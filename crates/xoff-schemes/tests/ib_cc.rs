@@ -79,6 +79,10 @@ fn the_other_tables_have_their_formulas() {
     // A constant of 0.001 is beyond 14 bits nowhere: 112,903 / 9.025 = 12,510.
     let least = IbCc { fabric_constant: Some(0.001), ..shape(Shape::Mellanox) };
     assert_eq!(last(&least).multiplier, 12_510);
+    // The constant is shown where a shape has one.
+    let shown = |cct| shape(cct).resolve(&NetworkEnv::default()).fabric_constant;
+    assert_eq!((shown(Shape::Simula), shown(Shape::Mellanox)), (Some(0.218), Some(0.218)));
+    assert_eq!(shown(Shape::Ibsim), None);
 }
 
 #[test]

@@ -53,6 +53,9 @@ fn gains_halve_each_time_the_rate_halves() {
 fn the_controller_weighs_length_and_growth_of_the_queue() {
     let mut point = busy_port();
     assert_eq!(point.next_timer(), us(40));
+    let mut early = vec![];
+    point.on_timer(&QueueView { now: us(39), bytes: 500 * UNIT }, &mut early);
+    assert_eq!((early, point.next_timer()), (vec![], us(40)));
     assert_eq!(point.rate(), Rate::from_gbps(100));
     // q = 500: F = 10,000 - 0.45 * (500 - 500) - 2.25 * (500 - 0) = 8,875.
     tick(&mut point, 500);
