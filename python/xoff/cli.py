@@ -9,6 +9,8 @@ from __future__ import annotations
 import json
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -197,15 +199,9 @@ def sweep(
     """
     from xoff.sweeps import sweep as make_runs
 
-    def failed(what: str) -> None:
-        complain("failed", what)
-
     source = _read(scenario, sets, schemes)
-    try:
-        swept = make_runs(source, out, _crew(workers, cluster), say=failed, quiet=quiet)
-    except KeyboardInterrupt:
-        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
-        raise typer.Exit(INTERRUPTED) from None
+    with _resumable(out):
+        swept = make_runs(source, out, _crew(workers, cluster), say=_failed, quiet=quiet)
     if not quiet:
         there = len(swept.runs) - swept.made - len(swept.failed)
         parts = [count_text(swept.made, "run") + " made"]
@@ -235,11 +231,8 @@ def tune(
     from xoff.tuning.show import best_text
 
     source = _read(scenario, sets, schemes)
-    try:
-        tuned = search(source, out, _crew(workers, cluster), say=lambda what: complain("failed", what), quiet=quiet)
-    except KeyboardInterrupt:
-        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
-        raise typer.Exit(INTERRUPTED) from None
+    with _resumable(out):
+        tuned = search(source, out, _crew(workers, cluster), say=_failed, quiet=quiet)
     typer.echo(best_text(tuned))
     typer.echo(f"{'results':<9} {out}")
     if not tuned.best:
@@ -427,6 +420,20 @@ def _all_used(scenario: Scenario, resolved: str) -> None:
     for scheme in scenario.schemes:
         if scheme.name != name:
             raise UserError(f"--scheme: `{scheme.name}` is given, and the scenario runs `{name}`: expected one of them")
+
+
+@contextmanager
+def _resumable(out: Path) -> Iterator[None]:
+    """Ends a command on Ctrl-C that goes on from `out` where it is given again."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _failed(what: str) -> None:
+    complain("failed", what)
 
 
 def _crew(workers: int | None, cluster: str | None) -> Crew:

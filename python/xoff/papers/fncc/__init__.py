@@ -6,22 +6,16 @@ Figs. 2, 4 to 8 and 10 to 12 are drawings.
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
-from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
+from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.fncc import drawings, readings
 from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.fncc.findings import GROUPS, find
 
 TITLE = "FNCC: Fast Notification Congestion Control in Data Center Networks, reproduced"
-LEAD = (
-    "Xu et al., arXiv 2024. Every number and figure on this page was computed from runs of xoff; a verdict is "
-    "`reproduced` where the relation holds and the size is within 25 % of the paper's, `direction` where only the "
-    "relation holds, `contradicted` where it does not. Fig. 1a is hardware trend data and no experiment."
-)
+LEAD = f"Xu et al., arXiv 2024. {VERDICTS} Fig. 1a is hardware trend data and no experiment."
 READINGS_LEAD = (
     "What the paper leaves open is set otherwise, everything that it touches is run again, and the verdicts are "
     "computed anew."
@@ -40,11 +34,10 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     RunError
         A run broke.
     """
-    began = time.monotonic()
-    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    making = begin(HERE, claim, out)
+    claims = making.claims
     scale = QUICK if quick else FULL
     groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    out.mkdir(parents=True, exist_ok=True)
     main = [job for group in groups for job in group_jobs(group, scale)]
     results = run_jobs([*main, *readings.jobs(groups, scale)], "FNCC")
     keys = {job.key for job in main}
@@ -53,12 +46,10 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
 
     findings = [find(each, own, scale, _shortened(each.name, scale) if quick else "") for each in claims]
     figures = drawings.draw(own, out)
-    _claims.write(findings, out)
     table = readings.table(claims, own, further, scale)
     table.write_csv(out / "readings.csv")
     columns, rows = readings.overview(table)
-    _page.write_page(
-        out / "index.html",
+    return making.publish(
         title=TITLE,
         lead=LEAD,
         banner=_banner(scale) if quick else _window(scale),
@@ -66,10 +57,6 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
         figures=figures,
         tables=[("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", columns, rows)],
     )
-    for finding in findings:
-        print(f"{finding.verdict:<13} {finding.claim.id:<22} {_claims.measured_text(finding)}")
-    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _window(scale: Scale) -> str:

@@ -5,22 +5,16 @@ Scenario, claims and what is drawn and computed from its runs.
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
-from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
+from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.pft import drawings, readings
 from xoff.papers.pft.experiments import FULL, HERE, QUICK, Scale, jobs, merged, points
 from xoff.papers.pft.findings import find
 
 TITLE = "PFT: Proactive Flow Throttling at endpoints, reproduced"
-LEAD = (
-    "Qi et al. Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where "
-    "the relation holds and the size is within 25 % of the paper's, `direction` where only the relation holds, "
-    "`contradicted` where it does not. F_C is bandwidth over delay relative to the same without PFT."
-)
+LEAD = f"Qi et al. {VERDICTS} F_C is bandwidth over delay relative to the same without PFT."
 READINGS_LEAD = (
     "What the paper leaves open is set otherwise, one thing at a time, and F_C of its best setting is computed anew."
 )
@@ -38,11 +32,10 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     RunError
         A run broke.
     """
-    began = time.monotonic()
-    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    making = begin(HERE, claim, out)
+    claims = making.claims
     names = {each.name for each in claims}
     scale = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     wanted = jobs(merged(points(name, scale) for name in sorted(names)), scale)
     if "control-factor" in names:
         wanted += readings.further(scale)
@@ -51,14 +44,12 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     short = _shortened(scale) if quick else ""
     findings = [find(each, results, short) for each in claims]
     figures = drawings.draw(results, out, names)
-    _claims.write(findings, out)
     tables = []
     if "control-factor" in names:
         found = readings.table(results)
         found.write_csv(out / "readings.csv")
         tables.append(("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", *readings.overview(found)))
-    _page.write_page(
-        out / "index.html",
+    return making.publish(
         title=TITLE,
         lead=LEAD,
         banner=short or _lengths(scale),
@@ -66,10 +57,6 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
         figures=figures,
         tables=tables,
     )
-    for finding in findings:
-        print(f"{finding.verdict:<13} {finding.claim.id:<32} {_claims.measured_text(finding)}")
-    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _lengths(scale: Scale) -> str:

@@ -5,22 +5,16 @@ Scenario, claims and what is drawn and computed from its runs.
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
-from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
+from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.sqcc import drawings, readings
 from xoff.papers.sqcc.experiments import FULL, GROUPS, HERE, QUICK, Scale, jobs
 from xoff.papers.sqcc.findings import find
 
 TITLE = "SQCC: Stable Queue Congestion Control, reproduced"
-LEAD = (
-    "Tang et al. Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where "
-    "the relation holds and the size is within 25 % of the paper's, `direction` where only the relation holds, "
-    "`contradicted` where it does not. A packet of queue is a frame of 1000 B."
-)
+LEAD = f"Tang et al. {VERDICTS} A packet of queue is a frame of 1000 B."
 READINGS_LEAD = (
     "What the paper leaves open is set otherwise, runs are made again with one seed, and the verdicts are computed "
     "anew."
@@ -39,10 +33,9 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     RunError
         A run broke.
     """
-    began = time.monotonic()
-    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    making = begin(HERE, claim, out)
+    claims = making.claims
     scale = QUICK if quick else FULL
-    out.mkdir(parents=True, exist_ok=True)
     main = jobs([point for each in claims for point in GROUPS[each.name]], scale)
     results = run_jobs([*main, *readings.further(claims, scale)], "SQCC")
     keys = {job.key for job in main}
@@ -52,12 +45,10 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     short = _shortened(scale) if quick else ""
     findings = [find(each, own, short) for each in claims]
     figures = drawings.draw(own, others, out)
-    _claims.write(findings, out)
     table = readings.table(claims, others)
     table.write_csv(out / "readings.csv")
     columns, rows = readings.overview(table)
-    _page.write_page(
-        out / "index.html",
+    return making.publish(
         title=TITLE,
         lead=LEAD,
         banner=short or _lengths(scale),
@@ -65,10 +56,6 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
         figures=figures,
         tables=[("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", columns, rows)],
     )
-    for finding in findings:
-        print(f"{finding.verdict:<13} {finding.claim.id:<32} {_claims.measured_text(finding)}")
-    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _lengths(scale: Scale) -> str:

@@ -6,25 +6,19 @@ to 7 are simulated.
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
 import polars as pl
 
-from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
+from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.srcc import drawings, readings
 from xoff.papers.srcc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.srcc.findings import GROUPS, find
 
 TITLE = "SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks, reproduced"
 LEAD = (
-    "Hu et al., IEEE Transactions on Industrial Informatics 2024. Every number and figure on this page "
-    "was computed from "
-    "runs of xoff; a verdict is `reproduced` where the relation holds and the size is within 25 % of the paper's, "
-    "`direction` where only the relation holds, `contradicted` where it does not. The testbed's figures "
-    "are simulated at "
+    f"Hu et al., IEEE Transactions on Industrial Informatics 2024. {VERDICTS} The testbed's figures are simulated at "
     "its settings."
 )
 READINGS_LEAD = "What the paper leaves open is set otherwise, and everything that it touches is run again."
@@ -43,11 +37,10 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     RunError
         A run broke.
     """
-    began = time.monotonic()
-    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    making = begin(HERE, claim, out)
+    claims = making.claims
     scale = QUICK if quick else FULL
     groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    out.mkdir(parents=True, exist_ok=True)
     main = [job for group in groups for job in group_jobs(group, scale)]
     results = run_jobs([*main, *readings.jobs(groups, scale)], "SRCC")
     keys = {job.key for job in main}
@@ -72,9 +65,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
             tables.append((f"Other readings: {what}", READINGS_LEAD, *readings.overview(rows, quantity, unit, more)))
     if found:
         pl.concat(found).write_csv(out / "readings.csv")
-    _claims.write(findings, out)
-    _page.write_page(
-        out / "index.html",
+    return making.publish(
         title=TITLE,
         lead=LEAD,
         banner=_banner(scale) if quick else _window(scale),
@@ -82,10 +73,6 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
         figures=figures,
         tables=tables,
     )
-    for finding in findings:
-        print(f"{finding.verdict:<13} {finding.claim.id:<22} {_claims.measured_text(finding)}")
-    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _window(scale: Scale) -> str:

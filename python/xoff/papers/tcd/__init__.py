@@ -6,12 +6,10 @@ Scenarios, claims and what is drawn and computed from their runs, on Ethernet an
 
 from __future__ import annotations
 
-import sys
-import time
 from pathlib import Path
 
-from xoff.papers import _claims, _page
 from xoff.papers._jobs import run_jobs
+from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.tcd import drawings, infiniband_drawings
 from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
 from xoff.papers.tcd.experiments import group_jobs
@@ -19,11 +17,9 @@ from xoff.papers.tcd.findings import GROUPS, find
 
 TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet and InfiniBand"
 LEAD = (
-    "Zhang et al., SIGCOMM 2021. Every number and figure on this page was computed from runs of xoff; a verdict is "
-    "`reproduced` where the relation holds and the size is within 25 % of the paper's, `direction` where only the "
-    "relation holds, `contradicted` where it does not. Verdicts rest on the paper's rules and numbers (`paper`); those "
-    "of the simulator of Ethernet that its authors released (`code`) are run too. On InfiniBand (CBFC) FECN is read in "
-    "two ways, and verdicts rest on the paper's words."
+    f"Zhang et al., SIGCOMM 2021. {VERDICTS} Verdicts rest on the paper's rules and numbers (`paper`); those of the "
+    "simulator of Ethernet that its authors released (`code`) are run too. On InfiniBand (CBFC) FECN is read in two "
+    "ways, and verdicts rest on the paper's words."
 )
 
 
@@ -39,29 +35,22 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     RunError
         A run broke.
     """
-    began = time.monotonic()
-    claims = _claims.choose(_claims.load(HERE / "claims.toml"), claim)
+    making = begin(HERE, claim, out)
+    claims = making.claims
     scale = QUICK if quick else FULL
     groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    out.mkdir(parents=True, exist_ok=True)
     results = run_jobs([job for group in groups for job in group_jobs(group, scale)], "TCD")
     findings = [find(each, results, scale, _shortened(each.name, scale) if quick else "") for each in claims]
     figures = sorted(
         [*drawings.draw(results, out), *infiniband_drawings.draw(results, out)], key=lambda each: each.name
     )
-    _claims.write(findings, out)
-    _page.write_page(
-        out / "index.html",
+    return making.publish(
         title=TITLE,
         lead=LEAD,
         banner=_banner(scale) if quick else "",
         findings=findings,
         figures=figures,
     )
-    for finding in findings:
-        print(f"{finding.verdict:<13} {finding.claim.id:<28} {_claims.measured_text(finding)}")
-    print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _banner(scale: Scale) -> str:

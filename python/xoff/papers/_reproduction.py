@@ -1,0 +1,68 @@
+"""What a re-run of any paper begins and ends with."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xoff.papers import _claims, _page
+from xoff.papers._claims import Claim, Finding
+from xoff.papers._figures import Drawn
+
+VERDICTS = (
+    "Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where the relation "
+    "holds and the size is within 25 % of the paper's, `direction` where only the relation holds, `contradicted` where "
+    "it does not."
+)
+"""How to read a page's verdicts."""
+
+
+@dataclass(frozen=True)
+class Reproduction:
+    """A re-run on its way."""
+
+    claims: list[Claim]
+    """What it is about."""
+    out: Path
+    """The folder that it fills."""
+    began: float = field(default_factory=time.monotonic)
+    """When, by the monotonic clock in s."""
+
+    def publish(
+        self,
+        *,
+        title: str,
+        lead: str,
+        banner: str,
+        findings: Sequence[Finding],
+        figures: Sequence[Drawn],
+        tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
+    ) -> int:
+        """Write `claims.json`, `claims.md` and `index.html`, and say what was found; the exit status.
+
+        `tables` are further ones: heading, explanation, column names and rows.
+        """
+        _claims.write(findings, self.out)
+        page = self.out / "index.html"
+        _page.write_page(page, title=title, lead=lead, banner=banner, findings=findings, figures=figures, tables=tables)
+        width = max(len(finding.claim.id) for finding in findings)
+        for finding in findings:
+            print(f"{finding.verdict:<13} {finding.claim.id:<{width}} {_claims.measured_text(finding)}")
+        print(f"{page} in {time.monotonic() - self.began:.0f} s", file=sys.stderr)
+        return 0
+
+
+def begin(package: Path, claim: str | None, out: Path) -> Reproduction:
+    """A re-run of `claim` of the `claims.toml` in `package`, or of all of them, into the folder `out`.
+
+    Raises
+    ------
+    UserError
+        There is no such claim.
+    """
+    claims = _claims.choose(_claims.load(package / "claims.toml"), claim)
+    out.mkdir(parents=True, exist_ok=True)
+    return Reproduction(claims, out)
