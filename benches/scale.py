@@ -108,7 +108,7 @@ def main() -> None:
     git = ["git", "-C", str(ROOT), "rev-parse", "--short", "HEAD"]
     commit = subprocess.run(git, capture_output=True, text=True, check=False).stdout.strip() or "unknown"
     text = f"On one core of {processor()}, with Python {platform.python_version()}, at commit {commit}; "
-    text += f"medians of {given.repeat}.\n"
+    text += "one run of each.\n" if given.repeat == 1 else f"medians of {given.repeat} runs.\n"
     fixed = bench.find()
     text += measure("Fixed scenarios", fixed, [{"scenario": each.name} for each in fixed])
     for table in tables(0.1 if given.quick else 1.0, long=given.long):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from html import escape
 from pathlib import Path
@@ -112,7 +113,7 @@ def test_the_page_refers_to_nothing_outside_itself() -> None:
     assert len(page) < 5_000_000
 
 
-def test_what_rules_find_is_told(tmp_path: Path) -> None:
+def test_what_rules_find_is_told() -> None:
     # 16 hosts send to one at once without congestion control: PAUSE does all the work, and holds the senders back.
     run = xoff.run(ROOT / "scenarios" / "incast.toml")
     page = report.render([run])
@@ -123,9 +124,26 @@ def test_what_rules_find_is_told(tmp_path: Path) -> None:
     assert "<code>record.roots=true</code>" in page
 
 
-def test_a_run_that_cannot_be_explained_says_why() -> None:
+def test_many_runs_findings_are_folded() -> None:
+    run = xoff.run(ROOT / "scenarios" / "incast.toml")
+    page = report.render([run] * 5)
+    assert page.count('<details class="card">') == 5
+    assert page.count("1 warning, 1 note") == 5
+    # What all of them lack is said once.
+    assert page.count("Not recorded; given to") == 1
+
+
+def test_a_run_that_cannot_be_explained_says_why(tmp_path: Path) -> None:
     page = report.render([made_up_run()])
     assert "the table ports.parquet has no column `rate_bps`" in page
+    folder = xoff.run(ROOT / "scenarios" / "incast.toml").write(tmp_path / "edited")
+    manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
+    for key, value in (("base_rtt_ps", "soon"), ("wire", {"frame_bytes": None})):
+        (folder / "manifest.json").write_text(json.dumps({**manifest, key: value}), "utf-8")
+        edited = xoff.load(folder)
+        with pytest.raises(UserError, match="its manifest or a table is not as xoff writes it"):
+            explain(edited)
+        assert "its manifest or a table is not as xoff writes it" in report.render([edited])
 
 
 def test_flattening_keeps_every_value() -> None:

@@ -18,10 +18,11 @@ import pandas as pd
 import polars as pl
 import pytest
 
+import xoff
 from conftest import ENDLESS, SMALL, Command
 from xoff.errors import ScenarioError, UserError
 from xoff.explain import explain
-from xoff.results import load
+from xoff.results import Run, load
 from xoff.scenario import Scenario, read
 from xoff.sweeps import Folder, Local, Planned, Swept, make_all, plan, sweep
 from xoff.sweeps.make import Made
@@ -40,6 +41,11 @@ def scenario(tail: str, head: str = SMALL) -> Scenario:
 
 def swept(tail: str, folder: Path) -> Swept:
     return sweep(scenario(tail), folder, Local(2), quiet=True)
+
+
+def one_run(folder: Path) -> Run:
+    (folder / "small.toml").write_text(SMALL)
+    return xoff.run(folder / "small.toml")
 
 
 def finished(folder: Path) -> dict[str, int]:
@@ -119,11 +125,37 @@ def test_a_run_is_explained_by_what_sets_it_apart(grid: Path) -> None:
         folder = grid / "runs" / name
         scenario = json.loads((folder / "manifest.json").read_text())["scenario"]
         (row,) = pl.read_parquet(grid / "runs.parquet").filter(pl.col("run") == name).rows(named=True)
-        told = explain(load(folder)).name
-        assert told.startswith(f"{folder} (")
-        assert f"scheme.name = {scenario['scheme']['name']}" in told
-        assert f"flow_control.xoff = {row['flow_control.xoff']}" in told
-        assert told.endswith(f", seed {scenario['seed']})")
+        told = explain(load(folder))
+        assert told.name == str(folder)
+        scheme, xoff = scenario["scheme"]["name"], row["flow_control.xoff"]
+        assert told.settings == f"scheme.name = {scheme}, flow_control.xoff = {xoff}"
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "",
+        "[]",
+        "{}",
+        '{"points": 3}',
+        '{"points": [{"run": "a"}]}',
+        '{"points": [{"run": "a", "seed": 1, "settings": 5}]}',
+    ],
+)
+def test_a_run_beside_what_no_sweep_wrote_is_any_run(tmp_path: Path, index: str) -> None:
+    folder = one_run(tmp_path).write(tmp_path / "runs" / "a")
+    (tmp_path / "sweep.json").write_text(index)
+    assert explain(load(folder)).settings is None
+
+
+def test_a_sweeps_settings_are_those_of_its_own_runs_alone(tmp_path: Path) -> None:
+    run = one_run(tmp_path)
+    point = {"run": "a", "seed": run.manifest["seed"], "settings": {"scheme.name": "none"}}
+    (tmp_path / "sweep.json").write_text(json.dumps({"points": [point, {**point, "run": "b", "seed": 99}]}))
+    assert explain(load(run.write(tmp_path / "runs" / "a"))).settings == "scheme.name = none"
+    # Another seed than the sweep's, or another place.
+    assert explain(load(run.write(tmp_path / "runs" / "b"))).settings is None
+    assert explain(load(run.write(tmp_path / "moved" / "a"))).settings is None
 
 
 def test_a_finished_run_is_never_made_again_and_a_longer_sweep_makes_what_is_new(grid: Path) -> None:

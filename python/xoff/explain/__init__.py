@@ -6,6 +6,9 @@ scenario, and finds the worst flows and where their time went.
 
 from __future__ import annotations
 
+from polars.exceptions import PolarsError
+
+from xoff.errors import UserError
 from xoff.explain.facts import Facts
 from xoff.explain.findings import SEVERITIES, Explanation, Finding, FlowTime, Missing, Share
 from xoff.explain.flows import longest_waits, totals, worst_flows
@@ -18,17 +21,36 @@ __all__ = ["Explanation", "Finding", "FlowTime", "Missing", "Share", "explain"]
 
 
 def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation:
-    """What there is to say of `run`, with its `flows` worst flows; `name` is what it is called."""
+    """What there is to say of `run`, with its `flows` worst flows; `name` is what it is called.
+
+    Raises
+    ------
+    UserError
+        The run was read from a folder whose manifest or tables are not as xoff writes them.
+    """
+    try:
+        return _explain(run, flows, name or (str(run.folder) if run.folder else run.scheme))
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
+        # Rules read much of a run, of which what lies in a folder may have been edited, or have lost a part.
+        if run.folder is None or isinstance(error, UserError):
+            raise
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UserError(f"{run.folder}: its manifest or a table is not as xoff writes it ({what})") from error
+
+
+def _explain(run: Run, flows: int, name: str) -> Explanation:
     facts = Facts(run)
     found = [finding for rule in RULES if (finding := rule(facts)) is not None]
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
     done = int(facts.flows["fct_ps"].is_not_null().sum()) if len(facts.flows) else 0
+    seed = run.manifest.get("seed")
     return Explanation(
-        name=name or _name(run),
+        name=name,
+        settings=settings_of(run.folder, seed) if run.folder else None,
         about={
             "scheme": run.scheme,
             "flow_control": facts.flow_control,
-            "seed": run.manifest.get("seed"),
+            "seed": seed,
             "flows": len(facts.flows),
             "flows_completed": done,
             "sim_time_ps": facts.sim_time_ps,
@@ -40,11 +62,3 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
         waits=longest_waits(facts, 5),
         missing=missing(facts),
     )
-
-
-def _name(run: Run) -> str:
-    """A run's folder, of a sweep's with what sets the run apart, which its folder does not say."""
-    if run.folder is None:
-        return run.scheme
-    settings = settings_of(run.folder)
-    return f"{run.folder} ({settings})" if settings else str(run.folder)

@@ -98,3 +98,5 @@ class Explanation:
     """Where flows waited most, all together: queueing and paused by port."""
     missing: tuple[Missing, ...] = ()
     """What was not recorded."""
+    settings: str | None = None
+    """What sets it apart from the other runs of its sweep, beside the seed; none for any other run."""

@@ -27,9 +27,10 @@ def explanation_text(explanation: Explanation) -> str:
 def _headline(explanation: Explanation) -> str:
     about = explanation.about
     state = "" if about["complete"] else ", incomplete"
+    settings = f" ({explanation.settings})" if explanation.settings else ""
     text = (
-        f"{explanation.name}: scheme {about['scheme']}, flow control {about['flow_control']}, seed {about['seed']}, "
-        f"{about['flows_completed']:,} of {count_text(about['flows'], 'flow')} complete in "
+        f"{explanation.name}{settings}: scheme {about['scheme']}, flow control {about['flow_control']}, "
+        f"seed {about['seed']}, {about['flows_completed']:,} of {count_text(about['flows'], 'flow')} complete in "
         f"{time_text(about['sim_time_ps'])}{state}"
     )
     return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  "))

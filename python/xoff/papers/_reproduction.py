@@ -31,6 +31,10 @@ class Reproduction:
     began: float = field(default_factory=time.monotonic)
     """When, by the monotonic clock in s."""
 
+    def keep(self, findings: Sequence[Finding]) -> None:
+        """Write `claims.json` and `claims.md`, before anything that may fail."""
+        _claims.write(findings, self.out)
+
     def publish(
         self,
         *,
@@ -41,11 +45,10 @@ class Reproduction:
         figures: Sequence[Drawn],
         tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
     ) -> int:
-        """Write `claims.json`, `claims.md` and `index.html`, and say what was found; the exit status.
+        """Write `index.html` and say what was found; the exit status, 0.
 
         `tables` are further ones: heading, explanation, column names and rows.
         """
-        _claims.write(findings, self.out)
         page = self.out / "index.html"
         _page.write_page(page, title=title, lead=lead, banner=banner, findings=findings, figures=figures, tables=tables)
         width = max(len(finding.claim.id) for finding in findings)

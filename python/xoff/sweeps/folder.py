@@ -9,6 +9,7 @@ import os
 import secrets
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -58,15 +59,27 @@ def is_sweep(folder: Path) -> bool:
     return (folder / INDEX).is_file()
 
 
-def settings_of(run: Path) -> str | None:
-    """The settings and the seed of a run in a folder of many, on one line; for any other run nothing."""
-    try:
-        points = json.loads((run.resolve().parent.parent / INDEX).read_text(encoding="utf-8"))["points"]
-        point = next(point for point in points if point["run"] == run.resolve().name)
-        parts = [f"{key} = {text_of(value)}" for key, value in point["settings"].items() if key != "seed"]
-        return ", ".join([*parts, f"seed {point['seed']}"])
-    except (OSError, ValueError, LookupError, TypeError, AttributeError, StopIteration):
+def settings_of(run: Path, seed: int | None) -> str | None:
+    """The settings of a run in a folder of many, on one line; none where it is no run of these, or has none."""
+    runs = run.resolve().parent
+    index = runs.parent / INDEX
+    if runs.name != "runs" or not index.is_file():
         return None
+    point = _points(index, index.stat().st_mtime_ns).get(run.resolve().name)
+    if point is None or point["seed"] != seed:
+        return None
+    return ", ".join(f"{key} = {text_of(value)}" for key, value in point["settings"].items() if key != "seed") or None
+
+
+@lru_cache(maxsize=8)
+def _points(index: Path, changed_ns: int) -> dict[str, dict[str, Any]]:
+    """What a folder's index says of each run, by name; nothing where no sweep has written it."""
+    del changed_ns  # a file that has changed is read again
+    try:
+        points = json.loads(index.read_text(encoding="utf-8"))["points"]
+        return {point["run"]: {"seed": point["seed"], "settings": dict(point["settings"])} for point in points}
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):
+        return {}
 
 
 class Folder:

@@ -71,7 +71,7 @@ fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
         Queues::Switches => (0..topology.ports()).filter(of_switch).count(),
         Queues::All => topology.ports() as usize,
         Queues::Ports(names) => {
-            known_ports(c, "queues", names, &topology.port_names(), &["switches", "all"]);
+            known_ports(c, "queues", names, &topology.port_names(), &["none", "switches", "all"]);
             names.len()
         }
     }
@@ -88,7 +88,7 @@ fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String
         let instead = if is_port || words.is_empty() {
             String::new()
         } else {
-            format!(", or in place of the list `{}`", words.join("` or `"))
+            format!(", or in place of the list `{}`", words.join("`, `"))
         };
         let message = format!("`{key}` in [record] names the unknown port {name:?}");
         let expected = format!("expected a port such as `{example}`{instead}{meant}");
@@ -100,7 +100,7 @@ fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String
 fn packets(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let record = &s.record;
     if let Queues::Ports(names) = &record.packets {
-        known_ports(c, "packets", names, &topology.port_names(), &["switches", "all"]);
+        known_ports(c, "packets", names, &topology.port_names(), &["none", "switches", "all"]);
     }
     // A manifest has the defaults written out.
     let times = [
@@ -132,7 +132,7 @@ fn states(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     };
     states_are_told(c, s);
     let known = topology.port_names();
-    known_ports(c, "states", names, &known, &["all"]);
+    known_ports(c, "states", names, &known, &["none", "all"]);
     for (i, name) in names.iter().enumerate() {
         let port = known.iter().position(|k| k == name);
         let node = port.map(|p| &topology.nodes[topology.node_of(p as u32) as usize]);

@@ -45,6 +45,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     further = {key: value for key, value in results.items() if key not in keys}
 
     findings = [find(each, own, scale, _shortened(each.name, scale) if quick else "") for each in claims]
+    making.keep(findings)
     figures = drawings.draw(own, out)
     table = readings.table(claims, own, further, scale)
     table.write_csv(out / "readings.csv")

@@ -43,6 +43,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
 
     short = _shortened(scale) if quick else ""
     findings = [find(each, results, short) for each in claims]
+    making.keep(findings)
     figures = drawings.draw(results, out, names)
     tables = []
     if "control-factor" in names:

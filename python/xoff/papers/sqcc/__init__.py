@@ -44,6 +44,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
 
     short = _shortened(scale) if quick else ""
     findings = [find(each, own, short) for each in claims]
+    making.keep(findings)
     figures = drawings.draw(own, others, out)
     table = readings.table(claims, others)
     table.write_csv(out / "readings.csv")

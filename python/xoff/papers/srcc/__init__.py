@@ -48,6 +48,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     further = {key: value for key, value in results.items() if key not in keys}
 
     findings = [find(each, own, _shortened(each.name, scale) if quick else "") for each in claims]
+    making.keep(findings)
     figures = drawings.draw(own, out)
     tables = []
     found = []

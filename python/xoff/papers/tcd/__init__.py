@@ -41,6 +41,7 @@ def reproduce(out: Path, claim: str | None, quick: bool) -> int:
     groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
     results = run_jobs([job for group in groups for job in group_jobs(group, scale)], "TCD")
     findings = [find(each, results, scale, _shortened(each.name, scale) if quick else "") for each in claims]
+    making.keep(findings)
     figures = sorted(
         [*drawings.draw(results, out), *infiniband_drawings.draw(results, out)], key=lambda each: each.name
     )
