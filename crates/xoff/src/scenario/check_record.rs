@@ -81,7 +81,6 @@ fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
 fn known_ports(c: &mut Checker<'_>, key: &str, names: &[String], known: &[String], words: &[&str]) {
     for (i, name) in names.iter().enumerate().filter(|(_, name)| !known.contains(name)) {
         let near = nearest(name, known.iter().map(String::as_str).chain(words.iter().copied()));
-        let near = near.as_deref();
         let meant = near.filter(|n| n != name).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
         let example = known.last().map_or("node->neighbour", String::as_str);
         let is_port = near.is_some_and(|near| !words.contains(&near));
