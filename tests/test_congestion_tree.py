@@ -288,6 +288,28 @@ def test_switches_in_a_line_stand_in_a_row(tmp_path: Path) -> None:
     assert len({place[f"switch{number}"][1] for number in (1, 2, 3)}) == 1
 
 
+@pytest.mark.parametrize(
+    ("topology", "words"),
+    [
+        ("name = 'fat_tree'\nk = 4", ["core0 to\ncore3", "agg0 to\nagg7", "edge0 to\nedge7", "host0 to\nhost15"]),
+        # Its hosts stand in blocks, each in several rows, and are named as one.
+        ("name = 'fat_tree'\nk = 8", ["core0 to\ncore15", "agg0 to\nagg31", "edge0 to\nedge31", "host0 to\nhost127"]),
+        # The words for the receivers begin to their right.
+        ("name = 'dumbbell'\nsenders = 3\nreceivers = 1", ["sender0 to\nsender2", "receiver0"]),
+        (RING, []),
+    ],
+)
+def test_nodes_that_stand_in_a_row_are_named_together(tmp_path: Path, topology: str, words: list[str]) -> None:
+    found = network(tmp_path, topology)
+    drawing = draw(found)
+    assert [text for _, text in drawing.rows] == words
+    for row, text in drawing.rows:
+        assert {text.split(" to\n")[0], text.split(" to\n")[-1]} <= {found.nodes[node] for node in row.nodes}
+        # The words are beside all of their nodes, on the side to which they do not reach.
+        xs = [drawing.nodes[node][0] for node in row.nodes]
+        assert row.beside[0] < min(xs) if row.leftwards else row.beside[0] > max(xs)
+
+
 def test_what_was_not_recorded_is_said_with_the_setting_that_would(tmp_path: Path) -> None:
     scenario = tmp_path / "small.toml"
     scenario.write_text(SMALL)

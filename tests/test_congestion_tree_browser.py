@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 from collections.abc import Iterator
+from itertools import combinations, groupby
 from pathlib import Path
 
 import numpy as np
@@ -106,6 +107,71 @@ def page(browser: Browser, file: Path) -> Iterator[Page]:
     yield page
     page.close()
     assert wrong == []
+
+
+SPY = """
+const texts = new Map();
+const { clearRect, fillText } = CanvasRenderingContext2D.prototype;
+CanvasRenderingContext2D.prototype.clearRect = function (...box) {
+  texts.set(this.canvas, []);
+  clearRect.apply(this, box);
+};
+CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+  const size = this.measureText(text), at = (x, y) => new DOMPoint(x, y).matrixTransform(this.getTransform());
+  const low = at(x - size.actualBoundingBoxLeft, y - size.actualBoundingBoxAscent);
+  const high = at(x + size.actualBoundingBoxRight, y + size.actualBoundingBoxDescent);
+  texts.get(this.canvas)?.push([text, low.x, low.y, high.x, high.y]);
+  fillText.call(this, text, x, y);
+};
+globalThis.painted = () => canvases(document.getElementById("tree-map")).flatMap((canvas) => texts.get(canvas) ?? []);
+"""
+"""Keeps what is written on canvases since they were last wiped, with the places of the letters."""
+
+CANVASES = """
+const canvases = (node) => [...node.children].flatMap((child) => [
+  ...(child.matches("canvas") ? [child] : []),
+  ...(child.shadowRoot ? canvases(child.shadowRoot) : []),
+  ...canvases(child),
+]);
+"""
+
+WATCH = """
+globalThis.frames = [];
+const isOrange = (canvas) => canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data
+  .some((red, at, data) => at % 4 === 0 && red === 0xE6 && data[at + 1] === 0x9F && data[at + 2] === 0);
+const isSeen = (element) => getComputedStyle(element).visibility === "visible";
+const watch = () => {
+  const legend = document.querySelector(".legend-states"), map = document.getElementById("tree-map");
+  if (legend && map && isSeen(legend)) frames.push({
+    paused: Number(legend.querySelector("li[data-state='5'] b").innerText),
+    orange: canvases(map).some((canvas) => canvas.width && isSeen(canvas) && isOrange(canvas)),
+  });
+  requestAnimationFrame(watch);
+};
+requestAnimationFrame(watch);
+"""
+"""Keeps for each frame how many ports are said to be paused, where that can be seen, and whether such can be."""
+
+
+def texts(page: Page) -> dict[str, list[float]]:
+    """What is written on the map, and from where to where: left, top, right and bottom."""
+    page.wait_for_timeout(300)
+    found: dict[str, list[float]] = {}
+    for text, *box in page.evaluate("painted()"):
+        # Whatever is written has its rim first, at the same place.
+        assert found.setdefault(text, box) == box, text
+    return found
+
+
+def zoom(page: Page, steps: int, at: tuple[float, float] = (0.3, 0.5)) -> None:
+    box = page.locator(".tree .map").bounding_box()
+    assert box
+    page.mouse.move(box["x"] + at[0] * box["width"], box["y"] + at[1] * box["height"])
+    page.keyboard.down("Control")
+    for _ in range(abs(steps)):
+        page.mouse.wheel(0, -100 if steps > 0 else 100)
+        page.wait_for_timeout(60)
+    page.keyboard.up("Control")
 
 
 def place(page: Page, port: str) -> tuple[float, float]:
@@ -277,4 +343,90 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     # Nothing was sampled, and nothing stopped.
     assert count(page, "not recorded") == bare.ports.num_rows
     assert "Victims were not recorded" in page.locator("#tree-victims").inner_text()
+    page.close()
+
+
+def test_the_numbers_are_seen_with_what_they_count(browser: Browser, run: Run, tmp_path: Path) -> None:
+    scenario = tmp_path / "calm.toml"
+    scenario.write_text(SCENARIO.replace('"50KB"', '"5MB"'))
+    run.write(tmp_path / "full")
+    xoff.run(scenario).write(tmp_path / "calm")
+    file = write_report([run, xoff.load(tmp_path / "calm")], tmp_path / "report.html")
+    page = browser.new_page()
+    page.add_init_script(CANVASES + WATCH)
+    page.goto(file.as_uri())
+    for number in ("0", "1", "0"):
+        page.locator(f"#tree-run option[value='{number}']").wait_for(state="attached", timeout=60_000)
+        page.locator("#tree-run").select_option(value=number)
+        page.locator(f"#tree[data-run='{number}']").wait_for(timeout=60_000)
+        page.wait_for_timeout(300)
+    frames = page.evaluate("frames")
+    assert all((frame["paused"] > 0) == frame["orange"] for frame in frames)
+    # Only what each of the runs opens with was ever to be seen.
+    seen = [paused for paused, _ in groupby(frame["paused"] for frame in frames)]
+    assert seen == [seen[0], 0, seen[0]]
+    assert seen[0] > 0
+    page.close()
+
+
+def test_nothing_is_drawn_over_the_buttons(page: Page) -> None:
+    zoom(page, 8, at=(0.25, 0.5))
+    page.wait_for_timeout(700)
+    box = page.locator(".tree .map").bounding_box()
+    assert box
+    shot = page.screenshot(clip=box)
+    pixels = np.rint(np.asarray(imread(io.BytesIO(shot), format="png"))[..., :3] * 255)
+    columns = np.flatnonzero((pixels == ORANGE).all(axis=-1).any(axis=0))
+    # The trunk goes on beyond the picture's right edge, at which the buttons stand.
+    assert box["width"] - 34 < columns.max() < box["width"] - 28
+
+
+NETWORKS = {
+    "leaf_spine": ("leaves = 4\nspines = 4\nhosts_per_leaf = 8", "host0", "host9"),
+    "fat_tree": ("k = 8", "host0", "host1"),
+    "dumbbell": ("switches = 3\nsenders = 40\nreceivers = 2", "receiver0", "receiver1"),
+}
+
+
+@pytest.fixture(scope="module", params=NETWORKS)
+def incasts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """A topology, and the report of two incasts in it."""
+    keys, *receivers = NETWORKS[request.param]
+    folder = tmp_path_factory.mktemp(request.param)
+    text = f"[topology]\nname = '{request.param}'\n{keys}\n" + SCENARIO[SCENARIO.index("[scheme]") :]
+    text = text[: text.index("[[traffic]]")] + text[text.index("[record]") :]
+    for receiver in receivers:
+        text += f"[[traffic]]\npattern = 'incast'\nsenders = 12\nreceiver = '{receiver}'\nsize = '200KB'\n"
+    (folder / "incasts.toml").write_text(text)
+    return request.param, write_report([xoff.run(folder / "incasts.toml")], folder / "report.html")
+
+
+def test_no_text_is_written_over_another_at_any_zoom(browser: Browser, incasts: tuple[str, Path]) -> None:
+    topology, file = incasts
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.add_init_script(CANVASES + SPY)
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
+    page.locator("#tree-map").scroll_into_view_if_needed()
+    seen: dict[tuple[int, int], set[str]] = {}
+    # The map is never narrower than at a width of 1000 or so.
+    for width in (1300, 700):
+        page.set_viewport_size({"width": width, "height": 1000})
+        for steps in (0, 2, 3, -8, -8, 10):
+            zoom(page, steps)
+            boxes = texts(page)
+            seen[width, steps] = set(boxes)
+            for (one, a), (other, b) in combinations(boxes.items(), 2):
+                apart = a[2] <= b[0] or b[2] <= a[0] or a[3] <= b[1] or b[3] <= a[1]
+                assert apart, f"{one} and {other} after {steps} steps, at {width} pixels"
+    opened = seen[1300, 0]
+    switch, first, last = {
+        "leaf_spine": ("leaf0", "host0 to", "host31"),
+        "fat_tree": ("core0", "host0 to", "host127"),
+        "dumbbell": ("switch1", "sender0 to", "sender39"),
+    }[topology]
+    assert {switch, first, last, "1"} <= opened
+    # The names that have no room as it opens have it later; a root's number has it at any zoom.
+    assert {"leaf_spine": "host9", "fat_tree": "edge9", "dumbbell": "sender9"}[topology] in seen[1300, 3] - opened
+    assert "1" in seen[1300, -8]
     page.close()

@@ -17,7 +17,8 @@ from xoff.goal import import_goal, read_schedule
 from xoff.intervals import Intervals
 from xoff.plots import sections
 from xoff.plots.jobs import jobs
-from xoff.plots.style import labelled
+from xoff.plots.ranks import ranks_of
+from xoff.plots.style import Labelled, labelled
 
 TRAINING = ROOT / "scenarios" / "goal" / "training_4.goal"
 
@@ -221,6 +222,94 @@ def test_many_ranks_make_a_map_of_bounded_size(tmp_path: Path) -> None:
     assert cells.shape == (128, 400)
     # They compute all the time, but for less than a cell.
     assert (cells == 0).mean() > 0.99
+
+
+# Ranks 0 and 1 on a host, 2 and 3 on another. Rank 0 sends to its own host at once and after 20 us, rank 1 to itself.
+WITHIN = """num_ranks 4
+rank 0 {
+a: calc 20000
+b: send 1000b to 1
+b requires a
+send 100000b to 1 tag 1
+send 952b to 2
+}
+rank 1 {
+recv 1000b from 0
+recv 100000b from 0 tag 1
+send 0b to 1 tag 2
+recv 0b from 1 tag 2
+}
+rank 2 {
+recv 952b from 0
+}
+"""
+
+
+def within(tmp_path: Path, sets: dict[str, object]) -> Labelled:
+    (tmp_path / "w.goal").write_text(WITHIN)
+    import_goal(tmp_path / "w.goal", tmp_path / "w.toml", topology="star,delay=1us", ranks_per_host=2, scheme="none")
+    return labelled([xoff.run(tmp_path / "w.toml", sets=sets)], ["w"])[0]
+
+
+def test_messages_within_a_host_are_in_the_timeline(tmp_path: Path) -> None:
+    # At 80 Gbps a byte takes 100 ps: 100,000 B and 1,000 B take 10 us and 0.1 us, all of them 50 ns more.
+    each = within(tmp_path, {"traffic.0.local_delay": "50ns", "traffic.0.local_rate": "80Gbps"})
+    _, timeline = jobs([each])
+    assert timeline.figure is not None
+    assert "Messages between ranks of one host" in timeline.note
+    lanes = {trace.name: trace for trace in timeline.figure.data}
+    assert list(lanes) == ["computes", "sends", "sends within the host", "waits"]
+    local = lanes["sends within the host"]
+    assert [x for x in local.x if x is not None] == pytest.approx([0, 10.05, 20, 20.15, 0, 0.05])
+    assert local.customdata[0] == "rank 0 sends within the host for 10.05 us"
+    # Its lane is no other's, and rank 1's is below rank 0's.
+    heights = [{y for y in trace.y if y is not None} for trace in lanes.values()]
+    assert sum(map(len, heights)) == len(set().union(*heights))
+    # The message between hosts alone is sent over the network.
+    assert len([x for x in lanes["sends"].x if x is not None]) == 2
+
+
+def test_messages_within_a_host_that_take_no_time_are_marked(tmp_path: Path) -> None:
+    _, timeline = jobs([within(tmp_path, {})])
+    assert timeline.figure is not None
+    local = next(trace for trace in timeline.figure.data if trace.name == "sends within the host")
+    assert local.mode == "lines+markers"
+    assert [x for x in local.x if x is not None] == pytest.approx([0, 0, 20, 20, 0, 0], abs=1e-5)
+    assert set(local.customdata) - {None} == {f"rank {rank} sends within the host in no time" for rank in (0, 1)}
+
+
+def test_messages_within_a_host_last_from_when_they_go_until_they_have_come(tmp_path: Path) -> None:
+    keys = {"overhead": "3us", "eager": "0B", "local_delay": "7ns", "local_rate": "3Gbps"}
+    sets: dict[str, object] = {f"traffic.0.{key}": value for key, value in keys.items()}
+    each = within(tmp_path, sets)
+    # Sends get the processor after the calculation, at 20 us; an overhead later the message goes. Without eager sends
+    # each ends when its message has come.
+    sends = [row for row in each.run.operations.to_pylist() if row["kernel"] == "send" and row["bytes"] == 100_000]
+    local = ranks_of(each, "goal")[0][0].local
+    assert (local.start[0], local.end[-1]) == (23_000_000, pytest.approx(sends[0]["end_ps"], abs=1))
+    # After 25 us the run is over, and the send to the other host, from 23 us on, has not let its message go.
+    local = ranks_of(within(tmp_path, {**sets, "run.duration": "25us"}), "goal")[0][0].local
+    assert (local.start.tolist(), local.end.tolist()) == ([23_000_000], [25_000_000])
+
+
+def test_a_map_of_many_ranks_tells_messages_within_hosts_apart(tmp_path: Path) -> None:
+    # Each pair of ranks is on a host. The first sends to the second for 125 us, and to the next host at the end.
+    ranks = 40
+    text = [f"num_ranks {ranks}"]
+    for rank in range(0, ranks, 2):
+        text += [f"rank {rank} {{", f"a: send 1000000b to {rank + 1}", f"b: send 1b to {(rank + 2) % ranks}"]
+        text += ["b requires a", f"recv 1b from {(rank - 2) % ranks}", "}"]
+        text += [f"rank {rank + 1} {{", f"recv 1000000b from {rank}", "}"]
+    (tmp_path / "m.goal").write_text("\n".join(text))
+    import_goal(tmp_path / "m.goal", tmp_path / "n.toml", topology="star", ranks_per_host=2, scheme="none")
+    run = xoff.run(tmp_path / "n.toml", sets={"traffic.0.local_rate": "64Gbps"})
+    _, timeline = jobs(labelled([run], ["m"]))
+    assert timeline.figure is not None
+    (heat,) = timeline.figure.data
+    assert heat.colorbar.ticktext == ("compute", "send", "send within the host", "wait", "nothing to do")
+    cells = np.array(heat.z)
+    assert (cells[::2] == 2).mean() == pytest.approx(125 / heat.x[-1], abs=1 / 400)
+    assert (cells[1::2] == 2).sum() == 0
 
 
 def test_runs_without_jobs_have_no_such_section(small: Path) -> None:

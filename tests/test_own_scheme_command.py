@@ -206,6 +206,14 @@ def test_a_sweep_may_vary_its_parameters_and_says_which_run_broke(command: Comma
     assert "scheme.window_bytes = -1: the scheme `mine` broke at 0ps" in done.stderr
 
 
+def test_a_sweep_may_name_its_parameters_beside_another_scheme(command: Command, mine: Path, tmp_path: Path) -> None:
+    points = '[sweep]\nlist = [{ "scheme.name" = "mine", "scheme.window_bytes" = 5000 }, { "scheme.name" = "none" }]\n'
+    (tmp_path / "sweep.toml").write_text(SMALL + points)
+    done = command("sweep", "sweep.toml", "-o", "out", "--scheme", "mine.py:Mine", "--quiet", "--workers", "1")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert pl.read_parquet(tmp_path / "out" / "runs.parquet")["state"].to_list() == ["done", "done"]
+
+
 def test_a_sweep_without_it_is_a_mistake(command: Command, mine: Path, tmp_path: Path) -> None:
     (tmp_path / "sweep.toml").write_text(SMALL + '\n[sweep]\n"scheme.name" = ["none", "hpcc"]\n')
     done = command("sweep", "sweep.toml", "-o", "out", "--scheme", "mine.py:Mine")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import socket
 import subprocess
@@ -13,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from conftest import SMALL
+from conftest import ROOT, SMALL, Command
 from test_sweep import LONG, finished, wait_for
 from xoff.scenario import Scenario
 from xoff.sweeps import Cluster, Folder, Planned, make_all, plan, sweep
@@ -136,3 +137,75 @@ def test_a_scheduler_that_is_started_again_gets_what_is_left(dask: Dask, tmp_pat
         make_all(runs, Cluster(dask.address, say=said.append), folder, on_finished)
     assert len(finished(out)) == 8
     assert back
+
+
+# Two hosts send to one at once, under a scheme in Python with two steps, and under a built-in one.
+OWN = """
+[[traffic]]
+pattern = "incast"
+senders = 2
+receiver = "host0"
+size = "500KB"
+
+[detector]
+name = "red"
+k_min = "30KB"
+k_max = "30KB"
+
+[sweep]
+list = [
+    { "scheme.name" = "aimd", "scheme.step" = 1500 },
+    { "scheme.name" = "aimd", "scheme.step" = 9000 },
+    { "scheme.name" = "dctcp" },
+]
+"""
+
+
+@pytest.fixture
+def mine(tmp_path: Path) -> Path:
+    """A scheme's file beside its sweep, in a folder that is not the one in which the workers are."""
+    file = tmp_path / "here" / "mine.py"
+    file.parent.mkdir()
+    file.write_text((ROOT / "tests" / "own_schemes.py").read_text("utf-8"), "utf-8")
+    file.with_name("s.toml").write_text(SMALL + OWN)
+    return file
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Every file of a sweep's runs, of manifests what is not the clock's."""
+    found = {str(file.relative_to(folder)): file.read_bytes() for file in folder.glob("runs/*/*")}
+    for name, data in found.items():
+        if name.endswith("manifest.json"):
+            found[name] = json.dumps({**json.loads(data), "wall_s": None, "setup_s": None}).encode()
+    return found
+
+
+def test_a_scheme_in_python_goes_to_the_workers(dask: Dask, command: Command, mine: Path) -> None:
+    def swept(out: str, *crew: str) -> dict[str, bytes]:
+        # By a path that leads nowhere from where the workers are.
+        done = command("sweep", "s.toml", "-o", out, "--scheme", "mine.py:Aimd", "--quiet", *crew, cwd=mine.parent)
+        assert done.returncode == 0, done.stderr
+        return contents(mine.parent / out)
+
+    first = swept("cluster", "--cluster", dask.address)
+    assert first == swept("local", "--workers", "1")
+    flows = {data for name, data in first.items() if name.endswith("flows.parquet")}
+    assert len(flows) == len(finished(mine.parent / "cluster")) == 3
+    # Workers that know the class have to take the changed one, which comes to other results.
+    mine.write_text(mine.read_text("utf-8").replace("cut: float = 0.5", "cut: float = 0.25"), "utf-8")
+    changed = swept("cluster", "--cluster", dask.address)
+    assert changed == first | swept("changed", "--workers", "1")
+    assert {data for name, data in changed.items() if name.endswith("flows.parquet")} > flows
+
+
+def test_a_scheme_in_python_that_breaks_on_a_worker_says_where(dask: Dask, command: Command, mine: Path) -> None:
+    text = mine.read_text("utf-8")
+    mine.write_text(text.replace("grown = ", "grown = self.shrunk if self.step > 1500 else "), "utf-8")
+    arguments = ("sweep", "s.toml", "-o", "out", "--scheme", "mine.py:Aimd", "--quiet", "--cluster", dask.address)
+    done = command(*arguments, cwd=mine.parent)
+    assert done.returncode == 1
+    assert "scheme.step = 9000: the scheme `aimd` broke at " in done.stderr
+    assert "Aimd.on_ack() of flow " in done.stderr
+    assert "AttributeError: 'Aimd' object has no attribute 'shrunk'" in done.stderr
+    # The others were made.
+    assert len(finished(mine.parent / "out")) == 2

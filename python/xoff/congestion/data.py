@@ -107,8 +107,10 @@ def _network(network: Network) -> dict[str, Any]:
         "in_block": [int(each) for each in drawing.in_block],
         "still": [[round(each, 1) for each in line] for line in drawing.still],
         "crowded": drawing.crowded,
-        "labels": [[round(x, 1), round(y, 1), name, int(host)] for x, y, name, host in drawing.labels],
-        "rows": [[round(y, 1), text] for y, text in drawing.rows],
+        "rows": [
+            {"words": words, "at": [round(each, 1) for each in row.beside], "left": row.leftwards, "nodes": row.nodes}
+            for row, words in drawing.rows
+        ],
     }
 
 

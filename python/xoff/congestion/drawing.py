@@ -1,4 +1,4 @@
-"""How the ports of a network are drawn, and what is written beside its nodes.
+"""How the ports of a network are drawn, and which of its nodes stand in rows.
 
 A link is drawn as its two egress ports: each is the half at its own node, or, where there are very many, a short piece
 at it. Beside a host of a block stands its own port on the left, and that of its switch on the right.
@@ -6,11 +6,10 @@ at it. Beside a host of a block stands its own port on the left, and that of its
 
 from __future__ import annotations
 
-import itertools
 import math
 from dataclasses import dataclass
 
-from xoff.congestion.layout import CELL, Line, Place, lay_out
+from xoff.congestion.layout import CELL, Line, Place, Row, lay_out
 from xoff.congestion.network import Network
 
 _MANY = 2000
@@ -19,13 +18,10 @@ _MANY = 2000
 _SHORT = 34.0
 """Length of such a port."""
 
-_LETTER = 6.5
-"""Width of a letter of a node's name."""
-
 
 @dataclass(frozen=True)
 class Drawing:
-    """A network's lines and names."""
+    """A network's lines, and which nodes are named together."""
 
     nodes: list[Place]
     """By node: its place."""
@@ -37,10 +33,8 @@ class Drawing:
     """By port: it stands beside a host of a block."""
     crowded: bool
     """Ports are drawn short."""
-    labels: list[tuple[float, float, str, bool]]
-    """Names of nodes where there is room for those of the whole row, their places, and whether they are hosts."""
-    rows: list[tuple[float, str]]
-    """The height of each row without such room, and which nodes it has."""
+    rows: list[tuple[Row, str]]
+    """Nodes that are named together, and the words for them all."""
 
 
 def draw(network: Network) -> Drawing:
@@ -69,18 +63,8 @@ def draw(network: Network) -> Drawing:
         ports.append(_short(half) if crowded else half)
         if crowded:
             still.append(half)
-    rows = _rows(network, places, inside)
-    labels = [
-        (*places[node], network.nodes[node], network.is_host(node))
-        for row in rows
-        if _fits(network, places, row)
-        for node in row
-    ]
-    named = [(places[row[0]][1], _range(network, row)) for row in rows if not _fits(network, places, row)]
-    if inside:
-        heights = [places[node][1] for node in inside]
-        named.append(((min(heights) + max(heights)) / 2, _range(network, sorted(inside))))
-    return Drawing(places, ports, still, [at is not None for at in host], crowded, labels, named)
+    rows = [(row, _range(network, row.nodes)) for row in layout.rows]
+    return Drawing(places, ports, still, [at is not None for at in host], crowded, rows)
 
 
 def _short(line: Line) -> Line:
@@ -123,23 +107,7 @@ def _half(
     return (*here, x - bend * along / length, y + bend * across / length)
 
 
-def _rows(network: Network, places: list[Place], beside: set[int]) -> list[list[int]]:
-    """The nodes of each row from left to right, without the hosts of blocks."""
-    rows: dict[float, list[int]] = {}
-    for node in sorted(range(len(places)), key=lambda node: places[node]):
-        if node not in beside:
-            rows.setdefault(places[node][1], []).append(node)
-    return list(rows.values())
-
-
-def _fits(network: Network, places: list[Place], row: list[int]) -> bool:
-    """Whether there is room for the names of all nodes of a row."""
-    widths = [_LETTER * len(network.nodes[node]) + 6.0 for node in row]
-    gaps = [places[b][0] - places[a][0] for a, b in itertools.pairwise(row)]
-    return all(gap >= (one + two) / 2 for gap, one, two in zip(gaps, widths, widths[1:], strict=False))
-
-
 def _range(network: Network, nodes: list[int]) -> str:
     """The names of many nodes in few words."""
-    names = [network.nodes[node] for node in nodes]
-    return f"{names[0]} to\n{names[-1]}"
+    first, last = network.nodes[nodes[0]], network.nodes[nodes[-1]]
+    return first if first == last else f"{first} to\n{last}"

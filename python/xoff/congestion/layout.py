@@ -27,11 +27,26 @@ _ROW = 13.0
 _TIER = 150.0
 """Height between two tiers."""
 
+_GAP = 12.0
+"""Between a row and the words for it."""
+
 Place = tuple[float, float]
 """To the right and upwards."""
 
 Line = tuple[float, float, float, float]
 """From a place to another."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """Nodes whose names are written where there is room for all of them, and beside them words for all where not."""
+
+    nodes: list[int]
+    """From left to right, or in the order of the network."""
+    beside: Place
+    """Where the words begin or end."""
+    leftwards: bool = True
+    """They end there, and otherwise begin."""
 
 
 @dataclass(frozen=True)
@@ -44,13 +59,15 @@ class Layout:
     """Lines from switches to their blocks of hosts."""
     in_blocks: set[int] = field(default_factory=set)
     """The hosts that stand in blocks."""
+    rows: list[Row] = field(default_factory=list)
+    """What stands in no row has its name where there is room for that one."""
 
 
 def lay_out(network: Network) -> Layout:
     """The places of all nodes of `network`."""
     line = _line(network)
     if line:
-        return Layout(_in_line(network, line))
+        return _in_line(network, line)
     switches = [node for node in range(len(network.nodes)) if not network.is_host(node)]
     if 3 <= len(switches) <= 40 and all(network.tiers[node] == 1 for node in switches):
         return Layout(_in_circle(network, switches))
@@ -81,8 +98,9 @@ def _line(network: Network) -> list[int]:
     return line
 
 
-def _in_line(network: Network, line: list[int]) -> list[Place]:
+def _in_line(network: Network, line: list[int]) -> Layout:
     places = [(0.0, 0.0)] * len(network.nodes)
+    rows: list[Row] = []
     most = max(len(_hosts_beside(network, node)) for node in (line[0], line[-1]))
     height = min(max(most * 30.0, 260.0), 620.0)
     left, right = WIDTH * 0.22, WIDTH * 0.78
@@ -97,7 +115,10 @@ def _in_line(network: Network, line: list[int]) -> list[Place]:
             else:
                 room = (right - left) / (len(line) - 1)
                 places[host] = (x + room * (middle - 0.5) * 0.8, height / 2 - 110.0)
-    return places
+        if hosts and number in (0, len(line) - 1):
+            x = places[hosts[0]][0] + (_GAP if number else -_GAP)
+            rows.append(Row(hosts, (x, height / 2), leftwards=number == 0))
+    return Layout(places, rows=rows)
 
 
 def _in_circle(network: Network, switches: list[int]) -> list[Place]:
@@ -154,7 +175,20 @@ def _in_tiers(network: Network) -> Layout:
     for tier, nodes in ranks.items():
         for rank, node in enumerate(nodes if tier > 1 else ()):
             places[node] = (WIDTH * (rank + 0.5) / len(nodes), _TIER * (tier - 1))
-    return Layout(places, frames, inside)
+    return Layout(places, frames, inside, _rows(places, inside))
+
+
+def _rows(places: list[Place], inside: set[int]) -> list[Row]:
+    """The rows of nodes from the top, and the hosts of all blocks as one."""
+    heights: dict[float, list[int]] = {}
+    for node in sorted(range(len(places)), key=lambda node: places[node]):
+        if node not in inside:
+            heights.setdefault(places[node][1], []).append(node)
+    rows = [Row(nodes, (-_GAP, y)) for y, nodes in sorted(heights.items(), reverse=True)]
+    if inside:
+        ys = [places[node][1] for node in inside]
+        rows.append(Row(sorted(inside), (-_GAP, (min(ys) + max(ys)) / 2)))
+    return rows
 
 
 def _block(hosts: list[int], left: float, room: float, places: list[Place], frames: list[Line]) -> None:

@@ -33,7 +33,7 @@ _LOOKS = {
 }
 """Colour, where it is not the page's own grey, name and meaning of each state."""
 
-_SCRIPTS = ("tree-model.js", "tree-network.js", "tree-details.js", "tree.js")
+_SCRIPTS = ("tree-model.js", "tree-labels.js", "tree-network.js", "tree-details.js", "tree.js")
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,8 @@ def _body(runs: Sequence[tuple[int, Labelled]]) -> str:
 
 _BODY = """<h2>Congestion tree</h2>
 <style>{keys}</style>
-<div class="card tree" id="tree" tabindex="0" data-first="{first}" data-looks="{looks}" aria-label="Congestion tree">
+<div class="card tree" id="tree" tabindex="0" data-first="{first}" data-looks="{looks}" aria-label="Congestion tree"
+aria-busy="true">
 <h3>The network over time</h3>
 <p class="note">Every link is drawn as its two egress ports, each the half at its own node; beside a host of a block its
 own port is on the left, and that of its switch on the right. A port that is a congested root has a diamond; the five

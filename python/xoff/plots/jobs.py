@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import itertools
+import operator
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import plotly.graph_objects as go
 from xoff.console import time_text
 from xoff.intervals import Intervals
 from xoff.palette import COLOURS
+from xoff.plots.ranks import Rank, ranks_of, schedules
 from xoff.plots.style import Labelled, Plot, new_figure, time_scale
 
 _LANES = 32
@@ -24,15 +26,17 @@ _PIXELS = 4_000
 """Gaps shorter than the run over this are not drawn."""
 
 _IDEAL = "rgba(128,128,128,0.55)"
-_COMPUTES, _SENDS, _WAITS = COLOURS[0], COLOURS[1], "rgba(150,150,150,0.75)"
+_COMPUTES, _SENDS, _WITHIN, _WAITS = COLOURS[0], COLOURS[1], COLOURS[3], "rgba(150,150,150,0.75)"
 _DONE = "rgba(0,0,0,0)"
+
+_WITHIN_HOST = "sends within the host"
 
 
 def jobs(runs: Sequence[Labelled]) -> list[Plot]:
     """Completion times beside those on an ideal network, and a timeline of each GOAL schedule; nothing without jobs."""
     if not any(each.run.manifest.get("jobs") for each in runs):
         return []
-    timelines = [_timeline(each, job, len(runs)) for each in runs for job in _schedules(each)]
+    timelines = [_timeline(each, job, len(runs)) for each in runs for job in schedules(each)]
     return [_completion(runs), *timelines]
 
 
@@ -85,74 +89,11 @@ def _times(job: dict[str, Any]) -> str:
     return f"{job['completion_ps'] / ideal:.3f} times the ideal, {time_text(ideal)}"
 
 
-@dataclass(frozen=True)
-class _Rank:
-    """What a rank did."""
-
-    number: int
-    computes: Intervals
-    sends: Intervals
-    receives: Intervals
-
-
-def _schedules(each: Labelled) -> list[dict[str, Any]]:
-    """The jobs that replay a GOAL schedule."""
-    traffic = each.run.manifest.get("scenario", {}).get("traffic", [])
-    labels = {pattern.get("label") or "goal" for pattern in traffic if pattern.get("pattern") == "goal"}
-    return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
-
-
-def _ranks(each: Labelled, label: str) -> tuple[list[_Rank], int]:
-    """What the ranks of a job did, and until when; what has not ended lasts until the end of the run.
-
-    A rank sends while messages of it are under way, which for short ones is longer than the operation takes.
-    """
-    import pyarrow.compute as pc
-
-    over = int(each.run.manifest.get("sim_time_ps", 0))
-    operations, flows = (
-        table.filter(pc.equal(pc.cast(table["label"], "string"), label))
-        for table in (each.run.operations, each.run.flows)
-    )
-    start = operations["start_ps"].to_numpy().astype(np.int64)
-    end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
-    kernel = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
-    left = flows["start_ps"].to_numpy().astype(np.int64)
-    acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
-    by_rank = _by_rank(operations["process"].to_numpy())
-    flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
-
-    def of(rows: Any, name: str) -> Intervals:
-        wanted = rows[kernel[rows] == name]
-        return Intervals(start[wanted], end[wanted])
-
-    none = np.array([], dtype=np.int64)
-    ranks = [
-        _Rank(
-            number,
-            of(rows, "calc"),
-            Intervals(left[sent := flows_of.get(number, none)], acked[sent]),
-            of(rows, "recv"),
-        )
-        for number, rows in by_rank.items()
-    ]
-    return ranks, max(int(end.max(initial=0)), int(acked.max(initial=0)), 1)
-
-
-def _by_rank(process: Any) -> dict[int, Any]:
-    """The rows of each rank, by its number."""
-    process = process.astype(np.int64)
-    order = np.argsort(process, kind="stable")
-    numbers = np.unique(process)
-    groups = np.split(order, np.searchsorted(process[order], numbers[1:])) if len(numbers) else []
-    return dict(zip(numbers.tolist(), groups, strict=True))
-
-
 def _timeline(each: Labelled, job: dict[str, Any], runs: int) -> Plot:
     label = str(job["label"])
     name = "timeline-" + "".join(c if c.isalnum() else "-" for c in f"{each.label}-{label}")
     title = "What each rank did" + (f": {each.label}" if runs > 1 else "")
-    ranks, latest = _ranks(each, label)
+    ranks, latest = ranks_of(each, label)
     if not ranks:
         return Plot(name, title, "No rank had begun when the run ended.")
     taken = "It had not ended when the run did."
@@ -167,32 +108,48 @@ def _timeline(each: Labelled, job: dict[str, Any], runs: int) -> Plot:
         else "Computing above, messages being sent below it, and at the bottom receives that are waited for while the "
         "rank does not compute."
     )
+    if _any_local(ranks):
+        words += " Messages between ranks of one host take no network, and are drawn apart from those that do."
     return Plot(name, title, f"{taken} {words}", figure)
 
 
-def _lanes(ranks: Sequence[_Rank], latest: int) -> go.Figure:
-    """Three lanes a rank."""
+def _any_local(ranks: Sequence[Rank]) -> bool:
+    return any(len(rank.local) for rank in ranks)
+
+
+def _lanes(ranks: Sequence[Rank], latest: int) -> go.Figure:
+    """Three lanes a rank, and one for messages within hosts where there are such."""
     scale, unit = time_scale(latest)
-    figure = new_figure(height=150 + 26 * len(ranks), x=f"time ({unit})", y="rank")
-    for place, (legend, colour) in enumerate((("computes", _COMPUTES), ("sends", _SENDS), ("waits", _WAITS))):
+    kinds: list[tuple[str, str, Callable[[Rank], Intervals]]] = [
+        ("computes", _COMPUTES, lambda rank: rank.computes),
+        ("sends", _SENDS, lambda rank: rank.sends),
+        ("waits", _WAITS, lambda rank: rank.receives - rank.computes),
+    ]
+    if _any_local(ranks):
+        kinds.insert(2, (_WITHIN_HOST, _WITHIN, lambda rank: rank.local))
+    figure = new_figure(height=150 + (26 if len(kinds) == 3 else 34) * len(ranks), x=f"time ({unit})", y="rank")
+    for place, (legend, colour, spans_of) in enumerate(kinds):
         x: list[float | None] = []
         y: list[float | None] = []
         lasts: list[str | None] = []
         for row, rank in enumerate(ranks):
-            spans = (rank.computes, rank.sends, rank.receives - rank.computes)[place].closed(latest // _PIXELS)
+            spans = spans_of(rank).closed(latest // _PIXELS)
             for begin, end in zip(spans.start.tolist(), spans.end.tolist(), strict=True):
                 x += [begin / scale, end / scale, None]
-                y += [row + (place - 1) * 0.27] * 2 + [None]
-                lasts += [f"rank {rank.number} {legend} for {time_text(end - begin)}"] * 2 + [None]
+                y += [row + (place - (len(kinds) - 1) / 2) * 0.81 / len(kinds)] * 2 + [None]
+                taken = f"for {time_text(end - begin)}" if end - begin > 1 else "in no time"
+                lasts += [f"rank {rank.number} {legend} {taken}"] * 2 + [None]
+        # Messages within a host may take no time, and are then seen by their marks alone.
+        marks = {"symbol": "line-ns", "size": 6, "line": {"color": colour, "width": 1.5}}
         figure.add_trace(
             go.Scatter(
                 x=x,
                 y=y,
-                mode="lines",
                 name=legend,
                 customdata=lasts,
                 line={"color": colour, "width": 6},
                 hovertemplate="%{customdata}<br>%{x:.6~g} " + unit + "<extra></extra>",
+                **({"mode": "lines+markers", "marker": marks} if legend == _WITHIN_HOST else {"mode": "lines"}),
             )
         )
     numbers = [str(rank.number) for rank in ranks]
@@ -203,21 +160,25 @@ def _lanes(ranks: Sequence[_Rank], latest: int) -> go.Figure:
     return figure
 
 
-def _overview(ranks: Sequence[_Rank], latest: int) -> go.Figure:
+def _overview(ranks: Sequence[Rank], latest: int) -> go.Figure:
     """A cell for some ranks and some time, with what they did for most of it."""
     scale, unit = time_scale(latest)
     edges = np.linspace(0, latest, _BINS + 1).astype(np.int64)
+    local = _any_local(ranks)
     rows = np.array_split(np.arange(len(ranks)), min(len(ranks), _MOST_ROWS))
     cells, texts = [], []
     for row in rows:
-        times = np.sum([_shares(ranks[i], edges) for i in row], axis=0)
+        times = np.sum([_shares(ranks[i], edges, local=local) for i in row], axis=0)
         shares = times / np.maximum(times.sum(axis=0), 1)
         cells.append(np.argmax(shares, axis=0))
         first, last = ranks[row[0]].number, ranks[row[-1]].number
         texts.append(f"{first}" if first == last else f"{first} to {last}")
-    names = ("compute", "send", "wait", "nothing to do")
-    colours = (_COMPUTES, _SENDS, _WAITS, _DONE)
-    scale_of = [pair for i, c in enumerate(colours) for pair in ((i / 4, c), ((i + 1) / 4, c))]
+    names, colours = ["compute", "send", "wait", "nothing to do"], [_COMPUTES, _SENDS, _WAITS, _DONE]
+    if local:
+        names.insert(2, "send within the host")
+        colours.insert(2, _WITHIN)
+    kinds = len(names)
+    scale_of = [pair for i, c in enumerate(colours) for pair in ((i / kinds, c), ((i + 1) / kinds, c))]
     figure = new_figure(height=max(360, 60 + 5 * len(rows)), x=f"time ({unit})", y="rank")
     words = [[names[cell] for cell in row] for row in cells]
     figure.add_trace(
@@ -227,9 +188,9 @@ def _overview(ranks: Sequence[_Rank], latest: int) -> go.Figure:
             y=list(range(len(rows) + 1)),
             customdata=[[f"rank {text}: {word}" for word in row] for text, row in zip(texts, words, strict=True)],
             zmin=-0.5,
-            zmax=3.5,
+            zmax=kinds - 0.5,
             colorscale=scale_of,
-            colorbar={"tickvals": [0, 1, 2, 3], "ticktext": list(names), "thickness": 14},
+            colorbar={"tickvals": list(range(kinds)), "ticktext": names, "thickness": 14},
             hovertemplate="%{customdata}<br>%{x:.6~g} " + unit + "<extra></extra>",
         )
     )
@@ -240,9 +201,9 @@ def _overview(ranks: Sequence[_Rank], latest: int) -> go.Figure:
     return figure
 
 
-def _shares(rank: _Rank, edges: Any) -> Any:
-    """Time in each bin in which a rank computes, else sends, else waits, else none of these."""
-    busy = rank.computes | rank.sends
-    computes, busy_time = rank.computes.covered(edges), busy.covered(edges)
-    any_time = (busy | rank.receives).covered(edges)
-    return np.stack([computes, busy_time - computes, any_time - busy_time, np.diff(edges) - any_time])
+def _shares(rank: Rank, edges: Any, *, local: bool) -> Any:
+    """Time in each bin in which a rank computes, else sends, else (if asked) sends within its host, else waits."""
+    kinds = (rank.computes, rank.sends, *([rank.local] if local else []), rank.receives)
+    covered = [union.covered(edges) for union in itertools.accumulate(kinds, operator.or_)]
+    width = np.diff(edges)
+    return np.diff([np.zeros_like(width), *covered, width], axis=0)

@@ -38,7 +38,7 @@ class Planned:
     scheme: str = ""
     """The name of its scheme."""
     schemes: tuple[SchemeFile, ...] = ()
-    """Its scheme, where that is one in Python."""
+    """The schemes in Python: a run of another one needs them too, as the scenario's sweep may name their parameters."""
 
     @property
     def label(self) -> str:
@@ -93,13 +93,13 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
         raise ScenarioError(f"{error}\n\nin the run with {', '.join('='.join(each) for each in point)}") from None
     resolved, files = json.loads(prepared.resolved), prepared.files
     name = str(resolved["scheme"]["name"])
-    schemes = tuple(scheme for scheme in files_of(scenario) if scheme.name == name)
+    schemes = files_of(scenario)
     what = {
         "scenario": resolved,
         "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
         "version": _xoff.__version__,
     }
-    for scheme in schemes:
+    for scheme in (each for each in schemes if each.name == name):
         what["scheme_file"] = hashlib.sha256(scheme.text.encode()).hexdigest()
     digest = hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
     return Planned(

@@ -28,6 +28,12 @@ async function show(plot, element) {
   return view;
 }
 
+// Paints what has changed, at once; new data of a layer takes BokehJS some turns of the event loop.
+async function paint(view) {
+  await new Promise(requestAnimationFrame);
+  view.repaint();
+}
+
 class NetworkDrawing {
   constructor(model, looks, style) {
     [this.model, this.looks] = [model, looks];
@@ -35,8 +41,14 @@ class NetworkDrawing {
     const xs = network.at.map(([x]) => x), ys = network.at.map(([, y]) => y);
     const low = Math.min(...ys) - 36, high = Math.max(...ys) + 36;
     const Range = bokehModel("Range1d");
+    const crowd = network.at.length;
+    this.sizes = { host: network.in_block.includes(1) ? 3.5 : 8, switch: crowd > 600 ? 6 : crowd > 150 ? 9 : 12 };
+    const numbered = model.data.roots.slice(0, 5).filter((root) => root.tree.length).map((root) => root.port);
+    const labels = new Labels(network, numbered, this.sizes);
+    this.texts = new Texts(labels);
+    const [left, right] = labels.reach();
     this.plot = new (bokehModel("Plot"))({
-      x_range: new Range({ start: network.rows.length ? -74 : -24, end: 1224 }),
+      x_range: new Range({ start: Math.min(left - 4, -24), end: Math.max(right + 4, 1224) }),
       y_range: new Range({ start: low, end: high }),
       height: Math.max(240, Math.min(760, high - low)),
       sizing_mode: "stretch_width",
@@ -59,20 +71,15 @@ class NetworkDrawing {
       const width = (network.crowded ? THIN_WIDTHS : WIDTHS)[state];
       sources.forEach((data, inside) => this.addOver(data, segments(looks[state].colour, inside ? BLOCK_WIDTH : width)));
     }
-    const Scatter = bokehModel("Scatter"), Text = bokehModel("Text");
+    this.addTexts("name");
+    this.addTexts("row");
+    const Scatter = bokehModel("Scatter");
     const place = { x: { field: "x" }, y: { field: "y" } };
     this.diamondGlyph = new Scatter({
       ...place, marker: "diamond", size: network.crowded ? 9 : 13, fill_color: looks[ROOT].colour, line_color: style.text, line_width: 1,
     });
     this.addOver(this.diamonds, this.diamondGlyph);
-    const firsts = model.data.roots.slice(0, 5).filter((root) => root.tree.length).map((root, rank) => [...this.middle(root.port), `${rank + 1}`]);
-    this.rankGlyph = new Text({
-      ...place, text: { field: "text" }, text_color: style.text, text_font_style: "bold", text_font_size: "12px",
-      x_offset: 8, y_offset: -3,
-    });
-    this.addOver(source({
-      x: firsts.map(([x]) => x), y: firsts.map(([, y]) => y), text: firsts.map(([, , text]) => text),
-    }), this.rankGlyph);
+    this.addTexts("number");
     this.chosenGlyph = new Scatter({ ...place, marker: "circle", size: 20, fill_color: null, line_color: style.text, line_width: 2 });
     this.addOver(this.chosen, this.chosenGlyph);
     this.dye(style);
@@ -89,29 +96,13 @@ class NetworkDrawing {
     };
     const place = { x: { field: "x" }, y: { field: "y" }, line_color: null };
     const Scatter = bokehModel("Scatter");
-    const crowd = network.at.length;
-    this.hostGlyph = new Scatter({ ...place, marker: "circle", size: network.in_block.includes(1) ? 3.5 : 8 });
-    this.switchGlyph = new Scatter({ ...place, marker: "square", size: crowd > 600 ? 6 : crowd > 150 ? 9 : 12 });
-    this.labelGlyph = new (bokehModel("Text"))({
-      x: { field: "x" }, y: { field: "y" }, text: { field: "text" }, text_font_size: "11px", text_align: "center",
-      y_offset: { field: "offset" },
-    });
-    this.rowGlyph = new (bokehModel("Text"))({
-      x: { field: "x" }, y: { field: "y" }, text: { field: "text" }, text_font_size: "11px", text_align: "right",
-      text_baseline: "middle",
-    });
+    this.hostGlyph = new Scatter({ ...place, marker: "circle", size: this.sizes.host });
+    this.switchGlyph = new Scatter({ ...place, marker: "square", size: this.sizes.switch });
     this.plot.renderers = [
       renderer(source(this.columns(network.still)), this.stillGlyph),
       ...beneath.map((data, inside) => renderer(data, this.idleGlyphs[inside])),
       renderer(ofKind(true), this.hostGlyph),
       renderer(ofKind(false), this.switchGlyph),
-      renderer(source({
-        x: network.labels.map(([x]) => x), y: network.labels.map(([, y]) => y),
-        text: network.labels.map(([, , name]) => name), offset: network.labels.map(([, , , below]) => (below ? 20 : -10)),
-      }), this.labelGlyph),
-      renderer(source({
-        x: network.rows.map(() => -12), y: network.rows.map(([y]) => y), text: network.rows.map(([, name]) => name),
-      }), this.rowGlyph),
     ];
   }
 
@@ -138,14 +129,16 @@ class NetworkDrawing {
     this.plot.renderers = [...this.plot.renderers, renderer(data, glyph, "overlay")];
   }
 
+  addTexts(kind) {
+    for (const glyph of this.texts.glyphs[kind]) this.addOver(this.texts.sources[kind], glyph);
+  }
+
   // Takes over the colours of the page.
   dye(style) {
     for (const glyph of [...this.idleGlyphs, this.stillGlyph]) glyph.line_color = style.idle;
     this.hostGlyph.fill_color = style.muted;
     this.switchGlyph.fill_color = style.muted;
-    this.labelGlyph.text_color = style.text;
-    this.rowGlyph.text_color = style.text;
-    this.rankGlyph.text_color = style.text;
+    this.texts.dye(style);
     this.diamondGlyph.line_color = style.text;
     this.chosenGlyph.line_color = style.text;
     for (const glyph of this.markGlyphs) glyph.line_color = style.mark;
@@ -177,6 +170,13 @@ class NetworkDrawing {
 
   async show(element) {
     this.view = await show(this.plot, element);
+    // Bokeh draws what is above beyond the frame as well, which is over the buttons.
+    for (const view of this.view.renderer_views.values()) Object.defineProperty(view, "needs_clip", { value: true });
+    const write = () => this.texts.write(this.scale());
+    write();
+    // A zoom changes both ranges, one after the other; what else changes the scale is seen when it has been painted.
+    for (const range of [this.plot.x_range, this.plot.y_range]) range.change.connect(() => queueMicrotask(write));
+    this.view.repainted.connect(write);
   }
 
   // Pixels for each unit of the drawing.
@@ -246,6 +246,6 @@ class Strip {
   }
 
   async show(element) {
-    await show(this.plot, element);
+    this.view = await show(this.plot, element);
   }
 }

@@ -12,12 +12,14 @@ globalThis.drawCongestionTree = async (context) => {
   const style = () => {
     const found = getComputedStyle(card);
     const named = (name) => found.getPropertyValue(`--${name}`).trim();
-    return { text: named("text"), muted: named("muted"), idle: named("idle"), mark: named("path") };
+    return { text: named("text"), muted: named("muted"), idle: named("idle"), mark: named("path"), card: named("card") };
   };
   let now, stop = null;
 
   const draw = async (number) => {
     halt();
+    // Until the network is drawn as it is at the moment shown, no numbers say anything about it.
+    card.setAttribute("aria-busy", "true");
     const data = JSON.parse(await context.unpack(`tree-${number}`));
     const model = new Model(data), unit = timeUnit(data.end_ps);
     const step = round125(data.end_ps / 1000);
@@ -50,6 +52,8 @@ globalThis.drawCongestionTree = async (context) => {
     await strip.show(byId("tree-strip"));
     goTo(data.open_ps);
     listen(drawing, strip);
+    await Promise.all([drawing, strip].map((each) => paint(each.view)));
+    card.setAttribute("aria-busy", "false");
     card.dataset.run = number;
   };
 
