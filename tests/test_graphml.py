@@ -157,6 +157,7 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
         ),
         ('edgedefault="undirected"', 'edgedefault="directed"', ":7: a directed graph"),
         ("</graph></graphml>", "</graph>", ":14: no XML: no element found"),
+        ('<graph edgedefault="undirected">', "<graph><default>1</default>", ":7: a `default` outside of a `key`"),
         ("<graphml ", "<!DOCTYPE x><graphml ", ":2: a document type: expected none"),
         ("graphml", "svg", ":2: a document of `svg`: expected one of `graphml`"),
         ('<graph edgedefault="undirected">', "<desc/>", "it has no `graph`"),

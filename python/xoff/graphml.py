@@ -110,6 +110,8 @@ class _Reader:
         elif name == "data":
             self._data = (attributes.get("key", ""), [])
         elif name == "default":
+            if self._open[-2:-1] != ["key"]:
+                raise self.wrong(line, "a `default` outside of a `key`", "one within a `key`")
             self._data = ("", [])
         elif name in ("hyperedge", "port"):
             raise self.wrong(line, f"a `{name}`", "nodes and edges")
