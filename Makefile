@@ -36,10 +36,7 @@ fast: .venv/bin/python
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch .venv/installed
 
-# The wheel is built beside Rust's tests, which leave a core idle for much of their time.
-test:
-	@$(MAKE) --no-print-directory -j2 test-rust .venv/installed-for-tests
-	@$(MAKE) --no-print-directory test-python
+test: test-rust test-python
 
 test-rust: cargo
 	cargo fmt --all --check
