@@ -30,9 +30,11 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
     """
     try:
         return _explain(run, flows, name or (str(run.folder) if run.folder else run.scheme))
+    except UserError:
+        raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
         # Rules read much of a run, of which what lies in a folder may have been edited, or have lost a part.
-        if run.folder is None or isinstance(error, UserError):
+        if run.folder is None:
             raise
         what = f"{type(error).__name__}: {error}".partition("\n")[0]
         raise UserError(f"{run.folder}: its manifest or a table is not as xoff writes it ({what})") from error
