@@ -335,8 +335,8 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     # However fast one follows the other, the last one chosen is what stands there, once.
     for label in ("bare", "full", "bare"):
         page.locator("#tree-run").select_option(label=label)
-    page.locator("#tree[data-run='1']").wait_for()
-    page.wait_for_timeout(300)
+    # Between two drawings the page is busy without a pause.
+    page.locator("#tree[data-run='1'][aria-busy='false']").wait_for(timeout=60_000)
     assert page.locator("#tree[data-run='1']").count() == 1
     assert page.locator("#tree-map > .bk-Plot").count() == 1
     assert "record.roots=true" in page.locator("#tree-notes").inner_text()
