@@ -8,11 +8,14 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+# As `typing` has it, whose import takes longer than all else here.
+TYPE_CHECKING = False
 
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Mapping
+    from typing import Any
+
     from xoff import plot as plot
     from xoff.errors import RunError as RunError
     from xoff.errors import ScenarioError as ScenarioError

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib.resources
 import json
 import os
-import resource
 import statistics
 import subprocess
 import sys
@@ -22,6 +21,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff.errors import RunError, UserError, nearest
+from xoff.measured import COUNTS, FIGURES
+from xoff.running import thread_count
 from xoff.scenario import Override, Scenario, read
 
 if TYPE_CHECKING:
@@ -32,7 +33,6 @@ Result = dict[str, Any]
 STARTUP = "startup"
 """The scenario that is measured as `xoff run`, with its results written."""
 
-_COUNTS = ("packet_hops", "events", "hosts", "flows", "most_packets_in_flight")
 _CLOCKS = ("wall_s", "setup_s", "process_s")
 
 
@@ -130,7 +130,7 @@ def _result(benchmark: Benchmark, resolved: dict[str, Any], runs: Sequence[Resul
         return above / below if above is not None and below else None
 
     result: Result = {"name": benchmark.name, "repeat": len(runs)}
-    result |= {key: first[key] for key in (*_COUNTS, "threads", "fingerprint")}
+    result |= {key: first[key] for key in (*COUNTS, "threads", "fingerprint")}
     result |= {key: median(key) for key in (*_CLOCKS, "peak_rss_bytes", "memory_bytes")}
     hops, memory = result["packet_hops"], result["memory_bytes"]
     return result | {
@@ -147,8 +147,11 @@ def _result(benchmark: Benchmark, resolved: dict[str, Any], runs: Sequence[Resul
 def _run(benchmark: Benchmark, threads: int | str) -> Result:
     if benchmark.name.split()[0] == STARTUP:
         return _start_up(benchmark, threads)
-    job = json.dumps({**vars(benchmark.scenario), "threads": threads})
-    printed, process_s = _process(benchmark, [sys.executable, "-m", "xoff.bench"], job)
+    scenario = benchmark.scenario
+    job = {key: getattr(scenario, key) for key in ("text", "origin", "base_dir", "overrides")}
+    job["threads"] = thread_count(threads)
+    command = [sys.executable, "-c", "from xoff.measured import main; main()"]
+    printed, process_s = _process(benchmark, command, json.dumps(job))
     return {**json.loads(printed), "process_s": process_s}
 
 
@@ -161,7 +164,8 @@ def _start_up(benchmark: Benchmark, threads: int | str) -> Result:
         command = [sys.executable, "-m", "xoff", "run", str(file), "-o", f"{folder}/out", "--threads", str(threads)]
         process_s = _process(benchmark, command + sets, "")[1]
         manifest = json.loads((Path(folder) / "out" / "manifest.json").read_text(encoding="utf-8"))
-    return {**_of_manifest(manifest), "process_s": process_s, "peak_rss_bytes": None, "memory_bytes": None}
+    result = {key: manifest[key] for key in FIGURES}
+    return {**result, "process_s": process_s, "peak_rss_bytes": None, "memory_bytes": None}
 
 
 def _process(benchmark: Benchmark, command: list[str], job: str) -> tuple[str, float]:
@@ -172,33 +176,6 @@ def _process(benchmark: Benchmark, command: list[str], job: str) -> tuple[str, f
     if done.returncode != 0:
         raise RunError(f"benchmark `{benchmark.name}` failed: {done.stderr.strip()}")
     return done.stdout, elapsed
-
-
-def _of_manifest(manifest: dict[str, Any]) -> Result:
-    return {key: manifest[key] for key in (*_COUNTS, "wall_s", "setup_s", "threads", "fingerprint")}
-
-
-def _measure_here(job: dict[str, Any]) -> Result:
-    from xoff.running import thread_count
-
-    threads = thread_count(job.pop("threads"))
-    # JSON has no tuples.
-    scenario = Scenario(**{**job, "overrides": [(key, value) for key, value in job["overrides"]]})
-    before = _peak_rss_bytes()
-    output = scenario.prepare().run(threads, None)
-    result = _of_manifest(json.loads(output.manifest))
-    peak = _peak_rss_bytes()
-    return {**result, "peak_rss_bytes": peak, "memory_bytes": peak - before}
-
-
-def _peak_rss_bytes() -> int:
-    """The most memory that this process has had, in bytes."""
-    if sys.platform == "linux":
-        # `ru_maxrss` would begin with what the parent process had when it made this one.
-        status = Path("/proc/self/status").read_text(encoding="utf-8")
-        return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
-    # macOS counts in bytes.
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
 
 def earlier(path: str | os.PathLike[str], benchmarks: Sequence[Benchmark]) -> dict[str, Result]:
@@ -241,7 +218,7 @@ def _is_result(result: object) -> bool:
         isinstance(result, dict)
         and isinstance(result.get("name"), str)
         and isinstance(result.get("scenario"), dict)
-        and all(isinstance(result.get(key), int | float) for key in (*_COUNTS, *_CLOCKS))
+        and all(isinstance(result.get(key), int | float) for key in (*COUNTS, *_CLOCKS))
     )
 
 
@@ -314,7 +291,3 @@ def render(results: Sequence[Result]) -> RenderableType:
             row.append("same" if result["same_events"] else "others")
         table.add_row(*row)
     return table
-
-
-if __name__ == "__main__":
-    json.dump(_measure_here(json.load(sys.stdin)), sys.stdout)

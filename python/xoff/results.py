@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 import os
-import secrets
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -210,7 +209,7 @@ class Run:
         """
         target = check_target(folder, force=force)
         # Beside a new folder, which then appears at once; inside one that exists, which may be a mount point.
-        staging = (target if target.is_dir() else target.parent) / f".xoff-{secrets.token_hex(4)}"
+        staging = (target if target.is_dir() else target.parent) / f".xoff-{os.urandom(4).hex()}"
         staging.mkdir(parents=True)
         try:
             self._write_tables(staging)
