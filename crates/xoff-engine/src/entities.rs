@@ -11,7 +11,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use crate::ahead::fetch_ahead;
+use crate::due::Due;
 use crate::units::Time;
 use crate::wheel::Event;
 
@@ -61,70 +61,26 @@ impl Lane {
     }
 }
 
-/// First arrivals of a group of lanes, each [`NOTHING`] where there is none. Half a cache line.
-#[derive(Clone)]
-#[repr(align(32))]
-struct Heads([u64; GROUP]);
-
-impl Heads {
-    #[inline]
-    fn least(&self) -> u64 {
-        let Heads([a, b, c, d]) = *self;
-        a.min(b).min(c.min(d))
-    }
+/// Lanes of an entity whose first arrivals are looked at together, on a cache line before the lanes' own.
+#[repr(C, align(64))]
+struct Group {
+    /// The least of `heads`.
+    least: u64,
+    /// The lanes' first arrivals, each [`NOTHING`] where there is none.
+    heads: [u64; GROUP],
+    lanes: [Lane; GROUP],
 }
 
-/// Events of the window at hand, in order: their times, and their keys above their arguments. Apart, so that none is read
-/// in one piece just after it was written in two, which takes as long as all else.
-#[derive(Default)]
-struct Due {
-    times: Vec<Time>,
-    rest: Vec<u64>,
-    next: usize,
-}
+impl Group {
+    const EMPTY: Group =
+        Group { least: NOTHING, heads: [NOTHING; GROUP], lanes: [const { Lane::NONE }; GROUP] };
 
-impl Due {
-    fn clear(&mut self) {
-        self.times.clear();
-        self.rest.clear();
-        self.next = 0;
-    }
-
-    /// The time of the next one, or never.
+    /// A lane's first arrival is another one.
     #[inline]
-    fn at(&self) -> Time {
-        self.times.get(self.next).copied().unwrap_or(Time::NEVER)
-    }
-
-    /// The key of the next one, if there is one.
-    fn key(&self) -> Option<u32> {
-        self.rest.get(self.next).map(|rest| (rest >> 32) as u32)
-    }
-
-    /// Puts an event in its place; most come before it.
-    #[inline]
-    fn insert(&mut self, event: Event) {
-        if self.next == self.times.len() {
-            self.clear();
-        }
-        let (time, rest) = (event.time, u64::from(event.key) << 32 | u64::from(event.arg));
-        let mut at = self.times.len();
-        self.times.push(time);
-        self.rest.push(rest);
-        while at > self.next && (self.times[at - 1], self.rest[at - 1]) > (time, rest) {
-            self.times[at] = self.times[at - 1];
-            self.rest[at] = self.rest[at - 1];
-            at -= 1;
-        }
-        self.times[at] = time;
-        self.rest[at] = rest;
-    }
-
-    #[inline]
-    fn pop(&mut self) -> Event {
-        let (time, rest) = (self.times[self.next], self.rest[self.next]);
-        self.next += 1;
-        Event { time, key: (rest >> 32) as u32, arg: rest as u32 }
+    fn renew(&mut self, lane: usize) {
+        self.heads[lane] = self.lanes[lane].head();
+        let [a, b, c, d] = self.heads;
+        self.least = a.min(b).min(c.min(d));
     }
 }
 
@@ -152,24 +108,26 @@ pub struct Arrival {
     pub following: u32,
 }
 
+/// Where the arguments of arrivals are linked to lists: beside what they stand for, which is looked at anyway.
+pub trait Links {
+    /// After `arg`, which nothing follows so far, comes `next` at `time`.
+    fn link(&mut self, arg: u32, time: Time, next: u32);
+    /// When what follows `arg` comes, or never, and its argument; nothing follows it from here on.
+    fn unlink(&mut self, arg: u32) -> (Time, u32);
+}
+
 /// Pending events by entity.
 pub struct EntityQueues {
     /// By entity: no event is before this.
     next: Vec<Time>,
     /// The same by block of entities.
     block_next: Vec<Time>,
-    /// By entity: its lanes, filled up to whole groups.
-    lanes: Vec<Lane>,
-    /// By a lane's number: where it is.
+    /// By entity: its lanes, filled up to whole groups, at least one.
+    groups: Vec<Group>,
+    /// By a lane's number: its slot among all groups'.
     slot_of: Vec<u32>,
-    /// By entity: where its groups of lanes begin; and the end of all.
+    /// By entity: where its groups begin; and the end of all.
     first_group: Vec<u32>,
-    /// By group: its lanes' first arrivals.
-    heads: Vec<Heads>,
-    /// By group: the least of them.
-    group_heads: Vec<u64>,
-    /// By argument of an arrival: when the next one of its lane comes, or never, and its argument.
-    following: Vec<(Time, u32)>,
     /// By entity: its own events beyond the window in which they were scheduled.
     later: Vec<BinaryHeap<Reverse<Event>>>,
     /// The end of the window at hand.
@@ -181,12 +139,10 @@ pub struct EntityQueues {
     waiting: u64,
     /// The entity at hand.
     entity: u32,
-    /// Its groups of slots.
-    groups: (usize, usize),
+    /// Its groups.
+    at_hand: (usize, usize),
     /// Its own events in this window.
     due: Due,
-    /// The time of the next of them, or never.
-    due_at: Time,
 }
 
 impl EntityQueues {
@@ -198,66 +154,59 @@ impl EntityQueues {
         debug_assert!(count.iter().all(|&n| n as usize <= MOST_LANES));
         let mut first_group = vec![0; entities + 1];
         for entity in 0..entities {
-            first_group[entity + 1] = first_group[entity] + count[entity].div_ceil(GROUP as u32);
+            first_group[entity + 1] = first_group[entity] + count[entity].div_ceil(GROUP as u32).max(1);
         }
-        let groups = first_group[entities] as usize;
-        let mut slots: Vec<Lane> = (0..groups * GROUP).map(|_| Lane::NONE).collect();
+        let mut groups: Vec<Group> = (0..first_group[entities]).map(|_| Group::EMPTY).collect();
         count.fill(0);
         let put = |(number, &(entity, key)): (usize, &(u32, u32))| {
             let place = count[entity as usize];
             count[entity as usize] += 1;
-            let slot = first_group[entity as usize] * GROUP as u32 + place;
-            slots[slot as usize] = Lane { number: number as u32, entity, place, key, ..Lane::NONE };
-            slot
+            let slot = first_group[entity as usize] as usize * GROUP + place as usize;
+            groups[slot / GROUP].lanes[slot % GROUP] =
+                Lane { number: number as u32, entity, place, key, ..Lane::NONE };
+            slot as u32
         };
         EntityQueues {
             slot_of: lanes.iter().enumerate().map(put).collect(),
-            lanes: slots,
+            groups,
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
             first_group,
-            heads: vec![Heads([NOTHING; GROUP]); groups],
-            group_heads: vec![NOTHING; groups],
-            following: Vec::new(),
             later: (0..entities).map(|_| BinaryHeap::new()).collect(),
             limit: Time::ZERO,
             near_limit: Time::ZERO,
             next_block: 0,
             waiting: 0,
             entity: NOBODY,
-            groups: (0, 0),
-            due: Due::default(),
-            due_at: Time::NEVER,
+            at_hand: (0, 0),
+            due: Due::new(),
         }
     }
 
-    /// Adds an arrival by a lane: after the window at hand, and after the one before it. Nothing else with its argument may
-    /// be on its way.
+    /// A lane's slot, by which arrivals are added.
+    pub fn slot(&self, lane: u32) -> u32 {
+        self.slot_of[lane as usize]
+    }
+
+    /// Adds an arrival by the lane of a slot: after the window at hand, and after the one before it. Nothing else with its
+    /// argument may be on its way.
     #[inline(always)] // on the way of every packet
-    pub fn arrive(&mut self, lane: u32, time: Time, arg: u32) {
+    pub fn arrive(&mut self, links: &mut impl Links, slot: u32, time: Time, arg: u32) {
         debug_assert!(time >= self.limit, "nothing reaches another entity within a window");
-        let slot = self.slot_of[lane as usize] as usize;
-        let lane = &mut self.lanes[slot];
+        let group = &mut self.groups[slot as usize / GROUP];
+        let place = slot as usize % GROUP;
+        let lane = &mut group.lanes[place];
         debug_assert!(
             lane.time == Time::NEVER || time > lane.time,
             "a lane has one arrival at a time, in order"
         );
-        match self.following.get_mut(arg as usize) {
-            Some(following) => following.0 = Time::NEVER,
-            None => more(&mut self.following, arg),
-        }
         let last = std::mem::replace(&mut lane.last, arg);
         if lane.time != Time::NEVER {
-            let following = &mut self.following[last as usize];
-            following.0 = time;
-            following.1 = arg;
-            return;
+            return links.link(last, time, arg);
         }
         (lane.time, lane.arg) = (time, arg);
-        let (head, entity) = (lane.head(), lane.entity);
-        self.heads[slot / GROUP].0[slot % GROUP] = head;
-        let group = &mut self.group_heads[slot / GROUP];
-        *group = head.min(*group);
+        let entity = lane.entity;
+        group.renew(place);
         self.expect(entity, time);
     }
 
@@ -265,7 +214,6 @@ impl EntityQueues {
     #[inline]
     pub fn push(&mut self, entity: u32, event: Event) {
         if event.time < self.limit && entity == self.entity {
-            self.due_at = self.due_at.min(event.time);
             return self.due.insert(event);
         }
         self.defer(entity, event);
@@ -322,7 +270,7 @@ impl EntityQueues {
     #[inline]
     fn open(&mut self, entity: usize) {
         self.entity = entity as u32;
-        self.groups = (self.first_group[entity] as usize, self.first_group[entity + 1] as usize);
+        self.at_hand = (self.first_group[entity] as usize, self.first_group[entity + 1] as usize);
         self.due.clear();
         let later = &mut self.later[entity];
         while let Some(&Reverse(event)) = later.peek() {
@@ -332,27 +280,33 @@ impl EntityQueues {
             later.pop();
             self.due.insert(event);
         }
-        self.due_at = self.due.at();
         // Its lanes are looked at when it has done.
         self.next[entity] = Time::NEVER;
+    }
+
+    /// The lanes of the entity at hand, each with the argument of its first arrival if it has one.
+    #[inline]
+    pub fn lanes(&self) -> impl Iterator<Item = (u32, u32)> {
+        let groups = &self.groups[self.at_hand.0..self.at_hand.1];
+        groups.iter().flat_map(|group| &group.lanes).map(|lane| (lane.number, lane.arg))
     }
 
     /// What the entity at hand has to do next in this window; with nothing left nobody is at hand.
     #[inline(always)] // the way of every event
     pub fn next_up(&mut self) -> Next {
-        let head = match &self.group_heads[self.groups.0..self.groups.1] {
-            [one] => *one,
-            [one, other] => *one.min(other),
-            groups => groups.iter().fold(NOTHING, |least, &head| least.min(head)),
-        };
-        let time = Time(head >> SLOT_BITS);
-        if time < self.due_at.min(self.near_limit) {
-            return Next::Arrival(self.groups.0 * GROUP + head as usize % MOST_LANES);
+        let (first, end) = self.at_hand;
+        let mut head = self.groups[first].least;
+        for group in first + 1..end {
+            head = head.min(self.groups[group].least);
         }
-        if self.due_at < time {
+        let time = Time(head >> SLOT_BITS);
+        if time < self.due.at().min(self.near_limit) {
+            return Next::Arrival(self.at_hand.0 * GROUP + head as usize % MOST_LANES);
+        }
+        if self.due.at() < time {
             return Next::Own;
         }
-        if self.due_at == Time::NEVER && (time.0 < FAR || head == NOTHING) {
+        if self.due.at() == Time::NEVER && (time.0 < FAR || head == NOTHING) {
             return self.close(if head == NOTHING { Time::NEVER } else { time });
         }
         self.settle(head)
@@ -375,18 +329,18 @@ impl EntityQueues {
     fn settle(&mut self, head: u64) -> Next {
         let due = self.due.key();
         if head >> SLOT_BITS < FAR {
-            let slot = self.groups.0 * GROUP + head as usize % MOST_LANES;
-            return if due.is_none_or(|due| self.lanes[slot].key < due) {
+            let slot = self.at_hand.0 * GROUP + head as usize % MOST_LANES;
+            return if due.is_none_or(|due| self.lane(slot).key < due) {
                 Next::Arrival(slot)
             } else {
                 Next::Own
             };
         }
-        let slots = self.groups.0 * GROUP..self.groups.1 * GROUP;
-        let lanes = slots.map(|slot| (self.lanes[slot].time, self.lanes[slot].key, slot));
+        let slots = self.at_hand.0 * GROUP..self.at_hand.1 * GROUP;
+        let lanes = slots.map(|slot| (self.lane(slot).time, self.lane(slot).key, slot));
         let first = lanes.min().filter(|(time, ..)| *time != Time::NEVER);
         match (first.filter(|(time, ..)| *time < self.limit), due) {
-            (Some((time, key, slot)), Some(due)) if (time, key) < (self.due_at, due) => Next::Arrival(slot),
+            (Some((time, key, slot)), Some(due)) if (time, key) < (self.due.at(), due) => Next::Arrival(slot),
             (_, Some(_)) => Next::Own,
             (Some((.., slot)), None) => Next::Arrival(slot),
             (None, None) => self.close(first.map_or(Time::NEVER, |(time, ..)| time)),
@@ -395,25 +349,24 @@ impl EntityQueues {
 
     /// Takes the first arrival of the lane that [`Self::next_up`] has named.
     #[inline(always)] // on the way of every packet
-    pub fn take(&mut self, slot: usize) -> Arrival {
-        let lane = &mut self.lanes[slot];
-        let (time, arg) = (lane.time, lane.arg);
-        let following = &self.following[arg as usize];
-        lane.time = following.0;
-        lane.arg = following.1;
-        let heads = &mut self.heads[slot / GROUP];
-        heads.0[slot % GROUP] = lane.head();
-        self.group_heads[slot / GROUP] = heads.least();
-        fetch_ahead(&self.following, lane.arg);
-        Arrival { time, lane: lane.number, arg, following: lane.arg }
+    pub fn take(&mut self, links: &mut impl Links, slot: usize) -> Arrival {
+        let group = &mut self.groups[slot / GROUP];
+        let lane = &mut group.lanes[slot % GROUP];
+        let (time, arg, number) = (lane.time, lane.arg, lane.number);
+        let (next_at, following) = links.unlink(arg);
+        (lane.time, lane.arg) = (next_at, following);
+        group.renew(slot % GROUP);
+        Arrival { time, lane: number, arg, following }
+    }
+
+    fn lane(&self, slot: usize) -> &Lane {
+        &self.groups[slot / GROUP].lanes[slot % GROUP]
     }
 
     /// Takes the next own event, which [`Self::next_up`] has told of.
     #[inline(always)] // the way of many events
     pub fn take_own(&mut self) -> Event {
-        let event = self.due.pop();
-        self.due_at = self.due.at();
-        event
+        self.due.pop()
     }
 
     /// Ends the window.
@@ -425,13 +378,6 @@ impl EntityQueues {
             }
         }
     }
-}
-
-/// Makes room for what follows `arg`.
-#[cold]
-#[inline(never)]
-fn more(following: &mut Vec<(Time, u32)>, arg: u32) {
-    following.resize((arg as usize + 1).next_power_of_two(), (Time::NEVER, 0));
 }
 
 #[cfg(test)]
@@ -454,10 +400,36 @@ mod tests {
         EntityQueues::new(entities, &lanes)
     }
 
-    fn take(queues: &mut EntityQueues) -> Option<(u64, u32, u32)> {
+    /// By argument: when what follows comes, and its argument.
+    #[derive(Default)]
+    struct Following(Vec<(Time, u32)>);
+
+    impl Following {
+        fn of(&mut self, arg: u32) -> &mut (Time, u32) {
+            let least = arg as usize + 1;
+            self.0.resize(self.0.len().max(least), (Time::NEVER, 0));
+            &mut self.0[arg as usize]
+        }
+    }
+
+    impl Links for Following {
+        fn link(&mut self, arg: u32, time: Time, next: u32) {
+            *self.of(arg) = (time, next);
+        }
+
+        fn unlink(&mut self, arg: u32) -> (Time, u32) {
+            std::mem::replace(self.of(arg), (Time::NEVER, 0))
+        }
+    }
+
+    fn arrive(queues: &mut EntityQueues, links: &mut Following, lane: u32, time: u64, arg: u32) {
+        queues.arrive(links, queues.slot(lane), Time(time), arg);
+    }
+
+    fn take(queues: &mut EntityQueues, links: &mut Following) -> Option<(u64, u32, u32)> {
         match queues.next_up() {
             Next::Arrival(slot) => {
-                let Arrival { time, lane, arg, .. } = queues.take(slot);
+                let Arrival { time, lane, arg, .. } = queues.take(links, slot);
                 Some((time.0, key_of(lane), arg))
             }
             Next::Own => {
@@ -469,11 +441,11 @@ mod tests {
     }
 
     /// All events of the window up to `limit`, as entity, time, key and argument.
-    fn window(queues: &mut EntityQueues, limit: u64) -> Vec<(u32, u64, u32, u32)> {
+    fn window(queues: &mut EntityQueues, links: &mut Following, limit: u64) -> Vec<(u32, u64, u32, u32)> {
         queues.begin_window(Time(limit));
         let mut all = Vec::new();
         while let Some(entity) = queues.open_next() {
-            while let Some((time, key, arg)) = take(queues) {
+            while let Some((time, key, arg)) = take(queues, links) {
                 all.push((entity, time, key, arg));
             }
         }
@@ -485,12 +457,13 @@ mod tests {
     fn an_entity_handles_its_events_of_a_window_in_order_before_the_next_entity_does() {
         // Lanes 0 and 1 lead to entity 130, lane 2 to entity 2.
         let mut queues = queues(200, &[130, 130, 2]);
-        queues.arrive(0, Time(700), 0);
-        queues.arrive(1, Time(600), 1);
+        let mut links = Following::default();
+        arrive(&mut queues, &mut links, 0, 700, 0);
+        arrive(&mut queues, &mut links, 1, 600, 1);
         queues.push(130, event(600, 2, 2));
         queues.push(130, event(600, 2_000, 5));
         queues.push(2, event(900, 1, 3));
-        queues.arrive(2, Time(1_500), 4);
+        arrive(&mut queues, &mut links, 2, 1_500, 4);
         assert_eq!(queues.earliest(), Time(600));
         let first = [
             (2, 900, 1, 3),
@@ -499,9 +472,13 @@ mod tests {
             (130, 600, 2_000, 5),
             (130, 700, 1_000, 0),
         ];
-        assert_eq!(window(&mut queues, 1_500), first, "what comes at the limit is left for the next window");
+        assert_eq!(
+            window(&mut queues, &mut links, 1_500),
+            first,
+            "what comes at the limit is left for the next window"
+        );
         assert_eq!(queues.earliest(), Time(1_500));
-        assert_eq!(window(&mut queues, 2_500), [(2, 1_500, 1_002, 4)]);
+        assert_eq!(window(&mut queues, &mut links, 2_500), [(2, 1_500, 1_002, 4)]);
         assert_eq!(queues.earliest(), Time::NEVER);
     }
 
@@ -510,9 +487,10 @@ mod tests {
         // As many lanes as there may be, and beyond five hours: 2.16e16 ps are six.
         let six_hours = 21_600_000_000_000_000;
         let mut queues = queues(1, &[0; MOST_LANES]);
-        queues.arrive(MOST_LANES as u32 - 1, Time(six_hours), 7);
+        let mut links = Following::default();
+        arrive(&mut queues, &mut links, MOST_LANES as u32 - 1, six_hours, 7);
         let last = (0, six_hours, key_of(MOST_LANES as u32 - 1), 7);
-        assert_eq!(window(&mut queues, six_hours + 1), [last]);
+        assert_eq!(window(&mut queues, &mut links, six_hours + 1), [last]);
     }
 
     #[test]
@@ -520,11 +498,12 @@ mod tests {
         // 2^54 ps are five hours; here two lanes and an own event meet after a week, 6.048e17 ps.
         let week = 604_800_000_000_000_000;
         let mut queues = queues(1, &[0, 0]);
-        queues.arrive(0, Time(week + 2), 0);
-        queues.arrive(1, Time(week + 1), 1);
+        let mut links = Following::default();
+        arrive(&mut queues, &mut links, 0, week + 2, 0);
+        arrive(&mut queues, &mut links, 1, week + 1, 1);
         queues.push(0, event(week + 1, 2, 2));
         let expected = [(0, week + 1, 2, 2), (0, week + 1, 1_001, 1), (0, week + 2, 1_000, 0)];
-        assert_eq!(window(&mut queues, week + 10), expected);
+        assert_eq!(window(&mut queues, &mut links, week + 10), expected);
     }
 
     proptest! {
@@ -537,7 +516,7 @@ mod tests {
         ) {
             let of = |entity: u32| std::iter::repeat_n(entity, if entity == 149 { 40 } else { entity as usize % 7 });
             let lanes: Vec<u32> = (0..150).flat_map(of).collect();
-            let mut queues = queues(150, &lanes);
+            let (mut queues, mut links) = (queues(150, &lanes), Following::default());
             let mut model: Vec<BTreeSet<(u64, u32, u32)>> = vec![BTreeSet::new(); 150];
             let mut last = vec![0; lanes.len()];
             for (i, &(entity, time)) in first.iter().enumerate() {
@@ -551,7 +530,7 @@ mod tests {
                 let limit = begin + Time(1_000);
                 queues.begin_window(limit);
                 while let Some(entity) = queues.open_next() {
-                    while let Some(now) = take(&mut queues) {
+                    while let Some(now) = take(&mut queues, &mut links) {
                         prop_assert_eq!(Some(now), model[entity as usize].pop_first());
                         handled += 1;
                         if handled > 2_000 {
@@ -566,7 +545,7 @@ mod tests {
                         } else {
                             let time = (limit.0 + offset).max(last[lane] + 1);
                             last[lane] = time;
-                            queues.arrive(lane as u32, Time(time), made);
+                            arrive(&mut queues, &mut links, lane as u32, time, made);
                             model[lanes[lane] as usize].insert((time, key_of(lane as u32), made));
                         }
                         made += 1;

@@ -5,6 +5,7 @@
 
 pub mod ahead;
 pub mod barrier;
+mod due;
 pub mod entities;
 pub mod ns3_random;
 pub mod quantity;
@@ -14,7 +15,7 @@ pub mod wheel;
 
 pub use ahead::fetch_ahead;
 pub use barrier::Barrier;
-pub use entities::{Arrival, EntityQueues, MOST_LANES, Next};
+pub use entities::{Arrival, EntityQueues, Links, MOST_LANES, Next};
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};

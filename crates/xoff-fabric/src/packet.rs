@@ -4,9 +4,11 @@ mod transit;
 
 pub(crate) use transit::Transit;
 
-use xoff_engine::{Time, fetch_ahead};
+use std::hint::select_unpredictable;
+
+use xoff_engine::{Links, Time, fetch_ahead};
 use xoff_schemes::Mark;
-use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord};
+use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
 use crate::breakdown::way::Ways;
 
@@ -54,7 +56,9 @@ pub struct Packet {
     pub sent_at: Time,
     /// The flow it belongs to.
     pub flow: u32,
-    /// Next packet of the same queue.
+    /// When the next packet of the same link arrives; never where none is on its way behind this one.
+    pub next_at: Time,
+    /// Next packet of the same queue or link.
     pub next: PacketId,
     /// Index of its next egress port in the network's paths.
     pub position: u32,
@@ -176,17 +180,50 @@ impl Packets {
         }
     }
 
+    /// Appends a record to packet `id` if it is `wanted`. Which packets of a mixed stream want one is as good as random, so it
+    /// is no branch.
+    #[inline(always)] // on the way of every packet
+    pub fn stamp_if(&mut self, wanted: bool, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
+        let IntSlab::Packed(stacks) = &mut self.int else {
+            return if wanted {
+                self.stamp(id, code, reading)
+            };
+        };
+        let hops = &mut self.slots[id as usize].hops;
+        debug_assert!(!wanted || usize::from(*hops) < MAX_INT_HOPS, "paths are no longer than telemetry");
+        let record = &mut stacks[id as usize].0[usize::from(*hops) % MAX_INT_HOPS];
+        *hops += u8::from(wanted);
+        *record =
+            select_unpredictable(wanted, PackedRecord::stamp(code, self.int_shift, &reading()), *record);
+    }
+
     /// Appends a record to packet `id`.
     #[inline(always)] // on the way of every packet
-    pub fn stamp(&mut self, id: PacketId, code: u8, reading: &xoff_schemes::int::PortReading) {
+    pub fn stamp(&mut self, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
         let packet = &mut self.slots[id as usize];
         let hop = packet.hops as usize;
         packet.hops += 1;
         match &mut self.int {
             IntSlab::Off => {}
-            IntSlab::Packed(v) => v[id as usize].0[hop] = PackedRecord::stamp(code, self.int_shift, reading),
-            IntSlab::Exact(v) => v[id as usize][hop] = ExactRecord::stamp(reading),
+            IntSlab::Packed(v) => {
+                v[id as usize].0[hop] = PackedRecord::stamp(code, self.int_shift, &reading())
+            }
+            IntSlab::Exact(v) => v[id as usize][hop] = ExactRecord::stamp(&reading()),
         }
+    }
+}
+
+impl Links for Packets {
+    #[inline(always)]
+    fn link(&mut self, id: PacketId, time: Time, next: PacketId) {
+        let packet = &mut self[id];
+        (packet.next_at, packet.next) = (time, next);
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, id: PacketId) -> (Time, PacketId) {
+        let packet = &mut self[id];
+        (std::mem::replace(&mut packet.next_at, Time::NEVER), packet.next)
     }
 }
 
@@ -214,10 +251,50 @@ impl std::ops::IndexMut<PacketId> for Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xoff_engine::Rate;
+    use xoff_schemes::int::Records;
 
     #[test]
     fn a_packet_is_one_cache_line() {
         assert_eq!(size_of::<Packet>(), 64);
         assert_eq!((size_of::<PackedStack>(), align_of::<PackedStack>()), (64, 64));
+    }
+
+    #[test]
+    fn only_packets_that_want_a_record_get_one() {
+        // The most hops that there may be: a data packet gets all of them, and passing as an ACK then changes none.
+        let mut packets = Packets::with_int(false, 0);
+        let id = packets.insert(Packet {
+            seq: 0,
+            sent_at: Time::ZERO,
+            flow: 0,
+            next_at: Time::NEVER,
+            next: NO_PACKET,
+            position: 0,
+            ingress: 0,
+            point: 0,
+            size: 1_000,
+            payload: 900,
+            flow_count: 0,
+            kind: Kind::Data,
+            class: 2,
+            mark: Mark::None,
+            flags: 0,
+            hops: 0,
+        });
+        let reading = |hop: u64| PortReading {
+            at: Time::from_ns(hop),
+            tx_bytes: 128 * hop,
+            queue_bytes: 80 * hop,
+            rate: Rate::from_gbps(100),
+        };
+        for hop in 1..=MAX_INT_HOPS as u64 {
+            packets.stamp_if(true, id, 1, || reading(hop));
+            packets.stamp_if(false, id, 1, || reading(99));
+        }
+        assert_eq!(packets[id].hops as usize, MAX_INT_HOPS);
+        let Records::Packed(records) = packets.int_records(id, packets[id].hops) else { panic!("packed") };
+        let seen: Vec<u64> = records.iter().map(|record| record.reading(0).queue_bytes / 80).collect();
+        assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7, 8]);
     }
 }

@@ -137,16 +137,17 @@ impl Part {
         let classes = DATA as usize + priorities;
         let topology = &net.topology;
         let ports = topology.ports();
+        let owned = |node| cut.part_of(node) == usize::from(number);
+        let events = Agenda::new(&net, owned);
         let of = |port: PortId| {
             let node = topology.node_of(port);
             let to = topology.node_of(peer(port));
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
             let stays = cut.part_of(node) == cut.part_of(to);
-            let arrival = if stays { arrival_key(&net, peer(port)) } else { AWAY };
-            Port::new(node, rate, delay, arrival, code).with_wire(net.wire.gap, net.settings.quirks.clock)
+            let arrivals = if stays { events.place(arrival_key(&net, peer(port))) } else { AWAY };
+            Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, net.settings.quirks.clock)
         };
-        let owned = |node| cut.part_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = (0..ports).filter(|&p| owned(topology.node_of(p))).collect();
         let quirks = &net.settings.quirks;
         let credits = Credits::new(&net);
@@ -154,7 +155,6 @@ impl Part {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let mut part = Part {
             now: Time::ZERO,
-            events: Agenda::new(&net, owned),
             packets: match net.signals.int {
                 IntPath::Off => Packets::new(),
                 _ => {
@@ -164,6 +164,7 @@ impl Part {
                 }
             },
             ports: (0..ports).map(of).collect(),
+            events,
             queues: vec![Queue::EMPTY; ports as usize * classes],
             ingress: Vec::new(),
             pauses: vec![PauseState::default(); ports as usize * priorities],

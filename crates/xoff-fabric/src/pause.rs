@@ -98,6 +98,7 @@ impl Part {
             seq: u64::from(quanta),
             sent_at: self.now,
             flow: u32::MAX,
+            next_at: Time::NEVER,
             next: NO_PACKET,
             position: 0,
             ingress: port,

@@ -16,7 +16,7 @@ pub const DATA: u8 = 2;
 /// Data priorities at most.
 pub const MAX_PRIORITIES: usize = 8;
 
-/// In place of the key of an arrival in another part of the network; no event has it.
+/// In place of where arrivals go that are in another part of the network.
 pub const AWAY: u32 = u32::MAX;
 
 /// One class's queue at an egress port.
@@ -52,6 +52,7 @@ impl Queue {
         let packet = &packets[id];
         self.head = packet.next;
         self.bytes -= u64::from(packet.size);
+        packets.prefetch(self.head);
         id
     }
 
@@ -112,8 +113,8 @@ pub struct Port {
     pub gap: Time,
     /// Picoseconds a byte, or 0 where that is no whole number.
     ps_per_byte: u32,
-    /// Key of a packet's arrival at the peer, or [`AWAY`].
-    pub arrival_key: u32,
+    /// Where a packet's arrival at the peer goes in the agenda, or [`AWAY`].
+    pub arrivals: u32,
     /// Classes with packets, one bit each.
     pub backlog: u16,
     /// Classes that may not send.
@@ -138,7 +139,7 @@ pub struct Port {
 
 impl Port {
     /// An idle port.
-    pub fn new(node: u32, rate: Rate, delay: Time, arrival_key: u32, speed_code: u8) -> Self {
+    pub fn new(node: u32, rate: Rate, delay: Time, arrivals: u32, speed_code: u8) -> Self {
         Port {
             busy_until: Time::ZERO,
             tx_bytes: 0,
@@ -146,7 +147,7 @@ impl Port {
             delay,
             gap: Time::ZERO,
             ps_per_byte: rate.ps_per_byte().and_then(|ps| u32::try_from(ps).ok()).unwrap_or(0),
-            arrival_key,
+            arrivals,
             node,
             backlog: 0,
             paused: 0,
@@ -170,7 +171,7 @@ impl Port {
     /// Whether a frame may be put on the wire, and nothing waits or is paused.
     #[inline]
     pub fn is_quiet(&self, now: Time) -> bool {
-        (self.busy_until <= now) & (self.backlog | self.paused == 0) & !self.armed
+        (self.busy_until <= now) & (self.backlog | self.paused | u16::from(self.armed) == 0)
     }
 
     /// Whether a frame may be put on the wire.

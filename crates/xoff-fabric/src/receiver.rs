@@ -196,6 +196,7 @@ impl Part {
             seq: cnp.rate.map_or(0, |r| r.bps()),
             sent_at: self.now,
             flow,
+            next_at: Time::NEVER,
             next: NO_PACKET,
             position: self.net.routes[flow as usize].ack + 1,
             ingress: 0,

@@ -302,6 +302,7 @@ impl Part {
             seq: sender.snd_nxt,
             sent_at: self.now,
             flow,
+            next_at: Time::NEVER,
             next: NO_PACKET,
             position: sender.position + 1,
             ingress: port_id,

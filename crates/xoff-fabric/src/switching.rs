@@ -10,12 +10,12 @@ use crate::event::{key, kind};
 use crate::packet::{CHARGED, Kind, PacketId};
 use crate::part::Part;
 use crate::port::{DATA, MAC_CONTROL, Waiting};
-use crate::topology::PortId;
+use crate::topology::{NodeId, PortId};
 
 impl Part {
     /// A packet's last bit has arrived at a switch.
     #[inline(always)] // on the way of every packet
-    pub(crate) fn switch_arrival(&mut self, ingress: PortId, id: PacketId) {
+    pub(crate) fn switch_arrival(&mut self, node: NodeId, ingress: PortId, id: PacketId) {
         self.counters.packet_hops += 1;
         let packet = &mut self.packets[id];
         if packet.class == MAC_CONTROL {
@@ -27,11 +27,11 @@ impl Part {
         let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
         // Whether it is control or data is as good as random, so that is not asked before it must be.
         let number = ingress as usize * self.priorities + class.saturating_sub(DATA) as usize;
-        let charged = if class >= DATA { size } else { 0 };
         let port = &self.ports[egress as usize];
         let queue = &mut self.ingress[number];
-        let memory = &mut self.memories[queue.node as usize];
-        if port.is_quiet(self.now) & memory.lets_through(queue, charged) & self.passes {
+        let memory = &mut self.memories[node as usize];
+        // Control is not charged: near a threshold it goes the longer way for nothing.
+        if port.is_quiet(self.now) & memory.lets_through(queue, size) & self.passes {
             return if self.attentive {
                 self.pass_attentively(egress, id, class)
             } else {
@@ -58,13 +58,13 @@ impl Part {
     #[inline(always)] // on the way of most packets
     fn pass(&mut self, egress: PortId, id: PacketId, kind: Kind, size: u64) {
         let port = &mut self.ports[egress as usize];
-        if kind == Kind::Data && self.int == IntPath::Data {
-            let reading =
-                PortReading { at: self.now, tx_bytes: port.tx_bytes, queue_bytes: 0, rate: port.rate };
-            self.packets.stamp(id, port.speed_code, &reading);
+        if self.int == IntPath::Data {
+            let (at, tx_bytes) = (self.now, port.tx_bytes);
+            let reading = || PortReading { at, tx_bytes, queue_bytes: 0, rate: port.rate };
+            self.packets.stamp_if(kind == Kind::Data, id, port.speed_code, reading);
         }
-        let (arrival, key_there) = (port.start(self.now, size), port.arrival_key);
-        self.set_off(egress, arrival, key_there, id);
+        let (arrival, place) = (port.start(self.now, size), port.arrivals);
+        self.set_off(egress, arrival, place, id);
     }
 
     /// A packet goes straight through where more is to be done for it than to write its telemetry.
@@ -183,11 +183,12 @@ impl Part {
     }
 
     /// Whether the next packet of a class lacks credits; the class then waits for them.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     pub(crate) fn lacks_credits(&mut self, egress: PortId, class: u8) -> bool {
-        if self.credits.is_none() || class < DATA {
-            return false;
-        }
+        self.credits.is_some() && class >= DATA && self.next_has_none(egress, class)
+    }
+
+    fn next_has_none(&mut self, egress: PortId, class: u8) -> bool {
         let id = match &self.voqs {
             Some(voqs) => voqs.head(egress, (class - DATA).into()),
             None => self.queues[egress as usize * self.classes + class as usize].first(),
@@ -271,14 +272,14 @@ impl Part {
                 if self.int == IntPath::Data {
                     let port = &self.ports[egress as usize];
                     let (tx_bytes, queue_bytes) = (port.tx_bytes, port.queued_bytes);
-                    let reading = PortReading { at: self.now, tx_bytes, queue_bytes, rate: port.rate };
-                    self.packets.stamp(id, port.speed_code, &reading);
+                    let reading = || PortReading { at: self.now, tx_bytes, queue_bytes, rate: port.rate };
+                    self.packets.stamp(id, port.speed_code, reading);
                 }
             }
             Kind::Ack if self.int == IntPath::Ack => {
                 let reading = self.int_reading(ingress);
                 let code = self.ports[ingress as usize].speed_code;
-                self.packets.stamp(id, code, &reading);
+                self.packets.stamp(id, code, || reading);
                 self.packets[id].size += self.net.wire.ack_growth as u16;
             }
             Kind::Pfc => self.pfc_departure(egress, id),

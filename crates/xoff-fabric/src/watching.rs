@@ -158,6 +158,7 @@ impl Part {
             seq: message.rate.bps(),
             sent_at: self.now,
             flow: message.flow,
+            next_at: Time::NEVER,
             next: NO_PACKET,
             position: position + 1,
             ingress: egress,

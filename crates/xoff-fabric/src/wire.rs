@@ -6,7 +6,7 @@
 use xoff_engine::Time;
 
 use crate::agenda::arrival_key;
-use crate::event::{index_of, key, kind};
+use crate::event::{key, kind};
 use crate::packet::PacketId;
 use crate::part::Part;
 use crate::port::{AWAY, DATA, MAC_CONTROL};
@@ -19,20 +19,20 @@ impl Part {
         let size = u64::from(self.packets[id].size);
         let port = &mut self.ports[port_id as usize];
         debug_assert_eq!(port.paused & (1 << self.packets[id].class), 0, "nothing of a paused class is sent");
-        let (mut arrival, key_there) = (port.start(self.now, size), port.arrival_key);
+        let (mut arrival, place) = (port.start(self.now, size), port.arrivals);
         if self.attends_wire {
             arrival = self.attend_wire(port_id, id, size, arrival);
         }
-        self.set_off(port_id, arrival, key_there, id);
+        self.set_off(port_id, arrival, place, id);
     }
 
     /// A packet that is on the wire goes on to its arrival.
     #[inline(always)] // on the way of every packet
-    pub(crate) fn set_off(&mut self, port: PortId, arrival: Time, key_there: u32, id: PacketId) {
-        if key_there == AWAY {
+    pub(crate) fn set_off(&mut self, port: PortId, arrival: Time, place: u32, id: PacketId) {
+        if place == AWAY {
             return self.send_off(port, arrival, id);
         }
-        self.events.arrive(index_of(key_there), arrival, key_there, id);
+        self.events.arrive(&mut self.packets, place, arrival, id);
     }
 
     /// The class to send from among `sendable`, which is not empty.

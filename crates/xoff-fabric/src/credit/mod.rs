@@ -235,7 +235,7 @@ impl Part {
     fn give_back(&mut self, queue: u32, credits: u64, at: Time, bytes: u64) {
         let port = &self.ports[(queue / self.priorities as u32) as usize];
         let arrival = at + port.serialization(bytes) + port.delay;
-        let (there, away) = (self.other_end(queue), port.arrival_key == crate::port::AWAY);
+        let (there, away) = (self.other_end(queue), port.arrivals == crate::port::AWAY);
         let node = self.net.topology.node_of(there / self.priorities as u32);
         let key = key(kind::LINK_CONTROL_APPLY, there);
         if away {
@@ -297,6 +297,7 @@ impl Part {
             seq: 0, // as it stands when it leaves
             sent_at: self.now,
             flow: u32::MAX,
+            next_at: Time::NEVER,
             next: NO_PACKET,
             position: 0,
             ingress: port,

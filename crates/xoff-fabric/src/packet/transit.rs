@@ -6,7 +6,6 @@ use crate::breakdown::way::Way;
 
 use super::{IntSlab, Packet, PacketId, Packets};
 use crate::agenda::Agenda;
-use crate::event::index_of;
 use crate::topology::NodeId;
 
 /// Packets that have left a part during a window, to be taken in by another when it ends.
@@ -91,7 +90,7 @@ impl Packets {
             if let Some(ways) = &mut self.ways {
                 ways.put(id, transit.ways[place].take());
             }
-            events.arrive(index_of(key), time, key, id);
+            events.arrive(self, events.place(key), time, id);
         }
         for (node, event) in transit.signals.drain(..) {
             events.push(node, event.time, event.key, event.arg);
