@@ -14,6 +14,8 @@ import pytest
 from conftest import ROOT, Command
 from xoff import bench
 from xoff.errors import RunError, UserError
+from xoff.own_scheme.load import SchemeFile
+from xoff.scenario import Scenario
 
 
 @pytest.fixture(scope="module")
@@ -68,6 +70,12 @@ def test_runs_that_differ_are_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "_run", lambda *_: {"fingerprint": next(fingerprints)})
     with pytest.raises(RunError, match="two runs differ"):
         bench.measure(bench.find(["startup"]), repeat=2)
+
+
+def test_schemes_in_python_are_refused() -> None:
+    mine = Scenario("", "small.toml", ".", schemes=(SchemeFile("mine", "Mine", "mine.py", ""),))
+    with pytest.raises(UserError, match="benchmark `small`: schemes in Python are not measured"):
+        bench.measure([bench.Benchmark("small", mine)])
 
 
 def test_large_networks_are_there_when_asked_for() -> None:

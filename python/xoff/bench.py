@@ -101,9 +101,14 @@ def measure(
     ------
     ScenarioError
         A scenario is wrong; found before anything is measured.
+    UserError
+        `threads` is no number of threads, or a scenario has schemes in Python.
     RunError
         A run broke, or two runs of a scenario differ.
     """
+    for each in benchmarks:
+        if each.scenario.schemes:
+            raise UserError(f"benchmark `{each.name}`: schemes in Python are not measured; expected built-in ones")
     prepared = [json.loads(each.scenario.prepare().resolved) for each in benchmarks]
     runs: list[list[Result]] = [[] for _ in benchmarks]
     for attempt in range(1, repeat + 1):

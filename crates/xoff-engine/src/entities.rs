@@ -189,7 +189,7 @@ impl EntityQueues {
     }
 
     /// Adds an arrival by the lane of a slot: after the window at hand, and after the one before it. Nothing else with its
-    /// argument may be on its way.
+    /// argument may be on its way, and nothing be linked to it.
     #[inline(always)] // on the way of every packet
     pub fn arrive(&mut self, links: &mut impl Links, slot: u32, time: Time, arg: u32) {
         debug_assert!(time >= self.limit, "nothing reaches another entity within a window");

@@ -58,7 +58,7 @@ pub struct Packet {
     pub flow: u32,
     /// When the next packet of the same link arrives; never where none is on its way behind this one.
     pub next_at: Time,
-    /// Next packet of the same queue or link.
+    /// Next packet of the same queue or link, or next free slot.
     pub next: PacketId,
     /// Index of its next egress port in the network's paths.
     pub position: u32,
@@ -217,6 +217,7 @@ impl Links for Packets {
     #[inline(always)]
     fn link(&mut self, id: PacketId, time: Time, next: PacketId) {
         let packet = &mut self[id];
+        debug_assert_eq!(packet.next_at, Time::NEVER, "nothing follows it so far");
         (packet.next_at, packet.next) = (time, next);
     }
 

@@ -189,7 +189,7 @@ impl Windows {
         self.limit
     }
 
-    /// Events that a part may handle in the next window: as many as show that they are too many.
+    /// Events after which a part need not go on in the next window: as many as show that they are too many.
     pub fn budget(&self, totals: &Totals) -> u64 {
         (self.bounds.max_events - totals.events).saturating_add(1)
     }
