@@ -4,6 +4,9 @@
 //! index: a port that becomes free takes its next packet before new ones arrive, arrivals come by ingress port,
 //! and samples see all of it.
 
+use crate::ids::PortId;
+use crate::network::{MAX_INDEX, Network};
+
 /// Kinds of events, in the order in which simultaneous ones come.
 pub mod kind {
     /// A switch's port has finished a frame and another waits.
@@ -16,7 +19,7 @@ pub mod kind {
     /// Or a place in a buffer is free, whose port is the index.
     pub const LINK_CONTROL_APPLY: u32 = 3;
     /// A pause's time has run out.
-    pub const PAUSE_EXPIRY: u32 = 4;
+    pub const LINK_CONTROL_EXPIRY: u32 = 4;
     /// Half a pause's time has passed at its sender; or the time between two updates of credits, at the port that is the
     /// index.
     pub const LINK_CONTROL_PERIOD: u32 = 5;
@@ -44,9 +47,6 @@ pub mod kind {
 
 const KIND_SHIFT: u32 = 28;
 
-/// Most entities of a kind.
-pub const MAX_INDEX: u32 = (1 << KIND_SHIFT) - 1;
-
 /// The key of an event.
 #[inline]
 pub const fn key(kind: u32, index: u32) -> u32 {
@@ -63,4 +63,10 @@ pub const fn kind_of(key: u32) -> u32 {
 #[inline]
 pub const fn index_of(key: u32) -> u32 {
     key & MAX_INDEX
+}
+
+/// The key of arrivals by `ingress`.
+pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
+    let host = net.is_host(net.topology.node_of(ingress));
+    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress)
 }

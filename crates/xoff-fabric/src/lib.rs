@@ -1,75 +1,40 @@
 //! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
 //!
-//! The files follow a packet's way, and are read in this order:
+//! A packet's way leads through rooms, one folder each, whose `mod.rs` says what the room owns and may touch:
 //!
-//! 1. [`sender`]: the flow's reaction point says how fast, and a [`packet`] is made. [`nic`] arbitrates between flows,
-//!    [`pacing`] holds those that wait for their time, [`throttling`] a port that a throttle slows down.
-//! 2. `wire`: `put_on_wire`, the one place where a packet leaves a node. `agenda` keeps the events that follow, node by
-//!    node where links are long enough, and hands them out in the order of the keys of [`event`].
-//! 3. [`switching`]: arrival, egress queue, departure. On the way [`buffer`] accounts for it and [`pause`] tells the
-//!    neighbour, or [`credit`] does both; it waits in its [`port`], or with queues at the inputs in `voq`; among
-//!    priorities [`vl_arbitration`] chooses; [`cut_through`] lets it go before its last bit has come.
-//! 4. At each egress queue a detector marks it and a congestion point looks at it (`watching`), or
-//!    the point of the whole switch does (`switch_point`); [`detection`] keeps marks and states, [`roots`] who is to blame.
-//! 5. [`receiver`] turns it into an ACK or a CNP, which goes the same way back, through steps 1 to 3 in its class, to
-//!    `feedback` in [`sender`].
+//! 1. `host`: a message starts on its connection ([`network::Connections`]), whose reaction point says how fast. The NIC
+//!    gives the connection its turn, and `host/emission.rs` makes a [`packet`].
+//! 2. [`link`]: `link/wire.rs` puts the packet onto the wire, the one place where packets leave a node. Its arrival at the
+//!    other end becomes an event ([`event`]).
+//! 3. `switch`: `arrival.rs` charges it to its ingress port and finds the next hop, `forwarding.rs` takes it through its
+//!    egress queue. On the way flow control ([`link::flow_control`]) tells the neighbour, detectors mark the packet, and
+//!    congestion points look at it (`egress_hooks.rs`).
+//! 4. `host`: `receiver.rs` takes the data, by the rules of its transport (`host/transport/`), and turns the packet into an
+//!    ACK, which goes the same way back, through steps 1 to 3 in its class, to `feedback.rs` at the sender.
 //!
-//! Around that: [`network`] is what never changes, made by [`build`] from [`settings`], [`topology`] and [`routing`];
-//! [`records`] is what is kept of a run; [`dependencies`] starts flows that wait for others; [`deadlock`] says why
-//! nothing moves any more; [`simulation`] drives it all. A network may be [`cut`] into parts, which go through
-//! [`windows`] of time, each by a thread of its own ([`threads`]), and whose records `merge` puts together. `nic_ns3` is
-//! the NIC of another simulator, for comparisons.
+//! Around that way: [`network`] is what never changes, made from [`settings`] and [`path`] (topologies and routing);
+//! [`observe`] is what is seen of a run, by probes; [`run`] hands events to the rooms, in partitions and windows of time;
+//! `compat` imitates other simulators behind the same seams. Every handler is given the context of `ctx.rs` beside the
+//! state that it changes.
+//!
+//! Arrows between rooms point one way: `run` to `compat`, `switch` and `host`; these to `link`; `link` to the context, which
+//! knows `observe`, `network` and `packet`; `network` to `path` and `settings`.
 
-mod agenda;
-pub mod breakdown;
-pub mod buffer;
-pub mod build;
-pub mod capture;
-pub mod counters;
-pub mod credit;
-pub mod cut;
-pub mod cut_through;
-pub mod deadlock;
-pub mod dependencies;
-pub mod detection;
+mod compat;
+mod ctx;
 pub mod event;
-pub mod failure;
-mod int_table;
-mod lanes;
-mod merge;
+mod host;
+pub mod ids;
+pub mod link;
 pub mod network;
-pub mod nic;
-mod nic_ns3;
-pub mod pacing;
+pub mod observe;
 pub mod packet;
-pub mod part;
-pub mod pause;
-pub mod port;
-pub mod receiver;
-pub mod records;
-pub mod replay;
-pub mod room;
-pub mod roots;
-pub mod routing;
-pub mod sender;
+pub mod path;
+pub mod run;
 pub mod settings;
-pub mod simulation;
-mod switch_point;
-pub mod switching;
-pub mod threads;
-pub mod throttling;
-pub mod topology;
-pub mod vl_arbitration;
-mod voq;
-mod waiting;
-mod watching;
-pub mod windows;
-mod wire;
+mod switch;
 
-pub use build::{BuildError, network_env};
-pub use cut::{Cut, needs_one_part};
-pub use dependencies::Schedule;
-pub use failure::Failure;
-pub use network::{Alone, Flow, Network};
-pub use records::Recording;
-pub use simulation::{Progress, Simulation, Stop};
+pub use network::{BuildError, Flow, Network, Schedule, UnloadedFct, network_env};
+pub use observe::{Failure, Recording};
+pub use path::{routing, topology};
+pub use run::{Cut, Progress, Simulation, Stop, needs_one_part};

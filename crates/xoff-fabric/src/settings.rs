@@ -6,7 +6,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::IntFormat;
 use xoff_schemes::throttle::AnyThrottle;
 
-pub use crate::credit::counters::CounterWidth;
+pub use crate::link::flow_control::counters::CounterWidth;
 
 /// Sizes on the wire.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +97,19 @@ pub enum FlowCount {
     AllOpenQps,
 }
 
+/// What is sent again, and in which order data may arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// In order alone; in a lossy network the sender goes back to the first gap.
+    #[default]
+    GoBackN,
+    /// What comes behind a gap is kept, and only what is missing is sent again (IRN: Mittal et al., SIGCOMM 2018).
+    SelectiveRepeat,
+    /// In any order, with selective ACKs: a message is complete when all of it is there.
+    Unordered,
+}
+
 /// Host NICs and their transport.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -112,9 +125,14 @@ pub struct Host {
     pub base_rtt: BaseRtt,
     /// Which flows a receiver counts into N.
     pub flow_count: FlowCount,
-    /// In a lossy network: silence after which a sender goes back to the first unacknowledged byte.
+    /// What is sent again, and in which order data may arrive.
+    pub transport: Transport,
+    /// `selective_repeat` and `unordered`: at most a bandwidth-delay product of payload in flight, whatever the scheme's
+    /// window (IRN's BDP-FC).
+    pub bdp_cap: bool,
+    /// If packets may be lost: silence after which a sender sends what is not acknowledged again.
     pub retransmit_timeout: Time,
-    /// In a lossy network: least time between two NACKs for the same gap.
+    /// If packets may be lost, `go_back_n`: least time between two NACKs for the same gap.
     pub nack_interval: Time,
 }
 
@@ -126,6 +144,8 @@ impl Default for Host {
             processing_delay: Time::ZERO,
             base_rtt: BaseRtt::Max,
             flow_count: FlowCount::Recent,
+            transport: Transport::GoBackN,
+            bdp_cap: false,
             retransmit_timeout: Time::from_ms(1),
             nack_interval: Time::from_us(500),
         }

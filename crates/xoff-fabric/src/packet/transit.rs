@@ -1,19 +1,19 @@
-//! Packets on their way from one part of the network to another, each with its telemetry.
+//! Packets on their way from one partition of the network to another, each with its telemetry.
 
 use xoff_engine::{Event, Time};
 
 use crate::breakdown::way::Way;
 
-use super::{IntSlab, Packet, PacketId, Packets};
+use super::{IntPool, Packet, PacketId, Packets};
 use crate::agenda::Agenda;
 use crate::topology::NodeId;
 
-/// Packets that have left a part during a window, to be taken in by another when it ends.
+/// Packets that have left a partition during a window; another takes them in when the window ends.
 pub(crate) struct Transit {
     /// Time and key of each arrival.
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
-    int: IntSlab,
+    int: IntPool,
     /// The packets' ways, where they are recorded.
     ways: Vec<Option<Box<Way>>>,
     /// Events without a packet, each with its node.
@@ -44,12 +44,12 @@ impl Transit {
 }
 
 impl Packets {
-    /// Nothing on its way, with room for telemetry as this slab has it.
+    /// Nothing on its way, with room for telemetry of this pool's format.
     pub(crate) fn transit(&self) -> Transit {
         let int = match &self.int {
-            IntSlab::Off => IntSlab::Off,
-            IntSlab::Packed(_) => IntSlab::Packed(Vec::new()),
-            IntSlab::Exact(_) => IntSlab::Exact(Vec::new()),
+            IntPool::Off => IntPool::Off,
+            IntPool::Packed(_) => IntPool::Packed(Vec::new()),
+            IntPool::Exact(_) => IntPool::Exact(Vec::new()),
         };
         Transit {
             arrivals: Vec::new(),
@@ -63,13 +63,13 @@ impl Packets {
 
     /// Takes packet `id` out and sends it on its way to an arrival at `time`, the event `key`.
     #[inline]
-    pub(crate) fn send_off(&mut self, id: PacketId, time: Time, key: u32, transit: &mut Transit) {
+    pub(crate) fn send_to_partition(&mut self, id: PacketId, time: Time, key: u32, transit: &mut Transit) {
         transit.earliest = transit.earliest.min(time);
         transit.arrivals.push((time, key));
         transit.packets.push(self[id]);
         match (&self.int, &mut transit.int) {
-            (IntSlab::Packed(all), IntSlab::Packed(sent)) => sent.push(all[id as usize]),
-            (IntSlab::Exact(all), IntSlab::Exact(sent)) => sent.push(all[id as usize]),
+            (IntPool::Packed(all), IntPool::Packed(sent)) => sent.push(all[id as usize]),
+            (IntPool::Exact(all), IntPool::Exact(sent)) => sent.push(all[id as usize]),
             _ => {}
         }
         if let Some(ways) = &mut self.ways {
@@ -79,18 +79,18 @@ impl Packets {
     }
 
     /// Takes in all that is on its way and schedules its arrivals.
-    pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut Agenda) {
+    pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut FutureEvents) {
         for (place, (&(time, key), &packet)) in transit.arrivals.iter().zip(&transit.packets).enumerate() {
             let id = self.insert(packet);
             match (&mut self.int, &transit.int) {
-                (IntSlab::Packed(all), IntSlab::Packed(sent)) => all[id as usize] = sent[place],
-                (IntSlab::Exact(all), IntSlab::Exact(sent)) => all[id as usize] = sent[place],
+                (IntPool::Packed(all), IntPool::Packed(sent)) => all[id as usize] = sent[place],
+                (IntPool::Exact(all), IntPool::Exact(sent)) => all[id as usize] = sent[place],
                 _ => {}
             }
             if let Some(ways) = &mut self.ways {
                 ways.put(id, transit.ways[place].take());
             }
-            events.arrive(self, events.place(key), time, id);
+            events.arrive(self, events.slot(index_of(key), key), time, id);
         }
         for (node, event) in transit.signals.drain(..) {
             events.push(node, event.time, event.key, event.arg);
@@ -99,9 +99,9 @@ impl Packets {
         transit.packets.clear();
         transit.ways.clear();
         match &mut transit.int {
-            IntSlab::Off => {}
-            IntSlab::Packed(sent) => sent.clear(),
-            IntSlab::Exact(sent) => sent.clear(),
+            IntPool::Off => {}
+            IntPool::Packed(sent) => sent.clear(),
+            IntPool::Exact(sent) => sent.clear(),
         }
         transit.earliest = Time::NEVER;
     }

@@ -1,0 +1,50 @@
+//! What every handler is given beside the state of its own room: the time, what never changes, what is to come, the
+//! packets, and who listens.
+
+use std::sync::Arc;
+
+use xoff_engine::{FutureEvents, Time};
+
+use crate::ids::NodeId;
+use crate::network::Network;
+use crate::observe::{Counters, Failure, Probes};
+use crate::packet::{Boundary, Packets};
+
+/// The context of a partition's handlers.
+pub(crate) struct Ctx {
+    /// The time of the current event.
+    pub now: Time,
+    /// What stays the same during a run.
+    pub net: Arc<Network>,
+    /// Pending events of the partition's nodes.
+    pub events: FutureEvents,
+    /// Packets in the partition's nodes and on its links.
+    pub packets: Packets,
+    /// Who listens to what happens.
+    pub probes: Probes,
+    /// Counts of what has happened.
+    pub counters: Counters,
+    /// The other partitions.
+    pub boundary: Boundary,
+    /// The first failure, with the time and key of its event.
+    pub failure: Option<(Time, u32, Failure)>,
+    /// The current node stops after this event.
+    pub halts: bool,
+}
+
+impl Ctx {
+    /// Schedules an event of the current node, or one that comes after a link's delay.
+    #[inline]
+    pub fn schedule(&mut self, node: NodeId, time: Time, key: u32, arg: u32) {
+        self.events.push(node, time, key, arg);
+    }
+
+    /// Ends the run by `failure`, which the event `key` found, unless an earlier event broke it.
+    #[cold]
+    pub fn fail(&mut self, key: u32, failure: Failure) {
+        self.halts = true;
+        let broken = (self.now, key, failure);
+        let first = self.failure.take().filter(|first| (first.0, first.1) < (broken.0, broken.1));
+        self.failure = Some(first.unwrap_or(broken));
+    }
+}

@@ -1,0 +1,147 @@
+//! A connection's next packet goes onto the wire of its NIC.
+
+use rand::Rng;
+use xoff_schemes::{ReactionPoint, Sent};
+
+use super::Hosts;
+use super::nic::NicScheduler;
+use super::sender::SendState;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::{ConnectionId, PortId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::packet::{LAST, Packet, RESENT};
+
+impl<N: NicScheduler> Hosts<N> {
+    /// After anything that may have changed a connection's rate, window, data or timer.
+    #[inline]
+    pub fn sync_reaction<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    ) {
+        if ctx.probes.on_flows {
+            self.on_held(ctx, links, connection);
+        }
+        self.sync_timer(ctx, connection);
+        N::on_change(self, ctx, links, connection);
+    }
+
+    /// Schedules the reaction point's next timer, if it moved ahead. Timers of a connection without traffic wait until
+    /// there is some: see [`super::sender::Sender::catch_up`].
+    #[inline]
+    fn sync_timer(&mut self, ctx: &mut Ctx, connection: ConnectionId) {
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let timer = sender.reaction.next_timer();
+        if timer < sender.timer_at {
+            sender.timer_at = timer;
+            let (node, at) = (self.nics[sender.nic as usize].host, timer.max(ctx.now));
+            ctx.schedule(node, at, key(kind::REACTION_TIMER, connection), 0);
+        }
+    }
+
+    /// Sends a connection's next packet, if it still may. The connection is out of the round robin.
+    #[inline]
+    pub fn send_data<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+        port: PortId,
+        class: u8,
+    ) -> bool {
+        let min_window = ctx.net.wire.min_window;
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return false };
+        sender.state = SendState::Idle;
+        if !sender.may_send(min_window) {
+            return false;
+        }
+        self.emit(ctx, links, connection, port, class);
+        if self.senders[connection as usize].as_deref().is_some_and(|s| s.may_send(min_window)) {
+            N::after_emission(self, ctx, links, connection);
+        }
+        true
+    }
+
+    /// Puts a connection's next packet on the wire.
+    #[inline(always)] // on the way of every packet
+    pub fn emit<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+        port: PortId,
+        class: u8,
+    ) {
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        N::before_emission(sender, ctx.now);
+        let segment = sender.next_segment(&ctx.net.wire);
+        let frame = segment.payload + ctx.net.wire.data_overhead;
+        let mut packet = Packet::data(
+            sender.message.flow,
+            segment.offset,
+            segment.number,
+            segment.payload,
+            frame,
+            class,
+            port,
+            ctx.now,
+        );
+        packet.position = sender.position;
+        packet.flags = if segment.last { LAST } else { 0 } | if segment.again { RESENT } else { 0 };
+        if sender.stream.snd_nxt == sender.stream.snd_una {
+            // Nothing was in flight: the silence that the retransmission timer waits for begins now.
+            sender.progress_at = ctx.now;
+        }
+        if let Some(selective) = &mut sender.selective {
+            packet.flow = selective.on_send(&segment, packet.flow, &mut sender.stream);
+            if segment.again {
+                sender.message.retransmitted += segment.payload;
+            }
+        } else {
+            sender.stream.snd_nxt += segment.payload;
+            sender.stream.next_packet = segment.number.wrapping_add(1);
+        }
+        sender.message.wire_sent += frame;
+        sender.message.packets_sent += 1;
+        let end = segment.offset + segment.payload;
+        sender.pacing.on_send(ctx.now, segment.payload, frame, end, sender.reaction.rate());
+        sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });
+        if ctx.net.next_hops.is_some() {
+            choose_path(ctx, sender.spray.as_deref_mut(), &mut packet);
+        }
+        let (id, nic) = (ctx.packets.insert(packet), sender.nic);
+        if ctx.probes.on_flows {
+            self.on_emission(ctx, links, connection, port, id);
+        }
+        links.put_on_wire(ctx, port, id);
+        if let Some(throttles) = &mut self.throttles {
+            throttles.on_send(ctx, links, port, frame);
+        }
+        if self.sl_reactions.is_some() {
+            self.sl_sent(ctx, nic, class, segment.payload, frame);
+        }
+        self.sync_timer(ctx, connection);
+        if segment.last
+            && let Some(sender) = self.senders[connection as usize].as_deref_mut()
+        {
+            sender.advance_message();
+        }
+    }
+}
+
+/// Lets each switch choose the next hop of a data packet; a sprayed one takes each of the equal-cost paths as often as
+/// the others.
+#[cold]
+fn choose_path(ctx: &Ctx, spray: Option<&mut xoff_engine::Stream>, packet: &mut Packet) {
+    let Some(hops) = &ctx.net.next_hops else { return };
+    let path = ctx.net.data_path(packet.flow);
+    let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
+    let number = spray.map_or(0, |stream| {
+        let paths = u128::from(hops.paths(start, end));
+        ((u128::from(stream.next_u64()) * paths) >> 64) as u32
+    });
+    packet.goes_to(end, number);
+}

@@ -1,0 +1,219 @@
+//! What comes back to a connection's sender: ACKs, NACKs, CNPs, CNMs, and the timers that wait for them.
+
+use xoff_engine::Time;
+use xoff_schemes::int::IntStack;
+use xoff_schemes::{Ack, Cnm, Cnp, IntPath, ReactionPoint};
+
+use super::Hosts;
+use super::nic::NicScheduler;
+use super::sender::Sender;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::ConnectionId;
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::packet::{Kind, Packet, PacketId, Packets};
+
+/// What an ACK at its sender says.
+#[inline]
+pub(super) fn ack_of<'a>(
+    packets: &'a Packets,
+    net: &Network,
+    id: PacketId,
+    now: Time,
+    newly_acked: u64,
+    (snd_nxt, next_packet): (u64, u32),
+) -> Ack<'a> {
+    let packet = &packets[id];
+    Ack {
+        now,
+        seq: packet.seq,
+        newly_acked,
+        snd_nxt,
+        packet: u64::from(packet.number),
+        next_packet: u64::from(next_packet),
+        rtt: net.signals.timestamp.then(|| now - packet.sent_at),
+        mark: packet.mark,
+        flow_count: packet.flow_count,
+        int: IntStack {
+            records: packets.int_records(id, packet.hops),
+            last_hop_first: net.signals.int == IntPath::Ack,
+            unit_shift: packets.int_shift(),
+        },
+    }
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// An ACK, NACK, CNP or CNM has arrived at its connection's source.
+    #[inline(always)] // on the way of every packet
+    pub(super) fn feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
+        if self.sl_reactions.is_some() {
+            self.sl_feedback(ctx, links, id);
+        }
+        let packet = ctx.packets[id];
+        let connection = ctx.net.connections.of(packet.flow);
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else {
+            return ctx.packets.remove(id); // the flow has completed
+        };
+        match packet.kind {
+            Kind::Ack => {
+                let newly_acked = on_ack(sender, &packet, ctx);
+                let done = sender.stream.snd_una >= sender.message.end;
+                if done && !N::DONE_AFTER_REACTION && sender.queued.is_empty() {
+                    return self.connection_done(ctx, links, connection, id);
+                }
+                if ctx.net.signals.acks {
+                    let next = (sender.stream.snd_nxt, sender.stream.next_packet);
+                    let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
+                    sender.reaction.on_ack(&ack);
+                }
+                if N::DONE_AFTER_REACTION {
+                    return N::on_acked(self, ctx, links, connection, id, newly_acked == packet.seq, done);
+                }
+                if !sender.sent.is_empty() {
+                    self.complete_messages(ctx, links, connection, id);
+                }
+            }
+            Kind::Nack => {
+                let lossy = on_nack(sender, &packet, ctx);
+                if sender.is_idle() {
+                    return self.connection_done(ctx, links, connection, id);
+                }
+                if lossy {
+                    sender.reaction.on_loss(ctx.now);
+                }
+                if !sender.sent.is_empty() {
+                    self.complete_messages(ctx, links, connection, id);
+                }
+            }
+            Kind::Cnp => {
+                let now = ctx.now;
+                if let Some(message) = sender.open_message(packet.flow) {
+                    message.cnps += 1;
+                }
+                if sender.is_idle() {
+                    sender.catch_up(now);
+                }
+                sender.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() });
+                ctx.probes.records.notification(now, Kind::Cnp, packet.flow, None);
+            }
+            Kind::Cnm => {
+                let now = ctx.now;
+                if sender.is_idle() {
+                    sender.catch_up(now);
+                }
+                if let Some(rate) = packet.rate() {
+                    let cnm = Cnm { flow: connection, point: packet.point, rate };
+                    sender.reaction.on_cnm(now, &cnm);
+                }
+                ctx.probes.records.notification(now, Kind::Cnm, packet.flow, Some(packet.point));
+            }
+            Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
+        }
+        ctx.packets.remove(id);
+        let Some(sender) = self.senders[connection as usize].as_deref() else { return };
+        if sender.is_idle() {
+            return; // its timers wait until it sends again
+        }
+        let nic = sender.nic;
+        self.sync_reaction(ctx, links, connection);
+        N::after_feedback(self, ctx, links, nic);
+    }
+
+    /// The event of a reaction point's timer.
+    pub fn reaction_timer<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    ) {
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let now = ctx.now;
+        if sender.timer_at != now {
+            return;
+        }
+        sender.timer_at = Time::NEVER;
+        if sender.is_idle() {
+            return;
+        }
+        if sender.reaction.next_timer() <= now {
+            sender.reaction.on_timer(now);
+        }
+        self.sync_reaction(ctx, links, connection);
+    }
+
+    /// In a lossy network: sends what is not acknowledged again after a silence.
+    pub fn retransmit_timer<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    ) {
+        let timeout = ctx.net.settings.host.retransmit_timeout;
+        let now = ctx.now;
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        if sender.timeout_at != now || sender.is_idle() {
+            return;
+        }
+        let mut next = sender.progress_at + timeout;
+        if next <= now {
+            next = now + timeout;
+            if sender.stream.in_flight() > 0 {
+                match &mut sender.selective {
+                    Some(selective) => selective.on_timeout(),
+                    None => sender.go_back(sender.stream.snd_una, &ctx.net.wire),
+                }
+                sender.reaction.on_timeout(now);
+            }
+        }
+        sender.timeout_at = next;
+        let nic = sender.nic;
+        let node = self.nics[nic as usize].host;
+        ctx.schedule(node, next, key(kind::RETRANSMIT_TIMER, connection), 0);
+        self.sync_reaction(ctx, links, connection);
+        N::after_feedback(self, ctx, links, nic);
+    }
+}
+
+/// Takes an acknowledgement into account; says how many bytes it acknowledges for the first time.
+#[inline(always)] // on the way of every packet
+fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
+    let stream = &mut sender.stream;
+    if let Some(selective) = &mut sender.selective {
+        let newly_acked = selective.on_ack(packet.seq, packet.number, stream);
+        if newly_acked > 0 {
+            sender.progress_at = ctx.now;
+        }
+        return newly_acked;
+    }
+    let newly_acked = packet.seq.saturating_sub(stream.snd_una);
+    if newly_acked > 0 {
+        stream.snd_una = packet.seq;
+        sender.progress_at = ctx.now;
+        sender.skip_to(packet.seq, ctx.net.wire.payload);
+    }
+    newly_acked
+}
+
+/// Takes a NACK into account; says whether packets were lost.
+#[cold]
+fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> bool {
+    if let Some(selective) = &mut sender.selective {
+        if selective.on_ack(packet.seq, packet.number, &mut sender.stream) > 0 {
+            sender.progress_at = ctx.now;
+        }
+        return selective.on_gap(packet.number);
+    }
+    if packet.seq > sender.stream.snd_una {
+        sender.stream.snd_una = packet.seq;
+        sender.progress_at = ctx.now;
+        // The timer may have gone further back than the receiver was.
+        sender.skip_to(packet.seq, ctx.net.wire.payload);
+    }
+    let lost = packet.seq < sender.stream.snd_nxt && packet.seq >= sender.stream.snd_una && !sender.is_idle();
+    if lost {
+        sender.go_back(packet.seq, &ctx.net.wire);
+    }
+    lost
+}

@@ -1,0 +1,79 @@
+//! A message on its connection: where it lies in the connection's stream of bytes, and what is counted for it.
+
+use xoff_engine::{Rate, Time};
+
+use crate::ids::FlowId;
+use crate::network::Flow;
+use crate::observe::Sampled;
+
+/// A message at its sender.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message {
+    /// The message.
+    pub flow: FlowId,
+    /// Number of its first packet on the connection.
+    pub first_packet: u32,
+    /// Offset of its first byte in the connection.
+    pub base: u64,
+    /// Offset of the byte after its last; `u64::MAX` while it is endless.
+    pub end: u64,
+    /// When it was started.
+    pub start: Time,
+    /// Payload rate at which its source makes data.
+    source_rate: Option<Rate>,
+    /// Bytes on the wire so far.
+    pub wire_sent: u64,
+    /// Packets sent so far.
+    pub packets_sent: u64,
+    /// CNPs received for it.
+    pub cnps: u64,
+    /// Payload bytes sent again.
+    pub retransmitted: u64,
+    /// Time for which the port's priority had been stopped when the message started.
+    pub paused_before: Time,
+    /// Its counts at the last sample.
+    pub sampled: Sampled,
+}
+
+impl Message {
+    /// A message that starts `now` and whose place in its connection is not known yet.
+    pub fn new(number: FlowId, flow: &Flow, now: Time, paused_before: Time) -> Message {
+        Message {
+            flow: number,
+            first_packet: 0,
+            base: 0,
+            end: flow.size.unwrap_or(u64::MAX),
+            start: now,
+            source_rate: flow.source_rate,
+            wire_sent: 0,
+            packets_sent: 0,
+            cnps: 0,
+            retransmitted: 0,
+            paused_before,
+            sampled: Sampled::new(now),
+        }
+    }
+
+    /// Gives the message its place behind others on its connection.
+    pub fn place(&mut self, base: u64, first_packet: u32) {
+        self.end = self.end.saturating_add(base - self.base);
+        (self.base, self.first_packet) = (base, first_packet);
+    }
+
+    /// Whether its source makes all data at once.
+    #[inline]
+    pub fn is_ready(&self) -> bool {
+        self.source_rate.is_none()
+    }
+
+    /// When the source has made the data from `offset` of the connection on.
+    pub fn data_ready_at(&self, offset: u64) -> Time {
+        let made = offset.saturating_sub(self.base);
+        self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(made)))
+    }
+
+    /// Its bytes among those before `offset` of the connection.
+    pub fn bytes_before(&self, offset: u64) -> u64 {
+        offset.min(self.end).saturating_sub(self.base)
+    }
+}

@@ -1,0 +1,155 @@
+//! Hosts: connections with their reaction points, the NICs that arbitrate between them, and receivers.
+//!
+//! A connection may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then its
+//! NIC gives it its turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
+//! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
+//! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]). It touches
+//! packets and links.
+
+mod emission;
+mod feedback;
+mod message;
+pub(crate) mod nic;
+pub(crate) mod paced;
+mod pacing;
+mod program;
+mod receiver;
+mod reports;
+pub(crate) mod sender;
+mod sl_reaction;
+pub(crate) mod start;
+mod throttle;
+pub(crate) mod transport;
+
+use crate::ctx::Ctx;
+use crate::ids::{ConnectionId, NodeId, PortId, QueueId};
+use crate::link::flow_control::LinkControl;
+use crate::link::{Effect, Links};
+use crate::network::Network;
+use crate::network::dependency_tracker::DependencyTracker;
+use crate::observe::Resumed;
+use crate::packet::DATA;
+use xoff_engine::Time;
+use nic::{Nic, NicId, NicScheduler};
+use receiver::Receiver;
+use sender::Sender;
+use sl_reaction::SlReactions;
+use throttle::Throttles;
+
+/// The hosts of a partition.
+pub(crate) struct Hosts<N> {
+    /// By NIC: those of nodes with one NIC have the node's number.
+    pub nics: Vec<Nic<N>>,
+    /// By port: its NIC; empty if every host has one NIC.
+    nic_of_port: Vec<NicId>,
+    /// By connection: from its first message to its last ACK.
+    pub senders: Vec<Option<Box<Sender>>>,
+    /// By connection: its place in its NIC's pacing heap.
+    pub pacing_places: Vec<u32>,
+    /// By connection: from its first data to its last.
+    receivers: Vec<Option<Box<Receiver>>>,
+    /// What slows hosts' ports; `None` if nothing does.
+    throttles: Option<Box<Throttles>>,
+    /// What slows hosts' priorities; `None` unless the scheme has such reaction points.
+    sl_reactions: Option<Box<SlReactions>>,
+    /// What messages and steps wait for; `None` if nothing waits.
+    program: Option<Box<DependencyTracker>>,
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// Hosts without traffic.
+    pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool) -> Self {
+        let connections = net.connections.count(net.flows.len());
+        let (nics, nic_of_port) = nic::all(net, &owned);
+        Hosts {
+            nics,
+            nic_of_port,
+            senders: (0..connections).map(|_| None).collect(),
+            pacing_places: vec![pacing::ABSENT; connections],
+            receivers: (0..connections).map(|_| None).collect(),
+            throttles: net.settings.throttle.as_ref().map(|t| Throttles::new(t, net, &owned)),
+            sl_reactions: SlReactions::new(net, &owned),
+            program: DependencyTracker::new(&net.dependencies, &net.flows),
+        }
+    }
+
+    /// The NIC of a host's port.
+    #[inline(always)] // on the way of every packet
+    fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
+        if self.nic_of_port.is_empty() { links.ports[port as usize].node } else { self.nic_of_port[port as usize] }
+    }
+
+    /// Messages that receivers count as incomplete, of all hosts.
+    pub fn open_messages(&self) -> u32 {
+        self.nics.iter().map(|nic| nic.counts.open_in).sum()
+    }
+
+    /// Carries out what flow control wants of hosts' ports.
+    #[cold]
+    #[inline(never)]
+    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        let mut effects = std::mem::take(&mut links.effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send(port, id) => {
+                    let nic = self.nic_of(links, port);
+                    self.enqueue(ctx, links, nic, id);
+                }
+                Effect::Stopped(queue) => {
+                    let port = queue.port(links.priorities);
+                    self.on_port_changed(ctx, links, port);
+                    self.throttle_pause(ctx, links, port);
+                }
+                Effect::Resumed(queue, since) => {
+                    let port = queue.port(links.priorities);
+                    self.on_port_changed(ctx, links, port);
+                    let nic = self.nic_of(links, port);
+                    if ctx.probes.on_stops {
+                        self.report_stop(ctx, links, queue, since);
+                    }
+                    self.throttle_pause(ctx, links, port);
+                    N::kick(self, ctx, links, nic);
+                }
+                Effect::Credited { port, resumes } => {
+                    self.throttle_credits(ctx, links, port);
+                    if !resumes {
+                        // It may go earlier than it was held back for.
+                        let nic = self.nic_of(links, port);
+                        N::kick(self, ctx, links, nic);
+                    }
+                }
+            }
+        }
+        if links.effects.is_empty() {
+            links.effects = effects; // for its memory
+        }
+    }
+
+    /// The wire of a host's port is free; only if each transmission ends with an event.
+    pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId) {
+        links.ports[port as usize].armed = false;
+        let nic = self.nic_of(links, port);
+        N::kick(self, ctx, links, nic);
+    }
+
+    /// Tells probes of a stop since a time, with the messages that have waited behind it: data is not queued at a host.
+    pub fn report_stop<C>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
+        let (port, class) = (queue.port(links.priorities), links.class_of(queue));
+        let nic = self.nic_of(links, port);
+        let waiting = self.messages_waiting(ctx, nic, class - DATA);
+        let (now, bytes) = (ctx.now, links.queues[links.place(port, class)].bytes);
+        ctx.probes.on_resume(&Resumed { now, queue, since, bytes, waiting: &waiting });
+    }
+
+    /// Messages of a NIC that have a packet to send now and only wait for the wire.
+    fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<u32> {
+        let waits = |connection: ConnectionId| {
+            let sender = self.senders[connection as usize].as_deref()?;
+            let waits = sender.priority == priority
+                && sender.may_send(ctx.net.wire.min_window)
+                && sender.only_waits_for_wire(ctx.now);
+            waits.then_some(sender.message.flow)
+        };
+        self.nics[nic as usize].scheduler.waiting().into_iter().filter_map(waits).collect()
+    }
+}

@@ -1,0 +1,264 @@
+//! Host NICs: which packet goes next.
+//!
+//! CNPs, CNMs and ACKs wait in queues of their own and go before data. Which connection's data goes, and when a NIC with
+//! nothing to send looks again, is the seam [`NicScheduler`]: [`super::paced::PacedNic`] is xoff's own,
+//! [`crate::compat::ns3`] has that of another simulator.
+
+use std::collections::VecDeque;
+
+use xoff_engine::Time;
+
+use super::Hosts;
+use super::sender::{SendState, Sender};
+use crate::ctx::Ctx;
+use crate::ids::{ConnectionId, NodeId, PortId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::packet::{DATA, Kind, MAC_CONTROL, PacketId};
+use crate::settings::AckClass;
+
+/// Number of a NIC: that of its host, or above all nodes' for a host's second and further NICs.
+pub(crate) type NicId = u32;
+
+/// Messages and connections of a NIC.
+#[derive(Default)]
+pub(crate) struct Counts {
+    /// Connections of this NIC with something to send or to be acknowledged.
+    pub open_out: u32,
+    /// Connections with an incomplete message to this NIC.
+    pub open_in: u32,
+    /// Connections that ever delivered data to this NIC.
+    pub seen_in: u32,
+    /// When the messages completed lately stop counting into N, earliest first.
+    pub recent_in: VecDeque<Time>,
+}
+
+/// A host's NIC.
+pub(crate) struct Nic<N> {
+    pub host: NodeId,
+    pub port: PortId,
+    pub counts: Counts,
+    pub scheduler: N,
+}
+
+/// When a NIC sends which connection's data. Its state is kept by NIC; what it does concerns the host's other state too,
+/// so its handlers are associated functions on [`Hosts`].
+pub(crate) trait NicScheduler: Sized + Send + 'static {
+    /// The last ACK of a connection still sets its rate before the connection completes.
+    const DONE_AFTER_REACTION: bool = false;
+
+    /// The state of a NIC without traffic, in a network with so many `priorities`.
+    fn new(priorities: usize) -> Self;
+
+    /// Connections that wait in it, in no order that matters.
+    fn waiting(&self) -> Vec<ConnectionId>;
+
+    /// A connection has something to send after it had not.
+    fn on_start<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _connection: ConnectionId,
+    ) {
+    }
+
+    /// A connection's rate, window or data may have changed.
+    fn on_change<C: LinkControl>(
+        hosts: &mut Hosts<Self>,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    );
+
+    /// A connection is about to send a packet.
+    fn before_emission(_sender: &mut Sender, _now: Time) {}
+
+    /// A connection has sent a packet and may send another.
+    fn after_emission<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _connection: ConnectionId,
+    ) {
+    }
+
+    /// An ACK, the packet `id`, has come, its connection's `first` one or the one with which it is `done`; only if
+    /// [`NicScheduler::DONE_AFTER_REACTION`].
+    fn on_acked<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _connection: ConnectionId,
+        _id: PacketId,
+        _first: bool,
+        _done: bool,
+    ) {
+    }
+
+    /// Feedback has come to one of its connections.
+    fn after_feedback<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _nic: NicId,
+    ) {
+    }
+
+    /// Its priorities' shared reaction points may let the next packet go earlier.
+    fn rearm<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _nic: NicId,
+    ) {
+    }
+
+    /// It may have something to send: now, or when its wire is free.
+    fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId);
+
+    /// The event of its timer, with the argument that it was scheduled with.
+    fn wake<C: LinkControl>(
+        hosts: &mut Hosts<Self>,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+        arg: u32,
+    );
+
+    /// A packet of the NIC's own was put on the wire although others wait.
+    fn before_own_packet<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _nic: NicId,
+    ) {
+    }
+
+    /// A connection has ended that was in a `state`.
+    fn forget(
+        _hosts: &mut Hosts<Self>,
+        _connection: ConnectionId,
+        _nic: NicId,
+        _priority: u8,
+        _state: SendState,
+    ) {
+    }
+}
+
+/// The NICs of all nodes that are `owned`, with the NIC of each port if a host has several; those of switches stay empty.
+pub(super) fn all<N: NicScheduler>(
+    net: &Network,
+    owned: impl Fn(NodeId) -> bool,
+) -> (Vec<Nic<N>>, Vec<NicId>) {
+    let topology = &net.topology;
+    let priorities = usize::from(net.settings.switch.priorities);
+    let nic = |host, port, priorities| Nic {
+        host,
+        port,
+        counts: Counts::default(),
+        scheduler: N::new(priorities),
+    };
+    let nodes = topology.nodes.len() as NodeId;
+    let mut nics: Vec<Nic<N>> = (0..nodes).map(|node| nic(node, 0, 0)).collect();
+    let mut of_port: Vec<NicId> = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
+    let mut seen = vec![false; nodes as usize];
+    for port in 0..topology.ports() {
+        let node = topology.node_of(port);
+        if !net.is_host(node) || !owned(node) {
+            continue;
+        }
+        if std::mem::replace(&mut seen[node as usize], true) {
+            of_port[port as usize] = nics.len() as NicId;
+            nics.push(nic(node, port, priorities));
+        } else {
+            nics[node as usize] = nic(node, port, priorities);
+        }
+    }
+    if nics.len() == nodes as usize {
+        of_port = Vec::new();
+    }
+    (nics, of_port)
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// A NIC has a packet of its own (ACK, CNP, NACK, frame of flow control) to send.
+    pub fn enqueue<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+        id: PacketId,
+    ) {
+        let port_id = self.nics[nic as usize].port;
+        let packet = &ctx.packets[id];
+        let (class, size) = (packet.class, u64::from(packet.size));
+        let port = &mut links.ports[port_id as usize];
+        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes + size);
+        let first = port.is_idle(ctx.now) && port.backlog == 0 && port.paused & 1 << class == 0;
+        let plain = !links.wire_hooks && !ctx.probes.on_wire && self.throttles.is_none();
+        if first && plain && (class < DATA || !C::HAS_CREDITS) {
+            // Sends a packet before which nothing waits.
+            N::before_own_packet(self, ctx, links, nic);
+            links.choose(port_id, 1 << class);
+            self.send_own(ctx, links, port_id, id);
+            return N::rearm(self, ctx, links, nic);
+        }
+        port.backlog |= 1 << class;
+        port.queued_bytes += size;
+        if ctx.probes.on_flows {
+            let stopped = links.stopped_for(ctx.now, port_id, class);
+            crate::observe::breakdown::on_wait(&mut ctx.packets, id, stopped);
+        }
+        let place = links.place(port_id, class);
+        links.queues[place].push(id, size, &mut ctx.packets);
+        N::kick(self, ctx, links, nic);
+    }
+
+    /// Sends the first packet of a class's queue.
+    #[inline]
+    pub fn send_queued<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        port_id: PortId,
+        class: u8,
+    ) {
+        let place = links.place(port_id, class);
+        let queue = &mut links.queues[place];
+        let id = queue.pop(&ctx.packets);
+        let port = &mut links.ports[port_id as usize];
+        port.queued_bytes -= u64::from(ctx.packets[id].size);
+        if queue.is_empty() {
+            port.backlog &= !(1 << class);
+        }
+        self.send_own(ctx, links, port_id, id);
+    }
+
+    /// Puts a packet of a host's own on the wire.
+    #[inline(always)] // on the way of every packet
+    fn send_own<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        port_id: PortId,
+        id: PacketId,
+    ) {
+        let packet = &ctx.packets[id];
+        let (class, size) = (packet.class, u64::from(packet.size));
+        if class == MAC_CONTROL {
+            C::on_frame_sent(links, ctx, port_id, id);
+        }
+        // A host's link never leaves the partition, so the packet is still here.
+        links.put_on_wire(ctx, port_id, id);
+        if class >= DATA
+            && let Some(throttles) = &mut self.throttles
+        {
+            throttles.on_send(ctx, links, port_id, size);
+        }
+        let packet = &mut ctx.packets[id];
+        if packet.kind == Kind::Ack && ctx.net.settings.host.ack_class == AckClass::ControlAtHost {
+            packet.class = DATA + ctx.net.flows[packet.flow as usize].priority;
+        }
+    }
+}

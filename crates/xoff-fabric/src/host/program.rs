@@ -1,0 +1,86 @@
+//! Programs whose messages wait for each other: what follows from a milestone becomes events and records.
+
+use xoff_engine::Time;
+
+use super::Hosts;
+use super::nic::NicScheduler;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::FlowId;
+use crate::network::dependencies::{Dependencies, Milestone};
+use crate::network::dependency_tracker::{Call, DependencyTracker, Effects};
+
+/// A partition's events and records. A step's event has its number above all messages'.
+struct OfPartition<'a>(&'a mut Ctx);
+
+impl Effects for OfPartition<'_> {
+    fn start(&mut self, flow: u32, at: Time) {
+        let src = self.0.net.flows[flow as usize].src;
+        self.0.schedule(src, at, key(kind::FLOW_START, flow), 0);
+    }
+    fn done(&mut self, step: u32, at: Time) {
+        self.0.probes.records.step_done(step, at);
+    }
+    fn call(&mut self, at: Time, step: u32, call: Call) {
+        let number = self.0.net.flows.len() as u32 + step;
+        let host = self.0.net.dependencies.steps()[step as usize].host;
+        self.0.schedule(host, at, key(kind::FLOW_START, number), u32::from(call == Call::Over));
+    }
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// The steps of the partition's hosts that wait for nothing.
+    pub fn begin_steps(&mut self, ctx: &mut Ctx) {
+        let net = ctx.net.clone();
+        let steps = (0..).zip(net.dependencies.steps());
+        let own: Vec<u32> = steps.filter(|(_, step)| ctx.boundary.owns(step.host)).map(|(n, _)| n).collect();
+        self.with_program(ctx, |all, program, effects| program.begin(all, own.into_iter(), effects));
+    }
+
+    /// Whether steps have still to take their processor, or to give it back.
+    pub fn is_busy(&self) -> bool {
+        self.program.as_ref().is_some_and(|program| program.busy())
+    }
+
+    /// A message's last byte is acknowledged.
+    #[inline]
+    pub(super) fn message_sent(&mut self, ctx: &mut Ctx, flow: FlowId) {
+        if self.program.is_some() {
+            self.reached(ctx, Milestone::Sent(flow));
+        }
+    }
+
+    /// A message's last byte has arrived.
+    #[inline]
+    pub(super) fn message_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) {
+        if self.program.is_some() {
+            self.reached(ctx, Milestone::Delivered(flow));
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn reached(&mut self, ctx: &mut Ctx, milestone: Milestone) {
+        let now = ctx.now;
+        self.with_program(ctx, |all, program, effects| {
+            program.reached(all, all.milestone(milestone), now, effects);
+        });
+    }
+
+    /// The event of a step, whose number is above all messages'.
+    pub fn step_event(&mut self, ctx: &mut Ctx, index: u32, arg: u32) {
+        let (now, step) = (ctx.now, index - ctx.net.flows.len() as u32);
+        let call = if arg == 0 { Call::Ready } else { Call::Over };
+        self.with_program(ctx, |all, program, effects| program.called(all, step, call, now, effects));
+    }
+
+    fn with_program(
+        &mut self,
+        ctx: &mut Ctx,
+        what: impl FnOnce(&Dependencies, &mut DependencyTracker, &mut dyn Effects),
+    ) {
+        let Some(program) = &mut self.program else { return };
+        let net = ctx.net.clone();
+        what(&net.dependencies, program, &mut OfPartition(ctx));
+    }
+}

@@ -1,0 +1,305 @@
+//! Receivers: data that arrives, cumulative and selective ACKs, and CNPs.
+//!
+//! What a receiver takes in which order, and what it asks for again, is its transport's ([`super::transport`]).
+
+use xoff_engine::Time;
+use xoff_schemes::{AnyNotification, Arrival, Cnp, FlowEnv, IntPath, Mark, NotificationPoint};
+
+use super::Hosts;
+use super::nic::{NicId, NicScheduler};
+use super::transport::{Reception, Verdict};
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::observe::Records;
+use crate::observe::detection::Marks;
+use crate::packet::{CONTROL, DATA, Kind, LAST, Packet, PacketId};
+use crate::path::routing::PathChoice;
+use crate::settings::{AckClass, FlowCount};
+
+/// A connection at its receiver.
+pub(crate) struct Receiver {
+    reception: Reception,
+    /// Data packets since the last ACK.
+    unacked: u32,
+    /// The greatest mark since the last ACK.
+    mark: Mark,
+    /// The message whose data came last.
+    flow: FlowId,
+    /// Data packets of that message which came marked.
+    marks: Marks,
+    notification: AnyNotification,
+    timer_at: Time,
+    /// Messages that have begun to arrive and are not complete.
+    open: u32,
+}
+
+impl Receiver {
+    /// Writes the marks of the message whose data came last.
+    pub fn report(&self, records: &mut Records) {
+        records.flow_received(self.flow, self.marks);
+    }
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// A packet's last bit has arrived at a host.
+    #[inline(always)] // on the way of every packet
+    pub fn arrival<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        ingress: PortId,
+        id: PacketId,
+    ) {
+        ctx.counters.packet_hops += 1;
+        let packet = &ctx.packets[id];
+        let (kind, class, size) = (packet.kind, packet.class, packet.size.into());
+        if C::HAS_CREDITS && class >= DATA {
+            let queue = QueueId::new(ingress, class - DATA, links.priorities);
+            C::on_consumed(links, ctx, queue, size);
+            if !links.effects.is_empty() {
+                self.settle(ctx, links);
+            }
+        }
+        match kind {
+            Kind::Data => self.data_arrival(ctx, links, ingress, id),
+            Kind::Pfc | Kind::CreditUpdate => {
+                C::on_frame(links, ctx, ingress, id);
+                self.settle(ctx, links);
+            }
+            _ => self.feedback(ctx, links, id),
+        }
+    }
+
+    #[inline(always)] // on the way of every packet
+    fn data_arrival<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        ingress: PortId,
+        id: PacketId,
+    ) {
+        let packet = ctx.packets[id];
+        let connection = ctx.net.connections.of(packet.flow);
+        let nic = self.nic_of(links, ingress);
+        if self.receivers[connection as usize].is_none() {
+            self.open_receiver(ctx, connection, nic);
+        }
+        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let arrival = Arrival {
+            now: ctx.now,
+            payload: u64::from(packet.payload),
+            frame: u64::from(packet.size),
+            mark: packet.mark,
+        };
+        let cnp = receiver.notification.on_data(&arrival);
+        let timer = receiver.notification.next_timer();
+        if timer < receiver.timer_at {
+            receiver.timer_at = timer;
+            let at = timer.max(ctx.now);
+            let node = links.ports[ingress as usize].node;
+            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection), 0);
+        }
+        if receiver.flow != packet.flow {
+            receiver.report(&mut ctx.probes.records);
+            (receiver.flow, receiver.marks) = (packet.flow, Marks::default());
+        }
+        receiver.marks.count(packet.mark);
+        let verdict = receiver.reception.on_data(&packet, &ctx.net, ctx.now);
+        let last = packet.flags & LAST != 0;
+        let mut answer = None;
+        match verdict {
+            Verdict::Taken { in_order } => {
+                receiver.unacked += 1;
+                receiver.mark = receiver.mark.max(packet.mark);
+                if last || !in_order || receiver.unacked >= ctx.net.settings.host.ack_every {
+                    answer = Some(Kind::Ack);
+                }
+                self.data_taken(ctx, connection, nic, &packet);
+            }
+            Verdict::Kept => {
+                receiver.mark = receiver.mark.max(packet.mark);
+                answer = Some(Kind::Nack);
+                self.data_taken(ctx, connection, nic, &packet);
+            }
+            Verdict::Again => answer = Some(Kind::Ack), // its ACK may have been lost
+            Verdict::Gap => answer = Some(Kind::Nack),
+            Verdict::Refused => {}
+        }
+        if let Some(cnp) = cnp {
+            self.send_cnp(ctx, links, packet.flow, nic, &cnp);
+        }
+        match answer {
+            Some(kind) => self.answer(ctx, links, connection, id, nic, kind),
+            None => ctx.packets.remove(id),
+        }
+    }
+
+    /// Counts a data packet that was taken, the messages that begin and those that are complete with it.
+    #[inline(always)] // on the way of every packet
+    fn data_taken(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
+        ctx.counters.delivered_bytes += u64::from(packet.payload);
+        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let begun = receiver.reception.begun();
+        if begun > 0 {
+            let counts = &mut self.nics[nic as usize].counts;
+            counts.open_in += u32::from(receiver.open == 0);
+            receiver.open += begun;
+        }
+        if receiver.reception.may_complete(packet.flags & LAST != 0) {
+            for flow in receiver.reception.complete(packet) {
+                self.message_complete(ctx, connection, nic, flow);
+            }
+        }
+    }
+
+    /// First data of a connection.
+    #[cold]
+    fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
+        let env = FlowEnv { now: ctx.now, ..ctx.net.flow_env(connection) };
+        let notification = ctx.net.scheme.notification(&env);
+        let flow = ctx.net.connections.first_message(connection);
+        self.receivers[connection as usize] = Some(Box::new(Receiver {
+            reception: Reception::new(&ctx.net, flow),
+            unacked: 0,
+            mark: Mark::None,
+            flow,
+            marks: Marks::default(),
+            notification,
+            timer_at: Time::NEVER,
+            open: 1,
+        }));
+        let counts = &mut self.nics[nic as usize].counts;
+        counts.open_in += 1;
+        counts.seen_in += 1;
+    }
+
+    /// All of a message has arrived. A connection without other messages counts into N for one more base RTT.
+    fn message_complete(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, flow: FlowId) {
+        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        receiver.open -= 1;
+        if receiver.open == 0 {
+            let counts = &mut self.nics[nic as usize].counts;
+            counts.open_in -= 1;
+            counts.recent_in.push_back(ctx.now + ctx.net.env.base_rtt);
+        }
+        self.message_delivered(ctx, flow);
+    }
+
+    /// The number of concurrent flows N (FNCC, section 3.2.3), in the 16 bit that an ACK has for it.
+    fn flow_count(&mut self, ctx: &Ctx, nic: NicId) -> u16 {
+        let counts = &mut self.nics[nic as usize].counts;
+        let n = match ctx.net.settings.host.flow_count {
+            FlowCount::AllOpenQps => counts.seen_in,
+            FlowCount::Recent => {
+                while counts.recent_in.front().is_some_and(|&until| until <= ctx.now) {
+                    counts.recent_in.pop_front();
+                }
+                counts.open_in + counts.recent_in.len() as u32
+            }
+        };
+        n.min(u32::from(u16::MAX)) as u16
+    }
+
+    /// Turns a data packet into the ACK or NACK for all that has arrived; telemetry on data goes back with it.
+    #[inline(always)] // on the way of every packet
+    fn answer<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+        id: PacketId,
+        nic: NicId,
+        kind: Kind,
+    ) {
+        let flow_count = if ctx.net.signals.flow_count { self.flow_count(ctx, nic) } else { 0 };
+        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        receiver.unacked = 0;
+        let packet = &mut ctx.packets[id];
+        packet.kind = kind;
+        packet.seq = receiver.reception.expected();
+        packet.mark = std::mem::replace(&mut receiver.mark, Mark::None);
+        packet.flow_count = flow_count;
+        packet.flags = 0;
+        packet.size = ctx.net.wire.ack as u16;
+        packet.payload = 0;
+        goes_back(&ctx.net, packet);
+        if ctx.net.settings.host.ack_class != AckClass::Data {
+            packet.class = CONTROL;
+        }
+        if ctx.net.signals.int == IntPath::Ack {
+            packet.hops = 0;
+        }
+        let done = receiver.open == 0 && !ctx.net.connections.is_shared(connection);
+        if done && !ctx.net.settings.lossy {
+            // Without losses nothing of the connection can come any more.
+            receiver.report(&mut ctx.probes.records);
+            self.receivers[connection as usize] = None;
+        }
+        let delay = ctx.net.settings.host.processing_delay;
+        if delay == Time::ZERO {
+            self.enqueue(ctx, links, nic, id);
+        } else {
+            let (node, at) = (self.nics[nic as usize].host, ctx.now + delay);
+            ctx.schedule(node, at, key(kind::ACK_READY, nic), id);
+        }
+    }
+
+    /// Sends a CNP to a message's source, before any ACK.
+    fn send_cnp<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        flow: FlowId,
+        nic: NicId,
+        cnp: &Cnp,
+    ) {
+        let mut packet = Packet::cnp(flow, ctx.net.wire.cnp, cnp.mark, cnp.rate, ctx.now);
+        goes_back(&ctx.net, &mut packet);
+        let id = ctx.packets.insert(packet);
+        self.enqueue(ctx, links, nic, id);
+    }
+
+    /// The event of a notification point's timer.
+    pub fn notification_timer<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    ) {
+        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        if receiver.timer_at != ctx.now {
+            return;
+        }
+        receiver.timer_at = Time::NEVER;
+        let due = receiver.notification.next_timer() <= ctx.now;
+        let cnp = if due { receiver.notification.on_timer(ctx.now) } else { None };
+        let (flow, next) = (receiver.flow, receiver.notification.next_timer());
+        let node: NodeId = ctx.net.ends(connection).dst;
+        if next < receiver.timer_at {
+            receiver.timer_at = next;
+            let at = next.max(ctx.now);
+            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection), 0);
+        }
+        if let Some(cnp) = cnp {
+            let nic = self.nic_of(links, ctx.net.ack_path(flow)[0]);
+            self.send_cnp(ctx, links, flow, nic, &cnp);
+        }
+    }
+}
+
+/// Sends a receiver's packet back to its flow's source: along the ACK path or, if packets have no path, by next hops.
+#[inline(always)] // on the way of every packet
+fn goes_back(net: &Network, packet: &mut Packet) {
+    packet.position = net.route(packet.flow).ack + 1;
+    if let Some(hops) = &net.next_hops {
+        debug_assert_ne!(hops.choice(), PathChoice::PerConnection);
+        // The number of the data's path chooses as well as any.
+        let (end, number) = (net.data_path(packet.flow)[0], packet.number);
+        packet.goes_to(end, number);
+        packet.links = 0;
+    }
+}

@@ -1,0 +1,287 @@
+//! A connection at its sender: what is sent and acknowledged, its pacing, its reaction point, and its messages.
+
+use std::collections::VecDeque;
+use std::mem;
+
+use xoff_engine::{Rate, Stream, Time};
+use xoff_schemes::{AnyReaction, ReactionPoint};
+
+use super::message::Message;
+use super::nic::NicId;
+use super::transport::SelectiveSender;
+use crate::ids::FlowId;
+use crate::network::WireSizes;
+use crate::settings::{PacingGap, Quirks};
+
+/// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
+const MAX_BURST: u64 = 2_000_000;
+
+/// A connection's state with its NIC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SendState {
+    /// Has no data or no window.
+    Idle,
+    /// In its priority's round robin.
+    Ready,
+    /// Waits for its pacing time.
+    Pacing,
+}
+
+/// The connection's bytes, counted by their offset.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct SendStream {
+    /// Next byte to be sent.
+    pub snd_nxt: u64,
+    /// All bytes before this one are acknowledged.
+    pub snd_una: u64,
+    /// Bytes beyond `snd_una` that are acknowledged selectively.
+    pub sacked: u64,
+    /// Where `snd_nxt` was when the sender last went back, if that was further (go-back-N only).
+    pub gone_back_from: u64,
+    /// Number of the next packet.
+    pub next_packet: u32,
+}
+
+impl SendStream {
+    /// Payload bytes in flight.
+    #[inline]
+    pub fn in_flight(&self) -> u64 {
+        self.snd_nxt - self.snd_una - self.sacked
+    }
+}
+
+/// When packets go by the connection's rate.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Pacing {
+    /// When the next packet may go, as last computed.
+    pub next_at: Time,
+    rate_when_sent: Rate,
+    /// Beginning of the packet, or burst, that the pacing gap follows.
+    last_start: Time,
+    /// Its bytes on the wire; 0 while a burst is under way, which so has no gap.
+    last_frame: u64,
+    /// Payload bytes of a burst; 0 without bursts.
+    burst: u64,
+    /// Bytes on the wire of the burst under way.
+    burst_sent: u64,
+}
+
+impl Pacing {
+    pub fn new(now: Time, reaction: &AnyReaction) -> Pacing {
+        Pacing {
+            next_at: now,
+            rate_when_sent: reaction.rate(),
+            last_start: now,
+            last_frame: 0,
+            burst: reaction.burst(),
+            burst_sent: 0,
+        }
+    }
+
+    /// A packet of `payload` and `frame` bytes, which ends at offset `end`, goes now at `rate`.
+    #[inline(always)] // on the way of every packet
+    pub fn on_send(&mut self, now: Time, payload: u64, frame: u64, end: u64, rate: Rate) {
+        if self.burst == 0 {
+            self.last_start = now;
+            self.last_frame = frame;
+        } else {
+            self.pace_burst(now, payload, frame, end);
+        }
+        self.rate_when_sent = rate;
+    }
+
+    /// Takes a packet into the burst under way, or begins one; the gap after the last packet is that of all.
+    #[cold]
+    fn pace_burst(&mut self, now: Time, payload: u64, frame: u64, end: u64) {
+        if self.burst_sent == 0 {
+            self.last_start = now;
+        }
+        self.burst_sent += frame;
+        let whole = end / self.burst != (end - payload) / self.burst;
+        self.last_frame =
+            if whole || self.burst_sent >= MAX_BURST { mem::take(&mut self.burst_sent) } else { 0 };
+    }
+
+    /// When the next packet may go at the current `rate`.
+    #[inline]
+    fn departs_at(&self, quirks: &Quirks, rate: Rate) -> Time {
+        let rate = match quirks.gap {
+            PacingGap::RateInForce => rate,
+            PacingGap::RateWhenSent => self.rate_when_sent,
+        };
+        self.last_start + quirks.clock.serialization(rate, self.last_frame)
+    }
+}
+
+/// A packet's part of the connection.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Segment {
+    /// Offset of its first byte.
+    pub offset: u64,
+    pub payload: u64,
+    /// Number of the packet.
+    pub number: u32,
+    /// It ends its message.
+    pub last: bool,
+    /// It goes for a second time.
+    pub again: bool,
+}
+
+/// A connection at its sender.
+pub(crate) struct Sender {
+    pub stream: SendStream,
+    pub pacing: Pacing,
+    /// The message that `snd_nxt` lies in or, between messages, the last one.
+    pub message: Message,
+    /// Messages before that one which are not wholly acknowledged.
+    pub sent: VecDeque<Message>,
+    /// Messages after that one.
+    pub queued: VecDeque<Message>,
+    pub nic: NicId,
+    /// Where its path continues behind the host's port.
+    pub position: u32,
+    pub priority: u8,
+    pub state: SendState,
+    pub reaction: AnyReaction,
+    /// When the event of its timer comes.
+    pub timer_at: Time,
+    /// When an acknowledgement last made progress, for the retransmission timer.
+    pub progress_at: Time,
+    /// When the event of the retransmission timer comes.
+    pub timeout_at: Time,
+    /// What is missing, if data may arrive out of order.
+    pub selective: Option<Box<SelectiveSender>>,
+    /// Random numbers of paths, if its packets are sprayed.
+    pub spray: Option<Box<Stream>>,
+}
+
+impl Sender {
+    /// Whether data and window allow another packet. A window of fewer packets than the receiver collects for an ACK
+    /// would never be acknowledged, so `min_window` is let through.
+    #[inline]
+    pub fn may_send(&self, min_window: u64) -> bool {
+        let stream = &self.stream;
+        (stream.snd_nxt < self.message.end
+            && stream.in_flight() < self.reaction.window().max(min_window)
+            && self.selective.as_ref().is_none_or(|selective| selective.may_send_new(stream)))
+            || self.selective.as_ref().is_some_and(|selective| selective.has_lost())
+    }
+
+    /// The connection's next packet, of a sender that has data.
+    #[inline(always)] // on the way of every packet
+    pub fn next_segment(&self, wire: &WireSizes) -> Segment {
+        if let Some(lost) = self.selective.as_ref().and_then(|selective| selective.next_lost()) {
+            return lost;
+        }
+        let (stream, left) = (&self.stream, self.message.end - self.stream.snd_nxt);
+        let payload = left.min(wire.payload);
+        Segment {
+            offset: stream.snd_nxt,
+            payload,
+            number: stream.next_packet,
+            last: payload == left,
+            again: stream.snd_nxt < stream.gone_back_from,
+        }
+    }
+
+    /// When pacing and the source let the next packet go.
+    #[inline]
+    pub fn earliest_departure(&self, quirks: &Quirks) -> Time {
+        let paced = self.pacing.departs_at(quirks, self.reaction.rate());
+        if self.message.is_ready() { paced } else { paced.max(self.data_ready_at()) }
+    }
+
+    /// When the source has made the data of the next packet.
+    pub fn data_ready_at(&self) -> Time {
+        self.message.data_ready_at(self.stream.snd_nxt)
+    }
+
+    /// Whether it has no packet to wait for but the wire, given that it has data and window.
+    pub fn only_waits_for_wire(&self, now: Time) -> bool {
+        self.state == SendState::Ready || self.pacing.next_at <= now
+    }
+
+    /// Whether nothing is left to send or to be acknowledged.
+    pub fn is_idle(&self) -> bool {
+        self.stream.snd_una >= self.message.end && self.queued.is_empty()
+    }
+
+    /// Its messages that are not wholly acknowledged, first to last.
+    pub fn open_messages(&mut self) -> impl Iterator<Item = &mut Message> {
+        let open = self.stream.snd_una < self.message.end;
+        self.sent.iter_mut().chain(open.then_some(&mut self.message)).chain(&mut self.queued)
+    }
+
+    /// A message of it that is not wholly acknowledged.
+    pub fn open_message(&mut self, flow: FlowId) -> Option<&mut Message> {
+        self.open_messages().find(|message| message.flow == flow)
+    }
+
+    /// Goes on with the next message, if the current one is sent and another waits.
+    pub fn advance_message(&mut self) {
+        if self.stream.snd_nxt < self.message.end {
+            return;
+        }
+        let Some(mut next) = self.queued.pop_front() else { return };
+        if next.base < self.message.end {
+            next.place(self.message.end, self.stream.next_packet);
+        }
+        let before = mem::replace(&mut self.message, next);
+        if self.stream.snd_una < before.end {
+            self.sent.push_back(before);
+        }
+    }
+
+    /// Goes on from `seq` at the earliest: what was sent twice may be acknowledged once.
+    #[inline(always)] // on the way of every packet
+    pub fn skip_to(&mut self, seq: u64, payload: u64) {
+        if seq > self.stream.snd_nxt {
+            self.skip(seq, payload);
+        }
+    }
+
+    #[cold]
+    fn skip(&mut self, seq: u64, payload: u64) {
+        self.stream.snd_nxt = seq;
+        self.advance_message();
+        while self.message.end <= seq && !self.queued.is_empty() {
+            self.advance_message();
+        }
+        self.number_next(payload);
+    }
+
+    /// Finds the number of the packet at `snd_nxt`: a message's packets are full but the last.
+    fn number_next(&mut self, payload: u64) {
+        let packets = (self.stream.snd_nxt - self.message.base).div_ceil(payload);
+        self.stream.next_packet = self.message.first_packet.wrapping_add(packets as u32);
+    }
+
+    /// Sends everything from `seq` on again.
+    pub fn go_back(&mut self, seq: u64, wire: &WireSizes) {
+        self.stream.gone_back_from = self.stream.gone_back_from.max(self.stream.snd_nxt);
+        self.message.retransmitted += self.stream.snd_nxt - seq.max(self.message.base);
+        while seq < self.message.base
+            && let Some(before) = self.sent.pop_back()
+        {
+            let after = mem::replace(&mut self.message, before);
+            self.queued.push_front(after);
+            self.message.retransmitted += self.message.end - seq.max(self.message.base);
+        }
+        self.stream.snd_nxt = seq;
+        self.number_next(wire.payload);
+    }
+
+    /// Runs the reaction point's timers that were due while nothing was sent, each at its time.
+    pub fn catch_up(&mut self, now: Time) {
+        loop {
+            let timer = self.reaction.next_timer();
+            if timer > now {
+                return;
+            }
+            self.reaction.on_timer(timer);
+            if self.reaction.next_timer() <= timer {
+                return; // a timer that stands still
+            }
+        }
+    }
+}

@@ -1,0 +1,142 @@
+//! A message starts: on a connection of its own, or behind the earlier messages of a shared one.
+
+use std::collections::VecDeque;
+
+use xoff_engine::{Domain, Time, stream};
+use xoff_schemes::{FlowEnv, ReactionPoint};
+
+use super::Hosts;
+use super::message::Message;
+use super::nic::NicScheduler;
+use super::sender::{Pacing, SendState, SendStream, Sender};
+use super::transport::SelectiveSender;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::FlowId;
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::packet::DATA;
+use crate::path::routing::PathChoice;
+use crate::settings::Order;
+
+impl<N: NicScheduler> Hosts<N> {
+    /// A message starts, and with it the wait for the next one. If events come in the order of scheduling, the message
+    /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
+    pub fn flow_start<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId, step: u32) {
+        let net = ctx.net.clone();
+        let f = &net.flows[flow as usize];
+        if step == 0 && !ctx.events.looks_ahead() && !net.dependencies.flow_waits(flow) {
+            await_flow(ctx, flow + 1);
+        }
+        if step < 2 && net.settings.quirks.order == Order::Scheduled {
+            let now = ctx.now;
+            return ctx.schedule(f.src, now, key(kind::FLOW_START, flow), step + 1);
+        }
+        if let Some(stop) = f.stop {
+            let at = stop.max(ctx.now);
+            ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow), 0);
+        }
+        let connection = net.connections.of(flow);
+        let port = net.data_path(flow)[0];
+        let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
+        let message = Message::new(flow, f, ctx.now, paused_before);
+        ctx.probes.records.flow_started(flow);
+        if self.senders[connection as usize].is_some() {
+            return self.queue_message(ctx, links, connection, message);
+        }
+        let nic = self.nic_of(links, port);
+        let counts = &mut self.nics[nic as usize].counts;
+        let env = FlowEnv { now: ctx.now, active_flows: counts.open_out, ..net.flow_env(connection) };
+        counts.open_out += 1;
+        let reaction = net.scheme.reaction(&env);
+        let bdp = env.line_rate.bytes_in(env.base_rtt);
+        let sprays = |hops: &crate::path::routing::NextHops| hops.choice() == PathChoice::PerPacket;
+        let spray = net.next_hops.as_ref().filter(|hops| sprays(hops));
+        let random = || Box::new(stream(net.seed, Domain::Routing, 1 + u64::from(connection)));
+        self.senders[connection as usize] = Some(Box::new(Sender {
+            stream: SendStream::default(),
+            pacing: Pacing::new(ctx.now, &reaction),
+            message,
+            sent: VecDeque::new(),
+            queued: VecDeque::new(),
+            nic,
+            position: net.routes[connection as usize].data + 1,
+            priority: f.priority,
+            state: SendState::Idle,
+            reaction,
+            timer_at: Time::NEVER,
+            progress_at: ctx.now,
+            timeout_at: Time::NEVER,
+            selective: SelectiveSender::new(&net.settings.host, bdp),
+            spray: spray.map(|_| random()),
+        }));
+        self.begin_sending(ctx, links, connection);
+        N::on_start(self, ctx, links, connection);
+    }
+
+    /// A message joins a connection that has carried others.
+    fn queue_message<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: u32,
+        message: Message,
+    ) {
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let idle = sender.is_idle();
+        if idle {
+            sender.catch_up(ctx.now);
+            sender.reaction.on_busy(ctx.now);
+            sender.progress_at = ctx.now;
+            self.nics[sender.nic as usize].counts.open_out += 1;
+        }
+        let flow = message.flow;
+        // Its place in the connection follows when the messages before it are sent.
+        sender.queued.push_back(message);
+        sender.advance_message();
+        if sender.message.flow != flow {
+            return self.on_message_waits(ctx, connection, flow);
+        }
+        if idle {
+            self.begin_sending(ctx, links, connection);
+            N::on_start(self, ctx, links, connection);
+        } else {
+            self.sync_reaction(ctx, links, connection);
+        }
+    }
+
+    /// A connection has something to send after it had not.
+    fn begin_sending<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, connection: u32) {
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        if ctx.net.settings.lossy {
+            let at = ctx.now + ctx.net.settings.host.retransmit_timeout;
+            sender.timeout_at = at;
+            let node = self.nics[sender.nic as usize].host;
+            ctx.schedule(node, at, key(kind::RETRANSMIT_TIMER, connection), 0);
+        }
+        self.sync_reaction(ctx, links, connection);
+    }
+
+    /// An endless message, or one that is to stop early, ends with its next packet, so that its receiver learns of it.
+    pub fn flow_stop<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId) {
+        let payload = ctx.net.wire.payload;
+        let connection = ctx.net.connections.of(flow);
+        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        // Beyond all that was ever sent, or its receiver might have passed that point already.
+        let sent = sender.stream.snd_nxt.max(sender.stream.gone_back_from);
+        let Some(message) = sender.open_message(flow) else { return };
+        message.end = message.end.min(sent.max(message.base) + payload);
+        self.sync_reaction(ctx, links, connection);
+    }
+}
+
+/// Waits for the first message of this partition's hosts from number `first` on that waits for no other.
+pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
+    let net = &ctx.net;
+    let flows = net.flows.iter().enumerate().skip(first as usize);
+    let waits = |flow| net.dependencies.flow_waits(flow);
+    let next = flows.map(|(i, f)| (i as u32, f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
+    if let Some((number, flow)) = next {
+        ctx.events.push_start(flow.start, key(kind::FLOW_START, number));
+    }
+}

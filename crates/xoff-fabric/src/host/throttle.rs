@@ -1,0 +1,144 @@
+//! Injection throttles at hosts: when the next data packet of a NIC may go, by the credits that the port uses.
+//!
+//! A throttle is told of every change of its port's used credits: those of packets on their way to the neighbour, or in
+//! its buffer as far as the host knows. Without credits, under PFC, a host knows no more than whether it is paused: then
+//! as many credits of 16 B count as used as the neighbour's threshold holds, and none while it is not.
+
+use xoff_engine::Time;
+use xoff_schemes::throttle::{AnyGate, AnyThrottle, Changes, Throttle, ThrottleEnv};
+
+use super::Hosts;
+use super::nic::NicScheduler;
+use crate::ctx::Ctx;
+use crate::ids::{NodeId, PortId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::observe::Records;
+use crate::observe::records::ThrottleRecord;
+use crate::settings::FlowControl;
+
+/// What a credit stands for where there are none: a flit of 16 B.
+const FLIT: u64 = 16;
+
+/// The throttles of a partition's hosts.
+pub(crate) struct Throttles {
+    /// By port; `None` at switches and in other partitions.
+    gates: Vec<Option<AnyGate>>,
+    /// Credits that count as used while a port is paused, if flow control has none.
+    paused: u64,
+    /// Changes of state in one call, kept for its memory.
+    changes: Changes,
+}
+
+impl Throttles {
+    /// A throttle at each host's port that is `owned`.
+    pub fn new(params: &AnyThrottle, net: &Network, owned: impl Fn(NodeId) -> bool) -> Box<Throttles> {
+        let gate = |port| {
+            let node = net.topology.node_of(port);
+            let env = ThrottleEnv { rate: net.topology.rate(port) };
+            (net.is_host(node) && owned(node)).then(|| params.throttle(&env))
+        };
+        let threshold = match &net.settings.flow_control {
+            FlowControl::Pfc(pfc) => pfc.xoff.or(net.settings.switch.buffer).map_or(0, |bytes| bytes.0),
+            _ => 0,
+        };
+        let gates = (0..net.topology.ports()).map(gate).collect();
+        Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })
+    }
+
+    /// The port uses another number of credits. Without credits a host knows no more than whether it is paused.
+    fn on_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
+        let Some(gate) = &mut self.gates[port as usize] else { return };
+        let used = match C::used_credits(links, port) {
+            Some(used) => used,
+            None if links.ports[port as usize].paused != 0 => self.paused,
+            None => 0,
+        };
+        gate.used_credits(ctx.now, used, &mut self.changes);
+        record(&mut ctx.probes.records, port, &mut self.changes);
+    }
+
+    /// A data packet of `bytes` goes from a host's port, and with it its credits.
+    pub fn on_send<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId, bytes: u64) {
+        if let Some(gate) = &mut self.gates[port as usize] {
+            gate.on_send(ctx.now, bytes, &mut self.changes);
+            record(&mut ctx.probes.records, port, &mut self.changes);
+        }
+        if C::HAS_CREDITS {
+            self.on_credits(ctx, links, port);
+        }
+    }
+
+    /// When the next data packet may go from a host's port: now, later, or not before its used credits change.
+    fn ready_at(&mut self, ctx: &mut Ctx, port: PortId) -> Time {
+        let Some(gate) = &mut self.gates[port as usize] else { return ctx.now };
+        let until = gate.ready_at(ctx.now, &mut self.changes);
+        record(&mut ctx.probes.records, port, &mut self.changes);
+        until
+    }
+}
+
+/// Records changes of a port's throttle.
+fn record(records: &mut Records, port: PortId, changes: &mut Changes) {
+    if records.recording.throttles {
+        let rows = changes.iter().map(|&(time, state)| ThrottleRecord { time, port, state });
+        records.throttles.extend(rows);
+    }
+    changes.clear();
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// A host's port has other credits than before.
+    pub(super) fn throttle_credits<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        port: PortId,
+    ) {
+        if let Some(throttles) = &mut self.throttles {
+            throttles.on_credits(ctx, links, port);
+        }
+    }
+
+    /// A host's port was paused or may go on; with credits these tell the throttle themselves.
+    pub(super) fn throttle_pause<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        port: PortId,
+    ) {
+        if !C::HAS_CREDITS {
+            self.throttle_credits(ctx, links, port);
+        }
+    }
+
+    /// When the next data packet may go from a host's port: now, later, or not before its used credits change.
+    #[inline]
+    pub(super) fn throttled_until<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        port: PortId,
+    ) -> Time {
+        if self.throttles.is_none() { ctx.now } else { self.gate_until(ctx, links, port) }
+    }
+
+    fn gate_until<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) -> Time {
+        let Some(throttles) = &mut self.throttles else { return ctx.now };
+        let until = throttles.ready_at(ctx, port);
+        let (now, breakdown) = (ctx.now, &mut ctx.probes.breakdown);
+        if breakdown.as_mut().is_some_and(|breakdown| breakdown.on_throttle(now, port, until)) {
+            let nic = self.nic_of(links, port);
+            self.on_nic_changed(ctx, links, nic);
+        }
+        until
+    }
+
+    /// Takes all throttles to the end of a run.
+    pub(super) fn close_throttles<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
+        for port in 0..links.ports.len() as PortId {
+            self.throttled_until(ctx, links, port);
+        }
+    }
+}

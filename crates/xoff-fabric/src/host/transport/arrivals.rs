@@ -1,0 +1,134 @@
+//! What has arrived of a connection whose data may come out of order.
+
+use std::collections::BTreeMap;
+
+use crate::ids::FlowId;
+use crate::packet::{LAST, Packet};
+
+/// Bytes that have arrived, as a prefix and ranges beyond it.
+#[derive(Debug, Default)]
+struct Ranges {
+    /// All before this offset has arrived.
+    prefix: u64,
+    /// Ranges beyond the prefix, by their beginning; none touches another.
+    beyond: BTreeMap<u64, u64>,
+}
+
+impl Ranges {
+    /// All before this offset has arrived.
+    pub fn prefix(&self) -> u64 {
+        self.prefix
+    }
+
+    /// Adds a packet's bytes; says whether they are new.
+    pub fn add(&mut self, from: u64, to: u64) -> bool {
+        let before = self.beyond.range(..=from).next_back().map(|(&start, &end)| (start, end));
+        if from < self.prefix || before.is_some_and(|(_, end)| from < end) {
+            return false;
+        }
+        if from == self.prefix {
+            self.prefix = to;
+            if let Some(end) = self.beyond.remove(&to) {
+                self.prefix = end;
+            }
+            return true;
+        }
+        let end = self.beyond.remove(&to).unwrap_or(to);
+        match before {
+            Some((start, last)) if last == from => self.beyond.insert(start, end),
+            _ => self.beyond.insert(from, end),
+        };
+        true
+    }
+}
+
+/// A message that has begun to arrive.
+#[derive(Clone, Copy, Debug, Default)]
+struct Begun {
+    /// Bytes that have arrived.
+    bytes: u64,
+    /// Offset of the byte after its last, once the packet that ends it has come.
+    end: Option<u64>,
+}
+
+/// The arrivals of a connection.
+#[derive(Debug, Default)]
+pub(crate) struct Arrivals {
+    ranges: Ranges,
+    /// Messages that have begun and are not complete.
+    begun: BTreeMap<FlowId, Begun>,
+    /// Messages that are complete and have not been told of, first to last.
+    complete: Vec<FlowId>,
+    /// Messages that have begun and have not been told of.
+    new: u32,
+}
+
+impl Arrivals {
+    /// Nothing has come. The first message, `flow`, is known to begin.
+    pub fn new(flow: FlowId) -> Arrivals {
+        Arrivals { begun: BTreeMap::from([(flow, Begun::default())]), ..Arrivals::default() }
+    }
+
+    /// All before this offset has arrived.
+    pub fn prefix(&self) -> u64 {
+        self.ranges.prefix()
+    }
+
+    /// Adds a data packet; says whether its bytes are new. `size` is that of its message, if a message is complete with
+    /// its last byte in any order; `None` if messages are complete in order.
+    pub fn add(&mut self, packet: &Packet, size: Option<u64>) -> bool {
+        let end = packet.seq + u64::from(packet.payload);
+        if !self.ranges.add(packet.seq, end) {
+            return false;
+        }
+        let news = &mut self.new;
+        let begun = self.begun.entry(packet.flow).or_insert_with(|| {
+            *news += 1;
+            Begun::default()
+        });
+        begun.bytes += u64::from(packet.payload);
+        if packet.flags & LAST != 0 {
+            begun.end = Some(end);
+        }
+        let whole = size.is_some_and(|size| begun.bytes >= size);
+        let prefix = self.ranges.prefix();
+        let complete = &mut self.complete;
+        self.begun.retain(|&flow, begun| {
+            let done = begun.end.is_some_and(|end| end <= prefix) || (whole && flow == packet.flow);
+            if done {
+                complete.push(flow);
+            }
+            !done
+        });
+        true
+    }
+
+    /// Messages that have begun since this was asked last.
+    pub fn take_begun(&mut self) -> u32 {
+        std::mem::take(&mut self.new)
+    }
+
+    /// Messages that are complete since this was asked last.
+    pub fn take_complete(&mut self) -> Vec<FlowId> {
+        std::mem::take(&mut self.complete)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_join_where_they_touch() {
+        // 1,000 B packets 0, 3, 2, 1: the prefix is 1,000 until packet 1 comes, then 4,000.
+        let mut ranges = Ranges::default();
+        assert!(ranges.add(0, 1_000));
+        assert!(ranges.add(3_000, 4_000));
+        assert!(ranges.add(2_000, 3_000));
+        assert_eq!((ranges.prefix(), ranges.beyond.len()), (1_000, 1));
+        assert!(!ranges.add(3_000, 4_000), "it is here already");
+        assert!(ranges.add(1_000, 2_000));
+        assert_eq!((ranges.prefix(), ranges.beyond.len()), (4_000, 0));
+        assert!(!ranges.add(0, 1_000));
+    }
+}

@@ -1,0 +1,108 @@
+//! Transports: what is sent again, and in which order data may arrive.
+//!
+//! A run has one, by `host.transport`. [`go_back_n`] takes data in order alone, and the sender goes back to a gap.
+//! [`selective_repeat`] keeps what comes behind a gap, and sends what is missing again. [`unordered`] takes packets in any
+//! order: a message is complete when all of it is there. Schemes state rate and window, and don't know which it is.
+
+mod arrivals;
+mod go_back_n;
+mod selective_repeat;
+mod selective_sender;
+mod unordered;
+
+pub(crate) use selective_sender::SelectiveSender;
+
+use xoff_engine::Time;
+
+use crate::ids::FlowId;
+use crate::network::Network;
+use crate::packet::Packet;
+use crate::settings::Transport;
+use arrivals::Arrivals;
+use go_back_n::GoBackN;
+
+/// What a receiver makes of a data packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Verdict {
+    /// The packet is taken. If it is not `in_order`, its ACK goes at once.
+    Taken {
+        /// It is the next one, and nothing is kept behind it.
+        in_order: bool,
+    },
+    /// The packet is kept, and something is missing before it: a NACK says so.
+    Kept,
+    /// The packet is here already: an ACK says so.
+    Again,
+    /// Something is missing before the packet, which is not kept: a NACK says so.
+    Gap,
+    /// Nothing is said of the packet, which is not kept.
+    Refused,
+}
+
+/// A connection's receiving end.
+pub(crate) enum Reception {
+    /// In order alone.
+    GoBackN(GoBackN),
+    /// In any order, delivered in order.
+    SelectiveRepeat(Box<Arrivals>),
+    /// In any order.
+    Unordered(Box<Arrivals>),
+}
+
+impl Reception {
+    /// Nothing has come of a connection whose first data is of message `flow`.
+    pub fn new(net: &Network, flow: FlowId) -> Reception {
+        match net.settings.host.transport {
+            Transport::GoBackN => Reception::GoBackN(GoBackN::default()),
+            Transport::SelectiveRepeat => Reception::SelectiveRepeat(Box::new(Arrivals::new(flow))),
+            Transport::Unordered => Reception::Unordered(Box::new(Arrivals::new(flow))),
+        }
+    }
+
+    /// A data packet has arrived.
+    #[inline(always)] // on the way of every packet
+    pub fn on_data(&mut self, packet: &Packet, net: &Network, now: Time) -> Verdict {
+        match self {
+            Reception::GoBackN(reception) => reception.on_data(packet, net, now),
+            Reception::SelectiveRepeat(arrivals) => selective_repeat::on_data(arrivals, packet),
+            Reception::Unordered(arrivals) => {
+                unordered::on_data(arrivals, packet, net.flows[packet.flow as usize].size)
+            }
+        }
+    }
+
+    /// All before this offset of the connection has arrived.
+    #[inline]
+    pub fn expected(&self) -> u64 {
+        match self {
+            Reception::GoBackN(reception) => reception.expected,
+            Reception::SelectiveRepeat(arrivals) | Reception::Unordered(arrivals) => arrivals.prefix(),
+        }
+    }
+
+    /// How many messages begin with a packet that was taken, the first one of the connection not counted.
+    #[inline]
+    pub fn begun(&mut self) -> u32 {
+        match self {
+            Reception::GoBackN(reception) => u32::from(std::mem::take(&mut reception.begins)),
+            Reception::SelectiveRepeat(arrivals) | Reception::Unordered(arrivals) => arrivals.take_begun(),
+        }
+    }
+
+    /// Which messages are complete with a packet that was taken.
+    pub fn complete(&mut self, packet: &Packet) -> Vec<FlowId> {
+        match self {
+            Reception::GoBackN(_) => vec![packet.flow],
+            Reception::SelectiveRepeat(arrivals) | Reception::Unordered(arrivals) => arrivals.take_complete(),
+        }
+    }
+
+    /// Whether a message may be complete with a packet that was taken.
+    #[inline(always)] // on the way of every packet
+    pub fn may_complete(&self, last: bool) -> bool {
+        match self {
+            Reception::GoBackN(_) => last,
+            Reception::SelectiveRepeat(_) | Reception::Unordered(_) => true,
+        }
+    }
+}

@@ -1,0 +1,173 @@
+use super::*;
+use xoff_engine::Bytes;
+
+fn ends() -> LinkEnds {
+    let (rate, delay) = (Rate::from_gbps(100), Time(1_500_000));
+    LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay }
+}
+
+#[test]
+fn headroom_is_the_response_time_in_bytes() {
+    // 2 t_p C = 2 x 1.5 us x 12.5 GB/s = 37,500 B; two frames on the wires 3,036 B; PAUSE 64 B; the frame that
+    // crosses Xoff 1,518 B; one byte for rounding: 42,119 B. Response of 394 quanta adds 394 x 64 = 25,216 B.
+    assert_eq!(headroom(&ends(), 1518, 64, 0), 42_119);
+    assert_eq!(headroom(&ends(), 1518, 64, 394), 42_119 + 25_216);
+    // A PAUSE of each of eight priorities: 7 x 64 B more.
+    assert_eq!(headroom(&ends(), 1518, 8 * 64, 0), 42_119 + 448);
+}
+
+#[test]
+fn the_longest_pause_is_that_of_the_standard() {
+    // 65,535 quanta of 512 bit: 335.5 us at 100 Gbps, 838.8 us at 40 Gbps.
+    assert_eq!(quanta_time(65_535, Rate::from_gbps(100)), Time(335_539_200));
+    assert_eq!(quanta_time(65_535, Rate::from_gbps(40)), Time(838_848_000));
+}
+
+#[test]
+fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
+    let flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(10_000)), ..Pfc::default() });
+    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut memory = Memory::new(&flow_control, None, 0, 1);
+    for _ in 0..10 {
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // up to 10,000 B: at Xoff, not above
+    }
+    assert_eq!(memory.charge(&mut queue, 1_000), Ok(true));
+    queue.pausing = true;
+    assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // 12,000 B, already pausing
+    for left in [11_000, 10_000, 9_000] {
+        assert!(!memory.release(&mut queue, 1_000), "{left} B are above Xon = 10,000 - 2 x 1,000");
+    }
+    assert!(memory.release(&mut queue, 1_000));
+    assert_eq!((queue.bytes, memory.used()), (8_000, 8_000));
+}
+
+#[test]
+fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
+    let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(1_500)), ..Pfc::default() };
+    let flow_control = FlowControl::Pfc(pfc);
+    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut memory = Memory::new(&flow_control, None, 0, 1);
+    for _ in 0..3 {
+        assert!(memory.charge(&mut queue, 1_000).is_ok());
+    }
+    // 3,000 B are there; a fourth packet makes 4,000 B, 2,000 B above Xoff with 1,500 B of headroom.
+    let full = Full::Headroom { size: 1_500, needed: 2_000 };
+    assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
+    assert_eq!(queue.bytes, 3_000);
+    // A memory of 3,500 B is full before that.
+    let mut memory = Memory { used: 3_000, ..Memory::new(&flow_control, Some(3_500), 0, 1) };
+    let full = Full::Memory { size: 3_500 };
+    assert_eq!(memory.charge(&mut queue, 1_000), Err(Overflow { occupancy: 3_000, full }));
+}
+
+#[test]
+fn headroom_and_share_may_follow_the_rate() {
+    // 3 x 100 Gbps x 1.5 us = 56,250 B. At 400 Gbps two doublings of 100 Gbps: 1/8 becomes 1/2; 101 Gbps is one
+    // doubling begun; 1/2 becomes all, not more.
+    let pfc = Pfc { headroom_bdp: Some(3), ..Pfc::default() };
+    assert_eq!(pfc_headroom(&pfc, &ends(), 1_000, 64), 56_250);
+    let base = Rate::from_gbps(100);
+    assert_eq!(scaled_alpha(0.125, Rate::from_gbps(400), base), 0.5);
+    assert_eq!(scaled_alpha(0.125, Rate::from_gbps(101), base), 0.25);
+    assert_eq!(scaled_alpha(0.125, Rate::from_gbps(40), base), 0.125);
+    assert_eq!(scaled_alpha(0.5, Rate::from_gbps(400), base), 1.0);
+}
+
+#[test]
+fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
+    // 10,000 B with a reserve of 2,000 B and headroom of 500 B for each of two queues: 5,000 B to share. The first
+    // queue takes its reserve and, with alpha 8, up to 8/9 of those: four packets. What is left times 8 is
+    // below 1,000 B only when shared memory is nearly full; let all of it be used.
+    let pfc =
+        Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
+    let flow_control = FlowControl::Pfc(pfc);
+    let mut first = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut second = first;
+    let mut memory = Memory::new(&flow_control, Some(10_000), 1_000, 2);
+    for size in [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] {
+        assert!(memory.charge(&mut first, size).is_ok(), "2,000 B of reserve and 5,000 B shared");
+    }
+    assert!(memory.charge(&mut first, 1_000).is_err(), "nothing is left to share");
+    assert!(memory.charge(&mut second, 1_000).is_ok(), "a reserve is its queue's own");
+}
+
+#[test]
+fn dynamic_threshold_is_a_share_of_what_is_free() {
+    // 100,000 B, alpha 1/2, one queue with reserve 1,000 B and headroom 9,000 B: 90,000 B to share. With s bytes
+    // shared the threshold is (90,000 - s)/2, reached at s = 30,000: 31,000 B with the reserve.
+    let pfc = Pfc {
+        alpha: Some(0.5),
+        reserve: Bytes(1_000),
+        resume_offset: Bytes(3_000),
+        headroom: Some(Bytes(9_000)),
+        ..Pfc::default()
+    };
+    let flow_control = FlowControl::Pfc(pfc);
+    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut memory = Memory::new(&flow_control, Some(100_000), 9_000, 1);
+    for _ in 0..30 {
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));
+    }
+    assert_eq!(memory.charge(&mut queue, 1_000), Ok(true)); // 31,000 B
+    queue.pausing = true;
+    // The next goes to the headroom; nine of them fit, not ten.
+    for _ in 0..9 {
+        assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));
+    }
+    assert!(memory.charge(&mut queue, 1_000).is_err());
+    for _ in 0..9 {
+        assert!(!memory.release(&mut queue, 1_000)); // the headroom empties first
+    }
+    // Resume when s + 3,000 <= (90,000 - s)/2, that is s <= 28,000: after two more packets.
+    assert!(!memory.release(&mut queue, 1_000)); // s = 29,000
+    assert!(memory.release(&mut queue, 1_000)); // s = 28,000
+}
+
+proptest::proptest! {
+    /// What is let through is what changes nothing: charged and released at once, it makes neither PAUSE nor RESUME and
+    /// leaves all as it was. Static thresholds let through all such packets.
+    #[test]
+    fn what_is_let_through_changes_nothing(
+        alpha in proptest::option::of(0.01..4.0f64),
+        others in 0u64..40_000,
+        mine in proptest::collection::vec(64u64..1_600, 0..30),
+        left in 0usize..30,
+        size in 64u64..1_600,
+    ) {
+        let pfc = match alpha {
+            None => Pfc { xoff: Some(Bytes(12_000)), ..Pfc::default() },
+            Some(_) => Pfc { alpha, ..Pfc::default() },
+        };
+        let flow_control = FlowControl::Pfc(pfc);
+        let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut other = queue;
+        let mut memory = Memory::new(&flow_control, Some(140_000), 2 * queue.headroom(), 2);
+        for _ in 0..others / 1_000 {
+            other.pausing |= memory.charge(&mut other, 1_000).unwrap_or(true);
+        }
+        for &size in &mine {
+            queue.pausing |= memory.charge(&mut queue, size).unwrap_or(true);
+        }
+        for &size in mine.iter().take(left.min(queue_packets(&queue, &mine))) {
+            queue.pausing &= !memory.release(&mut queue, size);
+        }
+        let (memory_before, queue_before) = (memory.clone(), queue);
+        let lets_through = memory.lets_through(&queue, size);
+        let pauses = memory.charge(&mut queue, size);
+        let resumes = pauses.is_ok() && memory.release(&mut queue, size);
+        let nothing = pauses == Ok(false)
+            && !resumes
+            && queue.occupancy() == queue_before.occupancy()
+            && queue.bytes == queue_before.bytes
+            && memory.used() == memory_before.used();
+        proptest::prop_assert!(nothing || !lets_through);
+        if alpha.is_none() {
+            proptest::prop_assert_eq!(lets_through, nothing && !queue_before.pausing);
+        }
+    }
+}
+
+/// How many of `packets` a queue surely holds: all, or none where some found no room.
+fn queue_packets(queue: &IngressQueue, packets: &[u64]) -> usize {
+    if queue.occupancy() == packets.iter().sum::<u64>() { packets.len() } else { 0 }
+}

@@ -1,0 +1,231 @@
+//! InfiniBand's credit-based flow control: each port tells its peer every update period how far the peer may count, by
+//! messages on the wire, one for each virtual lane.
+
+use rand::Rng;
+use xoff_engine::{Domain, Time, stream};
+
+use super::counters::{ReceivingEnd, SendingEnd};
+use super::credits::Credits;
+use super::sizing::BLOCK;
+use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use crate::event::{key, kind};
+use crate::packet::Packet;
+use crate::settings::{self, FlowControl};
+
+/// A packet on the wire of an egress port, which gives its credits back when it has left.
+#[derive(Clone, Copy, Default)]
+struct Leaving {
+    /// The ingress queue by which the packet came in.
+    queue: QueueId,
+    credits: u32,
+    /// When the packet's last bit leaves.
+    at: Time,
+}
+
+/// Credit-based flow control with updates.
+pub(crate) struct Cbfc {
+    credits: Credits,
+    params: settings::Cbfc,
+    /// By egress port: the last packet.
+    leaving: Vec<Leaving>,
+    /// By queue: an update waits for the wire.
+    waiting: Vec<bool>,
+    /// By node: where its ports begin in `ports`; and the end.
+    first: Vec<u32>,
+    /// Ports by node.
+    ports: Vec<PortId>,
+}
+
+impl Cbfc {
+    /// Sends updates of a port for all virtual lanes, except those for which one waits.
+    fn send_updates(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
+        for priority in 0..links.priorities as u8 {
+            let queue = QueueId::new(port, priority, links.priorities);
+            if std::mem::replace(&mut links.control.waiting[queue.index()], true) {
+                continue;
+            }
+            let update = Packet::credit_update(port, priority, ctx.net.wire.update, ctx.now);
+            links.effects.push(Effect::Send(port, ctx.packets.insert(update)));
+        }
+    }
+
+    /// Sends updates of a port that has nothing else to send.
+    fn update_if_idle(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
+        let p = &links.ports[port as usize];
+        if p.is_idle(ctx.now) && p.backlog == 0 {
+            Self::send_updates(links, ctx, port);
+        }
+    }
+}
+
+impl LinkControl for Cbfc {
+    const HAS_CREDITS: bool = true;
+
+    fn new(net: &Network) -> Self {
+        let params = match &net.settings.flow_control {
+            FlowControl::Cbfc(params) => params.clone(),
+            _ => settings::Cbfc::default(),
+        };
+        let topology = &net.topology;
+        let mut first = vec![0u32; topology.nodes.len() + 1];
+        (0..topology.ports()).for_each(|port| first[topology.node_of(port) as usize + 1] += 1);
+        for node in 1..first.len() {
+            first[node] += first[node - 1];
+        }
+        let mut ports: Vec<PortId> = (0..topology.ports()).collect();
+        ports.sort_by_key(|&port| topology.node_of(port));
+        let queues = ports.len() * usize::from(net.settings.switch.priorities);
+        Cbfc {
+            credits: Credits::new(net, BLOCK, params.counters),
+            params,
+            leaving: vec![Leaving::default(); ports.len()],
+            waiting: vec![false; queues],
+            first,
+            ports,
+        }
+    }
+
+    /// Schedules the first update of each port, each at a moment of its own within the first period.
+    fn begin(links: &mut Links<Self>, ctx: &mut Ctx, ports: &[PortId]) {
+        let period = links.control.params.update_period;
+        for &port in ports {
+            let phase = stream(ctx.net.seed, Domain::Credit, port.into()).next_u64() % period.0.max(1);
+            let node = links.ports[port as usize].node;
+            ctx.schedule(node, Time(phase), key(kind::LINK_CONTROL_PERIOD, port), 0);
+        }
+    }
+
+    #[inline(always)]
+    fn admit(
+        links: &mut Links<Self>,
+        _: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) -> Result<(), Overflow> {
+        accounting.charge(queue, size)?;
+        links.control.credits.receive(queue, size);
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn release(
+        _: &mut Links<Self>,
+        _: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) {
+        accounting.release(queue, size);
+    }
+
+    #[inline(always)]
+    fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
+        let port = &links.ports[egress as usize];
+        let at = port.busy_until - port.gap;
+        let control = &mut links.control;
+        let credits = control.credits.unit.credits(size) as u32;
+        let leaving = Leaving { queue, credits, at };
+        let before = std::mem::replace(&mut control.leaving[egress as usize], leaving);
+        control.credits.receiving[before.queue.index()].free(before.credits.into());
+        if control.params.on_change {
+            let port = queue.port(links.priorities);
+            ctx.schedule(links.ports[port as usize].node, at, key(kind::LINK_CONTROL_APPLY, port), 0);
+        }
+    }
+
+    #[inline]
+    fn on_consumed(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) {
+        let control = &mut links.control;
+        let credits = control.credits.unit.credits(size);
+        let end = &mut control.credits.receiving[queue.index()];
+        end.receive(credits);
+        end.free(credits);
+        if control.params.on_change {
+            Self::update_if_idle(links, ctx, queue.port(links.priorities));
+        }
+    }
+
+    #[inline(always)]
+    fn may_send(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) -> bool {
+        let enough = links.control.credits.may_send(queue, size);
+        if !enough {
+            links.stop(ctx, queue);
+        }
+        enough
+    }
+
+    #[inline(always)]
+    fn on_sent(links: &mut Links<Self>, _: &mut Ctx, queue: QueueId, size: u64) {
+        links.control.credits.spend(queue, size);
+    }
+
+    /// An update has come in by `port`, whose egress it concerns.
+    fn on_frame(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let (limit, priority) = (ctx.packets[id].credit_limit(), ctx.packets[id].link_priority());
+        ctx.packets.remove(id);
+        let queue = QueueId::new(port, priority, links.priorities);
+        let width = links.control.params.counters;
+        let credits = &mut links.control.credits;
+        credits.sending[queue.index()].update(limit, width);
+        let resumes = links.stops[queue.index()].is_stopped() && credits.has_awaited(queue);
+        links.credited(ctx, queue, resumes);
+    }
+
+    /// An update goes onto the wire, and says what is free now.
+    fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
+        let node = links.ports[port as usize].node as usize;
+        let control = &mut links.control;
+        control.waiting[queue.index()] = false;
+        // Packets that have left since their egress last sent one.
+        for &egress in &control.ports[control.first[node] as usize..control.first[node + 1] as usize] {
+            // A control packet may have taken the wire since.
+            if control.leaving[egress as usize].at <= ctx.now {
+                let left = std::mem::take(&mut control.leaving[egress as usize]);
+                control.credits.receiving[left.queue.index()].free(left.credits.into());
+            }
+        }
+        ctx.packets[id].seq = control.credits.receiving[queue.index()].message(control.params.counters);
+        ctx.probes.records.credit_updates[port as usize] += 1;
+    }
+
+    /// The period of a port's updates is over, or a place in its buffer is free.
+    fn on_event(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        _: &mut Accounting,
+        event: u32,
+        port: u32,
+        _: u32,
+    ) {
+        if event == kind::LINK_CONTROL_APPLY {
+            return Self::update_if_idle(links, ctx, port);
+        }
+        let next = ctx.now + links.control.params.update_period;
+        ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, port), 0);
+        Self::send_updates(links, ctx, port);
+    }
+
+    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
+        Some(links.control.credits.used(port, links.priorities))
+    }
+
+    fn is_blocked(
+        here: &Links<Self>,
+        there: &Links<Self>,
+        _: &Accounting,
+        queue: QueueId,
+    ) -> bool {
+        !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
+    }
+
+    fn counters<'a>(
+        here: &'a Links<Self>,
+        there: &'a Links<Self>,
+        queue: QueueId,
+    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
+        let other = queue.other_end(here.priorities).index();
+        Some((&here.control.credits.sending[queue.index()], &there.control.credits.receiving[other]))
+    }
+}

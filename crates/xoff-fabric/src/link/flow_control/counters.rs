@@ -1,0 +1,235 @@
+//! The arithmetic of credits, for both ends of a link.
+//!
+//! The receiver counts what has come and what has left its buffer, and tells the sender up to where it may count; the
+//! sender counts what it has sent. In InfiniBand's words these are ABR (blocks received), FCCL (the limit, ABR and the free
+//! blocks) and FCTBS (blocks sent). A limit is absolute, so an update that were lost would be healed by the next. Link
+//! credits, which come back one by one, raise the limit instead.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Width of the counters in InfiniBand's updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterWidth {
+    /// As wide as need be.
+    #[default]
+    Wide,
+    /// 12 bits, as in InfiniBand's flow control packets. A comparison modulo 4096 is only clear up to half of that, so
+    /// no more than 2048 blocks (128 KiB) are ever granted, however large the buffer.
+    #[serde(rename = "12_bit")]
+    TwelveBit,
+}
+
+const MODULUS: u64 = 1 << 12;
+const MAX_GRANTED: u64 = MODULUS / 2;
+
+/// What a packet costs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// One credit a packet.
+    Packet,
+    /// One credit for each 2^this bytes begun.
+    Shift(u32),
+    /// One credit for each so many bytes begun.
+    Bytes(u64),
+}
+
+impl Unit {
+    /// One credit for each `bytes` bytes begun, which are not 0.
+    pub fn of_bytes(bytes: u64) -> Unit {
+        if bytes.is_power_of_two() { Unit::Shift(bytes.trailing_zeros()) } else { Unit::Bytes(bytes) }
+    }
+
+    /// Credits of a packet of `size` bytes.
+    #[inline]
+    pub fn credits(self, size: u64) -> u64 {
+        match self {
+            Unit::Packet => 1,
+            Unit::Shift(shift) => (size + (1 << shift) - 1) >> shift,
+            Unit::Bytes(bytes) => size.div_ceil(bytes),
+        }
+    }
+}
+
+/// The sending end of one (egress port, priority).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SendingEnd {
+    /// Credits spent since the beginning: FCTBS.
+    sent: u64,
+    /// Up to where it may count: FCCL.
+    limit: u64,
+    /// Credits that an empty buffer grants.
+    capacity: u64,
+}
+
+impl SendingEnd {
+    /// The sender to an empty buffer of `capacity` credits.
+    pub fn new(capacity: u64, width: CounterWidth) -> Self {
+        let limit = ReceivingEnd::new(capacity).limit(width);
+        SendingEnd { sent: 0, limit, capacity: limit }
+    }
+
+    /// Credits that it has.
+    #[inline]
+    pub fn available(&self) -> u64 {
+        self.limit - self.sent
+    }
+
+    /// Credits in use, as far as it knows: those of packets that are on their way to the neighbour or in its buffer.
+    #[inline]
+    pub fn used(&self) -> u64 {
+        self.capacity.saturating_sub(self.available())
+    }
+
+    /// Spends credits that it has.
+    #[inline]
+    pub fn spend(&mut self, credits: u64) {
+        debug_assert!(credits <= self.available(), "never more than there are");
+        self.sent += credits;
+    }
+
+    /// Takes in an update, as [`ReceivingEnd::message`] makes it.
+    pub fn update(&mut self, message: u64, width: CounterWidth) {
+        let limit = match width {
+            CounterWidth::Wide => message,
+            CounterWidth::TwelveBit => {
+                let granted = message.wrapping_sub(self.sent) % MODULUS;
+                debug_assert!(granted <= MAX_GRANTED);
+                self.sent + granted
+            }
+        };
+        debug_assert!(limit >= self.limit, "credits are never taken back");
+        self.limit = limit;
+    }
+
+    /// Takes in credits that come back.
+    pub fn restore(&mut self, credits: u64) {
+        self.limit += credits;
+        debug_assert!(self.available() <= self.capacity, "never more than the buffer has");
+    }
+
+    /// What FCTBS says.
+    pub fn sent(&self) -> u64 {
+        self.sent
+    }
+}
+
+/// The receiving end of one (ingress port, priority) and its buffer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReceivingEnd {
+    /// Credits received since the beginning: ABR.
+    received: u64,
+    /// Of these, those whose packets have left.
+    freed: u64,
+    capacity: u64,
+}
+
+impl ReceivingEnd {
+    /// An empty buffer of `capacity` credits.
+    pub fn new(capacity: u64) -> Self {
+        ReceivingEnd { received: 0, freed: 0, capacity }
+    }
+
+    /// A packet comes.
+    #[inline]
+    pub fn receive(&mut self, credits: u64) {
+        self.received += credits;
+        debug_assert!(self.occupied() <= self.capacity, "a buffer never holds more than it granted");
+    }
+
+    /// A packet has left.
+    #[inline]
+    pub fn free(&mut self, credits: u64) {
+        self.freed += credits;
+        debug_assert!(self.freed <= self.received);
+    }
+
+    /// Credits of the packets in the buffer.
+    pub fn occupied(&self) -> u64 {
+        self.received - self.freed
+    }
+
+    /// Credits of the whole buffer.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// What ABR says.
+    pub fn received(&self) -> u64 {
+        self.received
+    }
+
+    /// Up to where the sender may count: all that was received, and what is free.
+    pub fn limit(&self, width: CounterWidth) -> u64 {
+        let free = self.capacity - self.occupied();
+        self.received
+            + match width {
+                CounterWidth::Wide => free,
+                CounterWidth::TwelveBit => free.min(MAX_GRANTED),
+            }
+    }
+
+    /// The limit as an update carries it.
+    pub fn message(&self, width: CounterWidth) -> u64 {
+        match width {
+            CounterWidth::Wide => self.limit(width),
+            CounterWidth::TwelveBit => self.limit(width) % MODULUS,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use CounterWidth::{TwelveBit, Wide};
+
+    #[test]
+    fn blocks_and_flits_are_rounded_up_for_each_packet() {
+        // 1 B and 64 B are one block, 65 B two; 1000 B are 15.6: 16 blocks of 64 B, 62.5: 63 flits of 16 B.
+        let block = Unit::of_bytes(64);
+        assert_eq!([1, 64, 65, 1000].map(|b| block.credits(b)), [1, 1, 2, 16]);
+        assert_eq!(Unit::of_bytes(16).credits(1000), 63);
+        assert_eq!([1, 96, 97].map(|b| Unit::of_bytes(96).credits(b)), [1, 1, 2]);
+        assert_eq!([1, 9000].map(|b| Unit::Packet.credits(b)), [1, 1]);
+    }
+
+    #[test]
+    fn the_limit_is_what_has_come_and_what_is_free() {
+        // A buffer of 100 blocks; 60 come, 40 of them leave: FCCL = ABR + free = 60 + (100 - 20) = 140.
+        let (mut sender, mut receiver) = (SendingEnd::new(100, Wide), ReceivingEnd::new(100));
+        assert_eq!((sender.available(), sender.used()), (100, 0));
+        sender.spend(60);
+        receiver.receive(60);
+        receiver.free(40);
+        assert_eq!((receiver.occupied(), receiver.message(Wide)), (20, 140));
+        assert_eq!((sender.available(), sender.used()), (40, 60));
+        sender.update(receiver.message(Wide), Wide);
+        // 140 - 60 = 80 may still go; 20 are in use.
+        assert_eq!((sender.available(), sender.used()), (80, 20));
+        // The same by credits that come back.
+        let mut sender = SendingEnd::new(100, Wide);
+        sender.spend(60);
+        sender.restore(40);
+        assert_eq!((sender.available(), sender.used(), sender.sent()), (80, 20, 60));
+    }
+
+    #[test]
+    fn twelve_bits_grant_no_more_than_half_of_what_they_count() {
+        // 5000 blocks: 2048 are granted.
+        let (mut sender, mut receiver) = (SendingEnd::new(5000, TwelveBit), ReceivingEnd::new(5000));
+        assert_eq!((sender.available(), sender.used()), (2048, 0));
+        sender.spend(2048);
+        receiver.receive(2048);
+        // FCCL = 2048 + min(5000 - 2048, 2048) = 4096, which 12 bits write as 0: (0 - 2048) mod 4096 = 2048.
+        assert_eq!(receiver.message(TwelveBit), 0);
+        sender.update(receiver.message(TwelveBit), TwelveBit);
+        assert_eq!(sender.available(), 2048);
+        sender.spend(2000);
+        receiver.receive(2000);
+        // 4048 are in the buffer and 952 are free: FCCL = 4048 + 952 = 5000, 904 modulo 4096; 4048 + 952 - 4048 = 952.
+        assert_eq!(receiver.message(TwelveBit), 904);
+        sender.update(904, TwelveBit);
+        assert_eq!(sender.available(), 952);
+    }
+}

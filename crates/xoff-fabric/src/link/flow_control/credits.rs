@@ -1,0 +1,82 @@
+//! What the two kinds of credits share: the counters of both ends of each link, by egress and by ingress queue.
+//!
+//! A packet takes its credits when its transmission to the buffer begins, and gives them back when its last bit has left
+//! the buffer. Hosts take packets out of their buffers at once.
+
+use super::counters::{CounterWidth, ReceivingEnd, SendingEnd, Unit};
+use super::sizing::Sizing;
+use crate::ids::{PortId, QueueId, peer};
+use crate::network::Network;
+
+/// The credits of a partition's links.
+pub(crate) struct Credits {
+    pub unit: Unit,
+    /// By egress queue.
+    pub sending: Vec<SendingEnd>,
+    /// By ingress queue.
+    pub receiving: Vec<ReceivingEnd>,
+    /// By egress queue: credits of the packet that waits for them.
+    awaited: Vec<u64>,
+}
+
+impl Credits {
+    /// Full credits everywhere.
+    pub fn new(net: &Network, unit: Unit, width: CounterWidth) -> Credits {
+        let priorities = usize::from(net.settings.switch.priorities);
+        let queues = net.topology.ports() as usize * priorities;
+        let mut receiving = Vec::with_capacity(queues);
+        for port in 0..net.topology.ports() {
+            let capacity = Sizing::of(&net.topology, port, &net.settings, &net.wire).credits();
+            receiving.extend((0..priorities).map(|_| ReceivingEnd::new(capacity)));
+        }
+        let sending = (0..queues).map(|queue| {
+            let there = peer((queue / priorities) as PortId) as usize * priorities;
+            SendingEnd::new(receiving[there].capacity(), width)
+        });
+        let sending = sending.collect();
+        Credits { unit, sending, receiving, awaited: vec![0; queues] }
+    }
+
+    /// Whether an egress queue has the credits of a packet of `size` bytes; if not, the queue waits for them.
+    #[inline(always)] // on the way of every packet
+    pub fn may_send(&mut self, queue: QueueId, size: u64) -> bool {
+        let needed = self.unit.credits(size);
+        let enough = needed <= self.sending[queue.index()].available();
+        if !enough {
+            self.awaited[queue.index()] = needed;
+        }
+        enough
+    }
+
+    /// A packet of `size` bytes goes from an egress queue.
+    #[inline(always)] // on the way of every packet
+    pub fn spend(&mut self, queue: QueueId, size: u64) {
+        self.sending[queue.index()].spend(self.unit.credits(size));
+    }
+
+    /// A packet of `size` bytes comes into the buffer of an ingress queue.
+    #[inline(always)] // on the way of every packet
+    pub fn receive(&mut self, queue: QueueId, size: u64) {
+        self.receiving[queue.index()].receive(self.unit.credits(size));
+    }
+
+    /// Whether an egress queue has the credits that it waits for.
+    #[inline]
+    pub fn has_awaited(&self, queue: QueueId) -> bool {
+        self.sending[queue.index()].available() >= self.awaited[queue.index()]
+    }
+
+    /// Credits that all egress queues of a port use.
+    pub fn used(&self, port: PortId, priorities: usize) -> u64 {
+        let first = QueueId::new(port, 0, priorities).index();
+        self.sending[first..first + priorities].iter().map(SendingEnd::used).sum()
+    }
+
+    /// Whether the packet that a stopped queue waits to send would fit into the buffer at the `other` end, by what is in
+    /// that buffer and on the way there.
+    pub fn would_fit(&self, queue: QueueId, other: &Credits, priorities: usize) -> bool {
+        let buffer = &other.receiving[queue.other_end(priorities).index()];
+        let under_way = self.sending[queue.index()].sent() - buffer.received();
+        buffer.capacity() - buffer.occupied() >= under_way + self.awaited[queue.index()]
+    }
+}

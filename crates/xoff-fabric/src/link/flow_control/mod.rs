@@ -1,0 +1,115 @@
+//! Flow control between the two ends of a link, behind one seam.
+//!
+//! [`LinkControl`] is what a flow control is: whether a packet may go, what a packet takes at the receiving end and
+//! gives back, the frames that the two ends exchange, and events of its own. Each kind is a file: [`none`], [`pfc`],
+//! [`cbfc`], [`link_credit`]. A run has one of them, chosen in [`crate::run`] by its settings and compiled into the
+//! run's loop, so that no packet asks which.
+//!
+//! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until it may ([`Links::resume`]):
+//! detectors and records see a stall for want of credits as they see a pause.
+
+pub mod cbfc;
+pub mod counters;
+pub(crate) mod credits;
+pub mod link_credit;
+pub mod none;
+pub mod pfc;
+pub mod sizing;
+
+use super::buffer::{Accounting, Overflow};
+use super::{Effect, Links};
+use crate::ctx::Ctx;
+use crate::ids::{PortId, QueueId};
+use crate::network::Network;
+use crate::packet::PacketId;
+
+/// Flow control between the two ends of every link.
+///
+/// Handlers are associated functions on [`Links`], since flow control needs the ports' state beside its own, which is
+/// [`Links::control`]. What the node that owns a port must do is pushed to [`Links::effects`].
+pub(crate) trait LinkControl: Sized + Send + 'static {
+    /// A packet goes only if its neighbour has room for it: senders ask [`LinkControl::may_send`], and every packet is
+    /// counted in and out of its switch.
+    const HAS_CREDITS: bool = false;
+
+    /// The state at the beginning of a run.
+    fn new(net: &Network) -> Self;
+
+    /// Schedules the first events of `ports`, which are the partition's own.
+    fn begin(_links: &mut Links<Self>, _ctx: &mut Ctx, _ports: &[PortId]) {}
+
+    /// Charges a packet of `size` bytes that has arrived at a switch to its ingress `queue`.
+    ///
+    /// # Errors
+    /// [`Overflow`] if there is no room for the packet.
+    fn admit(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) -> Result<(), Overflow>;
+
+    /// A packet of `size` bytes that came in by an ingress `queue` is about to leave its switch.
+    fn release(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    );
+
+    /// The same packet has begun on the wire of `egress`, which the packet leaves when the wire is free.
+    fn on_left(_links: &mut Links<Self>, _ctx: &mut Ctx, _egress: PortId, _queue: QueueId, _size: u64) {}
+
+    /// A packet of a data class has come to a host, which takes it out of the ingress `queue` at once.
+    fn on_consumed(_links: &mut Links<Self>, _ctx: &mut Ctx, _queue: QueueId, _size: u64) {}
+
+    /// Whether a packet of `size` bytes may go by an egress `queue`; if not, the queue is stopped until it may.
+    fn may_send(_links: &mut Links<Self>, _ctx: &mut Ctx, _queue: QueueId, _size: u64) -> bool {
+        true
+    }
+
+    /// A packet of `size` bytes goes onto the wire from an egress `queue`; only if [`LinkControl::HAS_CREDITS`].
+    fn on_sent(_links: &mut Links<Self>, _ctx: &mut Ctx, _queue: QueueId, _size: u64) {}
+
+    /// A frame of flow control has come in by `port`, whose egress it concerns. The frame ends here.
+    fn on_frame(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId);
+
+    /// A frame of flow control is about to go onto the wire of `port`.
+    fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId);
+
+    /// An event of flow control: one of the kinds `LINK_CONTROL_APPLY`, `LINK_CONTROL_EXPIRY` and `LINK_CONTROL_PERIOD`
+    /// of [`crate::event`], with the index and argument that it was scheduled with.
+    fn on_event(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        kind: u32,
+        index: u32,
+        arg: u32,
+    );
+
+    /// Credits that an egress `port` uses, as far as its node knows; `None` if flow control has no credits.
+    fn used_credits(_links: &Links<Self>, _port: PortId) -> Option<u64> {
+        None
+    }
+
+    /// Whether the other end, with `there` and its `accounting`, has no room for what a stopped egress `queue` waits to
+    /// send, so that only a departure at the other end lets the queue go on.
+    fn is_blocked(
+        here: &Links<Self>,
+        there: &Links<Self>,
+        accounting: &Accounting,
+        queue: QueueId,
+    ) -> bool;
+
+    /// Both ends' counters of an egress `queue`, the other end being `there`; `None` if flow control has no credits.
+    fn counters<'a>(
+        _here: &'a Links<Self>,
+        _there: &'a Links<Self>,
+        _queue: QueueId,
+    ) -> Option<(&'a counters::SendingEnd, &'a counters::ReceivingEnd)> {
+        None
+    }
+}

@@ -1,0 +1,200 @@
+//! PAUSE and RESUME frames (IEEE 802.1Qbb): ingress accounting sends them, the peer's egress obeys.
+//!
+//! A PAUSE waits for the frame on the wire, goes before anything else, travels the link, and stops the peer after
+//! the frame that the peer is sending. A pause ends by a RESUME (quanta 0) or when its quanta have passed; its sender
+//! repeats the PAUSE at half that time while the threshold is still exceeded. While a frame of a priority waits for the
+//! wire, what is to be said of that priority changes the frame: two of them never wait.
+
+use xoff_engine::Time;
+
+use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use crate::event::{key, kind};
+use crate::ids::peer;
+use crate::link::buffer::quanta_time;
+use crate::packet::Packet;
+use crate::settings::{self, FlowControl};
+
+/// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer.
+#[derive(Clone, Copy, Debug, Default)]
+struct QueueState {
+    /// When the egress's pause expires.
+    until: Time,
+    /// When the ingress repeats its PAUSE or, if it does not repeat, takes the pause as expired.
+    refresh_at: Time,
+    /// The ingress's frame that waits for the wire.
+    waiting: Option<PacketId>,
+}
+
+/// Priority-based Flow Control.
+pub(crate) struct Pfc {
+    params: settings::Pfc,
+    /// By queue.
+    queues: Vec<QueueState>,
+}
+
+impl Pfc {
+    /// Tells the peer of an ingress queue to pause.
+    #[cold]
+    fn pause(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
+        let params = &links.control.params;
+        let (quanta, refresh, expires) = (params.quanta, params.refresh, params.expires);
+        accounting.buffers[queue.index()].pausing = true;
+        let port = queue.port(links.priorities);
+        if expires {
+            // The peer counts quanta by the rate at which it sends.
+            let pause = quanta_time(u64::from(quanta), links.ports[peer(port) as usize].rate);
+            let next = ctx.now + if refresh { pause / 2 } else { pause }.max(Time(1));
+            links.control.queues[queue.index()].refresh_at = next;
+            ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, queue.0), 0);
+        }
+        Self::send(links, ctx, queue, quanta);
+    }
+
+    /// Tells the peer to go on.
+    #[cold]
+    fn unpause(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
+        accounting.buffers[queue.index()].pausing = false;
+        links.control.queues[queue.index()].refresh_at = Time::NEVER;
+        Self::send(links, ctx, queue, 0);
+    }
+
+    fn send(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, quanta: u16) {
+        let state = &mut links.control.queues[queue.index()];
+        if let Some(waiting) = state.waiting {
+            ctx.packets[waiting].seq = u64::from(quanta);
+            return;
+        }
+        let (port, priority) = (queue.port(links.priorities), queue.priority(links.priorities));
+        let id = ctx.packets.insert(Packet::pfc(port, priority, quanta, ctx.net.wire.pfc, ctx.now));
+        state.waiting = Some(id);
+        links.effects.push(Effect::Send(port, id));
+    }
+
+    /// Repeats a PAUSE that still stands, or forgets it if it is not repeated: the peer goes on, and the next packet
+    /// above the threshold makes another PAUSE.
+    fn refresh(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
+        let buffer = &mut accounting.buffers[queue.index()];
+        if !buffer.pausing || links.control.queues[queue.index()].refresh_at != ctx.now {
+            return;
+        }
+        if links.control.params.refresh {
+            Self::pause(links, ctx, accounting, queue);
+        } else {
+            buffer.pausing = false;
+        }
+    }
+
+    /// Stops an egress queue for `quanta`, or frees it if that is 0.
+    fn apply(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, quanta: u64) {
+        if quanta == 0 {
+            return links.resume(ctx, queue);
+        }
+        let port = &links.ports[queue.port(links.priorities) as usize];
+        let until = ctx.now + quanta_time(quanta, port.rate);
+        links.control.queues[queue.index()].until = until;
+        if links.control.params.expires {
+            ctx.schedule(port.node, until, key(kind::LINK_CONTROL_EXPIRY, queue.0), 0);
+        }
+        let stop = &mut links.stops[queue.index()];
+        stop.count_frame();
+        if !stop.is_stopped() {
+            links.stop(ctx, queue);
+        }
+    }
+}
+
+impl LinkControl for Pfc {
+    fn new(net: &Network) -> Self {
+        let params = match &net.settings.flow_control {
+            FlowControl::Pfc(pfc) => pfc.clone(),
+            _ => settings::Pfc::default(),
+        };
+        let queues = net.topology.ports() as usize * usize::from(net.settings.switch.priorities);
+        Pfc { params, queues: vec![QueueState::default(); queues] }
+    }
+
+    #[inline(always)]
+    fn admit(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) -> Result<(), Overflow> {
+        if accounting.charge(queue, size)? {
+            Self::pause(links, ctx, accounting, queue);
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn release(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) {
+        if accounting.release(queue, size) {
+            Self::unpause(links, ctx, accounting, queue);
+        }
+    }
+
+    #[cold]
+    fn on_frame(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let (quanta, priority) = (ctx.packets[id].quanta(), ctx.packets[id].link_priority());
+        ctx.packets.remove(id);
+        let queue = QueueId::new(port, priority, links.priorities);
+        // A RESUME takes as long, so that the two never pass each other.
+        let port = &links.ports[port as usize];
+        let response = quanta_time(u64::from(links.control.params.response_quanta), port.rate);
+        if response == Time::ZERO {
+            Self::apply(links, ctx, queue, quanta);
+        } else {
+            let at = ctx.now + response;
+            ctx.schedule(port.node, at, key(kind::LINK_CONTROL_APPLY, queue.0), quanta as u32);
+        }
+    }
+
+    #[cold]
+    fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let packet = &ctx.packets[id];
+        let queue = QueueId::new(port, packet.link_priority(), links.priorities);
+        ctx.probes.records.pause_frames[port as usize] += u64::from(packet.quanta() > 0);
+        links.control.queues[queue.index()].waiting = None;
+    }
+
+    fn on_event(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        event: u32,
+        index: u32,
+        arg: u32,
+    ) {
+        let queue = QueueId(index);
+        match event {
+            kind::LINK_CONTROL_APPLY => Self::apply(links, ctx, queue, u64::from(arg)),
+            kind::LINK_CONTROL_PERIOD => Self::refresh(links, ctx, accounting, queue),
+            _ => {
+                // A later PAUSE may have prolonged the pause.
+                if links.control.queues[queue.index()].until == ctx.now {
+                    links.resume(ctx, queue);
+                }
+            }
+        }
+    }
+
+    /// The queue was paused, and the ingress that paused it is still over its threshold. A pause that is not repeated
+    /// ends by itself.
+    fn is_blocked(
+        here: &Links<Self>,
+        _: &Links<Self>,
+        accounting: &Accounting,
+        queue: QueueId,
+    ) -> bool {
+        let params = &here.control.params;
+        let ends = params.expires && !params.refresh;
+        !ends && accounting.buffers[queue.other_end(here.priorities).index()].pausing
+    }
+}

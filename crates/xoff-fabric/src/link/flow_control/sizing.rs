@@ -1,0 +1,112 @@
+//! How large a buffer must be for its link never to stall by itself.
+//!
+//! A place is given back when its packet has left, and the sender hears of it at the next update. So between a block's
+//! departure and that of the block that takes its place lie: the way there, the packet itself in the switch that it passes,
+//! the time until the next update, a frame on the wire before it, the update, and its way back. What the link carries in
+//! all that must have room.
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::int::MAX_INT_HOPS;
+
+use super::counters::Unit;
+use crate::network::WireSizes;
+use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
+use crate::ids::{PortId, peer};
+use crate::path::topology::Topology;
+
+/// InfiniBand's block of 64 bytes.
+pub const BLOCK: Unit = Unit::Shift(6);
+
+/// The buffer of an ingress port and priority, and what it would take.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizing {
+    /// Rate at which the buffer fills.
+    rate: Rate,
+    /// Between updates; zero if credits come back one by one.
+    pub period: Time,
+    /// Propagation there and back.
+    pub propagation: Time,
+    /// A largest frame in the other direction, before an update, and the update or the symbol.
+    pub message: Time,
+    /// A full frame on the link, and once more in the switch until its last bit has left.
+    pub frames: Time,
+    unit: Unit,
+    /// Bytes of a full frame.
+    frame: u64,
+    /// Bytes of the largest packet that takes credits: a full frame, or an ACK where ACKs do and are larger.
+    largest: u64,
+    given: Option<u64>,
+}
+
+impl Sizing {
+    /// The buffer at `ingress`.
+    pub fn of(topology: &Topology, ingress: PortId, settings: &Settings, wire: &WireSizes) -> Sizing {
+        let (rate, back) = (topology.rate(peer(ingress)), topology.rate(ingress));
+        let frame = wire.frame();
+        let largest = match settings.host.ack_class {
+            AckClass::Data => frame.max(wire.ack + wire.ack_growth * MAX_INT_HOPS as u64),
+            AckClass::Control | AckClass::ControlAtHost => frame,
+        };
+        let sizing = Sizing {
+            rate,
+            period: Time::ZERO,
+            propagation: topology.delay(peer(ingress)) + topology.delay(ingress),
+            message: Time::ZERO,
+            frames: rate.serialization(largest) * 2,
+            unit: BLOCK,
+            frame,
+            largest,
+            given: None,
+        };
+        match &settings.flow_control {
+            FlowControl::Cbfc(cbfc) => Sizing {
+                period: cbfc.update_period,
+                message: back.serialization(wire.largest())
+                    + back.serialization(wire.update * u64::from(settings.switch.priorities)),
+                given: cbfc.buffer.map(|b| b.0 / 64),
+                ..sizing
+            },
+            FlowControl::Credit(credit) => Sizing {
+                message: back.serialization(credit.flit.0),
+                unit: match credit.unit {
+                    CreditUnit::Flit => Unit::of_bytes(credit.flit.0),
+                    CreditUnit::Packet => Unit::Packet,
+                },
+                given: credit.credits.map(u64::from),
+                ..sizing
+            },
+            FlowControl::None | FlowControl::Pfc(_) => sizing,
+        }
+    }
+
+    /// Bytes that the link carries until a place is free for others.
+    pub fn round(&self) -> u64 {
+        self.rate.bytes_in(self.period + self.propagation + self.message + self.frames) + 1
+    }
+
+    /// Credits with which the link never stalls by itself: those of the full frames that make up a round, and one more.
+    pub fn needed(&self) -> u64 {
+        let full = (self.round().div_ceil(self.frame) + 1) * self.unit.credits(self.frame);
+        full.max(self.of_largest())
+    }
+
+    /// Credits of the buffer.
+    pub fn credits(&self) -> u64 {
+        self.given.unwrap_or_else(|| self.needed())
+    }
+
+    /// Credits of the largest packet, the minimum that a buffer must have.
+    pub fn of_largest(&self) -> u64 {
+        self.unit.credits(self.largest)
+    }
+
+    /// Bytes of an ACK that needs more credits than a full frame; `None` if no ACK does.
+    pub fn large_ack(&self) -> Option<u64> {
+        (self.largest > self.frame).then_some(self.largest)
+    }
+
+    /// Bytes carried in `time`.
+    pub fn bytes_in(&self, time: Time) -> u64 {
+        self.rate.bytes_in(time)
+    }
+}

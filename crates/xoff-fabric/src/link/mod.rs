@@ -1,0 +1,195 @@
+//! Links: ports with their queues, the wire, and flow control between its two ends.
+//!
+//! The room owns the state of ports ([`port`]), of the queues at their egress ([`queue`]), of what flow control has
+//! stopped ([`stop`]), and flow control itself ([`flow_control`]), which is chosen once a run. It touches packets and
+//! the context, and neither switches nor hosts: what flow control wants of the node that owns a port is an [`Effect`],
+//! which that node carries out.
+
+pub mod buffer;
+pub mod cut_through;
+pub mod flow_control;
+pub mod port;
+pub mod queue;
+pub mod stop;
+pub mod vl_arbitration;
+mod wire;
+
+use xoff_engine::Time;
+use xoff_schemes::QueueView;
+use xoff_schemes::int::PackedRecord;
+
+use crate::ctx::Ctx;
+use crate::event::arrival_key;
+use crate::ids::{NodeId, PortId, QueueId, peer};
+use crate::network::Network;
+use crate::packet::{DATA, PacketId};
+use crate::settings::{NicTimer, Order, Scheduling};
+use cut_through::CutThrough;
+use flow_control::LinkControl;
+use port::{AWAY, Port};
+use queue::Queue;
+use stop::StopState;
+use vl_arbitration::VlArbiter;
+
+/// What flow control wants of the node that owns a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// The packet, a frame of flow control, is to be sent by the port.
+    Send(PortId, PacketId),
+    /// The queue may not send from now on.
+    Stopped(QueueId),
+    /// The queue, stopped since a time, may send again.
+    Resumed(QueueId, Time),
+    /// The port's queues have more credits than before; only if [`Links::tells_credits`].
+    Credited {
+        /// The port.
+        port: PortId,
+        /// One of the port's queues is resumed next.
+        resumes: bool,
+    },
+}
+
+/// The ports of a partition, their queues and their flow control.
+pub(crate) struct Links<C> {
+    /// By port.
+    pub ports: Vec<Port>,
+    /// By port, then class.
+    pub queues: Vec<Queue>,
+    /// By queue of a data priority: what flow control did to the egress.
+    pub stops: Vec<StopState>,
+    /// Flow control.
+    pub control: C,
+    /// What flow control wants of nodes, to be carried out after each call.
+    pub effects: Vec<Effect>,
+    /// By port: arbitration among priorities by weights; empty without.
+    arbiters: Vec<VlArbiter>,
+    /// `None` if switches store and forward.
+    cut_through: Option<Box<CutThrough>>,
+    /// Queues of a port.
+    pub classes: usize,
+    /// Data priorities.
+    pub priorities: usize,
+    /// The highest backlogged priority goes first.
+    pub strict: bool,
+    /// Each transmission ends with an event, whether something waits or not.
+    pub ready_events: bool,
+    /// Hosts have throttles, which follow the credits in use.
+    pub tells_credits: bool,
+    /// Packets that go onto a wire need more than the time that the wire takes.
+    pub wire_hooks: bool,
+}
+
+impl<C: LinkControl> Links<C> {
+    /// Idle links. `slot` gives the place where arrivals with a key wait; arrivals at nodes that are not `owned` leave
+    /// the partition.
+    pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool, slot: impl Fn(PortId, u32) -> u32) -> Self {
+        let (topology, quirks) = (&net.topology, &net.settings.quirks);
+        let of = |port: PortId| {
+            let node = topology.node_of(port);
+            let (rate, delay) = (topology.rate(port), topology.delay(port));
+            let code = PackedRecord::speed_code(rate).unwrap_or(0);
+            let stays = owned(node) == owned(topology.node_of(peer(port)));
+            let arrivals = if stays { slot(peer(port), arrival_key(net, peer(port))) } else { AWAY };
+            Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, quirks.clock)
+        };
+        let ports = topology.ports();
+        let priorities = usize::from(net.settings.switch.priorities);
+        let classes = usize::from(DATA) + priorities;
+        let arbiters = match net.settings.switch.scheduling {
+            Scheduling::Weighted => vec![VlArbiter::new(&net.settings.switch); ports as usize],
+            Scheduling::RoundRobin | Scheduling::Strict => Vec::new(),
+        };
+        let cut_through = CutThrough::new(topology, &net.settings);
+        let ready_events = quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3;
+        Links {
+            ports: (0..ports).map(of).collect(),
+            queues: vec![Queue::EMPTY; ports as usize * classes],
+            stops: vec![StopState::default(); ports as usize * priorities],
+            control: C::new(net),
+            effects: Vec::new(),
+            classes,
+            priorities,
+            strict: net.settings.switch.scheduling == Scheduling::Strict,
+            ready_events,
+            tells_credits: net.settings.throttle.is_some(),
+            wire_hooks: ready_events || cut_through.is_some() || !arbiters.is_empty(),
+            arbiters,
+            cut_through,
+        }
+    }
+
+    /// The queue of a port and data class.
+    #[inline]
+    pub fn queue_id(&self, port: PortId, class: u8) -> QueueId {
+        QueueId::new(port, class - DATA, self.priorities)
+    }
+
+    /// The place of a port's and class's queue in [`Links::queues`].
+    #[inline]
+    pub fn place(&self, port: PortId, class: u8) -> usize {
+        port as usize * self.classes + class as usize
+    }
+
+    /// The class of a queue of a data priority.
+    pub fn class_of(&self, queue: QueueId) -> u8 {
+        DATA + queue.priority(self.priorities)
+    }
+
+    /// The node that owns the port of a queue.
+    pub fn node_of(&self, queue: QueueId) -> NodeId {
+        self.ports[queue.port(self.priorities) as usize].node
+    }
+
+    /// What a detector or congestion point sees of an egress queue, with `more` bytes that pass without queueing.
+    pub fn view(&self, now: Time, port: PortId, class: u8, more: u64) -> QueueView {
+        QueueView { now, bytes: self.queues[self.place(port, class)].bytes + more }
+    }
+
+    /// Time for which a queue was stopped, up to now.
+    pub fn stopped_time(&self, now: Time, queue: QueueId) -> Time {
+        self.stops[queue.index()].total(now)
+    }
+
+    /// Time for which a port and class were stopped up to now; zero for classes that are never stopped.
+    pub fn stopped_for(&self, now: Time, port: PortId, class: u8) -> Time {
+        if class < DATA { Time::ZERO } else { self.stopped_time(now, self.queue_id(port, class)) }
+    }
+
+    /// The class to send from among `sendable`, which is not empty.
+    #[inline]
+    pub fn choose(&mut self, port: PortId, sendable: u16) -> u8 {
+        match self.arbiters.get_mut(port as usize) {
+            Some(arbiter) if sendable & 0b11 == 0 => arbiter.choose(sendable),
+            _ => self.ports[port as usize].choose(sendable, self.strict),
+        }
+    }
+
+    /// Stops a queue that may send, until [`Links::resume`].
+    pub fn stop(&mut self, ctx: &mut Ctx, queue: QueueId) {
+        let (port, class) = (queue.port(self.priorities), self.class_of(queue));
+        self.stops[queue.index()].stop(ctx.now);
+        self.ports[port as usize].paused |= 1 << class;
+        ctx.probes.on_stop(ctx.now, queue);
+        self.effects.push(Effect::Stopped(queue));
+    }
+
+    /// Lets a stopped queue go on.
+    pub fn resume(&mut self, ctx: &mut Ctx, queue: QueueId) {
+        let Some((since, frames)) = self.stops[queue.index()].resume(ctx.now) else { return };
+        let (port, class) = (queue.port(self.priorities), self.class_of(queue));
+        ctx.probes.stop_ended(ctx.now, port, class - DATA, since, frames);
+        self.ports[port as usize].paused &= !(1 << class);
+        self.effects.push(Effect::Resumed(queue, since));
+    }
+
+    /// An egress queue has more credits than before, and goes on if it `resumes`.
+    #[inline]
+    pub fn credited(&mut self, ctx: &mut Ctx, queue: QueueId, resumes: bool) {
+        if self.tells_credits {
+            self.effects.push(Effect::Credited { port: queue.port(self.priorities), resumes });
+        }
+        if resumes {
+            self.resume(ctx, queue);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Ports: an egress and the link that leaves it.
+
+use xoff_engine::{Rate, Time};
+
+use crate::settings::Clock;
+
+/// In place of where arrivals go that are in another partition of the network.
+pub const AWAY: u32 = u32::MAX;
+
+/// An egress port and its link. Times are exact: see [`Rate::serialization`].
+///
+/// What every packet needs is in the first cache line.
+#[derive(Clone, Debug)]
+#[repr(C, align(64))]
+pub struct Port {
+    /// Until when the wire is taken.
+    pub busy_until: Time,
+    /// Bytes sent or being sent.
+    pub tx_bytes: u64,
+    /// Packets sent.
+    pub tx_packets: u64,
+    /// Bytes queued in all classes.
+    pub queued_bytes: u64,
+    /// Propagation delay of the link.
+    pub delay: Time,
+    /// Time that the wire stays taken after each frame (preamble and minimum gap, if they count).
+    pub gap: Time,
+    /// Picoseconds a byte, or 0 if that is no whole number.
+    ps_per_byte: u32,
+    /// Where a packet's arrival at the peer goes in the future events, or [`AWAY`].
+    pub arrivals: u32,
+    /// Classes with packets, one bit each.
+    pub backlog: u16,
+    /// Classes that may not send.
+    pub paused: u16,
+    /// A wake-up at `busy_until` is pending.
+    pub armed: bool,
+    /// The class that round robin tries first.
+    pub turn: u8,
+    /// INT's code of the rate.
+    pub speed_code: u8,
+    /// How times on the wire are computed if a byte's time is no whole number of picoseconds.
+    clock: Clock,
+    /// The node that the port belongs to.
+    pub node: u32,
+    /// Line rate.
+    pub rate: Rate,
+    /// Maximum of bytes queued so far.
+    pub max_queued_bytes: u64,
+    /// Maximum of bytes queued since the last sample.
+    pub recent_max_bytes: u64,
+}
+
+impl Port {
+    /// An idle port.
+    pub fn new(node: u32, rate: Rate, delay: Time, arrivals: u32, speed_code: u8) -> Self {
+        Port {
+            busy_until: Time::ZERO,
+            tx_bytes: 0,
+            queued_bytes: 0,
+            delay,
+            gap: Time::ZERO,
+            ps_per_byte: rate.ps_per_byte().and_then(|ps| u32::try_from(ps).ok()).unwrap_or(0),
+            arrivals,
+            node,
+            backlog: 0,
+            paused: 0,
+            armed: false,
+            turn: 0,
+            speed_code,
+            clock: Clock::Exact,
+            rate,
+            tx_packets: 0,
+            max_queued_bytes: 0,
+            recent_max_bytes: 0,
+        }
+    }
+
+    /// With `bytes` of gap after each frame, and times reckoned by `clock`.
+    pub fn with_wire(self, bytes: u64, clock: Clock) -> Self {
+        let ps_per_byte = if clock == Clock::Exact { self.ps_per_byte } else { 0 };
+        Port { gap: clock.serialization(self.rate, bytes), clock, ps_per_byte, ..self }
+    }
+
+    /// Whether a frame may be put on the wire, and nothing waits or is paused.
+    #[inline]
+    pub fn is_quiet(&self, now: Time) -> bool {
+        (self.busy_until <= now) & (self.backlog | self.paused | u16::from(self.armed) == 0)
+    }
+
+    /// Whether a frame may be put on the wire.
+    #[inline]
+    pub fn is_idle(&self, now: Time) -> bool {
+        self.busy_until <= now && !self.armed
+    }
+
+    /// Starts a frame of `bytes` on the idle wire; says when its last bit arrives.
+    #[inline(always)] // on the way of every packet
+    pub fn start(&mut self, now: Time, bytes: u64) -> Time {
+        debug_assert!(self.busy_until <= now, "one frame at a time");
+        let sent = now + self.serialization(bytes);
+        self.busy_until = sent + self.gap;
+        self.tx_bytes += bytes;
+        self.tx_packets += 1;
+        sent + self.delay
+    }
+
+    /// Time on the wire.
+    #[inline]
+    pub fn serialization(&self, bytes: u64) -> Time {
+        if self.ps_per_byte != 0 {
+            Time(bytes * u64::from(self.ps_per_byte))
+        } else {
+            self.clock.serialization(self.rate, bytes)
+        }
+    }
+
+    /// Starts a new interval for `recent_max_bytes`, which counts into the maximum of the run.
+    pub fn fold_max(&mut self) {
+        self.max_queued_bytes = self.max_queued_bytes.max(self.recent_max_bytes);
+        self.recent_max_bytes = self.queued_bytes;
+    }
+
+    /// Classes that have packets and may send.
+    #[inline]
+    pub fn sendable(&self) -> u16 {
+        self.backlog & !self.paused
+    }
+
+    /// The class to send from among `sendable`, which is not empty: control first, then the highest priority
+    /// (`strict`) or the next in turn.
+    #[inline]
+    pub fn choose(&mut self, sendable: u16, strict: bool) -> u8 {
+        if sendable & 0b11 != 0 {
+            return sendable.trailing_zeros() as u8;
+        }
+        if strict {
+            return 15 - sendable.leading_zeros() as u8;
+        }
+        let from_turn = sendable & (!0 << self.turn);
+        let class = if from_turn != 0 { from_turn } else { sendable }.trailing_zeros() as u8;
+        self.turn = class + 1;
+        class
+    }
+
+    /// Bytes whose last bit has left by `now`: frames that are on the wire count by the part that is through.
+    #[inline]
+    pub fn sent_by(&self, now: Time) -> u64 {
+        let left = self.busy_until.saturating_sub(now + self.gap);
+        if left == Time::ZERO {
+            return self.tx_bytes;
+        }
+        let unsent = if self.ps_per_byte != 0 {
+            left.0.div_ceil(u64::from(self.ps_per_byte))
+        } else {
+            self.rate.bytes_in(left)
+        };
+        self.tx_bytes.saturating_sub(unsent)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{CONTROL, MAC_CONTROL};
+
+    fn port() -> Port {
+        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 8)
+    }
+
+    #[test]
+    fn what_every_packet_needs_is_one_cache_line() {
+        use std::mem::offset_of;
+        assert_eq!((offset_of!(Port, clock), size_of::<Port>()), (63, 128));
+    }
+
+    #[test]
+    fn control_goes_first_then_round_robin() {
+        let mut p = port();
+        let (all, data) = (0b11111, 0b11100);
+        assert_eq!(p.choose(all, false), MAC_CONTROL);
+        let order: Vec<u8> = (0..5).map(|_| p.choose(data, false)).collect();
+        assert_eq!(order, [2, 3, 4, 2, 3]);
+        assert_eq!(p.choose(0b00100, false), 2);
+    }
+
+    #[test]
+    fn strict_takes_the_highest_priority_number() {
+        let mut p = port();
+        assert_eq!(p.choose(0b11100, true), 4);
+        assert_eq!(p.choose(0b11110, true), CONTROL);
+    }
+
+    #[test]
+    fn a_frame_on_the_wire_counts_by_its_part() {
+        // 1000 B at 80 ps/B take 80 ns; after 60 ns, 750 B are through.
+        let mut p = port();
+        p.tx_bytes = 1000;
+        p.busy_until = Time(80_000);
+        assert_eq!(p.sent_by(Time(60_000)), 750);
+        assert_eq!(p.sent_by(Time(90_000)), 1000);
+        // With a gap of 20 B the wire is taken until 81.6 ns, and the frame is through at 80 ns all the same.
+        let mut p = port().with_wire(20, Clock::Exact);
+        p.tx_bytes = 1000;
+        p.busy_until = Time(81_600);
+        assert_eq!(p.sent_by(Time(60_000)), 750);
+        assert_eq!(p.sent_by(Time(80_000)), 1000);
+    }
+}

@@ -1,0 +1,48 @@
+//! What flow control did to an egress queue: since when the queue is stopped, and for how long it was in all.
+
+use xoff_engine::Time;
+
+/// The stops of one egress queue.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct StopState {
+    /// Since when the queue is stopped.
+    since: Option<Time>,
+    /// PAUSE frames received during this stop.
+    frames: u32,
+    /// Time stopped in all, without the current stop.
+    total: Time,
+}
+
+impl StopState {
+    /// Time stopped in all up to `now`.
+    pub fn total(&self, now: Time) -> Time {
+        self.total + self.since.map_or(Time::ZERO, |since| now - since)
+    }
+
+    /// The current stop: since when, and its PAUSE frames.
+    pub fn current(&self) -> Option<(Time, u32)> {
+        self.since.map(|since| (since, self.frames))
+    }
+
+    /// Whether the queue is stopped.
+    pub fn is_stopped(&self) -> bool {
+        self.since.is_some()
+    }
+
+    /// Counts a PAUSE frame, which makes or prolongs a stop.
+    pub fn count_frame(&mut self) {
+        self.frames += 1;
+    }
+
+    /// The queue may not send from now on.
+    pub fn stop(&mut self, now: Time) {
+        self.since = Some(now);
+    }
+
+    /// The queue may send again; says since when it was stopped, and by how many PAUSE frames.
+    pub fn resume(&mut self, now: Time) -> Option<(Time, u32)> {
+        let since = self.since.take()?;
+        self.total += now - since;
+        Some((since, std::mem::take(&mut self.frames)))
+    }
+}

@@ -1,0 +1,81 @@
+//! Onto the wire: the one place where packets leave a node.
+//!
+//! A frame on the wire of an idle port takes it for its time; its arrival at the other end, a propagation delay after its
+//! last bit, is known at once.
+
+use xoff_engine::Time;
+
+use super::Links;
+use super::flow_control::LinkControl;
+use super::port::AWAY;
+use crate::ctx::Ctx;
+use crate::event::{arrival_key, key, kind};
+use crate::ids::{PortId, peer};
+use crate::packet::{DATA, MAC_CONTROL, PacketId};
+
+impl<C: LinkControl> Links<C> {
+    /// Puts a packet on the wire of an idle port.
+    #[inline(always)] // on the way of every packet
+    pub fn put_on_wire(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId) {
+        let packet = &ctx.packets[id];
+        let (size, class) = (u64::from(packet.size), packet.class);
+        let port = &mut self.ports[port_id as usize];
+        debug_assert_eq!(port.paused & (1 << class), 0, "nothing of a paused class is sent");
+        let (mut arrival, place) = (port.start(ctx.now, size), port.arrivals);
+        if C::HAS_CREDITS && class >= DATA {
+            let queue = self.queue_id(port_id, class);
+            C::on_sent(self, ctx, queue, size);
+        }
+        if self.wire_hooks | ctx.probes.on_wire {
+            arrival = self.run_wire_hooks(ctx, port_id, id, arrival);
+        }
+        self.schedule_arrival(ctx, port_id, arrival, place, id);
+    }
+
+    /// A packet that is on the wire goes on to its arrival.
+    #[inline(always)] // on the way of every packet
+    pub fn schedule_arrival(&mut self, ctx: &mut Ctx, port: PortId, arrival: Time, place: u32, id: PacketId) {
+        if place == AWAY {
+            return send_to_partition(ctx, port, arrival, id);
+        }
+        ctx.events.arrive(&mut ctx.packets, place, arrival, id);
+    }
+
+    /// Does what else a packet on the wire needs; says when the packet arrives that would at `arrival`.
+    #[inline(never)]
+    fn run_wire_hooks(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, mut arrival: Time) -> Time {
+        let packet = &ctx.packets[id];
+        let (class, size) = (packet.class, u64::from(packet.size));
+        if !self.arbiters.is_empty() && class >= DATA {
+            self.arbiters[port_id as usize].sent(class, size);
+        }
+        if class != MAC_CONTROL
+            && let Some(cut_through) = &self.cut_through
+        {
+            let port = &self.ports[port_id as usize];
+            let next = || ctx.net.next_rate(packet);
+            arrival = arrival
+                - cut_through.ahead(port_id, size, port.rate, port.serialization(size), next);
+        }
+        if ctx.probes.on_wire {
+            let stopped = self.stopped_for(ctx.now, port_id, class);
+            ctx.probes.on_depart(ctx.now, &ctx.net, &mut ctx.packets, (port_id, id), arrival, stopped);
+        }
+        if self.ready_events {
+            let port = &mut self.ports[port_id as usize];
+            port.armed = true;
+            let (node, at) = (port.node, port.busy_until);
+            ctx.schedule(node, at, key(kind::PORT_READY, port_id), 0);
+        }
+        arrival
+    }
+}
+
+/// A packet leaves by `port` for another partition, and is to arrive there at `time`.
+#[cold]
+#[inline(never)]
+fn send_to_partition(ctx: &mut Ctx, port: PortId, time: Time, id: PacketId) {
+    let key = arrival_key(&ctx.net, peer(port));
+    let outbox = ctx.boundary.outbox(ctx.net.topology.node_of(peer(port)));
+    ctx.packets.send_to_partition(id, time, key, outbox);
+}

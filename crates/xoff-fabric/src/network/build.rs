@@ -1,0 +1,190 @@
+//! Building a network: paths for every flow, the base RTT, and checks that the parts fit together.
+
+use std::collections::HashMap;
+
+use xoff_engine::Rate;
+use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
+
+use super::dependencies::{Dependencies, DependencyError, Schedule};
+use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes};
+use crate::ids::{PortId, peer};
+use crate::packet::BY_HOP;
+use crate::path::routing::{LinkTime, Router, Routing, RoutingError};
+use crate::path::topology::{NodeKind, Topology};
+use crate::settings::Settings;
+
+/// Maximum number of entities of a kind: what 28 bits of an event's key can name.
+pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
+
+/// Why no network can be built.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum BuildError {
+    /// No path.
+    #[error(transparent)]
+    Routing(#[from] RoutingError),
+    /// Flows wait for each other in a way that cannot be.
+    #[error(transparent)]
+    Dependency(#[from] DependencyError),
+    /// INT has no room for a path.
+    #[error(
+        "a path passes {hops} switches, and INT has room for {room}: raise `packets.int_hops` (at most 8)"
+    )]
+    TooManyHops {
+        /// Switches on the longest path.
+        hops: usize,
+        /// Room.
+        room: u8,
+    },
+    /// More entities than an event's key can name.
+    #[error("{count} {what} are too many: at most {limit}")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many.
+        count: usize,
+        /// How many may be.
+        limit: u32,
+    },
+}
+
+/// What is known of the network before its scheme's defaults are filled in: host line rate and the largest base
+/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` make.
+pub fn network_env(
+    topology: &Topology,
+    router: &Router,
+    settings: &Settings,
+    signals: &Signals,
+) -> Result<NetworkEnv, BuildError> {
+    let wire = WireSizes::new(settings, signals);
+    let times = UnloadedTimes::new(topology, &wire, settings);
+    let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
+        data: times.data(port),
+        ack: times.ack(peer(port), links),
+    })?;
+    let host_ports = (0..topology.ports())
+        .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
+    let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
+    Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
+}
+
+/// The paths of flows, each pair and key computed once.
+struct Paths<'a> {
+    router: &'a Router,
+    ports: Vec<PortId>,
+    longest: usize,
+}
+
+impl Paths<'_> {
+    fn route(&mut self, flow: &Flow, number: u64) -> Result<Route, BuildError> {
+        let data = self.ports.len();
+        self.router.path(flow.src, flow.dst, number, &mut self.ports)?;
+        let back = self.ports.len();
+        let links = back - data;
+        for i in (data..back).rev() {
+            self.ports.push(peer(self.ports[i]));
+        }
+        let (mut ack, mut ack_links) = (back, links);
+        if !self.router.is_symmetric() {
+            ack = self.ports.len();
+            self.router.ack_path(flow.src, flow.dst, number, &mut self.ports)?;
+            ack_links = self.ports.len() - ack;
+        }
+        self.longest = self.longest.max(links).max(ack_links);
+        Ok(Route {
+            data: data as u32,
+            ack: ack as u32,
+            back: back as u32,
+            links: links as u8,
+            ack_links: ack_links as u8,
+        })
+    }
+}
+
+impl Network {
+    /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
+    /// be resolved.
+    pub fn build(
+        topology: Topology,
+        routing: &Routing,
+        settings: Settings,
+        scheme: AnyScheme,
+        flows: Vec<Flow>,
+        seed: u64,
+    ) -> Result<Network, BuildError> {
+        let router = Router::new(&topology, routing, seed)?;
+        let env = network_env(&topology, &router, &settings, &scheme.signals())?;
+        Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
+    }
+
+    /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
+    /// [`network_env`] says of them; and with flows that wait for others, as `schedule` says. Of the flows those that
+    /// wait for none must be sorted by start.
+    #[allow(clippy::too_many_arguments)]
+    pub fn along(
+        topology: Topology,
+        router: &Router,
+        env: NetworkEnv,
+        settings: Settings,
+        scheme: AnyScheme,
+        flows: Vec<Flow>,
+        schedule: Schedule,
+        seed: u64,
+    ) -> Result<Network, BuildError> {
+        let signals = scheme.signals();
+        let entities = (flows.len() + schedule.steps.len())
+            .max(topology.ports() as usize * usize::from(settings.switch.priorities));
+        if entities > MAX_INDEX as usize {
+            return Err(BuildError::TooMany {
+                what: "flows and steps, or queues",
+                count: entities,
+                limit: MAX_INDEX,
+            });
+        }
+        let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
+        // The number of a connection among those of its pair is its key, so that what one pair does never moves another's
+        // paths.
+        let connections = Connections::new(&flows, &schedule.connections);
+        let mut of_pair: HashMap<(u32, u32), u64> = HashMap::new();
+        let count = connections.count(flows.len());
+        let mut routes = Vec::with_capacity(count);
+        for connection in 0..count as u32 {
+            let flow = &flows[connections.first_message(connection) as usize];
+            let number = of_pair.entry((flow.src, flow.dst)).or_default();
+            routes.push(paths.route(flow, *number)?);
+            *number += 1;
+        }
+        let hops = paths.longest.saturating_sub(1);
+        if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {
+            return Err(BuildError::TooManyHops { hops, room: settings.packets.int_hops });
+        }
+        let ports = std::mem::take(&mut paths.ports);
+        if ports.len() >= BY_HOP as usize {
+            let limit = BY_HOP - 1;
+            return Err(BuildError::TooMany { what: "hops of all paths", count: ports.len(), limit });
+        }
+        let wire = WireSizes::new(&settings, &signals);
+        let plain = WireSizes::new(&settings, &Signals::default());
+        let dependencies = Dependencies::new(&schedule, &flows, &topology)?;
+        // A run that waited for none would end before it began.
+        let all = schedule.background.iter().all(|b| *b);
+        let background = if all { Vec::new() } else { schedule.background };
+        Ok(Network {
+            topology,
+            settings,
+            scheme,
+            signals,
+            wire,
+            plain,
+            seed,
+            flows,
+            dependencies,
+            background,
+            connections,
+            paths: ports,
+            routes,
+            next_hops: router.next_hops(),
+            env,
+            one_order: false,
+        })
+    }
+}

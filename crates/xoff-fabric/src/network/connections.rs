@@ -1,0 +1,88 @@
+//! Connections: which one a message belongs to, and the paths of each.
+//!
+//! A connection (a queue pair of RDMA) goes from one host to another. It has one reaction point, one 5-tuple and so one
+//! path, and carries its messages one after the other. A message without a connection number of its own in the
+//! [`super::Schedule`] has a connection to itself.
+
+use std::collections::HashMap;
+
+use super::Flow;
+use crate::ids::{ConnectionId, FlowId, NodeId};
+
+/// Where a connection's paths lie in [`super::Network::paths`].
+#[derive(Clone, Copy, Debug)]
+pub struct Route {
+    /// First egress port of the data path: the sender's.
+    pub data: u32,
+    /// First egress port of the ACK path: the receiver's.
+    pub ack: u32,
+    /// First egress port of the data path walked back, by which a switch's messages go.
+    pub back: u32,
+    /// Links of the data path.
+    pub links: u8,
+    /// Links of the ACK path.
+    pub ack_links: u8,
+}
+
+/// Which connection each message belongs to.
+///
+/// If every message has a connection to itself, the two have the same numbers, and nothing is kept.
+#[derive(Clone, Debug, Default)]
+pub struct Connections {
+    /// By message: its connection; empty if every message has one to itself.
+    of_flow: Vec<ConnectionId>,
+    /// By connection: its first message; empty likewise.
+    first: Vec<FlowId>,
+    /// By connection: the number of its messages; empty likewise.
+    messages: Vec<u32>,
+}
+
+impl Connections {
+    /// The connections of `flows`, of which `numbers` names some by a number among those of the same pair of hosts and
+    /// priority.
+    pub fn new(flows: &[Flow], numbers: &[Option<u32>]) -> Connections {
+        if numbers.iter().all(Option::is_none) {
+            return Connections::default();
+        }
+        let mut known: HashMap<(NodeId, NodeId, u8, u32), ConnectionId> = HashMap::new();
+        let mut all = Connections { of_flow: Vec::with_capacity(flows.len()), ..Connections::default() };
+        for (number, flow) in flows.iter().enumerate() {
+            let next = all.first.len() as ConnectionId;
+            let key = numbers.get(number).copied().flatten();
+            let connection = match key {
+                Some(key) => *known.entry((flow.src, flow.dst, flow.priority, key)).or_insert(next),
+                None => next,
+            };
+            if connection == next {
+                all.first.push(number as FlowId);
+                all.messages.push(0);
+            }
+            all.messages[connection as usize] += 1;
+            all.of_flow.push(connection);
+        }
+        all
+    }
+
+    /// The connection of a message.
+    #[inline(always)] // on the way of every packet
+    pub fn of(&self, flow: FlowId) -> ConnectionId {
+        if self.of_flow.is_empty() { flow } else { self.of_flow[flow as usize] }
+    }
+
+    /// A connection's first message, which has the same ends and priority as the others.
+    #[inline]
+    pub fn first_message(&self, connection: ConnectionId) -> FlowId {
+        if self.first.is_empty() { connection } else { self.first[connection as usize] }
+    }
+
+    /// Whether a connection carries more than one message.
+    #[inline]
+    pub fn is_shared(&self, connection: ConnectionId) -> bool {
+        !self.messages.is_empty() && self.messages[connection as usize] > 1
+    }
+
+    /// The number of connections, of so many messages.
+    pub fn count(&self, flows: usize) -> usize {
+        if self.first.is_empty() { flows } else { self.first.len() }
+    }
+}

@@ -1,0 +1,377 @@
+//! Closed loops: flows that start when others have ended.
+//!
+//! A message of a parallel program goes when others have come, or have gone. So a flow may wait for the *milestones* of
+//! others: the delivery of their last byte at the receiver, or its acknowledgement at the sender, each with a delay for
+//! what the process does in between. What a process does without the network is a *step*: a point in time at a host that
+//! waits and is waited for as a flow is, for instance the end of an iteration.
+//!
+//! A milestone is known at one node, and whatever waits for it is of the same node: so a network that is cut into parts
+//! needs no messages for it, and comes to the same on any number of threads. Where a schedule asks for more, its network
+//! stays in one part.
+//!
+//! What happens as milestones come is in [`super::dependency_tracker`].
+
+use std::collections::VecDeque;
+
+use xoff_engine::Time;
+
+use super::Flow;
+use crate::ids::NodeId;
+use crate::path::topology::Topology;
+
+/// What can be waited for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Milestone {
+    /// The last byte of this flow has arrived at its receiver.
+    Delivered(u32),
+    /// The last byte of this flow is acknowledged at its sender.
+    Sent(u32),
+    /// This step is done.
+    Step(u32),
+}
+
+/// What can wait.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiter {
+    /// This flow, with its start.
+    Flow(u32),
+    /// This step.
+    Step(u32),
+}
+
+/// `then` comes no earlier than `delay` after `on`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Dependency {
+    /// What is waited for.
+    pub on: Milestone,
+    /// What waits.
+    pub then: Waiter,
+    /// What passes in between.
+    pub delay: Time,
+}
+
+/// A point in time at a host, when all that it waits for has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Step {
+    /// The host.
+    pub host: NodeId,
+    /// It comes no earlier.
+    pub start: Time,
+    /// The processor that it takes; it then comes no earlier than that one is free.
+    pub hold: Option<Hold>,
+}
+
+/// A step's claim on a processor, which serves one at a time: those that wait for it come by the time at which they were
+/// ready, and of simultaneous ones the first in the list of steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Hold {
+    /// Number of the processor, of one host.
+    pub processor: u32,
+    /// For how long from the step on.
+    pub time: Time,
+}
+
+/// What is said of flows beside each of them: who waits for whom, and which the run waits for.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Schedule {
+    /// Steps, numbered in this order.
+    pub steps: Vec<Step>,
+    /// Who waits for whom. A flow or step with several dependencies waits for all of them, and for its `start`.
+    pub dependencies: Vec<Dependency>,
+    /// By flow: the number of its connection among those of its pair of hosts; none for one of its own. Flows of one
+    /// connection take the same path. May be empty.
+    pub connections: Vec<Option<u32>>,
+    /// By flow: whether the run may end without it. May be empty.
+    pub background: Vec<bool>,
+    /// Whether a host may wait for what another alone knows, and learns of it in no time.
+    pub anywhere: bool,
+}
+
+/// Why flows cannot wait for each other as they are asked to.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum DependencyError {
+    /// A number beyond the flows or steps.
+    #[error("a dependency names {what} {number}, and there are {count}: expected a number below that")]
+    Unknown {
+        /// Flow or step.
+        what: &'static str,
+        /// Its number.
+        number: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// What is waited for is not known where the waiting is done.
+    #[error(
+        "{then} at {waits} waits for {on}, which {known} alone knows: expected something that ends at {waits}"
+    )]
+    Elsewhere {
+        /// What waits.
+        then: String,
+        /// Where.
+        waits: String,
+        /// What is waited for.
+        on: String,
+        /// Where that is known.
+        known: String,
+    },
+    /// Steps of several hosts that take one processor.
+    #[error("processor {number} is taken at {first} and at {second}: expected steps of one host")]
+    Processor {
+        /// Its number.
+        number: u32,
+        /// A host.
+        first: String,
+        /// Another.
+        second: String,
+    },
+    /// Flows or steps that wait for each other.
+    #[error("{0} waits for itself: expected dependencies without a cycle")]
+    Cycle(String),
+    /// More dependencies than can be numbered.
+    #[error("{0} dependencies are too many: at most 4294967295")]
+    TooMany(usize),
+}
+
+/// What waits for a milestone.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Edge {
+    /// A flow's number, or that of a step above all flows.
+    pub then: u32,
+    pub delay: Time,
+}
+
+/// Who waits for whom, by milestone.
+#[derive(Clone, Debug, Default)]
+pub struct Dependencies {
+    flows: u32,
+    steps: Vec<Step>,
+    /// By flow, then step: for how many milestones it waits. Empty where nothing waits.
+    waits: Vec<u32>,
+    /// By milestone, and one more: its first edge.
+    first: Vec<u32>,
+    edges: Vec<Edge>,
+    /// Number of processors.
+    processors: usize,
+    anywhere: bool,
+}
+
+impl Dependencies {
+    /// Those of `schedule` among `flows`.
+    ///
+    /// # Errors
+    /// [`DependencyError`].
+    pub fn new(
+        schedule: &Schedule,
+        flows: &[Flow],
+        topology: &Topology,
+    ) -> Result<Dependencies, DependencyError> {
+        let (steps, wanted) = (schedule.steps.clone(), &schedule.dependencies);
+        if steps.is_empty() && wanted.is_empty() {
+            return Ok(Dependencies::default());
+        }
+        if u32::try_from(wanted.len()).is_err() {
+            return Err(DependencyError::TooMany(wanted.len()));
+        }
+        let mut all = Dependencies {
+            flows: flows.len() as u32,
+            waits: vec![0; flows.len() + steps.len()],
+            first: vec![0; 2 * flows.len() + steps.len() + 1],
+            edges: vec![Edge { then: 0, delay: Time::ZERO }; wanted.len()],
+            processors: 0,
+            steps,
+            anywhere: schedule.anywhere,
+        };
+        all.processors = all.count_processors(topology)?;
+        for dependency in wanted {
+            all.check(dependency, flows, topology)?;
+            let (then, on) = (all.waiter(dependency.then), all.milestone(dependency.on));
+            all.waits[then as usize] += 1;
+            all.first[on + 1] += 1;
+        }
+        for i in 1..all.first.len() {
+            all.first[i] += all.first[i - 1];
+        }
+        let mut next = all.first.clone();
+        for d in wanted {
+            let (then, on) = (all.waiter(d.then), all.milestone(d.on));
+            all.edges[next[on] as usize] = Edge { then, delay: d.delay };
+            next[on] += 1;
+        }
+        match all.walk(flows, &|_| Time::ZERO) {
+            Ok(_) => Ok(all),
+            Err(item) => Err(DependencyError::Cycle(all.name(item))),
+        }
+    }
+
+    /// Whether there are none, nor steps.
+    pub fn is_empty(&self) -> bool {
+        self.waits.is_empty()
+    }
+
+    /// The steps.
+    pub fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// The number of processors that steps take.
+    pub(crate) fn processors(&self) -> usize {
+        self.processors
+    }
+
+    /// Whether a host may wait for what another alone knows.
+    pub fn anywhere(&self) -> bool {
+        self.anywhere
+    }
+
+    /// The number of flows.
+    pub(crate) fn flows(&self) -> u32 {
+        self.flows
+    }
+
+    /// By flow, then step: for how many milestones it waits.
+    pub(crate) fn waits(&self) -> &[u32] {
+        &self.waits
+    }
+
+    /// Whether a flow waits for others.
+    #[inline]
+    pub fn flow_waits(&self, flow: u32) -> bool {
+        !self.waits.is_empty() && self.waits[flow as usize] > 0
+    }
+
+    /// When all is over where each flow takes the time that `lasts` tells: the length of the longest chain.
+    pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Time {
+        self.walk(flows, lasts).unwrap_or(Time::NEVER)
+    }
+
+    /// Goes through all flows and steps in an order in which they can come, and tells when the last ends; a flow or step
+    /// on a cycle where there is none.
+    fn walk(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Result<Time, u32> {
+        let start = |item: usize| flows.get(item).map_or_else(|| self.step(item).start, |flow| flow.start);
+        let mut left = self.waits.clone();
+        let mut ready: Vec<Time> = (0..left.len()).map(start).collect();
+        let mut due: VecDeque<u32> = (0..left.len() as u32).filter(|&i| left[i as usize] == 0).collect();
+        let (mut seen, mut last) = (0, Time::ZERO);
+        while let Some(item) = due.pop_front() {
+            seen += 1;
+            let (milestones, lasts) = if item < self.flows {
+                (2 * item as usize..2 * item as usize + 2, lasts(item))
+            } else {
+                let step = (item + self.flows) as usize;
+                (step..step + 1, Time::ZERO)
+            };
+            let end = ready[item as usize].saturating_add(lasts);
+            last = last.max(end);
+            for edge in milestones.flat_map(|m| self.after(m)) {
+                let then = edge.then as usize;
+                ready[then] = ready[then].max(end.saturating_add(edge.delay));
+                left[then] -= 1;
+                if left[then] == 0 {
+                    due.push_back(edge.then);
+                }
+            }
+        }
+        if seen == left.len() {
+            return Ok(last);
+        }
+        Err(self.on_a_cycle(&left))
+    }
+
+    /// One of those that wait for themselves, where `left` of each one's milestones never come: such a one is found by
+    /// going from any that never starts to one that it waits for, and so on, as many times as there are any.
+    fn on_a_cycle(&self, left: &[u32]) -> u32 {
+        let mut waits_for = vec![u32::MAX; left.len()];
+        for item in (0..left.len() as u32).filter(|&i| left[i as usize] > 0) {
+            let milestones = if item < self.flows {
+                2 * item as usize..2 * item as usize + 2
+            } else {
+                (item + self.flows) as usize..(item + self.flows) as usize + 1
+            };
+            for edge in milestones.flat_map(|m| self.after(m)) {
+                waits_for[edge.then as usize] = item;
+            }
+        }
+        let mut item = left.iter().position(|&n| n > 0).unwrap_or(0);
+        for _ in 0..left.len() {
+            item = waits_for[item] as usize;
+        }
+        item as u32
+    }
+
+    /// What waits for a milestone, by the number that [`Dependencies::milestone`] gives it.
+    #[inline]
+    pub(crate) fn after(&self, milestone: usize) -> &[Edge] {
+        &self.edges[self.first[milestone] as usize..self.first[milestone + 1] as usize]
+    }
+
+    fn step(&self, item: usize) -> Step {
+        self.steps[item - self.flows as usize]
+    }
+
+    fn waiter(&self, then: Waiter) -> u32 {
+        match then {
+            Waiter::Flow(flow) => flow,
+            Waiter::Step(step) => self.flows + step,
+        }
+    }
+
+    /// The number of a milestone.
+    pub(crate) fn milestone(&self, on: Milestone) -> usize {
+        match on {
+            Milestone::Sent(flow) => 2 * flow as usize,
+            Milestone::Delivered(flow) => 2 * flow as usize + 1,
+            Milestone::Step(step) => 2 * self.flows as usize + step as usize,
+        }
+    }
+
+    fn name(&self, item: u32) -> String {
+        if item < self.flows { format!("flow {item}") } else { format!("step {}", item - self.flows) }
+    }
+
+    /// The number of processors, each of one host.
+    fn count_processors(&self, topology: &Topology) -> Result<usize, DependencyError> {
+        let mut host_of: Vec<Option<NodeId>> = Vec::new();
+        for (step, hold) in self.steps.iter().filter_map(|s| Some((s, s.hold?))) {
+            let number = hold.processor as usize;
+            if number >= self.steps.len() {
+                let count = self.steps.len();
+                return Err(DependencyError::Unknown { what: "processor", number: hold.processor, count });
+            }
+            host_of.resize(host_of.len().max(number + 1), None);
+            let first = *host_of[number].get_or_insert(step.host);
+            if first != step.host {
+                let name = |node: NodeId| topology.nodes[node as usize].name.clone();
+                let (first, second) = (name(first), name(step.host));
+                return Err(DependencyError::Processor { number: hold.processor, first, second });
+            }
+        }
+        Ok(host_of.len())
+    }
+
+    /// Refuses a dependency on what there is not, or on what its waiter's host does not know of.
+    fn check(&self, d: &Dependency, flows: &[Flow], topology: &Topology) -> Result<(), DependencyError> {
+        let flow = |number: u32| {
+            let unknown = DependencyError::Unknown { what: "flow", number, count: flows.len() };
+            flows.get(number as usize).ok_or(unknown)
+        };
+        let step = |number: u32| {
+            let unknown = DependencyError::Unknown { what: "step", number, count: self.steps.len() };
+            self.steps.get(number as usize).ok_or(unknown)
+        };
+        let (known, on) = match d.on {
+            Milestone::Delivered(f) => (flow(f)?.dst, format!("the delivery of flow {f}")),
+            Milestone::Sent(f) => (flow(f)?.src, format!("the last ACK of flow {f}")),
+            Milestone::Step(s) => (step(s)?.host, format!("step {s}")),
+        };
+        let waits = match d.then {
+            Waiter::Flow(f) => flow(f)?.src,
+            Waiter::Step(s) => step(s)?.host,
+        };
+        if known == waits || self.anywhere {
+            return Ok(());
+        }
+        let host = |node: NodeId| topology.nodes[node as usize].name.clone();
+        let then = self.name(self.waiter(d.then));
+        Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
+    }
+}

@@ -1,0 +1,178 @@
+//! What happens as milestones come: flows start, steps are done, processors are taken and given back.
+//!
+//! The same rules serve a run, where the network tells when flows have arrived, and [`super::ideal_steps`], where each flow
+//! takes the time that it takes alone.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use xoff_engine::Time;
+
+use super::Flow;
+use super::dependencies::Dependencies;
+
+/// What [`DependencyTracker`] is to be told when its time has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Call {
+    /// A step is ready to take its processor.
+    Ready,
+    /// A step gives its processor back.
+    Over,
+}
+
+/// Where goes what follows from a milestone; all times are from now on.
+pub(crate) trait Effects {
+    /// A flow is to start.
+    fn start(&mut self, flow: u32, at: Time);
+    /// The time of a step is known.
+    fn done(&mut self, step: u32, at: Time);
+    /// [`DependencyTracker::called`] is wanted then.
+    fn call(&mut self, at: Time, step: u32, call: Call);
+}
+
+/// A processor: whether a step has it, and which wait for it, by the time at which they were ready and number.
+#[derive(Default)]
+struct Processor {
+    taken: bool,
+    queue: BinaryHeap<Reverse<(Time, u32)>>,
+}
+
+/// How far flows and steps are with their waiting.
+pub(crate) struct DependencyTracker {
+    /// By flow, then step: milestones still to come.
+    left: Vec<u32>,
+    /// By flow, then step: no earlier than this, by the milestones that have come.
+    ready: Vec<Time>,
+    /// Milestones at hand, with their times.
+    due: Vec<(usize, Time)>,
+    processors: Vec<Processor>,
+    /// Steps that have still to take their processor, or to give it back.
+    open: usize,
+}
+
+impl DependencyTracker {
+    /// Nothing has happened yet; none where nothing waits.
+    pub fn new(all: &Dependencies, flows: &[Flow]) -> Option<Box<DependencyTracker>> {
+        if all.is_empty() {
+            return None;
+        }
+        let ready = flows.iter().map(|f| f.start).chain(all.steps().iter().map(|s| s.start));
+        Some(Box::new(DependencyTracker {
+            left: all.waits().to_vec(),
+            ready: ready.collect(),
+            due: Vec::new(),
+            processors: (0..all.processors()).map(|_| Processor::default()).collect(),
+            open: 0,
+        }))
+    }
+
+    /// Whether steps have still to take their processor, or to give it back.
+    #[inline]
+    pub fn busy(&self) -> bool {
+        self.open > 0
+    }
+
+    /// Begins with the steps among `numbers`: those that wait for nothing come at their start, which is known from the
+    /// beginning.
+    pub fn begin(
+        &mut self,
+        all: &Dependencies,
+        numbers: impl Iterator<Item = u32>,
+        effects: &mut dyn Effects,
+    ) {
+        for number in numbers {
+            self.open += usize::from(all.steps()[number as usize].hold.is_some());
+            let item = (all.flows() + number) as usize;
+            if self.left[item] == 0 {
+                self.step_ready(all, number, self.ready[item], Time::ZERO, effects);
+            }
+        }
+        self.spread(all, Time::ZERO, effects);
+    }
+
+    /// A flow's milestone has come.
+    pub fn reached(&mut self, all: &Dependencies, milestone: usize, now: Time, effects: &mut dyn Effects) {
+        self.due.push((milestone, now));
+        self.spread(all, now, effects);
+    }
+
+    /// What [`Effects::call`] asked for.
+    pub fn called(
+        &mut self,
+        all: &Dependencies,
+        step: u32,
+        call: Call,
+        now: Time,
+        effects: &mut dyn Effects,
+    ) {
+        let Some(hold) = all.steps()[step as usize].hold else { return };
+        let processor = &mut self.processors[hold.processor as usize];
+        match call {
+            Call::Ready => self.claim(all, step, now, effects),
+            Call::Over => {
+                self.open -= 1;
+                processor.taken = false;
+                if let Some(Reverse((_, next))) = processor.queue.pop() {
+                    self.claim(all, next, now, effects);
+                }
+            }
+        }
+        self.spread(all, now, effects);
+    }
+
+    /// Takes the milestones at hand to all that waits for them. The time of a step that takes no processor is known with
+    /// its last milestone, though it may be later, so that such steps need no events.
+    fn spread(&mut self, all: &Dependencies, now: Time, effects: &mut dyn Effects) {
+        while let Some((milestone, at)) = self.due.pop() {
+            for edge in all.after(milestone) {
+                let item = edge.then as usize;
+                let ready = self.ready[item].max(at.saturating_add(edge.delay));
+                self.ready[item] = ready;
+                self.left[item] -= 1;
+                if self.left[item] > 0 {
+                    continue;
+                }
+                if edge.then < all.flows() {
+                    effects.start(edge.then, ready);
+                } else {
+                    self.step_ready(all, edge.then - all.flows(), ready, now, effects);
+                }
+            }
+        }
+    }
+
+    /// All that a step waits for has come, or will have by `ready`.
+    fn step_ready(
+        &mut self,
+        all: &Dependencies,
+        step: u32,
+        ready: Time,
+        now: Time,
+        effects: &mut dyn Effects,
+    ) {
+        if all.steps()[step as usize].hold.is_none() {
+            self.done(all, step, ready, effects);
+        } else if ready > now {
+            effects.call(ready, step, Call::Ready);
+        } else {
+            self.claim(all, step, now, effects);
+        }
+    }
+
+    /// A step takes its processor if it is free, and waits for it otherwise.
+    fn claim(&mut self, all: &Dependencies, step: u32, now: Time, effects: &mut dyn Effects) {
+        let Some(hold) = all.steps()[step as usize].hold else { return };
+        let processor = &mut self.processors[hold.processor as usize];
+        if processor.taken {
+            return processor.queue.push(Reverse((now, step)));
+        }
+        processor.taken = true;
+        effects.call(now.saturating_add(hold.time), step, Call::Over);
+        self.done(all, step, now, effects);
+    }
+
+    fn done(&mut self, all: &Dependencies, step: u32, at: Time, effects: &mut dyn Effects) {
+        effects.done(step, at);
+        self.due.push(((step + 2 * all.flows()) as usize, at));
+    }
+}

@@ -1,0 +1,192 @@
+//! What stays the same during a run: topology, settings, sizes on the wire, messages, connections and their paths.
+//!
+//! The room owns the network that a run is made of, and how it is built ([`build`]). Nothing in it moves.
+
+mod build;
+mod connections;
+pub mod dependencies;
+pub(crate) mod dependency_tracker;
+mod replay;
+mod unloaded;
+mod wire_sizes;
+
+pub(crate) use build::MAX_INDEX;
+pub use build::{BuildError, network_env};
+pub use connections::{Connections, Route};
+pub use dependencies::Schedule;
+pub use replay::ideal_steps;
+pub(crate) use unloaded::UnloadedTimes;
+pub use unloaded::UnloadedFct;
+pub(crate) use unloaded::{lead, uniform};
+pub use wire_sizes::WireSizes;
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
+
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, peer};
+use crate::packet::Packet;
+use crate::path::routing::NextHops;
+use crate::path::topology::{NodeKind, Topology};
+use crate::settings::{BaseRtt, Settings};
+use dependencies::Dependencies;
+use unloaded::UnloadedFlow;
+
+/// A message that a host sends to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Flow {
+    /// Sending host.
+    pub src: NodeId,
+    /// Receiving host.
+    pub dst: NodeId,
+    /// Payload bytes; `None` for a flow that sends until `stop` or the end of the run.
+    pub size: Option<u64>,
+    /// Start time; for a dependent flow, the earliest.
+    pub start: Time,
+    /// When it stops sending.
+    pub stop: Option<Time>,
+    /// Payload rate at which its source makes data; `None` for all at once.
+    pub source_rate: Option<Rate>,
+    /// Data priority.
+    pub priority: u8,
+}
+
+/// A network with its traffic, ready to be simulated.
+pub struct Network {
+    /// Nodes and links.
+    pub topology: Topology,
+    /// Settings.
+    pub settings: Settings,
+    /// The scheme of every flow and queue.
+    pub scheme: AnyScheme,
+    /// What the scheme needs on the wire.
+    pub signals: Signals,
+    /// Sizes on the wire.
+    pub wire: WireSizes,
+    /// Sizes on the wire without any signal, for the ideal FCT.
+    pub plain: WireSizes,
+    /// Seed of every random stream.
+    pub seed: u64,
+    /// All flows; those that wait for no other by start.
+    pub flows: Vec<Flow>,
+    /// Which flows wait for which.
+    pub dependencies: Dependencies,
+    /// By flow: whether the run may end without it; empty if the run waits for all.
+    pub background: Vec<bool>,
+    /// Which connection each flow belongs to.
+    pub connections: Connections,
+    /// Egress ports of all paths.
+    pub paths: Vec<PortId>,
+    /// Each connection's paths.
+    pub routes: Vec<Route>,
+    /// The equal-cost next hops of all switches, if packets choose their way as they go.
+    pub next_hops: Option<NextHops>,
+    /// Maximum rate of a host's link, and maximum unloaded RTT over all pairs of hosts.
+    pub env: NetworkEnv,
+    /// All nodes' events are handled in one order, although the links would let nodes handle theirs one after the other.
+    /// What comes out is the same; for tests.
+    pub one_order: bool,
+}
+
+impl Network {
+    /// A flow's paths.
+    #[inline]
+    pub fn route(&self, flow: FlowId) -> &Route {
+        &self.routes[self.connections.of(flow) as usize]
+    }
+
+    /// The links' ports of a flow's data path.
+    pub fn data_path(&self, flow: FlowId) -> &[PortId] {
+        let route = self.route(flow);
+        &self.paths[route.data as usize..][..route.links as usize]
+    }
+
+    /// The links' ports of a flow's ACK path.
+    pub fn ack_path(&self, flow: FlowId) -> &[PortId] {
+        let route = self.route(flow);
+        &self.paths[route.ack as usize..][..route.ack_links as usize]
+    }
+
+    /// Whether the run may end without a flow.
+    #[inline]
+    pub fn is_background(&self, flow: FlowId) -> bool {
+        !self.background.is_empty() && self.background[flow as usize]
+    }
+
+    /// The number of flows with whose completion the run ends.
+    pub fn awaited(&self) -> u64 {
+        (self.flows.len() - self.background.iter().filter(|b| **b).count()) as u64
+    }
+
+    /// Whether a node is a host.
+    pub fn is_host(&self, node: NodeId) -> bool {
+        self.topology.nodes[node as usize].kind == NodeKind::Host
+    }
+
+    /// The rate at which a packet leaves the next switch on its way.
+    pub(crate) fn next_rate(&self, packet: &Packet) -> Rate {
+        match packet.destination() {
+            None => self.topology.rate(self.paths[packet.position as usize]),
+            // Which port the switch will choose is not known: the host's link stands for it.
+            Some(end) => self.topology.rate(peer(end)),
+        }
+    }
+
+    /// The message whose ends and priority a connection has.
+    #[inline]
+    pub fn ends(&self, connection: ConnectionId) -> &Flow {
+        &self.flows[self.connections.first_message(connection) as usize]
+    }
+
+    /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
+    #[inline]
+    pub fn min_window(&self) -> u64 {
+        self.wire.min_window
+    }
+
+    /// What a connection's reaction and notification points know; the sender counts `active_flows`.
+    pub fn flow_env(&self, connection: ConnectionId) -> FlowEnv {
+        let flow = self.connections.first_message(connection);
+        let path = self.data_path(flow);
+        let base_rtt = match self.settings.host.base_rtt {
+            BaseRtt::Max => self.env.base_rtt,
+            BaseRtt::PerPair => {
+                let times = UnloadedTimes::new(&self.topology, &self.wire, &self.settings);
+                times.round_trip(path, self.ack_path(flow)) + self.settings.host.processing_delay
+            }
+        };
+        FlowEnv {
+            payload: self.wire.payload,
+            frame: self.wire.frame(),
+            hops: path.len() as u8 - 1,
+            ack_delay: self.settings.host.processing_delay,
+            ..FlowEnv::new(connection, self.topology.rate(path[0]), base_rtt, self.seed)
+        }
+    }
+
+    /// Time from a flow's start to its sender's last ACK when it has the network for itself and sends at line rate
+    /// without any signal on the wire; `None` for an endless flow.
+    pub fn ideal_fct(&self, flow: FlowId) -> Option<Time> {
+        Some(self.unloaded(flow)?.sent)
+    }
+
+    /// When a flow that starts at zero reaches its milestones under the same conditions; `None` for an endless flow.
+    pub fn unloaded(&self, flow: FlowId) -> Option<UnloadedFct> {
+        let size = self.flows[flow as usize].size?;
+        let host = &self.settings.host;
+        let flow = UnloadedFlow {
+            topology: &self.topology,
+            wire: &self.plain,
+            data: self.data_path(flow),
+            ack: self.ack_path(flow),
+            ack_every: u64::from(host.ack_every),
+            processing_delay: host.processing_delay,
+            header: self.settings.switch.cut_through(&self.settings.flow_control),
+        };
+        Some(flow.times(size))
+    }
+
+    /// Whether switches write telemetry on data.
+    pub fn int_on_data(&self) -> bool {
+        self.signals.int == IntPath::Data
+    }
+}

@@ -1,0 +1,68 @@
+//! A schedule on an ideal network: every flow takes the time that it takes alone, and all else follows from that.
+//!
+//! The dependencies, the delays in between and the processors are those of the run; the flows do not meet, not even at the
+//! links of their hosts. The times are exact: those of [`Network::unloaded`].
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use xoff_engine::Time;
+
+use super::Network;
+use super::dependencies::Milestone;
+use super::dependency_tracker::{Call, DependencyTracker, Effects};
+
+/// What happens next. Simultaneous ones come in the order in which they do in a run: arrivals, then steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Next {
+    /// A flow's milestone, by its number.
+    Milestone(usize),
+    /// What a step asked for.
+    Step(u32, Call),
+}
+
+struct Ideal<'a> {
+    net: &'a Network,
+    next: BinaryHeap<Reverse<(Time, Next)>>,
+    steps: Vec<Time>,
+}
+
+impl Effects for Ideal<'_> {
+    fn start(&mut self, flow: u32, at: Time) {
+        let Some(unloaded) = self.net.unloaded(flow) else { return };
+        let milestones = [(Milestone::Delivered(flow), unloaded.delivered), (Milestone::Sent(flow), unloaded.sent)];
+        for (milestone, after) in milestones {
+            let milestone = self.net.dependencies.milestone(milestone);
+            // Most milestones are waited for by nobody.
+            if !self.net.dependencies.after(milestone).is_empty() {
+                self.next.push(Reverse((at.saturating_add(after), Next::Milestone(milestone))));
+            }
+        }
+    }
+    fn done(&mut self, step: u32, at: Time) {
+        self.steps[step as usize] = at;
+    }
+    fn call(&mut self, at: Time, step: u32, call: Call) {
+        self.next.push(Reverse((at, Next::Step(step, call))));
+    }
+}
+
+/// By step: when it is done on the ideal network; [`Time::NEVER`] where an endless flow has to end before.
+pub fn ideal_steps(net: &Network) -> Vec<Time> {
+    let all = &net.dependencies;
+    let mut ideal = Ideal { net, next: BinaryHeap::new(), steps: vec![Time::NEVER; all.steps().len()] };
+    let Some(mut waiting) = DependencyTracker::new(all, &net.flows) else { return ideal.steps };
+    for (number, flow) in (0..).zip(&net.flows) {
+        if !all.flow_waits(number) {
+            ideal.start(number, flow.start);
+        }
+    }
+    waiting.begin(all, 0..all.steps().len() as u32, &mut ideal);
+    while let Some(Reverse((now, next))) = ideal.next.pop() {
+        match next {
+            Next::Milestone(milestone) => waiting.reached(all, milestone, now, &mut ideal),
+            Next::Step(step, call) => waiting.called(all, step, call, now, &mut ideal),
+        }
+    }
+    ideal.steps
+}

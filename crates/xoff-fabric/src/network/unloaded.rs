@@ -1,0 +1,185 @@
+//! Times through empty queues: the base RTT, and the flow completion time of a flow that has the network for itself.
+
+use xoff_engine::{Rate, Time};
+
+use super::WireSizes;
+use crate::ids::PortId;
+use crate::path::topology::{NodeKind, Topology};
+use crate::settings::{FlowControl, Forwarding, Quirks, RttOf, Settings, Switch};
+
+/// What the time of a packet and its ACK through empty queues is made of.
+pub(crate) struct UnloadedTimes<'a> {
+    topology: &'a Topology,
+    wire: &'a WireSizes,
+    quirks: &'a Quirks,
+    /// Where packets cut through and all links have one rate, the header's bytes: each link but the host's costs only
+    /// those. In other networks each link counts as if it stored and forwarded.
+    header: Option<u64>,
+}
+
+impl<'a> UnloadedTimes<'a> {
+    pub fn new(topology: &'a Topology, wire: &'a WireSizes, settings: &'a Settings) -> Self {
+        let header = settings.switch.cut_through(&settings.flow_control).filter(|_| uniform(topology));
+        UnloadedTimes { topology, wire, quirks: &settings.quirks, header }
+    }
+
+    fn time(&self, port: PortId, bytes: u64) -> Time {
+        let from_host = self.topology.nodes[self.topology.node_of(port) as usize].kind == NodeKind::Host;
+        let bytes = match self.header {
+            Some(header) if !from_host => bytes.min(header),
+            _ => bytes,
+        };
+        self.topology.rate(port).serialization(bytes) + self.topology.delay(port)
+    }
+
+    /// Time of a full data packet on the link that leaves by `port`.
+    pub fn data(&self, port: PortId) -> Time {
+        self.time(
+            port,
+            match self.quirks.base_rtt {
+                RttOf::FrameAndAck => self.wire.frame(),
+                RttOf::Payload => self.wire.payload,
+            },
+        )
+    }
+
+    /// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
+    pub fn ack(&self, port: PortId, hop: usize) -> Time {
+        self.time(
+            port,
+            match self.quirks.base_rtt {
+                RttOf::FrameAndAck => self.wire.ack + self.wire.ack_growth * hop as u64,
+                RttOf::Payload => 0,
+            },
+        )
+    }
+
+    /// Round-trip time of a full packet and its ACK.
+    pub fn round_trip(&self, data: &[PortId], ack: &[PortId]) -> Time {
+        let there = data.iter().map(|&p| self.data(p));
+        let back = ack.iter().enumerate().map(|(hop, &p)| self.ack(p, hop));
+        there.chain(back).fold(Time::ZERO, |sum, t| sum + t)
+    }
+}
+
+/// When a flow that has the network for itself reaches its milestones, from its start on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UnloadedFct {
+    /// Its last byte arrives at the receiver.
+    pub delivered: Time,
+    /// Its last ACK arrives at the sender.
+    pub sent: Time,
+}
+
+/// A flow alone in the network.
+pub(super) struct UnloadedFlow<'a> {
+    pub topology: &'a Topology,
+    pub wire: &'a WireSizes,
+    pub data: &'a [PortId],
+    pub ack: &'a [PortId],
+    pub ack_every: u64,
+    pub processing_delay: Time,
+    /// Bytes that must be there before a packet is sent on; none where all of it must.
+    pub header: Option<u64>,
+}
+
+impl UnloadedFlow<'_> {
+    /// The times of its milestones, exact: packets queue only behind their own flow's, so this is a line of queues in
+    /// tandem that all packets enter at once.
+    pub fn times(&self, size: u64) -> UnloadedFct {
+        let payload = self.wire.payload;
+        let packets = size.div_ceil(payload).max(1);
+        let (frame, last) = (self.wire.frame(), size - (packets - 1) * payload + self.wire.data_overhead);
+        // When the last packet begins on each link, without propagation, which adds the same to all. Packet i of the full
+        // ones leaves a link when the first one does and (i - 1) times the slowest so far later. The wire's gap holds back
+        // only what follows on the same link.
+        let (mut first, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
+        let mut through = Time::ZERO;
+        for (hop, &port) in self.data.iter().enumerate() {
+            let rate = self.topology.rate(port);
+            let (full, gap) = (rate.serialization(frame), rate.serialization(self.wire.gap));
+            (through, slowest) = (first + full, slowest.max(full + gap));
+            if packets > 1 {
+                now = now.max(through + slowest * (packets - 2) + gap);
+            }
+            first += self.lead(self.data, hop, frame);
+            now += self.lead(self.data, hop, last);
+        }
+        let propagation = |path: &[PortId]| path.iter().fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
+        let delivered = now + propagation(self.data);
+        // ACKs are alike, so the last one leaves the last link when it has passed all of them behind the one that
+        // held it up most: itself, the first of the train, or the one before it, with the slowest link's time for
+        // each ACK in between. Those in the train come evenly.
+        let ack_time = |&port: &PortId| {
+            let rate = self.topology.rate(port);
+            rate.serialization(self.wire.ack) + rate.serialization(self.wire.gap)
+        };
+        let slowest_ack = self.ack.iter().map(ack_time).max().unwrap_or(Time::ZERO);
+        let earlier = (packets - 1) / self.ack_every;
+        if earlier > 0 {
+            let first = through + slowest * (self.ack_every - 1);
+            let before = through + slowest * (earlier * self.ack_every - 1);
+            now = now.max(first + slowest_ack * earlier).max(before + slowest_ack);
+        }
+        now = (0..self.ack.len()).fold(now, |at, hop| at + self.lead(self.ack, hop, self.wire.ack));
+        let sent = now + propagation(self.data) + propagation(self.ack) + self.processing_delay;
+        UnloadedFct { delivered, sent }
+    }
+
+    /// Time from the start of `bytes` on a link of a path to where the next one may start, or to their end on the last.
+    fn lead(&self, path: &[PortId], hop: usize, bytes: u64) -> Time {
+        let rate = self.topology.rate(path[hop]);
+        match path.get(hop + 1) {
+            Some(&next) => lead(self.header, bytes, rate, self.topology.rate(next)),
+            None => rate.serialization(bytes),
+        }
+    }
+}
+
+/// The time from the start of `bytes` on a link of rate `on` to the earliest start on the `next` link behind a switch,
+/// without propagation: all of it store-and-forward, or its first `header` bytes, or as much more as the next link is
+/// faster.
+pub fn lead(header: Option<u64>, bytes: u64, on: Rate, next: Rate) -> Time {
+    let whole = on.serialization(bytes);
+    match header {
+        None => whole,
+        Some(header) if header >= bytes => whole,
+        Some(header) => {
+            let rest = next.serialization(bytes);
+            on.serialization(header).max(Time(whole.0.saturating_sub(rest.0)))
+        }
+    }
+}
+
+/// Whether all links have one rate.
+pub fn uniform(topology: &Topology) -> bool {
+    (1..topology.ports()).all(|port| topology.rate(port) == topology.rate(0))
+}
+
+impl Switch {
+    /// The bytes of a packet that must be there before it is sent on; none where all of it must.
+    pub fn cut_through(&self, flow_control: &FlowControl) -> Option<u64> {
+        match self.forwarding(flow_control) {
+            Forwarding::StoreAndForward => None,
+            Forwarding::CutThrough => Some(self.cut_through_after.0),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_faster_link_waits_until_the_rest_comes_in_time() {
+        let (slow, fast) = (Rate::from_gbps(50), Rate::from_gbps(100));
+        // 1000 B: 80 ns at 100 Gbps, 160 ns at 50 Gbps. A header of 64 B: 5.12 ns at 100 Gbps, 10.24 ns at 50 Gbps.
+        assert_eq!(lead(None, 1000, fast, fast), Time(80_000));
+        assert_eq!(lead(Some(64), 1000, fast, fast), Time(5_120));
+        assert_eq!(lead(Some(64), 1000, fast, slow), Time(5_120));
+        // From 50 to 100 Gbps: it may start 80 ns before its last bit is there, so 80 ns after it began.
+        assert_eq!(lead(Some(64), 1000, slow, fast), Time(80_000));
+        // An ACK no longer than the header has nothing to cut.
+        assert_eq!(lead(Some(64), 64, slow, fast), Time(10_240));
+    }
+}

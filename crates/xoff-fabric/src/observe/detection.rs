@@ -1,0 +1,111 @@
+//! What is recorded of detection: marks, and the states of egress queues that their detectors tell.
+
+use xoff_engine::Time;
+use xoff_schemes::{Mark, PortState};
+
+use super::records::Records;
+use crate::ids::{FlowId, PortId, QueueId};
+use crate::packet::Packet;
+
+/// A mark that a packet was given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MarkRecord {
+    /// When.
+    pub time: Time,
+    /// Where: the egress port.
+    pub port: PortId,
+    /// The packet's flow.
+    pub flow: FlowId,
+    /// Offset of its first payload byte in the flow.
+    pub seq: u64,
+    /// The mark.
+    pub mark: Mark,
+}
+
+/// A queue's state from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StateRecord {
+    /// Since when.
+    pub time: Time,
+    /// Egress port.
+    pub port: PortId,
+    /// Data priority.
+    pub priority: u8,
+    /// The state.
+    pub state: PortState,
+}
+
+/// Marks by code point.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marks {
+    /// Congestion encountered.
+    pub ce: u64,
+    /// Undetermined.
+    pub ue: u64,
+}
+
+impl Marks {
+    /// Counts one.
+    #[inline]
+    pub fn count(&mut self, mark: Mark) {
+        self.ce += u64::from(mark == Mark::Ce);
+        self.ue += u64::from(mark == Mark::Ue);
+    }
+
+    /// Whether there are any.
+    pub fn any(&self) -> bool {
+        self.ce > 0 || self.ue > 0
+    }
+}
+
+impl std::ops::AddAssign for Marks {
+    fn add_assign(&mut self, other: Marks) {
+        self.ce += other.ce;
+        self.ue += other.ue;
+    }
+}
+
+impl Records {
+    /// Makes room for the states of the ports that are recorded, whose first rows say how they begin.
+    pub(crate) fn begin_states(&mut self, ports: u32, priorities: usize) {
+        if self.recording.states.is_empty() {
+            return;
+        }
+        self.states_now = vec![None; ports as usize * priorities];
+        for &port in &self.recording.states {
+            for priority in 0..priorities {
+                let state = PortState::default();
+                self.states_now[port as usize * priorities + priority] = Some(state);
+                self.states.push(StateRecord { time: Time::ZERO, port, priority: priority as u8, state });
+            }
+        }
+    }
+
+    /// A packet has been given a mark at an egress port.
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn mark(&mut self, time: Time, port: PortId, packet: &Packet, mark: Mark) {
+        self.marks_at[port as usize].count(mark);
+        if self.recording.marks {
+            self.marks.push(MarkRecord { time, port, flow: packet.flow, seq: packet.seq, mark });
+        }
+    }
+
+    /// Whether any queue's states are recorded.
+    #[inline]
+    pub(crate) fn records_states(&self) -> bool {
+        !self.states_now.is_empty()
+    }
+
+    /// Adds a row if the state of a queue has changed and is recorded.
+    pub(crate) fn state(&mut self, time: Time, queue: QueueId, priorities: usize, state: Option<PortState>) {
+        let now = &mut self.states_now[queue.index()];
+        if let (Some(last), Some(state)) = (*now, state)
+            && last != state
+        {
+            *now = Some(state);
+            let (port, priority) = (queue.port(priorities), queue.priority(priorities));
+            self.states.push(StateRecord { time, port, priority, state });
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! Why a run cannot go on.
+
+use xoff_engine::Time;
+use xoff_schemes::SchemeFailure;
+
+
+/// What has no room for a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Full {
+    /// The headroom of the ingress port and priority.
+    Headroom {
+        /// Bytes that it has.
+        size: u64,
+        /// Bytes that the packet would have taken, with what is in it.
+        needed: u64,
+    },
+    /// The switch's memory, before the headroom.
+    Memory {
+        /// Bytes that it has.
+        size: u64,
+    },
+}
+
+impl std::fmt::Display for Full {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Full::Headroom { size, needed } => {
+                write!(f, "it would have taken {needed} B of headroom, and {size} B are there")
+            }
+            Full::Memory { size } => write!(f, "the switch's memory of {size} B (`switch.buffer`) is full"),
+        }
+    }
+}
+
+/// What the message says of a loss if pauses end by themselves.
+fn ended_pauses(unrefreshed: bool) -> &'static str {
+    if unrefreshed {
+        "; with `flow_control.refresh = false` a pause ends although the threshold is still exceeded, and what comes \
+         until the next one works takes more of it"
+    } else {
+        ""
+    }
+}
+
+/// Why a run cannot go on.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Failure {
+    /// A packet found no room in a lossless network.
+    #[error(
+        "packet dropped in a lossless network: at {at} a packet of {size} B that entered {node} by port {port} \
+         (priority {priority}) found no room: {occupancy} B of this port and priority are in the switch, {used} B \
+         in all; {full}{}",
+        ended_pauses(*unrefreshed)
+    )]
+    Drop {
+        /// When.
+        at: Time,
+        /// The switch.
+        node: String,
+        /// The ingress port.
+        port: String,
+        /// The packet's priority.
+        priority: u8,
+        /// The packet's bytes.
+        size: u64,
+        /// Bytes of this ingress port and priority in the switch.
+        occupancy: u64,
+        /// Bytes of all ports in the switch.
+        used: u64,
+        /// What is full.
+        full: Full,
+        /// Pauses end although the threshold is still exceeded, which is the likely cause.
+        unrefreshed: bool,
+    },
+    /// The system has no thread left.
+    #[error("no thread could be started: {reason}; give fewer threads")]
+    NoThread {
+        /// What the system says.
+        reason: String,
+    },
+    /// The scheme broke.
+    #[error(transparent)]
+    Scheme(#[from] SchemeFailure),
+}

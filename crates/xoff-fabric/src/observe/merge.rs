@@ -1,0 +1,103 @@
+//! One record of what the parts of a network recorded, the same whatever the partitions.
+
+use std::ops::AddAssign;
+
+use xoff_engine::Time;
+
+use super::records::{FlowOutcome, Recording, Records};
+use crate::ids::PortId;
+use crate::network::Network;
+use crate::packet::PartitionId;
+
+impl Records {
+    /// The record of all partitions, in their order. Samples come by time and in the order of `recording`, rates by time and
+    /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
+    /// port, packets by time, direction and port.
+    pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, partition_of: &[PartitionId], net: &Network) -> Records {
+        let mut all = Records::default();
+        all.flows = vec![FlowOutcome::default(); net.flows.len()];
+        all.steps = vec![Time::NEVER; net.dependencies.steps().len()];
+        let (mut queues, mut utilization) = (Vec::new(), Vec::new());
+        for part in parts {
+            for (flow, outcome) in part.outcomes {
+                let marks = all.flows[flow as usize].marks;
+                all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
+            }
+            for (step, at) in part.steps_done {
+                all.steps[step as usize] = at;
+            }
+            for (flow, marks) in part.marked_flows {
+                all.flows[flow as usize].marks += marks;
+            }
+            add(&mut all.pause_frames, part.pause_frames);
+            add(&mut all.credit_updates, part.credit_updates);
+            add(&mut all.marks_at, part.marks_at);
+            add(&mut all.drops, part.drops);
+            all.cnms_sent += part.cnms_sent;
+            all.cnms_lost += part.cnms_lost;
+            append(&mut all.flow_tables, part.flow_tables);
+            append(&mut all.roots, part.roots);
+            append(&mut all.waited, part.waited);
+            append(&mut all.rates, part.rates);
+            append(&mut all.pauses, part.pauses);
+            append(&mut all.notifications, part.notifications);
+            append(&mut all.marks, part.marks);
+            append(&mut all.states, part.states);
+            append(&mut all.throttles, part.throttles);
+            append(&mut all.breakdown, part.breakdown);
+            append(&mut all.own, part.own);
+            all.packets.append(part.packets);
+            queues.push(part.queues);
+            utilization.push(part.utilization);
+        }
+        // No two rows are alike in these, so that their order is the network's.
+        all.rates.sort_by_key(|r| (r.time, r.flow));
+        all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
+        all.notifications.sort_by_key(|n| (n.time, n.flow));
+        all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
+        all.flow_tables.sort_unstable();
+        all.find_blocked(net);
+        all.marks.sort_by_key(|m| (m.time, m.port));
+        all.states.sort_by_key(|s| (s.time, s.port, s.priority));
+        all.throttles.sort_by_key(|t| (t.time, t.port));
+        // A flow's rows are all of its sender's part.
+        all.breakdown.sort_by_key(|b| b.flow);
+        all.own.sort_by_key(|row| (row.name, row.time, row.subject));
+        all.packets.sort();
+        let owners = |ports: &[PortId]| -> Vec<usize> {
+            ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p) as usize])).collect()
+        };
+        all.queues = interleave(queues, &owners(&recording.queues));
+        all.utilization = interleave(utilization, &owners(&recording.utilization));
+        all.recording = recording.clone();
+        all
+    }
+}
+
+/// Adds numbers by port, of which each part has those of its own ports.
+fn add<T: AddAssign>(all: &mut Vec<T>, part: Vec<T>) {
+    if all.is_empty() {
+        *all = part;
+    } else {
+        all.iter_mut().zip(part).for_each(|(sum, n)| *sum += n);
+    }
+}
+
+fn append<T>(all: &mut Vec<T>, mut part: Vec<T>) {
+    if all.is_empty() {
+        *all = part;
+    } else {
+        all.append(&mut part);
+    }
+}
+
+/// Rows that come a batch at a time, each batch one row for each of `owners`, from whose lists they are.
+fn interleave<T>(mut lists: Vec<Vec<T>>, owners: &[usize]) -> Vec<T> {
+    if lists.len() == 1 {
+        return lists.pop().unwrap_or_default();
+    }
+    let total: usize = lists.iter().map(Vec::len).sum();
+    let mut rows: Vec<_> = lists.into_iter().map(Vec::into_iter).collect();
+    let in_turn = owners.iter().cycle().take(total);
+    in_turn.filter_map(|&owner| rows[owner].next()).collect()
+}

@@ -1,0 +1,154 @@
+//! What is seen of a run: records, packets at ports, where flows' time goes, congestion roots, deadlock.
+//!
+//! The room owns what is recorded. It is told what happens by the others, through [`Probes`], and reads packets and the
+//! network; it changes nothing of what happens, schedules nothing that others see, and draws no random number.
+
+pub mod breakdown;
+pub mod capture;
+pub mod congestion_roots;
+mod counters;
+pub(crate) mod deadlock;
+pub mod detection;
+mod failure;
+mod merge;
+mod probe;
+pub mod records;
+mod sampling;
+
+pub use counters::Counters;
+pub(crate) use counters::fingerprint;
+pub use failure::{Failure, Full};
+pub use probe::{Departure, Hooks, Probe, Resumed};
+pub use records::{Recording, Records};
+pub(crate) use sampling::{RatesNow, Sampled};
+
+use xoff_engine::Time;
+
+use crate::ids::{PortId, QueueId};
+use crate::network::Network;
+use crate::packet::{Packet, PacketId, Packets};
+use breakdown::Breakdown;
+use capture::Capture;
+use congestion_roots::RootWatch;
+
+/// Who listens to a partition of the network.
+pub(crate) struct Probes {
+    /// Outcomes, totals and samples.
+    pub records: Records,
+    /// Which queues are congestion roots; `None` unless that is recorded.
+    roots: Option<Box<RootWatch>>,
+    /// Packets at ports; `None` unless these are recorded.
+    capture: Option<Box<Capture>>,
+    /// What holds flows at their senders; `None` unless that is recorded.
+    pub breakdown: Option<Box<Breakdown>>,
+    /// Probes from outside.
+    own: Vec<Box<dyn Probe>>,
+    /// Someone listens to queues at switches.
+    pub on_queues: bool,
+    /// Someone listens to what begins on a wire.
+    pub on_wire: bool,
+    /// Someone listens to what holds flows at their senders.
+    pub on_flows: bool,
+    /// Someone listens to queues that are stopped and go on, with what waits in them.
+    pub on_stops: bool,
+}
+
+impl Probes {
+    /// What `recording` asks for of the ports that are `owned`.
+    pub fn new(net: &Network, recording: &Recording, owned: impl Fn(PortId) -> bool) -> Probes {
+        let priorities = usize::from(net.settings.switch.priorities);
+        let ports = net.topology.ports();
+        let queues = ports as usize * priorities;
+        let roots = recording.roots.map(|growth| Box::new(RootWatch::new(growth, queues, priorities)));
+        let capture = recording.packets.as_ref().map(|filter| Capture::new(filter, ports));
+        let breakdown = recording
+            .breakdown
+            .then(|| Breakdown::new(net.flows.len(), net.topology.nodes.len(), ports as usize));
+        Probes {
+            on_queues: roots.is_some(),
+            on_stops: roots.is_some(),
+            on_wire: capture.is_some() || breakdown.is_some(),
+            on_flows: breakdown.is_some(),
+            records: Records::new(recording.of(owned), net),
+            roots,
+            capture,
+            breakdown,
+            own: Vec::new(),
+        }
+    }
+
+    /// Adds a probe from outside.
+    pub fn add(&mut self, probe: Box<dyn Probe>) {
+        let hooks = probe.hooks();
+        self.on_queues |= hooks.has(Hooks::QUEUES);
+        self.on_stops |= hooks.has(Hooks::STOPS);
+        self.on_wire |= hooks.has(Hooks::WIRE);
+        self.own.push(probe);
+    }
+
+    /// The probes that are told by [`Probe`] alone.
+    fn all(&mut self) -> (impl Iterator<Item = &mut dyn Probe>, &mut Records) {
+        let roots = self.roots.as_deref_mut().map(|probe| probe as &mut dyn Probe);
+        let capture = self.capture.as_deref_mut().map(|probe| probe as &mut dyn Probe);
+        let own = self.own.iter_mut().map(|probe| &mut **probe as &mut dyn Probe);
+        (roots.into_iter().chain(capture).chain(own), &mut self.records)
+    }
+
+    /// See [`Probe::on_enqueue`].
+    pub fn on_enqueue(&mut self, now: Time, queue: QueueId, packet: &Packet, bytes: u64) {
+        self.all().0.for_each(|probe| probe.on_enqueue(now, queue, packet, bytes));
+    }
+
+    /// See [`Probe::on_dequeue`].
+    pub fn on_dequeue(&mut self, now: Time, queue: QueueId, packet: &Packet, bytes: u64) {
+        self.all().0.for_each(|probe| probe.on_dequeue(now, queue, packet, bytes));
+    }
+
+    /// See [`Probe::on_stop`].
+    pub fn on_stop(&mut self, now: Time, queue: QueueId) {
+        if self.on_stops {
+            self.all().0.for_each(|probe| probe.on_stop(now, queue));
+        }
+    }
+
+    /// An egress queue may send again: what waits in it is told by [`Probes::on_resume`].
+    pub fn stop_ended(&mut self, now: Time, port: PortId, priority: u8, since: Time, frames: u32) {
+        self.records.pause(port, priority, since, now, frames);
+    }
+
+    /// See [`Probe::on_resume`]; only if [`Probes::on_stops`].
+    pub fn on_resume(&mut self, resumed: &Resumed<'_>) {
+        let (probes, records) = self.all();
+        probes.for_each(|probe| probe.on_resume(resumed, records));
+    }
+
+    /// See [`Probe::on_depart`]; only if [`Probes::on_wire`]. The port and class were stopped for `stopped` in all so
+    /// far.
+    #[cold]
+    pub fn on_depart(
+        &mut self,
+        now: Time,
+        net: &Network,
+        packets: &mut Packets,
+        (port, id): (PortId, PacketId),
+        arrival: Time,
+        stopped: Time,
+    ) {
+        if self.breakdown.is_some() {
+            breakdown::on_depart(packets, port, id, now, arrival, stopped);
+        }
+        let departure = Departure { now, port, id, packet: &packets[id], arrival, net, packets };
+        self.all().0.for_each(|probe| probe.on_depart(&departure));
+    }
+
+    /// Writes what the probes have found in a run that has ended.
+    pub fn finish(&mut self, now: Time) {
+        let (probes, records) = self.all();
+        probes.for_each(|probe| probe.finish(now, records));
+    }
+
+    /// Rows of everything whose number grows with time.
+    pub fn rows(&self) -> usize {
+        self.records.rows() + self.capture.as_ref().map_or(0, |capture| capture.len())
+    }
+}

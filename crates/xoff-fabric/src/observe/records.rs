@@ -1,0 +1,345 @@
+//! What a run records: outcomes of flows, totals of ports, pauses, and samples in time.
+//!
+//! Nothing here touches the path of a packet: samples are taken by events of their own, and the rest is written
+//! where something rare happens.
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::throttle::ThrottleState;
+use xoff_schemes::PortState;
+
+use super::breakdown::BreakdownRecord;
+use super::capture::{PacketFilter, PacketRecords};
+use super::detection::{MarkRecord, Marks, StateRecord};
+use crate::ids::{NodeId, PortId};
+use crate::network::Network;
+use crate::packet::Kind;
+
+/// What to record beyond flows and ports.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Recording {
+    /// Sampling interval; none for no samples.
+    pub interval: Option<Time>,
+    /// Ports whose queues are sampled.
+    pub queues: Vec<PortId>,
+    /// Ports whose transmission rate is sampled.
+    pub utilization: Vec<PortId>,
+    /// Flows whose rates are sampled, ascending.
+    pub rates: Vec<u32>,
+    /// Record each pause.
+    pub pauses: bool,
+    /// Record each CNP and CNM at its receiver.
+    pub notifications: bool,
+    /// Record congestion roots, and by them the flows that head-of-line blocking held up: the growth in bytes that
+    /// makes a queue a root.
+    pub roots: Option<u64>,
+    /// Record each mark that a packet is given.
+    pub marks: bool,
+    /// Ports the states of whose queues are recorded.
+    pub states: Vec<PortId>,
+    /// Record each change of a throttle's state.
+    pub throttles: bool,
+    /// Record where each flow's time went.
+    pub breakdown: bool,
+    /// Packets to record.
+    pub packets: Option<PacketFilter>,
+}
+
+impl Recording {
+    /// What of it concerns the ports of a partition.
+    pub(crate) fn of(&self, owned: impl Fn(PortId) -> bool) -> Recording {
+        let own = |ports: &[PortId]| ports.iter().copied().filter(|&p| owned(p)).collect();
+        Recording {
+            queues: own(&self.queues),
+            utilization: own(&self.utilization),
+            states: own(&self.states),
+            ..self.clone()
+        }
+    }
+}
+
+/// How a flow fared.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowOutcome {
+    /// Whether it started at all.
+    pub started: bool,
+    /// When it did.
+    pub start: Time,
+    /// From its start to the last ACK at its sender; none if it did not complete.
+    pub fct: Option<Time>,
+    /// Payload bytes acknowledged.
+    pub acked_bytes: u64,
+    /// Data packets sent.
+    pub packets_sent: u64,
+    /// Payload bytes sent again.
+    pub retransmitted_bytes: u64,
+    /// CNPs received.
+    pub cnps: u64,
+    /// Data packets that arrived marked.
+    pub marks: Marks,
+    /// Time for which its sender's port was paused while it was active.
+    pub paused: Time,
+    /// Whether it waited behind a PAUSE, and none of its hops was a congestion root in that time; only with
+    /// [`Recording::roots`].
+    pub hol_blocked: bool,
+}
+
+/// A queue at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueueSample {
+    /// When.
+    pub time: Time,
+    /// Egress port.
+    pub port: PortId,
+    /// Bytes in all its classes, without the frame on the wire.
+    pub bytes: u64,
+    /// Most bytes since the last sample.
+    pub max_bytes: u64,
+}
+
+/// A flow's rates over the interval that ends at a moment.
+///
+/// A flow's first interval begins with the flow, and its last ends with it or with the run, so that its rows cover
+/// all of its life: their rates times their intervals add up to what it sent and what was acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RateSample {
+    /// When.
+    pub time: Time,
+    /// Length of the interval.
+    pub interval: Time,
+    /// The flow.
+    pub flow: u32,
+    /// Bits on its sender's wire, a second.
+    pub sent_bps: f64,
+    /// Payload bits acknowledged, a second.
+    pub goodput_bps: f64,
+    /// The scheme's rate at that moment.
+    pub rate: Rate,
+    /// The scheme's window in bytes at that moment.
+    pub window: u64,
+}
+
+/// A port's transmission over the interval that ends at a moment.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct UtilizationSample {
+    /// When.
+    pub time: Time,
+    /// Egress port.
+    pub port: PortId,
+    /// Bits sent, a second.
+    pub tx_bps: f64,
+}
+
+/// A time for which an egress was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PauseRecord {
+    /// The egress port that was stopped.
+    pub port: PortId,
+    /// The priority.
+    pub priority: u8,
+    /// Since when.
+    pub start: Time,
+    /// Until when; the end of the run if it still stood.
+    pub end: Time,
+    /// PAUSE frames that made it.
+    pub frames: u32,
+}
+
+/// A time for which an egress queue was a congestion root: see [`crate::roots`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RootRecord {
+    /// The egress port.
+    pub port: PortId,
+    /// The priority.
+    pub priority: u8,
+    /// Since when.
+    pub start: Time,
+    /// Until when; the end of the run if it still was.
+    pub end: Time,
+    /// Most bytes queued in that time.
+    pub max_bytes: u64,
+}
+
+/// A flow that had packets waiting behind a PAUSE.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Waited {
+    pub flow: u32,
+    pub start: Time,
+    pub end: Time,
+}
+
+/// A notification at its sender.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NotificationRecord {
+    /// Arrival.
+    pub time: Time,
+    /// CNP or CNM.
+    pub kind: Kind,
+    /// The flow.
+    pub flow: u32,
+    /// The congestion point of a CNM.
+    pub point: Option<u32>,
+}
+
+/// A throttle's state from a moment on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ThrottleRecord {
+    /// Since when.
+    pub time: Time,
+    /// The host's port.
+    pub port: PortId,
+    /// The state.
+    pub state: ThrottleState,
+}
+
+/// What a probe from outside has found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct OwnRow {
+    /// The probe's name for the quantity.
+    pub name: &'static str,
+    /// When.
+    pub time: Time,
+    /// What it is of: the number of a port, queue, node or flow, as the probe says.
+    pub subject: u32,
+    /// How much.
+    pub value: f64,
+}
+
+/// All that a partition recorded, and at the end what all partitions did.
+#[derive(Default)]
+pub struct Records {
+    pub(crate) recording: Recording,
+    /// By flow; empty before the end.
+    pub flows: Vec<FlowOutcome>,
+    /// By step of [`crate::Schedule`]: when it was done, or was to be; [`Time::NEVER`] where that is not known. Empty before the end.
+    pub steps: Vec<Time>,
+    /// Steps whose time is known.
+    pub(crate) steps_done: Vec<(u32, Time)>,
+    /// What senders know of their flows.
+    pub(crate) outcomes: Vec<(u32, FlowOutcome)>,
+    /// By receivers: flows and their packets that came marked.
+    pub(crate) marked_flows: Vec<(u32, Marks)>,
+    /// By port: PAUSE frames sent.
+    pub pause_frames: Vec<u64>,
+    /// By port: updates of credits sent.
+    pub credit_updates: Vec<u64>,
+    /// By port: packets marked at its egress.
+    pub marks_at: Vec<Marks>,
+    /// By ingress port: packets dropped.
+    pub drops: Vec<u64>,
+    /// CNMs sent.
+    pub cnms_sent: u64,
+    /// CNMs lost at switches that had forgotten the flow.
+    pub cnms_lost: u64,
+    /// By switch with a table of flows: most flows in it at once.
+    pub flow_tables: Vec<(NodeId, u64)>,
+    /// Samples of queues.
+    pub queues: Vec<QueueSample>,
+    /// Samples of flows' rates.
+    pub rates: Vec<RateSample>,
+    /// Samples of ports' transmission.
+    pub utilization: Vec<UtilizationSample>,
+    /// Pauses that have ended.
+    pub pauses: Vec<PauseRecord>,
+    /// Notifications.
+    pub notifications: Vec<NotificationRecord>,
+    /// Congestion roots.
+    pub roots: Vec<RootRecord>,
+    /// Flows that waited behind a PAUSE, once for each.
+    pub(crate) waited: Vec<Waited>,
+    /// How many of those there were, once the blocked ones are known.
+    pub(crate) waits: usize,
+    /// Marks.
+    pub marks: Vec<MarkRecord>,
+    /// States of queues.
+    pub states: Vec<StateRecord>,
+    /// States of throttles.
+    pub throttles: Vec<ThrottleRecord>,
+    /// Where flows' time went.
+    pub breakdown: Vec<BreakdownRecord>,
+    /// Packets. Empty before the end.
+    pub packets: PacketRecords,
+    /// What probes from outside have found.
+    pub own: Vec<OwnRow>,
+    /// By queue: the state of the last row if the queue's states are recorded; empty if none are.
+    pub(crate) states_now: Vec<Option<PortState>>,
+    /// Flows under way whose rates are sampled.
+    pub(super) sampled_flows: Vec<u32>,
+    /// By entry of `recording.utilization`: bytes sent at the last sample.
+    pub(super) sampled_tx: Vec<u64>,
+}
+
+impl Records {
+    /// Nothing recorded yet.
+    pub(crate) fn new(recording: Recording, net: &Network) -> Self {
+        let ports = net.topology.ports() as usize;
+        let mut records = Records {
+            pause_frames: vec![0; ports],
+            credit_updates: vec![0; ports],
+            marks_at: vec![Marks::default(); ports],
+            drops: vec![0; ports],
+            sampled_tx: vec![0; recording.utilization.len()],
+            recording,
+            ..Records::default()
+        };
+        records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
+        records
+    }
+
+    /// Rows of all samples.
+    pub fn sampled_rows(&self) -> usize {
+        self.queues.len() + self.rates.len() + self.utilization.len()
+    }
+
+    /// Rows of congestion roots and of the flows that waited behind pauses.
+    pub fn root_rows(&self) -> usize {
+        self.roots.len() + self.waited.len() + self.waits
+    }
+
+    /// Packets recorded.
+    pub fn packet_rows(&self) -> usize {
+        self.packets.rows().len()
+    }
+
+    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks,
+    /// states, packets, and parts of flows' times.
+    pub fn rows(&self) -> usize {
+        let events = self.pauses.len()
+            + self.notifications.len()
+            + self.marks.len()
+            + self.states.len()
+            + self.throttles.len()
+            + self.breakdown.len()
+            + self.own.len()
+            + self.packet_rows();
+        self.sampled_rows() + events + self.root_rows()
+    }
+
+    /// Whether congestion roots are recorded.
+    pub fn watches_roots(&self) -> bool {
+        self.recording.roots.is_some()
+    }
+
+    /// A step is done at a time, which may still be to come.
+    pub(crate) fn step_done(&mut self, step: u32, at: Time) {
+        self.steps_done.push((step, at));
+    }
+
+    pub(crate) fn pause(&mut self, port: PortId, priority: u8, start: Time, end: Time, frames: u32) {
+        if self.recording.pauses {
+            self.pauses.push(PauseRecord { port, priority, start, end, frames });
+        }
+    }
+
+    pub(crate) fn notification(&mut self, time: Time, kind: Kind, flow: u32, point: Option<u32>) {
+        if self.recording.notifications {
+            self.notifications.push(NotificationRecord { time, kind, flow, point });
+        }
+    }
+
+    /// A receiver has done with a flow.
+    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
+        if marks.any() {
+            self.marked_flows.push((flow, marks));
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Samples in time: of queues, of ports' transmission, and of flows' rates.
+
+use xoff_engine::{Rate, Time};
+
+use super::records::{QueueSample, RateSample, Records, UtilizationSample};
+use crate::ids::{FlowId, PortId};
+
+/// A flow at its last sample, or at its start before the first.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sampled {
+    at: Time,
+    wire_sent: u64,
+    acked: u64,
+}
+
+impl Sampled {
+    /// A flow that starts at `at`.
+    pub fn new(at: Time) -> Self {
+        Sampled { at, wire_sent: 0, acked: 0 }
+    }
+}
+
+/// A flow's counts and rates now.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RatesNow {
+    /// Bytes on its sender's wire so far.
+    pub wire_sent: u64,
+    /// Payload bytes acknowledged so far.
+    pub acked: u64,
+    /// The scheme's rate.
+    pub rate: Rate,
+    /// The scheme's window in bytes.
+    pub window: u64,
+}
+
+impl Records {
+    /// Whether a flow's rates are sampled.
+    pub(crate) fn samples_rates_of(&self, flow: FlowId) -> bool {
+        self.recording.interval.is_some() && self.recording.rates.binary_search(&flow).is_ok()
+    }
+
+    /// A flow has started.
+    pub(crate) fn flow_started(&mut self, flow: FlowId) {
+        if self.samples_rates_of(flow) {
+            self.sampled_flows.push(flow);
+        }
+    }
+
+    /// Adds a row of the flow's rates since its last one, unless no time has passed.
+    pub(crate) fn sample_rates(&mut self, now: Time, flow: FlowId, last: &mut Sampled, rates: &RatesNow) {
+        let interval = now - last.at;
+        if interval == Time::ZERO {
+            return;
+        }
+        let bps = |bytes: u64| bytes as f64 * 8.0 / interval.secs();
+        self.rates.push(RateSample {
+            time: now,
+            interval,
+            flow,
+            sent_bps: bps(rates.wire_sent - last.wire_sent),
+            goodput_bps: bps(rates.acked - last.acked),
+            rate: rates.rate,
+            window: rates.window,
+        });
+        *last = Sampled { at: now, wire_sent: rates.wire_sent, acked: rates.acked };
+    }
+
+    /// Samples queues; `queued` gives a port's bytes and their maximum since the last sample.
+    pub(crate) fn sample_queues(&mut self, now: Time, mut queued: impl FnMut(PortId) -> (u64, u64)) {
+        for &port in &self.recording.queues {
+            let (bytes, max_bytes) = queued(port);
+            self.queues.push(QueueSample { time: now, port, bytes, max_bytes });
+        }
+    }
+
+    /// Samples transmission; `sent` gives the bytes that a port has sent.
+    pub(crate) fn sample_transmission(&mut self, now: Time, sent: impl Fn(PortId) -> u64) {
+        let Some(interval) = self.recording.interval else { return };
+        for (&port, last) in self.recording.utilization.iter().zip(&mut self.sampled_tx) {
+            let sent = sent(port);
+            let tx_bps = (sent - *last) as f64 * 8.0 / interval.secs();
+            *last = sent;
+            self.utilization.push(UtilizationSample { time: now, port, tx_bps });
+        }
+    }
+
+    /// Flows under way whose rates are sampled; the caller gives back those that are still under way.
+    pub(crate) fn take_sampled_flows(&mut self) -> Vec<FlowId> {
+        std::mem::take(&mut self.sampled_flows)
+    }
+
+    /// See [`Records::take_sampled_flows`].
+    pub(crate) fn put_sampled_flows(&mut self, flows: Vec<FlowId>) {
+        self.sampled_flows = flows;
+    }
+}

@@ -1,0 +1,37 @@
+//! Where a partition of the network ends, and what has left it.
+
+use std::sync::Arc;
+
+use super::Transit;
+use crate::ids::NodeId;
+
+/// Number of a partition.
+pub(crate) type PartitionId = u16;
+
+/// A partition's view of the others.
+pub(crate) struct Boundary {
+    /// This partition.
+    pub number: PartitionId,
+    /// By node: its partition.
+    pub partition_of: Arc<[PartitionId]>,
+    /// By partition: packets that have left for it.
+    pub outboxes: Vec<Transit>,
+}
+
+impl Boundary {
+    /// Whether a node is in this partition.
+    #[inline]
+    pub fn owns(&self, node: NodeId) -> bool {
+        self.partition_of[node as usize] == self.number
+    }
+
+    /// What has left for the partition of a node.
+    pub fn outbox(&mut self, node: NodeId) -> &mut Transit {
+        &mut self.outboxes[usize::from(self.partition_of[node as usize])]
+    }
+
+    /// Packets that have left.
+    pub fn departed(&self) -> usize {
+        self.outboxes.iter().map(Transit::len).sum()
+    }
+}

@@ -1,0 +1,230 @@
+//! Packets, the pool that they live in, and their way from one partition of the network to another.
+//!
+//! The room owns what a packet is. It touches nothing else.
+
+mod boundary;
+mod class;
+mod pool;
+mod transit;
+pub(crate) mod way;
+
+pub(crate) use boundary::{Boundary, PartitionId};
+pub use class::{CONTROL, DATA, MAC_CONTROL, MAX_PRIORITIES};
+pub use pool::Packets;
+pub(crate) use transit::Transit;
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::{Cnm, Mark};
+
+use crate::ids::{FlowId, PortId};
+
+/// A packet's index in the pool.
+pub type PacketId = u32;
+
+/// No packet.
+pub const NO_PACKET: PacketId = u32::MAX;
+
+/// In place of a message's number in frames that belong to none.
+pub const NO_FLOW: FlowId = u32::MAX;
+
+/// What a packet is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Kind {
+    /// Payload of a message.
+    Data,
+    /// Acknowledgement: cumulative, and of the data packet that it answers.
+    Ack,
+    /// Negative acknowledgement: data is missing from `seq` on (lossy networks, and selective repeat).
+    Nack,
+    /// Congestion notification packet, from a receiver.
+    Cnp,
+    /// Congestion notification message, from a switch.
+    Cnm,
+    /// PAUSE (quanta above zero) or RESUME of one priority; never leaves its link.
+    Pfc,
+    /// How far the neighbour may count its credits; never leaves its link.
+    CreditUpdate,
+}
+
+/// Set on the packet that ends its message.
+pub const LAST: u8 = 1;
+/// The packet's bytes count at its ingress port of the switch that it is in.
+pub const CHARGED: u8 = 2;
+/// The CNP carries a rate.
+pub const HAS_RATE: u8 = 4;
+/// The data packet goes for a second time.
+pub const RESENT: u8 = 8;
+
+/// In `position`: each switch chooses the packet's next hop. The rest is the port at which the packet ends.
+pub(crate) const BY_HOP: u32 = 1 << 31;
+
+/// A packet: one cache line. Telemetry lies beside it in [`Packets`], only if a scheme asks for it.
+#[derive(Clone, Copy, Debug)]
+#[repr(C, align(64))]
+pub struct Packet {
+    /// Data: offset of its first payload byte in its connection. ACK, NACK: all before this offset has arrived.
+    /// Other kinds keep something else here: see [`Packet::rate`], [`Packet::quanta`] and [`Packet::credit_limit`].
+    pub seq: u64,
+    /// When the data packet, or the one that this ACK answers, left its sender.
+    pub sent_at: Time,
+    /// The message that it belongs to; [`NO_FLOW`] for frames of flow control.
+    pub flow: FlowId,
+    /// When the next packet of the same link arrives; never if none follows it.
+    pub next_at: Time,
+    /// Next packet of the same queue or link, or next free slot.
+    pub next: PacketId,
+    /// Index of its next egress port in the network's paths, or the port at which it ends, see [`Packet::destination`].
+    pub position: u32,
+    /// Port by which it entered its current node.
+    pub ingress: PortId,
+    /// CNM: the congestion point. Data and ACKs whose next hop each switch chooses: see [`Packet::path_number`].
+    pub point: u32,
+    /// Number of the data packet, or of the one that this ACK answers, in the order of first transmission on its
+    /// connection, modulo 2^32.
+    pub number: u32,
+    /// Bytes on the wire.
+    pub size: u16,
+    /// Payload bytes.
+    pub payload: u16,
+    /// The receiver's count of flows, in ACKs.
+    pub flow_count: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Queue class: 0 MAC control, 1 control, 2 + p data priority p.
+    pub class: u8,
+    /// Its congestion mark.
+    pub mark: Mark,
+    /// [`LAST`], [`CHARGED`], [`HAS_RATE`], [`RESENT`].
+    pub flags: u8,
+    /// INT records so far; frames of flow control name their priority here, see [`Packet::link_priority`].
+    pub hops: u8,
+    /// Links that it has come along, if each switch chooses its next hop.
+    pub links: u8,
+}
+
+impl Packet {
+    /// A packet without anything that only some kinds have.
+    #[inline(always)] // on the way of every packet
+    fn plain(kind: Kind, class: u8, size: u64, now: Time) -> Packet {
+        Packet {
+            seq: 0,
+            sent_at: now,
+            flow: NO_FLOW,
+            next_at: Time::NEVER,
+            next: NO_PACKET,
+            position: 0,
+            ingress: 0,
+            point: 0,
+            number: 0,
+            size: size as u16,
+            payload: 0,
+            flow_count: 0,
+            kind,
+            class,
+            mark: Mark::None,
+            flags: 0,
+            hops: 0,
+            links: 0,
+        }
+    }
+
+    /// Data of `flow` that leaves its host by `port` with `payload` bytes, `size` on the wire, from `seq` of the
+    /// connection on.
+    #[inline(always)] // on the way of every packet
+    #[allow(clippy::too_many_arguments)] // a packet has as many parts
+    pub fn data(
+        flow: FlowId,
+        seq: u64,
+        number: u32,
+        payload: u64,
+        size: u64,
+        class: u8,
+        port: PortId,
+        now: Time,
+    ) -> Packet {
+        let payload = payload as u16;
+        Packet { flow, seq, number, payload, ingress: port, ..Packet::plain(Kind::Data, class, size, now) }
+    }
+
+    /// A receiver's CNP for `flow`, which reports `mark` and, if there is one, asks for a `rate`.
+    pub fn cnp(flow: FlowId, size: u64, mark: Mark, rate: Option<Rate>, now: Time) -> Packet {
+        let flags = if rate.is_some() { HAS_RATE } else { 0 };
+        let seq = rate.map_or(0, |rate| rate.bps());
+        Packet { flow, seq, mark, flags, ..Packet::plain(Kind::Cnp, CONTROL, size, now) }
+    }
+
+    /// A switch's `message` to the source of `flow`.
+    pub fn cnm(flow: FlowId, message: &Cnm, size: u64, port: PortId, now: Time) -> Packet {
+        let (seq, point) = (message.rate.bps(), message.point);
+        Packet { flow, seq, point, ingress: port, ..Packet::plain(Kind::Cnm, CONTROL, size, now) }
+    }
+
+    /// A PAUSE of `priority` for `quanta`, or a RESUME if these are 0, that leaves by `port`.
+    pub fn pfc(port: PortId, priority: u8, quanta: u16, size: u64, now: Time) -> Packet {
+        let (seq, hops) = (u64::from(quanta), priority);
+        Packet { seq, hops, ingress: port, ..Packet::plain(Kind::Pfc, MAC_CONTROL, size, now) }
+    }
+
+    /// An update of the credits of `priority` that leaves by `port`; its limit is filled in when it leaves.
+    pub fn credit_update(port: PortId, priority: u8, size: u64, now: Time) -> Packet {
+        Packet {
+            hops: priority,
+            ingress: port,
+            ..Packet::plain(Kind::CreditUpdate, MAC_CONTROL, size, now)
+        }
+    }
+
+    /// The rate that a CNM grants, or that a CNP carries.
+    pub fn rate(&self) -> Option<Rate> {
+        (self.kind == Kind::Cnm || self.flags & HAS_RATE != 0).then_some(Rate(self.seq))
+    }
+
+    /// A PFC frame's quanta; 0 for a RESUME.
+    pub fn quanta(&self) -> u64 {
+        self.seq
+    }
+
+    /// Up to where the neighbour may count its credits, in a credit update.
+    pub fn credit_limit(&self) -> u64 {
+        self.seq
+    }
+
+    /// The priority that a frame of flow control concerns.
+    pub fn link_priority(&self) -> u8 {
+        self.hops
+    }
+
+    /// Whether the packet is a frame of flow control, which never leaves its link.
+    pub fn concerns_link(&self) -> bool {
+        matches!(self.kind, Kind::Pfc | Kind::CreditUpdate)
+    }
+
+    /// The host's port at which the packet ends, if each switch chooses its next hop; `None` if its path is fixed.
+    #[inline]
+    pub fn destination(&self) -> Option<PortId> {
+        (self.position & BY_HOP != 0).then_some(self.position & !BY_HOP)
+    }
+
+    /// Lets each switch choose the next hop to a host's `port`; `path_number` names one of the equal-cost paths.
+    #[inline]
+    pub fn goes_to(&mut self, port: PortId, path_number: u32) {
+        (self.position, self.point) = (port | BY_HOP, path_number);
+    }
+
+    /// Which of the equal-cost paths that remain the packet takes, in data and ACKs that are forwarded hop by hop.
+    #[inline]
+    pub fn path_number(&self) -> u32 {
+        self.point
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_is_one_cache_line() {
+        assert_eq!(size_of::<Packet>(), 64);
+    }
+}

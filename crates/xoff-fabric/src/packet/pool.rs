@@ -1,0 +1,207 @@
+//! The pool that packets live in, each with its telemetry beside it.
+
+use std::hint::select_unpredictable;
+
+use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
+use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
+
+use super::way::Ways;
+use super::{NO_PACKET, Packet, PacketId};
+
+/// A packet's telemetry in hardware widths: one cache line.
+#[derive(Clone, Copy, Default)]
+#[repr(align(64))]
+pub(super) struct PackedStack([PackedRecord; MAX_INT_HOPS]);
+
+/// The telemetry of all packets, in the run's format.
+pub(super) enum IntPool {
+    Off,
+    Packed(Vec<PackedStack>),
+    Exact(Vec<[ExactRecord; MAX_INT_HOPS]>),
+}
+
+/// The pool of packets. A freed slot is the next to be used, as it is still in the cache.
+pub struct Packets {
+    slots: Vec<Packet>,
+    pub(super) int: IntPool,
+    /// INT's units are 2^this times as large.
+    int_shift: u8,
+    free: PacketId,
+    live: u32,
+    /// Ways of packets; `None` unless a probe asks where flows' time goes.
+    pub(crate) ways: Option<Box<Ways>>,
+}
+
+impl Packets {
+    /// An empty pool without telemetry.
+    pub fn new() -> Self {
+        Packets { slots: Vec::new(), int: IntPool::Off, int_shift: 0, free: NO_PACKET, live: 0, ways: None }
+    }
+
+    /// An empty pool whose packets carry telemetry, in full precision if `exact`, else in units 2^`shift` times as
+    /// large.
+    pub fn with_int(exact: bool, shift: u8) -> Self {
+        let int = if exact { IntPool::Exact(Vec::new()) } else { IntPool::Packed(Vec::new()) };
+        Packets { int, int_shift: shift, ..Packets::new() }
+    }
+
+    /// See [`xoff_schemes::int::IntStack::unit_shift`].
+    pub fn int_shift(&self) -> u8 {
+        self.int_shift
+    }
+
+    /// Packets in use.
+    pub fn live(&self) -> u32 {
+        self.live
+    }
+
+    /// Puts a packet in.
+    #[inline]
+    pub fn insert(&mut self, packet: Packet) -> PacketId {
+        self.live += 1;
+        let id = self.free;
+        if id != NO_PACKET {
+            let slot = &mut self.slots[id as usize];
+            self.free = slot.next;
+            *slot = packet;
+            return id;
+        }
+        self.slots.push(packet);
+        match &mut self.int {
+            IntPool::Off => {}
+            IntPool::Packed(v) => v.push(Default::default()),
+            IntPool::Exact(v) => v.push(Default::default()),
+        }
+        (self.slots.len() - 1) as PacketId
+    }
+
+    /// Takes a packet out.
+    #[inline]
+    pub fn remove(&mut self, id: PacketId) {
+        self.live -= 1;
+        self.slots[id as usize].next = self.free;
+        self.free = id;
+    }
+
+    /// The telemetry of packet `id`, `hops` records long.
+    #[inline]
+    pub fn int_records(&self, id: PacketId, hops: u8) -> xoff_schemes::int::Records<'_> {
+        use xoff_schemes::int::Records;
+        match &self.int {
+            IntPool::Off => Records::Packed(&[]),
+            IntPool::Packed(v) => Records::Packed(&v[id as usize].0[..hops as usize]),
+            IntPool::Exact(v) => Records::Exact(&v[id as usize][..hops as usize]),
+        }
+    }
+
+    /// Fetches packet `id` and its telemetry into the cache, if there is such a packet: the caller is about to use it.
+    #[inline]
+    pub fn prefetch(&self, id: PacketId) {
+        fetch_ahead(&self.slots, id);
+        if let IntPool::Packed(stacks) = &self.int {
+            fetch_ahead(stacks, id);
+        }
+    }
+
+    /// Appends a record to packet `id` if it is `wanted`. Packets that want one and others interleave unpredictably, so
+    /// the choice is no branch.
+    #[inline(always)] // on the way of every packet
+    pub fn stamp_if(&mut self, wanted: bool, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
+        let IntPool::Packed(stacks) = &mut self.int else {
+            return if wanted {
+                self.stamp(id, code, reading)
+            };
+        };
+        let hops = &mut self.slots[id as usize].hops;
+        debug_assert!(!wanted || usize::from(*hops) < MAX_INT_HOPS, "paths are no longer than telemetry");
+        let record = &mut stacks[id as usize].0[usize::from(*hops) % MAX_INT_HOPS];
+        *hops += u8::from(wanted);
+        *record =
+            select_unpredictable(wanted, PackedRecord::stamp(code, self.int_shift, &reading()), *record);
+    }
+
+    /// Appends a record to packet `id`.
+    #[inline(always)] // on the way of every packet
+    pub fn stamp(&mut self, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
+        let packet = &mut self.slots[id as usize];
+        let hop = packet.hops as usize;
+        packet.hops += 1;
+        match &mut self.int {
+            IntPool::Off => {}
+            IntPool::Packed(v) => {
+                v[id as usize].0[hop] = PackedRecord::stamp(code, self.int_shift, &reading())
+            }
+            IntPool::Exact(v) => v[id as usize][hop] = ExactRecord::stamp(&reading()),
+        }
+    }
+}
+
+impl ArrivalLinks for Packets {
+    #[inline(always)]
+    fn link(&mut self, id: PacketId, time: Time, next: PacketId) {
+        let packet = &mut self[id];
+        debug_assert_eq!(packet.next_at, Time::NEVER, "nothing follows it so far");
+        (packet.next_at, packet.next) = (time, next);
+    }
+
+    #[inline(always)]
+    fn unlink(&mut self, id: PacketId) -> (Time, PacketId) {
+        let packet = &mut self[id];
+        (std::mem::replace(&mut packet.next_at, Time::NEVER), packet.next)
+    }
+}
+
+impl Default for Packets {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl std::ops::Index<PacketId> for Packets {
+    type Output = Packet;
+    #[inline]
+    fn index(&self, id: PacketId) -> &Packet {
+        &self.slots[id as usize]
+    }
+}
+
+impl std::ops::IndexMut<PacketId> for Packets {
+    #[inline]
+    fn index_mut(&mut self, id: PacketId) -> &mut Packet {
+        &mut self.slots[id as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::packet::{DATA, Packet};
+    use xoff_engine::Rate;
+    use xoff_schemes::int::Records;
+
+    #[test]
+    fn packed_telemetry_is_one_cache_line() {
+        assert_eq!((size_of::<PackedStack>(), align_of::<PackedStack>()), (64, 64));
+    }
+
+    #[test]
+    fn only_packets_that_want_a_record_get_one() {
+        // The maximum number of hops: a data packet gets all of them, and an unwanted record changes none.
+        let mut packets = Packets::with_int(false, 0);
+        let id = packets.insert(Packet::data(0, 0, 0, 900, 1_000, DATA, 0, Time::ZERO));
+        let reading = |hop: u64| PortReading {
+            at: Time::from_ns(hop),
+            tx_bytes: 128 * hop,
+            queue_bytes: 80 * hop,
+            rate: Rate::from_gbps(100),
+        };
+        for hop in 1..=MAX_INT_HOPS as u64 {
+            packets.stamp_if(true, id, 1, || reading(hop));
+            packets.stamp_if(false, id, 1, || reading(99));
+        }
+        assert_eq!(packets[id].hops as usize, MAX_INT_HOPS);
+        let Records::Packed(records) = packets.int_records(id, packets[id].hops) else { panic!("packed") };
+        let seen: Vec<u64> = records.iter().map(|record| record.reading(0).queue_bytes / 80).collect();
+        assert_eq!(seen, [1, 2, 3, 4, 5, 6, 7, 8]);
+    }
+}

@@ -1,0 +1,37 @@
+//! How a flow's identity becomes a choice among equal ways.
+
+use rand::Rng;
+use xoff_engine::random::mix;
+use xoff_engine::{Domain, stream};
+
+use crate::path::topology::NodeId;
+
+/// A hash of flows and what switches make of it.
+pub(super) trait Choice {
+    /// The hash of the flow with this key from one host to another.
+    fn flow(&self, from: NodeId, to: NodeId, key: u64) -> u64;
+    /// Which of `ways`, at least 1, the switch `node` picks for a flow with this hash.
+    fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize;
+}
+
+/// A hash of 64 bits, mixed again with each switch's number. Switches that took the same bits of one hash would
+/// all pick alike, so that the second tier would use a part of its links only (hash polarization).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mixing {
+    salt: u64,
+}
+
+impl Mixing {
+    pub(super) fn new(seed: u64) -> Mixing {
+        Mixing { salt: stream(seed, Domain::Routing, 0).next_u64() }
+    }
+}
+
+impl Choice for Mixing {
+    fn flow(&self, from: NodeId, to: NodeId, key: u64) -> u64 {
+        mix(mix(self.salt ^ (u64::from(from) << 32 | u64::from(to))) ^ key)
+    }
+    fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize {
+        (mix(hash ^ mix(u64::from(node))) % ways as u64) as usize
+    }
+}

@@ -1,0 +1,151 @@
+//! D-mod-k routing in fat-trees (Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
+//! Life Fat Trees, 2010), the static routing of InfiniBand that TCD's runs have (section 5.2.2).
+//!
+//! The destination alone decides on every link. On the way up from level `l` of the tree (1 at the hosts) a switch with
+//! `w_l` links upwards takes number
+//!
+//! ```text
+//! floor(d / (w_1 ... w_(l-1))) mod w_l
+//! ```
+//!
+//! for the host number `d`, in the order of links, until the destination is below; from there the way down is the only
+//! one. So packets to one host meet at one switch of the top, whoever sends them, and hosts share the links upwards evenly.
+//! ACKs are packets to the sender: they take the way of that.
+
+use super::switches::SwitchGraph;
+use super::{End, RoutingError};
+use crate::path::topology::{NodeKind, PortId, Topology};
+
+/// No way down.
+const NONE: PortId = PortId::MAX;
+
+/// Links of a switch to the tier above: egress port and the switch there.
+type Upwards = Box<[(PortId, u32)]>;
+
+#[derive(Clone, Debug)]
+pub(super) struct DModK {
+    /// By host's node: its number among the hosts.
+    numbers: Box<[u32]>,
+    /// By switch: links upwards, in order.
+    up: Box<[Upwards]>,
+    /// By switch and then by switch with hosts, the link downwards; [`NONE`] where that one is not below.
+    down: Box<[Box<[PortId]>]>,
+}
+
+impl DModK {
+    /// Prepares it on a network of tiers in which each switch links to the tiers next to its own only, no switch is below
+    /// another by two links, and switches of the top reach all hosts.
+    pub(super) fn new(topology: &Topology, graph: &SwitchGraph) -> Result<DModK, RoutingError> {
+        let name = |s: u32| topology.nodes[graph.node(s) as usize].name.clone();
+        let tier = |s: u32| topology.nodes[graph.node(s) as usize].tier;
+        let switches = 0..graph.len() as u32;
+        let mut numbers = vec![u32::MAX; topology.nodes.len()];
+        for (number, host) in topology.hosts().into_iter().enumerate() {
+            numbers[host as usize] = number as u32;
+        }
+        let level = switches.clone().find_map(|s| {
+            let same = graph.links(s).iter().find(|(_, to)| tier(s).abs_diff(tier(*to)) != 1);
+            same.map(|&(_, to)| (s, to))
+        });
+        if let Some((a, b)) = level {
+            return Err(RoutingError::NotAFatTree {
+                why: format!(
+                    "a link joins `{}` and `{}`, of which neither is one tier above the other",
+                    name(a),
+                    name(b)
+                ),
+            });
+        }
+        let mut down: Vec<Box<[PortId]>> =
+            switches.clone().map(|_| vec![NONE; graph.len()].into_boxed_slice()).collect();
+        let mut bottom_up: Vec<u32> = switches.clone().collect();
+        bottom_up.sort_by_key(|&s| tier(s));
+        for &s in &bottom_up {
+            for &(port, below) in graph.links(s).iter().filter(|(_, to)| tier(*to) < tier(s)) {
+                for target in switches.clone() {
+                    if target != below && down[below as usize][target as usize] == NONE {
+                        continue;
+                    }
+                    if down[s as usize][target as usize] != NONE {
+                        let (above, below) = (name(s), name(target));
+                        let why = format!("two ways lead down from `{above}` to `{below}`");
+                        return Err(RoutingError::NotAFatTree { why });
+                    }
+                    down[s as usize][target as usize] = port;
+                }
+            }
+        }
+        let up: Vec<Upwards> = switches
+            .clone()
+            .map(|s| graph.links(s).iter().copied().filter(|(_, to)| tier(*to) > tier(s)).collect())
+            .collect();
+        let is_host = |n: u32| topology.nodes[n as usize].kind == NodeKind::Host;
+        let mut with_hosts: Vec<u32> = (0..topology.nodes.len() as u32)
+            .filter(|&n| is_host(n))
+            .filter_map(|h| graph.switch_of_host(h))
+            .collect();
+        with_hosts.sort_unstable();
+        with_hosts.dedup();
+        let tree = DModK { numbers: numbers.into(), up: up.into(), down: down.into() };
+        tree.check_reach(&with_hosts, name)?;
+        Ok(tree)
+    }
+
+    /// Refuses a network in which the choice of a link upwards decides on what can be reached from there.
+    fn check_reach(&self, with_hosts: &[u32], name: impl Fn(u32) -> String) -> Result<(), RoutingError> {
+        for s in 0..self.up.len() as u32 {
+            let ups = &self.up[s as usize];
+            let missed = |from: u32| with_hosts.iter().copied().find(|&to| !self.below(from, to));
+            if let (true, Some(to)) = (ups.is_empty(), missed(s)) {
+                let why = format!("`{}` is at the top, and `{}` is not below it", name(s), name(to));
+                return Err(RoutingError::NotAFatTree { why });
+            }
+            let differing = ups.windows(2).find_map(|pair| {
+                let (a, b) = (pair[0].1, pair[1].1);
+                let to = with_hosts.iter().copied().find(|&to| self.below(a, to) != self.below(b, to))?;
+                Some((a, b, to))
+            });
+            if let Some((a, b, to)) = differing {
+                let why = format!(
+                    "of `{}` and `{}`, both above `{}`, one alone has `{}` below it",
+                    name(a),
+                    name(b),
+                    name(s),
+                    name(to)
+                );
+                return Err(RoutingError::NotAFatTree { why });
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether `to` is `from` or below it.
+    fn below(&self, from: u32, to: u32) -> bool {
+        from == to || self.down[from as usize][to as usize] != NONE
+    }
+
+    /// Appends the ports between the two switches; none where there is no way.
+    pub(super) fn path(
+        &self,
+        next: impl Fn(PortId) -> u32,
+        from: End,
+        to: End,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        let mut number = self.numbers[to.host as usize] as usize;
+        let mut at = from.switch;
+        while !self.below(at, to.switch) {
+            let ups = &self.up[at as usize];
+            let &(port, above) = ups.get(number % ups.len().max(1))?;
+            number /= ups.len();
+            out.push(port);
+            at = above;
+        }
+        while at != to.switch {
+            let port = self.down[at as usize][to.switch as usize];
+            out.push(port);
+            at = next(port);
+        }
+        Some(())
+    }
+}

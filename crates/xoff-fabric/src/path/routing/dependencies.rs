@@ -1,0 +1,55 @@
+//! Whether paths can lead to a deadlock (Dally and Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection
+//! Networks, IEEE Transactions on Computers 1987): where flow control holds a link's packets until the next link takes
+//! them, a network cannot come to a stop for ever if no link waits for itself over others.
+
+use petgraph::algo::tarjan_scc;
+use petgraph::graphmap::DiGraphMap;
+
+use super::{Router, RoutingError};
+use crate::path::topology::PortId;
+
+/// Which link waits for which: a path that passes two links one after the other makes the first wait for the second.
+/// Links are known by the egress ports at their beginning.
+#[derive(Clone, Debug, Default)]
+pub struct Dependencies {
+    graph: DiGraphMap<PortId, ()>,
+}
+
+impl Dependencies {
+    /// Adds those of a path, as [`Router::path`] gives it.
+    pub fn add(&mut self, path: &[PortId]) {
+        for pair in path.windows(2) {
+            self.graph.add_edge(pair[0], pair[1], ());
+        }
+    }
+
+    /// Links that wait for each other in a circle, ascending; empty where none do.
+    pub fn cycle(&self) -> Vec<PortId> {
+        // A path never passes a link twice in a row, so a circle has at least two links.
+        let circle = tarjan_scc(&self.graph).into_iter().find(|links| links.len() > 1);
+        let mut links = circle.unwrap_or_default();
+        links.sort_unstable();
+        links
+    }
+}
+
+impl Router {
+    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows each.
+    pub fn dependencies(&self, flows: u64) -> Result<Dependencies, RoutingError> {
+        let hosts = self.topology.hosts();
+        let (mut dependencies, mut path) = (Dependencies::default(), Vec::new());
+        for &src in &hosts {
+            for &dst in hosts.iter().filter(|&&dst| dst != src) {
+                for flow in 0..flows {
+                    path.clear();
+                    self.path(src, dst, flow, &mut path)?;
+                    dependencies.add(&path);
+                    path.clear();
+                    self.ack_path(src, dst, flow, &mut path)?;
+                    dependencies.add(&path);
+                }
+            }
+        }
+        Ok(dependencies)
+    }
+}

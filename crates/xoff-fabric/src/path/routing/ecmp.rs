@@ -1,0 +1,78 @@
+//! Equal-cost multipath (RFC 2992) by a hash of the flow.
+//!
+//! A table holds the distance of each switch to one destination switch; a link is a candidate where it leads nearer.
+//! Tables are made when a path first asks for them: a fat-tree with k = 32 has 8192 hosts, but 512 destination
+//! switches with 1280 distances each.
+//!
+//! Symmetric ECMP (FNCC, Section 3.1, Observation 2 and Fig. 5) cannot rest on a hash of the sorted addresses alone,
+//! since the switches on the way back may have other sets of candidates. Here the path is chosen from the host with
+//! the lower number to the other one, and followed backwards in the opposite direction: the two agree in any
+//! topology, with parallel links too.
+
+use std::sync::OnceLock;
+
+use super::choice::Choice;
+use super::params::Ecmp;
+use super::switches::SwitchGraph;
+use super::{End, reverse};
+use crate::path::topology::PortId;
+
+/// Not reachable within the 65,534 links that 16 bits count.
+pub(super) const FAR: u16 = u16::MAX;
+
+#[derive(Clone, Debug)]
+pub(super) struct EcmpTable<C> {
+    choice: C,
+    symmetric: bool,
+    /// For each destination switch, the distance of all switches.
+    distances: Box<[OnceLock<Box<[u16]>>]>,
+}
+
+impl<C: Choice> EcmpTable<C> {
+    pub(super) fn new(graph: &SwitchGraph, params: &Ecmp, choice: C) -> Self {
+        let distances = (0..graph.len()).map(|_| OnceLock::new()).collect();
+        EcmpTable { choice, symmetric: params.is_symmetric(), distances }
+    }
+
+    pub(super) fn symmetric(&self) -> bool {
+        self.symmetric
+    }
+
+    /// Appends the ports between the two switches; none where there is no way, or only one beyond 65,534 links.
+    pub(super) fn path(
+        &self,
+        graph: &SwitchGraph,
+        from: End,
+        to: End,
+        key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        if self.symmetric && from.host > to.host {
+            let start = out.len();
+            self.choose(graph, to, from, key, out)?;
+            reverse(&mut out[start..]);
+            return Some(());
+        }
+        self.choose(graph, from, to, key, out)
+    }
+
+    fn choose(&self, graph: &SwitchGraph, from: End, to: End, key: u64, out: &mut Vec<PortId>) -> Option<()> {
+        let distance = self.distances[to.switch as usize].get_or_init(|| {
+            graph.distances(to.switch).into_iter().map(|d| u16::try_from(d).unwrap_or(FAR)).collect()
+        });
+        let hash = self.choice.flow(from.host, to.host, key);
+        let mut at = from.switch;
+        while at != to.switch {
+            let left = distance[at as usize];
+            if left == FAR {
+                return None;
+            }
+            let mut nearer = graph.links(at).iter().filter(|&&(_, next)| distance[next as usize] == left - 1);
+            let pick = self.choice.at(hash, graph.node(at), nearer.clone().count());
+            let &(port, next) = nearer.nth(pick)?;
+            out.push(port);
+            at = next;
+        }
+        Some(())
+    }
+}

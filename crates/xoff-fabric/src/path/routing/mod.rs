@@ -1,0 +1,212 @@
+//! Which way a flow's packets and their ACKs take through the network.
+//!
+//! A path is the sequence of egress ports from the sending host's to the last switch's. It is computed once a flow,
+//! so that a packet's way costs no look-up at each hop. Hosts never forward.
+//!
+//! FNCC writes telemetry of a data packet's path into the ACK as that passes the same switches, and so depends on
+//! symmetric paths (Section 3.1, Observation 2). Its two methods are here: ECMP whose choice is symmetric, and
+//! several spanning trees. Asymmetric ECMP shows what happens without.
+
+mod choice;
+mod d_mod_k;
+mod dependencies;
+mod ecmp;
+mod error;
+mod metrics;
+mod next_hops;
+mod ns3_hpcc;
+mod params;
+mod slowest;
+mod static_routes;
+mod switches;
+mod trees;
+
+pub use dependencies::Dependencies;
+pub use error::RoutingError;
+pub use next_hops::NextHops;
+pub use params::{DModK, Ecmp, EcmpHash, PathChoice, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use slowest::LinkTime;
+pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
+
+use choice::Mixing;
+use ecmp::EcmpTable;
+use ns3_hpcc::Ns3Table;
+use static_routes::StaticTable;
+use switches::{SwitchGraph, UNREACHED};
+use trees::Trees;
+
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
+
+/// A topology's paths under one kind of routing.
+#[derive(Clone, Debug)]
+pub struct Router {
+    topology: Topology,
+    graph: SwitchGraph,
+    ways: Ways,
+    choice: PathChoice,
+}
+
+/// What decides between switches.
+#[derive(Clone, Debug)]
+enum Ways {
+    Ecmp(EcmpTable<Mixing>),
+    Ns3Hpcc(Ns3Table),
+    Trees(Trees),
+    Static(StaticTable),
+    DModK(d_mod_k::DModK),
+}
+
+/// One end of a path: a host and its switch.
+#[derive(Clone, Copy, Debug)]
+struct End {
+    host: NodeId,
+    /// The switch's index in [`SwitchGraph`].
+    switch: u32,
+}
+
+impl Default for Router {
+    /// That of a network without nodes.
+    fn default() -> Self {
+        let graph = SwitchGraph::default();
+        let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
+        Router { topology: Topology::default(), graph, ways, choice: PathChoice::default() }
+    }
+}
+
+impl Router {
+    /// Prepares `routing` on a topology that [`Topology::validate`] accepts. The choices among equal paths follow
+    /// from `seed` alone.
+    pub fn new(topology: &Topology, routing: &Routing, seed: u64) -> Result<Router, RoutingError> {
+        let graph = SwitchGraph::new(topology);
+        let mixing = Mixing::new(seed);
+        let choice = match routing {
+            Routing::Ecmp(params) => params.choice,
+            _ => PathChoice::PerConnection,
+        };
+        let ways = match routing {
+            Routing::Ecmp(params) => {
+                params.check()?;
+                match params.hash {
+                    EcmpHash::Own => Ways::Ecmp(EcmpTable::new(&graph, params, mixing)),
+                    EcmpHash::Ns3Hpcc => Ways::Ns3Hpcc(Ns3Table::new(topology, &graph, params)?),
+                }
+            }
+            Routing::SpanningTrees(params) => Ways::Trees(Trees::new(topology, &graph, params, mixing)?),
+            Routing::StaticRoutes(params) => {
+                Ways::Static(StaticTable::new(topology, &graph, params, mixing)?)
+            }
+            Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(topology, &graph)?),
+        };
+        Ok(Router { topology: topology.clone(), graph, ways, choice })
+    }
+
+    /// Appends to `out` the egress ports that packets from host `src` to host `dst` pass: the sender's first, that
+    /// of the last switch to the receiver last. `flow_key` stands for what tells the pair's flows apart, as the UDP
+    /// source port does. After an error `out` is as it was.
+    pub fn path(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        self.way(src, dst, flow_key, false, out)
+    }
+
+    /// As [`Router::path`], for data or for the ACKs that answer data the other way.
+    fn way(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        ack: bool,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
+        if src == dst {
+            return Err(RoutingError::SameHost { host: self.name(src) });
+        }
+        let before = out.len();
+        out.push(first);
+        if first != last {
+            let end = |host| self.graph.switch_of_host(host).map(|switch| End { host, switch });
+            let (Some(from), Some(to)) = (end(src), end(dst)) else {
+                out.truncate(before);
+                return Err(self.unreachable(src, dst));
+            };
+            let found = match &self.ways {
+                Ways::Ecmp(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::Ns3Hpcc(table) => table.path(&self.graph, from, to, flow_key, ack, out),
+                Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
+                Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::DModK(tree) => {
+                    let next = |port| self.graph.switch(self.topology.node_of(peer(port)));
+                    tree.path(next, from, to, out)
+                }
+            };
+            if found.is_none() {
+                out.truncate(before);
+                return Err(self.unreachable(src, dst));
+            }
+            out.push(last);
+        }
+        Ok(())
+    }
+
+    /// Appends the egress ports that the ACKs of the flow from `src` to `dst` pass, the receiver's first. They are
+    /// routed as what they are, packets from `dst` to `src`; under symmetric routing that is the data's path
+    /// backwards, under asymmetric ECMP a choice of its own.
+    pub fn ack_path(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        self.way(dst, src, flow_key, true, out)
+    }
+
+    /// The equal-cost next hops of all switches, if packets choose their way as they go.
+    pub fn next_hops(&self) -> Option<NextHops> {
+        (self.choice != PathChoice::PerConnection).then(|| NextHops::new(&self.topology, self, self.choice))
+    }
+
+    /// Whether every ACK is certain to take its data's path backwards, whatever the topology.
+    pub fn is_symmetric(&self) -> bool {
+        match &self.ways {
+            Ways::Ecmp(table) => table.symmetric(),
+            Ways::Ns3Hpcc(_) | Ways::DModK(_) => false,
+            Ways::Trees(_) => true,
+            Ways::Static(table) => table.symmetric(),
+        }
+    }
+
+    fn host_port(&self, node: NodeId) -> Result<PortId, RoutingError> {
+        match self.topology.nodes.get(node as usize) {
+            None => Err(RoutingError::NoSuchNode { node }),
+            Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
+            Some(n) => {
+                self.graph.host_port(node).ok_or_else(|| RoutingError::NotConnected { host: n.name.clone() })
+            }
+        }
+    }
+
+    fn name(&self, node: NodeId) -> String {
+        self.topology.nodes[node as usize].name.clone()
+    }
+
+    fn unreachable(&self, from: NodeId, to: NodeId) -> RoutingError {
+        let switches = self.graph.switch_of_host(from).zip(self.graph.switch_of_host(to));
+        let connected = switches.is_some_and(|(a, b)| self.graph.distances(b)[a as usize] != UNREACHED);
+        let (from, to) = (self.name(from), self.name(to));
+        if connected { RoutingError::TooLong { from, to } } else { RoutingError::Unreachable { from, to } }
+    }
+}
+
+/// Turns a sequence of egress ports into that of the way back.
+fn reverse(path: &mut [PortId]) {
+    path.reverse();
+    for port in path {
+        *port = peer(*port);
+    }
+}

@@ -1,0 +1,90 @@
+//! Equal-cost next hops of each switch towards each other one, for packets whose way is chosen as they go.
+
+use super::Router;
+use super::params::PathChoice;
+use super::switches::UNREACHED;
+use crate::ids::{NodeId, PortId, peer};
+use crate::path::topology::Topology;
+
+/// By switch and destination switch: the egress ports that lead nearer, and how many shortest paths go by each.
+#[derive(Clone, Debug)]
+pub struct NextHops {
+    choice: PathChoice,
+    /// By node that is a switch: its index.
+    index: Vec<u32>,
+    /// By port: the node at which it is.
+    node_of: Vec<NodeId>,
+    switches: usize,
+    /// By destination switch, then switch: where its candidates begin; and the end.
+    first: Vec<u32>,
+    /// Egress ports, with the number of shortest paths that go by each.
+    candidates: Vec<(PortId, u32)>,
+}
+
+impl NextHops {
+    /// The next hops of a router whose packets choose their way by `choice`.
+    pub(super) fn new(topology: &Topology, router: &Router, choice: PathChoice) -> NextHops {
+        let graph = &router.graph;
+        let switches = graph.len();
+        let index = (0..topology.nodes.len() as NodeId).map(|node| graph.switch(node)).collect();
+        let node_of = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
+        let (mut first, mut candidates) = (vec![0], Vec::new());
+        for to in 0..switches as u32 {
+            let distance = graph.distances(to);
+            let nearer = |at: u32| {
+                let left = distance[at as usize];
+                let links = graph.links(at).iter().copied();
+                let distance = &distance;
+                links.filter(move |&(_, next)| left != UNREACHED && distance_is(distance, next, left))
+            };
+            // Shortest paths from each switch, counted from the destination outwards.
+            let mut order: Vec<u32> = (0..switches as u32).collect();
+            order.sort_by_key(|&at| distance[at as usize]);
+            let mut paths = vec![0u32; switches];
+            paths[to as usize] = 1;
+            for &at in order.iter().filter(|&&at| at != to) {
+                paths[at as usize] =
+                    nearer(at).fold(0, |sum: u32, (_, next)| sum.saturating_add(paths[next as usize]));
+            }
+            for at in 0..switches as u32 {
+                candidates.extend(nearer(at).map(|(port, next)| (port, paths[next as usize])));
+                first.push(candidates.len() as u32);
+            }
+        }
+        NextHops { choice, index, node_of, switches, first, candidates }
+    }
+
+    /// Who chooses among the next hops.
+    pub fn choice(&self) -> PathChoice {
+        self.choice
+    }
+
+    /// The way from a switch to the host's port `end`: the last port if the host is attached to the switch, otherwise the
+    /// candidates, each with the number of shortest paths that go by it.
+    #[inline]
+    pub fn towards(&self, switch: NodeId, end: PortId) -> Result<PortId, &[(PortId, u32)]> {
+        let last = peer(end);
+        let to = self.node_of[last as usize];
+        if to == switch {
+            return Ok(last);
+        }
+        let place = self.index[to as usize] as usize * self.switches + self.index[switch as usize] as usize;
+        Err(&self.candidates[self.first[place] as usize..self.first[place + 1] as usize])
+    }
+
+    /// The number of shortest paths from the host's port `start` to the host's port `end`.
+    pub fn paths(&self, start: PortId, end: PortId) -> u32 {
+        let first = self.node_of[peer(start) as usize];
+        match self.towards(first, end) {
+            Ok(_) => 1,
+            Err(candidates) => {
+                candidates.iter().fold(0u32, |sum, &(_, paths)| sum.saturating_add(paths)).max(1)
+            }
+        }
+    }
+}
+
+/// Whether a switch is one link nearer than `left` links.
+fn distance_is(distance: &[u32], switch: u32, left: u32) -> bool {
+    distance[switch as usize] != UNREACHED && distance[switch as usize] + 1 == left
+}

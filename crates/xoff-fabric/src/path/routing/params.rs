@@ -1,0 +1,189 @@
+//! What can be set of routing.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::RoutingError;
+
+/// Routing by name with its parameters.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "name", rename_all = "snake_case")]
+pub enum Routing {
+    /// Each flow takes one of the shortest paths, by a hash.
+    Ecmp(Ecmp),
+    /// Each flow takes the only path in one of several spanning trees, by a hash.
+    SpanningTrees(SpanningTrees),
+    /// Listed paths, and ECMP for all other pairs.
+    StaticRoutes(StaticRoutes),
+    /// Fat-trees: the destination's number decides on each link upwards.
+    DModK(DModK),
+}
+
+impl Default for Routing {
+    fn default() -> Self {
+        Routing::Ecmp(Ecmp::default())
+    }
+}
+
+impl Routing {
+    /// The names of all kinds of routing.
+    pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
+
+    /// The routing called `name`, its parameters read from `source`; none where there is no such routing.
+    pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+        match name {
+            "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
+            "spanning_trees" => Some(SpanningTrees::deserialize(source).map(Routing::SpanningTrees)),
+            "static_routes" => Some(StaticRoutes::deserialize(source).map(Routing::StaticRoutes)),
+            "d_mod_k" => Some(DModK::deserialize(source).map(Routing::DModK)),
+            _ => None,
+        }
+    }
+    /// Fills in the defaults that depend on other keys.
+    pub fn resolve(&mut self) {
+        match self {
+            Routing::Ecmp(ecmp) => ecmp.resolve(),
+            Routing::SpanningTrees(_) | Routing::DModK(_) => {}
+            Routing::StaticRoutes(routes) => routes.fallback.resolve(),
+        }
+    }
+    /// Its name in scenarios.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Routing::Ecmp(_) => "ecmp",
+            Routing::SpanningTrees(_) => "spanning_trees",
+            Routing::StaticRoutes(_) => "static_routes",
+            Routing::DModK(_) => "d_mod_k",
+        }
+    }
+}
+
+/// The hash by which ECMP picks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum EcmpHash {
+    /// xoff's own, from the scenario's seed; any names of nodes.
+    #[default]
+    Own,
+    /// That of the ns-3 HPCC simulator, to take the same paths as there: MurmurHash3 of addresses and ports. Each
+    /// node's name ends in a number of its own, its id there.
+    Ns3Hpcc,
+}
+
+/// Who chooses among equal-cost paths, and when.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PathChoice {
+    /// The hash, once a connection.
+    #[default]
+    PerConnection,
+    /// The sender, for each packet: every equal-cost path equally often, at random (packet spraying).
+    PerPacket,
+    /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
+    Adaptive,
+}
+
+/// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Ecmp {
+    /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
+    /// simulator, for the same paths as there; then each node's name ends in a number of its own, its id there.
+    pub hash: EcmpHash,
+    /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
+    /// addresses. Default true.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub symmetric: Option<bool>,
+    /// `ns3_hpcc` only: UDP destination port of every flow. Source ports count up from 10000 for each pair of
+    /// hosts, in the order of flows. Default 100.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub dst_port: Option<u16>,
+    /// Who chooses among equal-cost paths, and when: the hash once a connection, the sender for each packet, or each
+    /// switch for each packet.
+    pub choice: PathChoice,
+}
+
+/// The destination port that the examples of the ns-3 HPCC simulator use.
+const DST_PORT: u16 = 100;
+
+impl Ecmp {
+    /// Whether ACKs are sure to take their data's path backwards.
+    pub fn is_symmetric(&self) -> bool {
+        self.hash == EcmpHash::Own && self.symmetric.unwrap_or(true)
+    }
+
+    /// Refuses keys that belong to the other hash.
+    pub(super) fn check(&self) -> Result<(), RoutingError> {
+        let (key, why) = match self.hash {
+            EcmpHash::Own if self.dst_port.is_some() => {
+                ("dst_port", "without `hash = \"ns3_hpcc\"`: the own hash knows no ports")
+            }
+            EcmpHash::Ns3Hpcc if self.symmetric.is_some() => {
+                ("symmetric", "with `hash = \"ns3_hpcc\"`, whose ACKs hash swapped addresses and ports")
+            }
+            EcmpHash::Ns3Hpcc if self.choice != PathChoice::PerConnection => {
+                ("choice", "with `hash = \"ns3_hpcc\"`, which chooses once a connection")
+            }
+            _ => return Ok(()),
+        };
+        Err(RoutingError::Unneeded { key, why })
+    }
+
+    /// The destination port in use.
+    pub(super) fn port(&self) -> u16 {
+        self.dst_port.unwrap_or(DST_PORT)
+    }
+
+    fn resolve(&mut self) {
+        match self.hash {
+            EcmpHash::Own => self.symmetric = self.symmetric.or(Some(true)),
+            EcmpHash::Ns3Hpcc => self.dst_port = Some(self.port()),
+        }
+    }
+}
+
+/// Several spanning trees of the switches (FNCC, Section 3.1, Observation 2 and Fig. 6, after TCP-Bolt).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct SpanningTrees {
+    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 one of its own.
+    pub trees: u32,
+    /// Names of the switches at which the trees are rooted, in turn; without them, the switches of the highest
+    /// tier, evenly chosen.
+    pub roots: Vec<String>,
+}
+
+impl Default for SpanningTrees {
+    fn default() -> Self {
+        SpanningTrees { trees: 16, roots: Vec::new() }
+    }
+}
+
+/// Listed paths, and ECMP for all other pairs.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StaticRoutes {
+    /// The listed paths.
+    pub routes: Vec<StaticRoute>,
+    /// What the pairs that are not listed use.
+    pub fallback: Ecmp,
+}
+
+/// A path from one host to another. It holds for the way back too, unless that is listed on its own.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct StaticRoute {
+    /// Name of the sending host.
+    pub from: String,
+    /// Name of the receiving host.
+    pub to: String,
+    /// Names of all switches on the way, from the sender's to the receiver's. Of parallel links between two of
+    /// them, the flow's hash picks one.
+    pub via: Vec<String>,
+}
+
+/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): packets to one host meet at one
+/// switch of the top, whoever sends them. No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DModK {}

@@ -1,0 +1,160 @@
+//! The slowest round trip through empty queues: what schemes get as base RTT.
+//!
+//! Equal-cost paths may differ in rate and delay. Which of them a flow's hash picks must not move the base RTT of all
+//! flows, so it is the greatest over every path that the routing may choose.
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use super::ecmp::FAR;
+use super::switches::SwitchGraph;
+use super::{Router, RoutingError, Ways};
+use crate::path::topology::{NodeId, PortId, peer};
+
+/// Time that a data packet and its ACK take on a link.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LinkTime {
+    /// The data packet, by the given port.
+    pub data: Time,
+    /// The ACK, the other way.
+    pub ack: Time,
+}
+
+/// The time on the link that leaves by a port, with so many links between it and the receiver.
+pub type LinkTimes<'a> = &'a dyn Fn(PortId, usize) -> LinkTime;
+
+/// The greatest times of the paths between two switches.
+#[derive(Clone, Copy, Debug, Default)]
+struct Slowest {
+    /// Of data alone.
+    data: Time,
+    /// Of ACKs alone.
+    ack: Time,
+    /// Of both on the same path.
+    both: Time,
+    links: usize,
+}
+
+impl Slowest {
+    /// A path with one more link, of `time`, at the sender's side.
+    fn behind(self, time: LinkTime) -> Slowest {
+        Slowest {
+            data: self.data + time.data,
+            ack: self.ack + time.ack,
+            both: self.both + time.data + time.ack,
+            links: self.links + 1,
+        }
+    }
+    /// The slower in each respect of two paths of the same length.
+    fn or(self, other: Slowest) -> Slowest {
+        Slowest {
+            data: self.data.max(other.data),
+            ack: self.ack.max(other.ack),
+            both: self.both.max(other.both),
+            links: self.links,
+        }
+    }
+    fn round_trip(self, symmetric: bool) -> Time {
+        if symmetric { self.both } else { self.data + self.ack }
+    }
+}
+
+impl Router {
+    /// The slowest round trip between any two hosts, over every path that the routing may choose, by the times on
+    /// single links.
+    pub fn slowest_round_trip(&self, times: LinkTimes<'_>) -> Result<Time, RoutingError> {
+        let mut trees = HashMap::new();
+        let mut slowest = Time::ZERO;
+        for (src, dst) in self.representative_pairs() {
+            let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
+            let trip = if first == last {
+                let time = times(first, 0);
+                Some(time.data + time.ack)
+            } else {
+                self.between(src, dst, times, &mut trees)
+            };
+            slowest = slowest.max(trip.ok_or_else(|| self.unreachable(src, dst))?);
+        }
+        Ok(slowest)
+    }
+
+    /// The slowest round trip between two hosts that are attached to switches; none where there is no way.
+    /// `to_switch` keeps what was found for each receiving switch.
+    fn between(
+        &self,
+        src: NodeId,
+        dst: NodeId,
+        times: LinkTimes<'_>,
+        to_switch: &mut HashMap<u32, Vec<Option<Slowest>>>,
+    ) -> Option<Time> {
+        let graph = &self.graph;
+        let (from, to) = (graph.switch_of_host(src)?, graph.switch_of_host(dst)?);
+        let (first, last) = (graph.host_port(src)?, peer(graph.host_port(dst)?));
+        let at_receiver = Slowest::default().behind(times(last, 0));
+        let whole = |between: Slowest| between.behind(times(first, between.links));
+        if let Ways::Trees(trees) = &self.ways {
+            let mut path = Vec::new();
+            let ways = (0..trees.len()).map(|tree| {
+                path.clear();
+                trees.path_in(tree, &self.topology, graph, from, to, &mut path)?;
+                let way = path.iter().rev().fold(at_receiver, |s, &p| s.behind(times(p, s.links)));
+                Some(whole(way).round_trip(true))
+            });
+            return ways.max().flatten();
+        }
+        if let Ways::Static(table) = &self.ways
+            && let Some(data) = table.listed(src, dst)
+        {
+            let along = |via: &[u32]| whole(listed_between(graph, via, at_receiver, times));
+            return Some(match table.listed_back(src, dst) {
+                None => along(&data).round_trip(true),
+                Some(back) => along(&data).data + along(&back).ack,
+            });
+        }
+        // Without the receiver's own link, so that all hosts of a switch share the work.
+        let table = to_switch.entry(to).or_insert_with(|| shortest_to(graph, to, times));
+        let between = table[from as usize]?;
+        let between = Slowest {
+            data: between.data + at_receiver.data,
+            ack: between.ack + at_receiver.ack,
+            both: between.both + at_receiver.both,
+            links: between.links + 1,
+        };
+        let symmetric = match &self.ways {
+            Ways::Static(table) => table.fallback_is_symmetric(),
+            _ => self.is_symmetric(),
+        };
+        Some(whole(between).round_trip(symmetric))
+    }
+}
+
+/// For each switch the slowest of its shortest paths to `root`; none where there is no way, or only one that is too
+/// long to route.
+fn shortest_to(graph: &SwitchGraph, root: u32, times: LinkTimes<'_>) -> Vec<Option<Slowest>> {
+    let distance = graph.distances(root);
+    let mut order: Vec<u32> =
+        (0..graph.len() as u32).filter(|&s| distance[s as usize] < u32::from(FAR)).collect();
+    order.sort_unstable_by_key(|&s| distance[s as usize]);
+    let mut slowest: Vec<Option<Slowest>> = vec![None; graph.len()];
+    for s in order {
+        if s == root {
+            slowest[s as usize] = Some(Slowest::default());
+            continue;
+        }
+        let left = distance[s as usize];
+        let nearer = graph.links(s).iter().filter(|&&(_, next)| distance[next as usize] + 1 == left);
+        slowest[s as usize] = nearer
+            .filter_map(|&(port, next)| Some(slowest[next as usize]?.behind(times(port, left as usize))))
+            .reduce(Slowest::or);
+    }
+    slowest
+}
+
+/// The slowest choice among parallel links along a listed route.
+fn listed_between(graph: &SwitchGraph, via: &[u32], at_receiver: Slowest, times: LinkTimes<'_>) -> Slowest {
+    via.windows(2).rev().fold(at_receiver, |s, hop| {
+        let parallel = graph.links(hop[0]).iter().filter(|&&(_, to)| to == hop[1]);
+        parallel.map(|&(port, _)| s.behind(times(port, s.links))).reduce(Slowest::or).unwrap_or(s)
+    })
+}

@@ -1,0 +1,183 @@
+//! Several spanning trees, in each of which the path between two nodes is unique in both directions.
+//!
+//! FNCC, Section 3.1, Observation 2 and Fig. 6, after TCP-Bolt (Stephens et al., "Practical DCB for improved data
+//! center networks", INFOCOM 2014). A flow is hashed to one tree, and its ACKs to the same.
+//!
+//! Each tree consists of shortest ways from one root. TCP-Bolt's trees share no link, which a fat-tree has too few
+//! links for (k = 4: 32 links between 20 switches, and a tree takes 19); here each switch is hung on the link to the
+//! root that the trees before it use least. With a core switch of a fat-tree as root, the path in the tree between
+//! any two hosts is also a shortest one.
+
+use xoff_engine::random::mix;
+
+use super::choice::{Choice, Mixing};
+use super::params::SpanningTrees;
+use super::switches::{SwitchGraph, UNREACHED};
+use super::{End, RoutingError};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
+
+/// The most spanning trees.
+pub const MAX_TREES: u32 = 4096;
+/// The most switches times spanning trees, at 8 bytes each.
+pub const MAX_TREE_ENTRIES: u32 = 1 << 27;
+
+#[derive(Clone, Debug)]
+pub(super) struct Trees {
+    choice: Mixing,
+    trees: Vec<Tree>,
+}
+
+#[derive(Clone, Debug)]
+struct Tree {
+    /// For each switch, egress port towards the root; for the root and what it does not reach, no port's number.
+    up: Box<[PortId]>,
+    /// For each switch, links to the root, or [`UNREACHED`].
+    depth: Box<[u32]>,
+}
+
+impl Trees {
+    pub(super) fn new(
+        topology: &Topology,
+        graph: &SwitchGraph,
+        params: &SpanningTrees,
+        choice: Mixing,
+    ) -> Result<Trees, RoutingError> {
+        let trees = params.trees;
+        let most = MAX_TREES.min(MAX_TREE_ENTRIES / graph.len().max(1) as u32);
+        if trees == 0 || trees > most {
+            return Err(RoutingError::TreeCount { trees, most });
+        }
+        let roots = roots(topology, graph, params)?;
+        let mut used = vec![0u32; topology.links.len()];
+        // Without switches there are no roots, and the only path is a link between two hosts.
+        let roots = roots.iter().cycle().take(trees as usize);
+        let trees =
+            roots.zip(0..).map(|(&root, number)| Tree::new(graph, root, number, choice, &mut used)).collect();
+        Ok(Trees { choice, trees })
+    }
+
+    /// Appends the ports between the two switches; none where there is no way.
+    pub(super) fn path(
+        &self,
+        topology: &Topology,
+        graph: &SwitchGraph,
+        from: End,
+        to: End,
+        key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        let hash = self.choice.flow(from.host.min(to.host), from.host.max(to.host), key);
+        let tree = self.choice.at(hash, NodeId::MAX, self.trees.len().max(1));
+        self.path_in(tree, topology, graph, from.switch, to.switch, out)
+    }
+
+    /// Number of trees.
+    pub(super) fn len(&self) -> usize {
+        self.trees.len()
+    }
+
+    /// Appends the ports between two switches in one of the trees; none where there is no way.
+    pub(super) fn path_in(
+        &self,
+        tree: usize,
+        topology: &Topology,
+        graph: &SwitchGraph,
+        from: u32,
+        to: u32,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        let tree = self.trees.get(tree)?;
+        let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
+        tree.path(above, from, to, out)
+    }
+
+    /// The most links between any two of `switches` in any of the trees.
+    pub(super) fn longest(&self, topology: &Topology, graph: &SwitchGraph, switches: &[u32]) -> usize {
+        let in_tree = |tree: &Tree| {
+            let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
+            let mut path = Vec::new();
+            let mut links = |a: u32, b: u32| {
+                path.clear();
+                tree.path(above, a, b, &mut path).map_or(0, |()| path.len())
+            };
+            // In a tree, what is farthest from any node is one end of a longest path.
+            let first = *switches.first()?;
+            let end = switches.iter().copied().max_by_key(|&s| links(first, s))?;
+            switches.iter().map(|&s| links(end, s)).max()
+        };
+        self.trees.iter().filter_map(in_tree).max().unwrap_or(0)
+    }
+}
+
+impl Tree {
+    fn new(graph: &SwitchGraph, root: u32, number: u64, choice: Mixing, used: &mut [u32]) -> Tree {
+        let depth = graph.distances(root);
+        let salt = choice.flow(graph.node(root), NodeId::MAX, number);
+        let mut up = vec![PortId::MAX; graph.len()];
+        for s in 0..graph.len() as u32 {
+            let mine = depth[s as usize];
+            let nearer =
+                |&&(_, to): &&(PortId, u32)| mine != UNREACHED && mine != 0 && depth[to as usize] == mine - 1;
+            let least =
+                |&&(port, _): &&(PortId, u32)| (used[(port / 2) as usize], mix(salt ^ u64::from(port)));
+            if let Some(&(port, _)) = graph.links(s).iter().filter(nearer).min_by_key(least) {
+                up[s as usize] = port;
+                used[(port / 2) as usize] += 1;
+            }
+        }
+        Tree { up: up.into(), depth: depth.into() }
+    }
+
+    /// Appends the ports from one switch up to where the two branches meet, and down to the other.
+    fn path(
+        &self,
+        above: impl Fn(u32) -> u32,
+        mut from: u32,
+        mut to: u32,
+        out: &mut Vec<PortId>,
+    ) -> Option<()> {
+        if self.depth[from as usize] == UNREACHED || self.depth[to as usize] == UNREACHED {
+            return None;
+        }
+        // The way down is found from below; it is collected behind the way up and then turned round.
+        let mut down = Vec::new();
+        while from != to {
+            if self.depth[from as usize] >= self.depth[to as usize] {
+                out.push(self.up[from as usize]);
+                from = above(from);
+            } else {
+                down.push(peer(self.up[to as usize]));
+                to = above(to);
+            }
+        }
+        out.extend(down.into_iter().rev());
+        Some(())
+    }
+}
+
+/// The roots of the trees, as indices of switches.
+fn roots(topology: &Topology, graph: &SwitchGraph, params: &SpanningTrees) -> Result<Vec<u32>, RoutingError> {
+    if params.roots.len() > params.trees as usize {
+        return Err(RoutingError::TooManyRoots { roots: params.roots.len(), trees: params.trees });
+    }
+    if params.roots.is_empty() {
+        let tier = |s: &u32| topology.nodes[graph.node(*s) as usize].tier;
+        let all = 0..graph.len() as u32;
+        let top = all.clone().map(|s| tier(&s)).max();
+        let top: Vec<u32> = all.filter(|s| Some(tier(s)) == top).collect();
+        let count = top.len().min(params.trees as usize);
+        return Ok((0..count).map(|i| top[i * top.len() / count]).collect());
+    }
+    let names = topology.names();
+    let find = |(i, name): (usize, &String)| {
+        let key = format!("roots[{i}]");
+        let Some(node) = names.find(name) else {
+            return Err(RoutingError::UnknownNode { key, name: name.clone(), nearest: names.nearest(name) });
+        };
+        if topology.nodes[node as usize].kind != NodeKind::Switch {
+            return Err(RoutingError::WrongKind { key, name: name.clone(), expected: "switch" });
+        }
+        Ok(graph.switch(node))
+    };
+    params.roots.iter().enumerate().map(find).collect()
+}

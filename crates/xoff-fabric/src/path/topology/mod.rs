@@ -1,0 +1,102 @@
+//! The graph of hosts, switches and links, and the topologies that can be asked for by name.
+
+mod adjacency;
+mod builder;
+mod chain;
+mod dumbbell;
+mod error;
+mod fat_tree;
+mod graph;
+mod leaf_spine;
+mod names;
+mod registry;
+mod star;
+mod validate;
+
+pub use adjacency::Adjacency;
+pub use chain::{Chain, Join};
+pub use dumbbell::Dumbbell;
+pub use error::TopologyError;
+pub use fat_tree::FatTree;
+pub use graph::{Graph, GraphLink, GraphNode, GraphNodeKind};
+pub use leaf_spine::LeafSpine;
+pub use names::{NameIndex, Nearest};
+pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
+pub use star::Star;
+pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
+
+pub use crate::ids::{NodeId, PortId, peer};
+
+use xoff_engine::{Rate, Time};
+
+/// What a node is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum NodeKind {
+    /// Sends and receives flows; has exactly one link.
+    Host,
+    /// Forwards packets.
+    Switch,
+}
+
+/// A host or a switch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Node {
+    /// Unique name.
+    pub name: String,
+    /// Host or switch.
+    pub kind: NodeKind,
+    /// Distance from the hosts in a tiered network: 0 for hosts, 1 for the switches next to them.
+    pub tier: u8,
+}
+
+/// A full-duplex link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// One end.
+    pub a: NodeId,
+    /// The other end.
+    pub b: NodeId,
+    /// Rate from `a` to `b`.
+    pub rate_ab: Rate,
+    /// Rate from `b` to `a`.
+    pub rate_ba: Rate,
+    /// Propagation delay from `a` to `b`.
+    pub delay_ab: Time,
+    /// Propagation delay from `b` to `a`.
+    pub delay_ba: Time,
+}
+
+/// A network's nodes and links.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// Hosts and switches.
+    pub nodes: Vec<Node>,
+    /// Links between them.
+    pub links: Vec<Link>,
+}
+
+impl Topology {
+    /// The node at which a port is.
+    pub fn node_of(&self, port: PortId) -> NodeId {
+        let link = &self.links[(port / 2) as usize];
+        if port.is_multiple_of(2) { link.a } else { link.b }
+    }
+    /// Rate of the direction that leaves `port`.
+    pub fn rate(&self, port: PortId) -> Rate {
+        let link = &self.links[(port / 2) as usize];
+        if port.is_multiple_of(2) { link.rate_ab } else { link.rate_ba }
+    }
+    /// Propagation delay of the direction that leaves `port`.
+    pub fn delay(&self, port: PortId) -> Time {
+        let link = &self.links[(port / 2) as usize];
+        if port.is_multiple_of(2) { link.delay_ab } else { link.delay_ba }
+    }
+    /// Number of ports.
+    pub fn ports(&self) -> u32 {
+        2 * self.links.len() as u32
+    }
+    /// The hosts, in order.
+    pub fn hosts(&self) -> Vec<NodeId> {
+        (0..self.nodes.len() as u32).filter(|&n| self.nodes[n as usize].kind == NodeKind::Host).collect()
+    }
+}

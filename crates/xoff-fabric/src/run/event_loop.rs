@@ -1,0 +1,281 @@
+//! The order in which a partition handles its events, and whose they are.
+//!
+//! Nodes touch each other only by what takes a link's delay. If each link of a partition has one worth the name, the nodes
+//! handle their events one after the other, in windows no longer than the minimum delay: a node's ports, queues and memory
+//! then stay in the cache, and its events need an order only among themselves. Otherwise, and if one order of all events
+//! is asked for, all nodes share one queue. What happens is the same.
+
+use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
+
+use super::partition::Partition;
+use crate::event::{index_of, key, kind, kind_of};
+use crate::host::nic::NicScheduler;
+use crate::host::start::await_flow;
+use crate::ids::{NodeId, QueueId};
+use crate::link::flow_control::LinkControl;
+use crate::observe::fingerprint;
+
+impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
+    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    pub(super) fn handle_until(&mut self, limit: Time, count: u64) {
+        let last = self.ctx.counters.events.saturating_add(count);
+        match &self.ctx.events {
+            FutureEvents::Joint(_) => self.run_in_order(limit, last),
+            FutureEvents::ByEntity(_) => self.run_by_node(limit, last),
+        }
+    }
+
+    fn run_in_order(&mut self, limit: Time, last: u64) {
+        while self.ctx.counters.events < last && self.ctx.failure.is_none() {
+            let Some(event) = self.ctx.events.pop_before(limit) else { return };
+            if let Some(arg) = self.ctx.events.next_arg() {
+                self.ctx.packets.prefetch(arg);
+            }
+            self.handle(event.time, event.key, event.arg);
+        }
+    }
+
+    fn run_by_node(&mut self, limit: Time, last: u64) {
+        let mut latest = self.ctx.now;
+        while self.ctx.counters.events < last && self.ctx.failure.is_none() {
+            let Some(end) = self.ctx.events.begin_window(limit) else { break };
+            self.begin_starts(end);
+            while let Some(node) = self.ctx.events.open_next() {
+                self.fetch_node();
+                if self.ctx.net.is_host(node) {
+                    self.run_host(last)
+                } else {
+                    self.run_switch(node, last)
+                }
+                latest = latest.max(self.ctx.now);
+            }
+            // Events that concern all nodes come after all others of their time.
+            self.ctx.events.end_window();
+            while let Some(event) = self.ctx.events.take_common(end) {
+                self.handle(event.time, event.key, event.arg);
+            }
+            latest = latest.max(self.ctx.now);
+        }
+        self.ctx.now = latest;
+    }
+
+    /// Tells hosts of the messages that start by themselves before `end`.
+    fn begin_starts(&mut self, end: Time) {
+        while let Some((time, key)) = self.ctx.events.take_start(end) {
+            let flow = index_of(key);
+            let src = self.ctx.net.flows[flow as usize].src;
+            self.ctx.schedule(src, time, key, 0);
+            await_flow(&mut self.ctx, flow + 1);
+        }
+    }
+
+    /// Fetches what the current node is about to use: its ports, and the packets that come first, which no packet before
+    /// them has fetched.
+    #[inline]
+    fn fetch_node(&self) {
+        let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
+        for (port, packet) in fifos {
+            self.ctx.packets.prefetch(packet);
+            fetch_ahead(&self.links.ports, port);
+            let queue = QueueId::new(port, 0, self.links.priorities);
+            fetch_ahead(&self.switches.accounting.buffers, queue.0);
+        }
+    }
+
+    /// Handles a switch's events of a window.
+    fn run_switch(&mut self, node: NodeId, last: u64) {
+        loop {
+            match self.ctx.events.next_up() {
+                Next::Arrival(slot) => {
+                    let Arrival { time, fifo, arg, following } =
+                        self.ctx.events.take(&mut self.ctx.packets, slot);
+                    self.ctx.packets.prefetch(following);
+                    self.begin_event(time, key(kind::SWITCH_ARRIVAL, fifo));
+                    self.switches.arrival(&mut self.ctx, &mut self.links, node, fifo, arg);
+                    if self.ctx.halts {
+                        self.ctx.halts = false;
+                        return;
+                    }
+                }
+                // Arrivals of a window come to an end, what a node does by itself need not.
+                Next::Own if self.ctx.counters.events >= last => return,
+                Next::Own => {
+                    let event = self.ctx.events.take_own();
+                    self.handle_own(event);
+                }
+                Next::Nothing => return,
+            }
+        }
+    }
+
+    /// Handles a host's events of a window.
+    fn run_host(&mut self, last: u64) {
+        loop {
+            match self.ctx.events.next_up() {
+                Next::Arrival(slot) => {
+                    let Arrival { time, fifo, arg, following } =
+                        self.ctx.events.take(&mut self.ctx.packets, slot);
+                    self.ctx.packets.prefetch(following);
+                    self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
+                    self.hosts.arrival(&mut self.ctx, &mut self.links, fifo, arg);
+                }
+                Next::Own if self.ctx.counters.events >= last => return,
+                Next::Own => {
+                    let event = self.ctx.events.take_own();
+                    self.handle_own(event);
+                }
+                Next::Nothing => return,
+            }
+        }
+    }
+
+    /// Counts an event and sets the clock to its time.
+    #[inline(always)] // the way of every event
+    fn begin_event(&mut self, time: Time, key: u32) {
+        let ctx = &mut self.ctx;
+        debug_assert!(time >= ctx.now || ctx.events.looks_ahead(), "time goes forward");
+        ctx.now = time;
+        ctx.counters.events += 1;
+        ctx.counters.fingerprint = ctx.counters.fingerprint.wrapping_add(fingerprint(time, key));
+    }
+
+    /// Handles an event that a node has scheduled for itself.
+    #[inline(always)] // the way of many events
+    fn handle_own(&mut self, Event { time, key, arg }: Event) {
+        self.begin_event(time, key);
+        let index = index_of(key);
+        debug_assert!(
+            !matches!(kind_of(key), kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL),
+            "they come by FIFOs"
+        );
+        match kind_of(key) {
+            kind::PORT_READY => self.port_ready(index),
+            kind::NIC_WAKE => N::wake(&mut self.hosts, &mut self.ctx, &mut self.links, index, arg),
+            _ => self.rare_event(key, arg),
+        }
+    }
+
+    #[inline(never)]
+    fn handle(&mut self, time: Time, key: u32, arg: u32) {
+        self.begin_event(time, key);
+        let index = index_of(key);
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        match kind_of(key) {
+            kind::SWITCH_ARRIVAL => {
+                let node = links.ports[index as usize].node;
+                switches.arrival(ctx, links, node, index, arg)
+            }
+            kind::HOST_ARRIVAL => hosts.arrival(ctx, links, index, arg),
+            kind::PORT_READY => self.port_ready(index),
+            kind::NIC_WAKE => N::wake(hosts, ctx, links, index, arg),
+            _ => self.rare_event(key, arg),
+        }
+    }
+
+    /// A port has finished a frame: a switch's, for which another waits, or a host's, if each transmission ends so.
+    #[inline(always)] // the way of every packet
+    fn port_ready(&mut self, port: u32) {
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        if links.ready_events && ctx.net.is_host(links.ports[port as usize].node) {
+            return hosts.port_ready(ctx, links, port);
+        }
+        switches.port_ready(ctx, links, port);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn rare_event(&mut self, key: u32, arg: u32) {
+        let (kind, index) = (kind_of(key), index_of(key));
+        let Partition { ctx, links, switches, hosts, own_ports } = self;
+        match kind {
+            kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
+                C::on_event(links, ctx, &mut switches.accounting, kind, index, arg);
+                self.settle_links();
+            }
+            kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
+            kind::FLOW_START => hosts.flow_start(ctx, links, index, arg),
+            kind::FLOW_STOP => hosts.flow_stop(ctx, links, index),
+            kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
+            kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, index),
+            kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, index),
+            kind::CONGESTION_TIMER => switches.congestion_timer(ctx, links, index),
+            kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, index),
+            kind::INT_REFRESH => {
+                switches.refresh_int_table(ctx, links, own_ports);
+                self.count_once(key);
+            }
+            _ => {
+                self.sample();
+                self.count_once(key);
+            }
+        }
+    }
+
+    /// Lets the node whose port flow control concerns carry out what it wants.
+    fn settle_links(&mut self) {
+        use crate::link::Effect;
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        let port = match links.effects.first() {
+            None => return,
+            Some(&Effect::Send(port, _) | &Effect::Credited { port, .. }) => port,
+            Some(&Effect::Stopped(queue) | &Effect::Resumed(queue, _)) => queue.port(links.priorities),
+        };
+        if ctx.net.is_host(links.ports[port as usize].node) {
+            hosts.settle(ctx, links);
+        } else {
+            switches.settle(ctx, links);
+        }
+    }
+
+    /// An event that every partition has for its nodes is one event of the network: that of the first partition.
+    fn count_once(&mut self, key: u32) {
+        let ctx = &mut self.ctx;
+        if ctx.boundary.number > 0 {
+            ctx.counters.events -= 1;
+            ctx.counters.fingerprint = ctx.counters.fingerprint.wrapping_sub(fingerprint(ctx.now, key));
+        }
+    }
+
+    /// Schedules the next sample.
+    pub(super) fn schedule_sample(&mut self) {
+        if let Some(interval) = self.ctx.probes.records.recording.interval {
+            let next = self.ctx.now + interval;
+            self.ctx.events.push_common(next, key(kind::SAMPLE, 0));
+        }
+    }
+
+    /// Samples what is asked for.
+    fn sample(&mut self) {
+        let Partition { ctx, links, hosts, .. } = self;
+        let now = ctx.now;
+        let ports = &mut links.ports;
+        let queued = |port: u32| {
+            let port = &mut ports[port as usize];
+            let sample = (port.queued_bytes, port.recent_max_bytes);
+            port.fold_max();
+            sample
+        };
+        ctx.probes.records.sample_queues(now, queued);
+        ctx.probes.records.sample_transmission(now, |port| links.ports[port as usize].sent_by(now));
+        hosts.sample(ctx);
+        self.schedule_sample();
+    }
+
+    /// Records the stops that still stand at the end of a run.
+    pub(super) fn close_stops(&mut self) {
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        for queue in (0..links.stops.len() as u32).map(QueueId) {
+            if let Some((since, frames)) = links.stops[queue.index()].current() {
+                let (port, priority) = (queue.port(links.priorities), queue.priority(links.priorities));
+                if ctx.probes.on_stops {
+                    if ctx.net.is_host(links.ports[port as usize].node) {
+                        hosts.report_stop(ctx, links, queue, since);
+                    } else {
+                        switches.report_stop(ctx, links, queue, since);
+                    }
+                }
+                ctx.probes.stop_ended(ctx.now, port, priority, since, frames);
+            }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! Running a network: events, windows of time, partitions, threads, and the loop that hands events to their rooms.
+//!
+//! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that no packet asks
+//! which they are; [`partitions`] is the one place where they are chosen. The room touches all others.
+
+pub mod buffer_sizing;
+mod cut;
+mod event_loop;
+mod partition;
+mod simulation;
+mod threads;
+mod windows;
+
+pub use cut::{Cut, needs_one_part};
+pub use simulation::{Progress, Simulation, Stop};
+pub use windows::GRID;
+
+use std::sync::Arc;
+
+use xoff_schemes::detector::AnyDetector;
+
+use crate::compat::ns3::{self, nic::Ns3Nic};
+use crate::host::paced::PacedNic;
+use crate::link::flow_control::{cbfc::Cbfc, link_credit::LinkCredit, none::NoFlowControl, pfc::Pfc};
+use crate::network::Network;
+use crate::observe::Recording;
+use crate::settings::{FlowControl, NicTimer};
+use crate::switch::Marking;
+use partition::{AnyPartition, Partition};
+
+/// All partitions of a network that is cut by `cut`, with `detector` at each switch's egress queues.
+fn partitions(
+    net: &Arc<Network>,
+    detector: Option<&AnyDetector>,
+    recording: &Recording,
+    cut: &Cut,
+) -> Vec<Box<dyn AnyPartition>> {
+    let marking = Marking { detector, shared: ns3::marking_random(&net.settings.quirks) };
+    macro_rules! of {
+        ($control:ty, $nic:ty) => {
+            (0..cut.parts() as u16)
+                .map(|number| {
+                    let partition = Partition::<$control, $nic>::new(net, &marking, recording, cut, number);
+                    Box::new(partition) as Box<dyn AnyPartition>
+                })
+                .collect()
+        };
+    }
+    match (&net.settings.flow_control, net.settings.quirks.nic) {
+        (FlowControl::None, NicTimer::NextToSend) => of!(NoFlowControl, PacedNic),
+        (FlowControl::Pfc(_), NicTimer::NextToSend) => of!(Pfc, PacedNic),
+        (FlowControl::Cbfc(_), NicTimer::NextToSend) => of!(Cbfc, PacedNic),
+        (FlowControl::Credit(_), NicTimer::NextToSend) => of!(LinkCredit, PacedNic),
+        (FlowControl::None, NicTimer::Ns3) => of!(NoFlowControl, Ns3Nic),
+        (FlowControl::Pfc(_), NicTimer::Ns3) => of!(Pfc, Ns3Nic),
+        (FlowControl::Cbfc(_), NicTimer::Ns3) => of!(Cbfc, Ns3Nic),
+        (FlowControl::Credit(_), NicTimer::Ns3) => of!(LinkCredit, Ns3Nic),
+    }
+}

@@ -1,0 +1,295 @@
+//! A partition of the network: the nodes that one thread simulates, with their state and their events.
+//!
+//! State belongs to nodes, and nodes touch each other only by packets that take a link's delay, so a network can be cut
+//! into partitions along its links.
+
+use std::any::Any;
+use std::sync::Arc;
+
+use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
+use xoff_schemes::{IntFormat, IntPath};
+
+use super::cut::{Cut, needs_one_part};
+use super::simulation::Progress;
+use super::windows::{Totals, Windows};
+use crate::ctx::Ctx;
+use crate::event::arrival_key;
+use crate::host::Hosts;
+use crate::host::nic::NicScheduler;
+use crate::host::start::await_flow;
+use crate::ids::{NodeId, PortId, QueueId};
+use crate::link::Links;
+use crate::link::buffer::{IngressQueue, Memory};
+use crate::link::flow_control::LinkControl;
+use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
+use crate::link::port::Port;
+use crate::network::Network;
+use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
+use crate::packet::{Boundary, Packets, PartitionId, Transit};
+use crate::settings::Order;
+use crate::switch::{Marking, Switches};
+
+/// The minimum delay of links between nodes with queues of their own; shorter windows have too few events each.
+const MIN_WINDOW: Time = Time::from_ns(100);
+
+/// Fewer ports than these and their packets fit into a core's own caches, and fetching them ahead costs more than it saves:
+/// with 768 ports (128 hosts) it cost 3 %, with 6,144 (1,024 hosts) it saved a tenth.
+const PORTS_IN_CACHE: u32 = 2048;
+
+/// The state of a partition and its pending events.
+pub(super) struct Partition<C, N> {
+    pub ctx: Ctx,
+    pub links: Links<C>,
+    pub switches: Switches,
+    pub hosts: Hosts<N>,
+    /// Ports of its nodes.
+    pub own_ports: Vec<PortId>,
+}
+
+/// A partition, whatever its flow control and NICs.
+pub(super) trait AnyPartition: Send {
+    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    fn run_until(&mut self, limit: Time, count: u64);
+    /// What the windows depend on.
+    fn totals(&self) -> Totals;
+    /// How far the run is.
+    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress;
+    /// Packets that have left for the other partitions.
+    fn outboxes(&mut self) -> &mut [Transit];
+    /// Takes in packets from another partition.
+    fn take_in(&mut self, transit: &mut Transit);
+    /// Nothing on its way, with room for this partition's telemetry.
+    fn transit(&self) -> Transit;
+    /// Adds a probe.
+    fn add_probe(&mut self, probe: Box<dyn Probe>);
+    /// The time of the last event handled.
+    fn now(&self) -> Time;
+    /// Takes the first failure, with the time and key of its event.
+    fn take_failure(&mut self) -> Option<(Time, u32, Failure)>;
+    /// Moves the clock to the `end` of the run, writes what is still open, and gives what was counted and recorded.
+    fn close(&mut self, end: Time) -> (Counters, Records);
+    /// A port's totals.
+    fn port(&self, port: PortId) -> &Port;
+    /// What an ingress queue holds.
+    fn ingress(&self, queue: QueueId) -> &IngressQueue;
+    /// Time for which an egress queue was stopped.
+    fn stopped(&self, queue: QueueId) -> Time;
+    /// Bytes in all switches' memories, and bytes charged to all ingress ports.
+    fn buffered_bytes(&self) -> (u64, u64);
+    /// Messages that receivers count as incomplete.
+    fn open_messages(&self) -> u32;
+    /// Packets in its nodes and on its links, with those that have left it in this window.
+    fn packets_in_flight(&self) -> u32;
+    /// Of each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
+    fn charged(&self) -> Vec<(QueueId, QueueId)>;
+    /// Whether an egress queue is stopped and the other end, in the partition `there`, has no room.
+    fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool;
+    /// Both ends' credits of an egress queue; the other end is in the partition `there`.
+    fn credits<'a>(
+        &'a self,
+        queue: QueueId,
+        there: &'a dyn AnyPartition,
+    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)>;
+    /// The partition itself.
+    fn as_any(&self) -> &dyn Any;
+}
+
+/// Pending events of the nodes that are `owned`: by node, if each link has a delay worth the name, else in one queue.
+fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents {
+    if net.settings.quirks.order == Order::Scheduled {
+        return FutureEvents::joint(true);
+    }
+    let topology = &net.topology;
+    let ports = 0..topology.ports();
+    let delays = ports.clone().filter(|&p| owned(topology.node_of(p))).map(|p| topology.delay(p));
+    let lookahead = delays.min().unwrap_or(Time::ZERO);
+    let mut degree = vec![0; topology.nodes.len()];
+    ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
+    let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
+    if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_part(net).is_some() {
+        return FutureEvents::joint(false);
+    }
+    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
+    FutureEvents::by_entity(topology.nodes.len(), &fifos, lookahead, topology.ports() >= PORTS_IN_CACHE)
+}
+
+impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
+    /// Partition `number` of `cut`, whose switches mark by `marking`.
+    ///
+    /// What it keeps by port, node or message has room for all of the network, so that the same numbers hold everywhere.
+    pub fn new(
+        net: &Arc<Network>,
+        marking: &Marking<'_>,
+        recording: &Recording,
+        cut: &Cut,
+        number: PartitionId,
+    ) -> Self {
+        let topology = &net.topology;
+        let owned = |node: NodeId| cut.part_of(node) == usize::from(number);
+        let own_ports: Vec<PortId> = (0..topology.ports()).filter(|&p| owned(topology.node_of(p))).collect();
+        let mut packets = match net.signals.int {
+            IntPath::Off => Packets::new(),
+            _ => {
+                let settings = &net.settings.packets;
+                let shift = settings.int_multi.max(1).ilog2() as u8;
+                Packets::with_int(settings.int_format == IntFormat::Exact, shift)
+            }
+        };
+        packets.ways = recording.breakdown.then(Box::default);
+        let events = future_events(net, &owned);
+        let links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
+        let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
+        let switches = Switches::new(net, marking, &probes, &links, owned);
+        let outboxes = (0..cut.parts()).map(|_| packets.transit()).collect();
+        let mut partition = Partition {
+            links,
+            switches,
+            hosts: Hosts::new(net, owned),
+            own_ports,
+            ctx: Ctx {
+                now: Time::ZERO,
+                net: net.clone(),
+                events,
+                packets,
+                probes,
+                counters: Counters::default(),
+                boundary: Boundary { number, partition_of: cut.partition_of(), outboxes },
+                failure: None,
+                halts: false,
+            },
+        };
+        partition.begin();
+        partition
+    }
+
+    /// Schedules what comes first.
+    fn begin(&mut self) {
+        let Partition { ctx, links, switches, hosts, own_ports } = self;
+        switches.begin_points(ctx, links, own_ports);
+        let net = ctx.net.clone();
+        if net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO {
+            switches.refresh_int_table(ctx, links, own_ports);
+        }
+        C::begin(links, ctx, own_ports);
+        await_flow(ctx, 0);
+        hosts.begin_steps(ctx);
+        self.schedule_sample();
+    }
+}
+
+impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
+    fn run_until(&mut self, limit: Time, count: u64) {
+        self.handle_until(limit, count);
+    }
+
+    fn totals(&self) -> Totals {
+        let ctx = &self.ctx;
+        let next = ctx.events.earliest();
+        Totals {
+            next: ctx.boundary.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
+            events: ctx.counters.events,
+            flows_done: ctx.counters.flows_done - ctx.counters.background_done,
+            delivered_bytes: ctx.counters.delivered_bytes,
+            rows: ctx.probes.rows() as u64,
+            in_flight: self.packets_in_flight(),
+            busy: self.hosts.is_busy(),
+            failed: ctx.failure.is_some() || ctx.net.scheme.is_broken(),
+            asked_to_stop: false,
+        }
+    }
+
+    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress {
+        Progress {
+            now: windows.limit(),
+            flows_done: totals.flows_done,
+            flows: self.ctx.net.awaited(),
+            events: totals.events,
+        }
+    }
+
+    fn outboxes(&mut self) -> &mut [Transit] {
+        &mut self.ctx.boundary.outboxes
+    }
+
+    fn take_in(&mut self, transit: &mut Transit) {
+        self.ctx.packets.take_in(transit, &mut self.ctx.events);
+    }
+
+    fn transit(&self) -> Transit {
+        self.ctx.packets.transit()
+    }
+
+    fn add_probe(&mut self, probe: Box<dyn Probe>) {
+        self.ctx.probes.add(probe);
+        self.switches.on_probe_added(&self.ctx.probes);
+    }
+
+    fn now(&self) -> Time {
+        self.ctx.now
+    }
+
+    fn take_failure(&mut self) -> Option<(Time, u32, Failure)> {
+        self.ctx.failure.take()
+    }
+
+    fn close(&mut self, end: Time) -> (Counters, Records) {
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        ctx.now = ctx.now.max(end);
+        hosts.close(ctx, links);
+        self.close_stops();
+        let Partition { ctx, links, switches, .. } = self;
+        ctx.probes.finish(ctx.now);
+        ctx.probes.records.flow_tables.extend(switches.max_flows());
+        links.ports.iter_mut().for_each(Port::fold_max);
+        (ctx.counters, std::mem::take(&mut ctx.probes.records))
+    }
+
+    fn port(&self, port: PortId) -> &Port {
+        &self.links.ports[port as usize]
+    }
+
+    fn ingress(&self, queue: QueueId) -> &IngressQueue {
+        &self.switches.accounting.buffers[queue.index()]
+    }
+
+    fn stopped(&self, queue: QueueId) -> Time {
+        self.links.stopped_time(self.ctx.now, queue)
+    }
+
+    fn buffered_bytes(&self) -> (u64, u64) {
+        let accounting = &self.switches.accounting;
+        let memories = accounting.memories.iter().map(Memory::used).sum();
+        (memories, accounting.buffers.iter().map(IngressQueue::occupancy).sum())
+    }
+
+    fn open_messages(&self) -> u32 {
+        self.hosts.open_messages()
+    }
+
+    fn packets_in_flight(&self) -> u32 {
+        self.ctx.packets.live() + self.ctx.boundary.departed() as u32
+    }
+
+    fn charged(&self) -> Vec<(QueueId, QueueId)> {
+        self.switches.charged(&self.ctx, &self.links, &self.own_ports)
+    }
+
+    fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool {
+        let Some(there) = there.as_any().downcast_ref::<Self>() else { return false };
+        self.links.stops[queue.index()].is_stopped()
+            && C::is_blocked(&self.links, &there.links, &there.switches.accounting, queue)
+    }
+
+    fn credits<'a>(
+        &'a self,
+        queue: QueueId,
+        there: &'a dyn AnyPartition,
+    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
+        let there = there.as_any().downcast_ref::<Self>()?;
+        C::counters(&self.links, &there.links, queue)
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}

@@ -1,0 +1,288 @@
+//! Running a network to its end, with a look at its progress now and then.
+
+use std::sync::Arc;
+
+use xoff_engine::Time;
+use xoff_schemes::detector::AnyDetector;
+
+use super::cut::Cut;
+use super::partition::AnyPartition;
+use super::partitions;
+use super::threads::{alone, together};
+use super::windows::{Bounds, End, Windows};
+use crate::ids::{PortId, QueueId, peer};
+use crate::link::buffer::IngressQueue;
+use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
+use crate::link::port::Port;
+use crate::network::Network;
+use crate::observe::deadlock::deadlock;
+use crate::observe::{Counters, Failure, Probe, Recording, Records};
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Simulated time.
+    pub now: Time,
+    /// Flows completed, of those that the run waits for.
+    pub flows_done: u64,
+    /// Flows that the run waits for.
+    pub flows: u64,
+    /// Events handled.
+    pub events: u64,
+}
+
+/// Why a run ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Every flow that the run waits for has completed, and every step given its processor back.
+    FlowsDone,
+    /// The duration has passed.
+    Duration,
+    /// It was asked to.
+    Asked,
+    /// Nothing can happen any more, and flows are left.
+    Stalled,
+    /// Ports wait on each other for ever, see [`Simulation::deadlock`]; only runs without a duration end by this.
+    Deadlock,
+    /// It has handled as many events as it may.
+    Events,
+    /// It has recorded as many rows as it may.
+    Rows,
+}
+
+/// A network being simulated.
+pub struct Simulation {
+    net: Arc<Network>,
+    cut: Arc<Cut>,
+    partitions: Vec<Box<dyn AnyPartition>>,
+    recording: Recording,
+    duration: Option<Time>,
+    stops_with_flows: bool,
+    max_events: u64,
+    max_rows: u64,
+    now: Time,
+    counters: Counters,
+    records: Records,
+    max_packets_in_flight: u32,
+}
+
+impl Simulation {
+    /// A simulation of `net` at time zero on one thread, with `detector` at each switch's egress queues, that ends after
+    /// `duration` or with the microsecond in which the last flow completes.
+    pub fn new(
+        net: Network,
+        detector: Option<&AnyDetector>,
+        recording: Recording,
+        duration: Option<Time>,
+    ) -> Self {
+        let cut = Cut::single(&net);
+        Self::cut(net, cut, detector, recording, duration)
+    }
+
+    /// The same with a thread for each part of `cut`, which must be one of `net`. What comes out does not depend on it.
+    pub fn cut(
+        net: Network,
+        cut: Cut,
+        detector: Option<&AnyDetector>,
+        recording: Recording,
+        duration: Option<Time>,
+    ) -> Self {
+        let (net, cut) = (Arc::new(net), Arc::new(cut));
+        Simulation {
+            partitions: partitions(&net, detector, &recording, &cut),
+            net,
+            cut,
+            recording,
+            duration,
+            stops_with_flows: true,
+            max_events: u64::MAX,
+            max_rows: u64::MAX,
+            now: Time::ZERO,
+            counters: Counters::default(),
+            records: Records::default(),
+            max_packets_in_flight: 0,
+        }
+    }
+
+    /// Runs to the end. `on_progress` sees the progress now and then; when it says no, the run ends there with what it has.
+    pub fn run(&mut self, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
+        let end = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
+        let mut windows = Windows::new(Bounds {
+            lookahead: self.cut.lookahead(),
+            end,
+            interval: self.recording.interval,
+            max_events: self.max_events,
+            max_rows: self.max_rows,
+            flows: self.stops_with_flows.then_some(self.net.awaited()),
+            watches_standstill: self.duration.is_none(),
+        });
+        let stop = loop {
+            let end = match &mut self.partitions[..] {
+                [only] => alone(&mut **only, &mut windows, on_progress),
+                all => together(all, &mut windows, on_progress)?,
+            };
+            break match end {
+                End::Failure => return Err(self.failure()),
+                End::FlowsDone => Stop::FlowsDone,
+                End::NothingLeft if self.duration.is_some() => Stop::Duration,
+                End::NothingLeft if self.deadlock().is_empty() => Stop::Stalled,
+                End::NothingLeft => Stop::Deadlock,
+                End::Rows => Stop::Rows,
+                End::Events => Stop::Events,
+                End::Asked => Stop::Asked,
+                End::StandsStill if self.deadlock().is_empty() => continue,
+                End::StandsStill => Stop::Deadlock,
+            };
+        };
+        let last = self.partitions.iter().map(|part| part.now()).max().unwrap_or(Time::ZERO);
+        self.now = match stop {
+            Stop::Duration => self.duration.unwrap_or(last),
+            Stop::Stalled | Stop::Asked => last,
+            _ => windows.now().unwrap_or(last),
+        };
+        self.max_packets_in_flight = windows.max_in_flight();
+        self.close();
+        Ok(stop)
+    }
+
+    /// The first of what broke in the parts' last window: what comes before it in another part has happened too. A
+    /// scheme that breaks does so on one thread, which goes on to the window's end unless something else breaks later.
+    fn failure(&mut self) -> Failure {
+        if let Some(broken) = self.net.scheme.failure() {
+            return broken.into();
+        }
+        let broken = self.partitions.iter_mut().filter_map(|part| part.take_failure());
+        let first = broken.min_by_key(|(time, key, _)| (*time, *key));
+        first.map_or_else(|| Failure::NoThread { reason: "a part is lost".into() }, |(.., failure)| failure)
+    }
+
+    /// Puts together what the partitions have.
+    fn close(&mut self) {
+        let mut records = Vec::new();
+        for partition in &mut self.partitions {
+            let (counters, recorded) = partition.close(self.now);
+            self.counters.add(&counters);
+            records.push(recorded);
+        }
+        self.records = Records::merge(records, &self.recording, &self.cut.partition_of(), &self.net);
+    }
+
+    /// Adds a probe to each partition, made by `probe`; before the run begins.
+    pub fn add_probe(&mut self, probe: impl Fn(&Network) -> Box<dyn Probe>) {
+        for partition in &mut self.partitions {
+            partition.add_probe(probe(&self.net));
+        }
+    }
+
+    /// Lets the run go on to its duration after its last flow has completed.
+    pub fn run_to_duration(&mut self) {
+        self.stops_with_flows = false;
+    }
+
+    /// Ends the run with the microsecond in which it has handled more than this many events.
+    pub fn limit_events(&mut self, count: u64) {
+        self.max_events = count;
+    }
+
+    /// Ends the run once it has recorded this many rows (see [`Records::rows`]): with the sample that reaches the
+    /// number, or with the microsecond.
+    pub fn limit_rows(&mut self, count: usize) {
+        self.max_rows = count as u64;
+    }
+
+    /// The egress ports that wait on each other for ever; empty if there is no deadlock.
+    pub fn deadlock(&self) -> Vec<PortId> {
+        let priorities = usize::from(self.net.settings.switch.priorities);
+        let is_held = |queue: QueueId| {
+            let port = queue.port(priorities);
+            self.partition(port).is_held(queue, self.partition(peer(port)))
+        };
+        let queues = self.net.topology.ports() * priorities as u32;
+        let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
+        if !held.contains(&true) {
+            return Vec::new();
+        }
+        let charged: Vec<_> = self.partitions.iter().flat_map(|part| part.charged()).collect();
+        deadlock(held, &charged, priorities)
+    }
+
+    /// The network.
+    pub fn network(&self) -> &Network {
+        &self.net
+    }
+
+    /// The number of parts, each simulated by a thread.
+    pub fn threads(&self) -> usize {
+        self.partitions.len()
+    }
+
+    /// When the run ended.
+    pub fn now(&self) -> Time {
+        self.now
+    }
+
+    /// Counts, at the end of the run.
+    pub fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What was recorded, at the end of the run.
+    pub fn records(&self) -> &Records {
+        &self.records
+    }
+
+    /// The network, and what was recorded, at the end of the run.
+    pub fn into_records(self) -> (Arc<Network>, Records) {
+        (self.net, self.records)
+    }
+
+    /// The partition that has a port.
+    fn partition(&self, port: PortId) -> &dyn AnyPartition {
+        &*self.partitions[self.cut.part_of(self.net.topology.node_of(port))]
+    }
+
+    fn queue(&self, port: PortId, priority: u8) -> QueueId {
+        QueueId::new(port, priority, self.net.settings.switch.priorities.into())
+    }
+
+    /// What a port's and priority's ingress holds.
+    pub(crate) fn ingress(&self, port: PortId, priority: u8) -> &IngressQueue {
+        self.partition(port).ingress(self.queue(port, priority))
+    }
+
+    /// A port's totals.
+    pub fn port(&self, port: PortId) -> &Port {
+        self.partition(port).port(port)
+    }
+
+    /// Time for which an egress port's priority was stopped.
+    pub fn paused(&self, port: PortId, priority: u8) -> Time {
+        self.partition(port).stopped(self.queue(port, priority))
+    }
+
+    /// Both ends' credits of an egress port's priority; `None` if flow control is not by credits.
+    pub fn credits(&self, port: PortId, priority: u8) -> Option<(&SendingEnd, &ReceivingEnd)> {
+        self.partition(port).credits(self.queue(port, priority), self.partition(peer(port)))
+    }
+
+    /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.
+    pub fn buffered_bytes(&self) -> (u64, u64) {
+        let bytes = self.partitions.iter().map(|part| part.buffered_bytes());
+        bytes.fold((0, 0), |(memories, ports), (m, p)| (memories + m, ports + p))
+    }
+
+    /// Messages that receivers count as incomplete, of all hosts.
+    pub fn open_messages(&self) -> u32 {
+        self.partitions.iter().map(|part| part.open_messages()).sum()
+    }
+
+    /// Most packets in the network at any whole microsecond, at the end of the run.
+    pub fn max_packets_in_flight(&self) -> u32 {
+        self.max_packets_in_flight
+    }
+
+    /// Packets in the network.
+    pub fn packets_in_flight(&self) -> u32 {
+        self.partitions.iter().map(|part| part.packets_in_flight()).sum()
+    }
+}

@@ -1,0 +1,287 @@
+//! The windows in which a run goes on, and where it ends.
+//!
+//! In a window each part of the network handles its events by itself: no packet that leaves one part during the window
+//! arrives at another before its end, since a window is no longer than the least delay of the links between parts.
+//! Between windows all parts stand at the same time, so whether a run is over is asked there alone. For a run to end
+//! at the same moment however the network is cut, it is asked only where a window ends whatever the cut: at whole
+//! microseconds and, for the size of the record, right after a sample.
+
+use xoff_engine::Time;
+
+/// A run looks whether it is over at multiples of this time.
+pub const GRID: Time = Time::from_us(1);
+
+/// Events between two looks at the progress: a few hundredths of a second.
+const EVENTS_BETWEEN_REPORTS: u64 = 200_000;
+
+/// What all parts together have come to between two windows.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Totals {
+    /// Not after the next event.
+    pub next: Time,
+    pub events: u64,
+    pub flows_done: u64,
+    pub delivered_bytes: u64,
+    pub rows: u64,
+    /// Packets in the network.
+    pub in_flight: u32,
+    /// Steps have still to take a processor or to give it back.
+    pub busy: bool,
+    pub failed: bool,
+    pub asked_to_stop: bool,
+}
+
+impl Totals {
+    /// Of no part.
+    pub const NOTHING: Totals = Totals {
+        next: Time::NEVER,
+        events: 0,
+        flows_done: 0,
+        delivered_bytes: 0,
+        rows: 0,
+        in_flight: 0,
+        busy: false,
+        failed: false,
+        asked_to_stop: false,
+    };
+
+    /// Adds a part's.
+    pub fn add(&mut self, part: &Totals) {
+        self.next = self.next.min(part.next);
+        self.events += part.events;
+        self.flows_done += part.flows_done;
+        self.delivered_bytes += part.delivered_bytes;
+        self.rows += part.rows;
+        self.in_flight += part.in_flight;
+        self.busy |= part.busy;
+        self.failed |= part.failed;
+        self.asked_to_stop |= part.asked_to_stop;
+    }
+}
+
+/// Why there is no further window.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// A part broke.
+    Failure,
+    /// Every flow that the run waits for has completed, and every step given its processor back.
+    FlowsDone,
+    /// Nothing is left to happen before the end of the run.
+    NothingLeft,
+    /// As many rows as there may be.
+    Rows,
+    /// More events than there may be.
+    Events,
+    /// No payload has arrived since the last look: whether there is a deadlock is to be found out. The next window
+    /// follows all the same when asked for.
+    StandsStill,
+    /// It was asked to.
+    Asked,
+}
+
+/// What bounds windows and the run.
+#[derive(Clone, Debug)]
+pub(crate) struct Bounds {
+    /// The longest window.
+    pub lookahead: Time,
+    /// The first moment that is not part of the run.
+    pub end: Time,
+    /// Between samples.
+    pub interval: Option<Time>,
+    pub max_events: u64,
+    pub max_rows: u64,
+    /// The number of flows with whose completion the run ends, unless steps still have to do with processors.
+    pub flows: Option<u64>,
+    /// Whether to tell of a standstill.
+    pub watches_standstill: bool,
+}
+
+/// The sequence of windows. Every thread that goes through it with the same totals finds the same windows.
+#[derive(Clone, Debug)]
+pub(crate) struct Windows {
+    bounds: Bounds,
+    /// The end of the last window.
+    limit: Time,
+    /// Where the run stands once it has ended.
+    now: Option<Time>,
+    /// Events and delivered bytes at the last look.
+    reported: (u64, u64),
+    report_due: bool,
+    /// Of all times at which the cut does not matter.
+    max_in_flight: u32,
+}
+
+impl Windows {
+    pub fn new(bounds: Bounds) -> Self {
+        Windows { bounds, limit: Time::ZERO, now: None, reported: (0, 0), report_due: false, max_in_flight: 0 }
+    }
+
+    /// The end of the next window, which all parts are to reach, or why there is none.
+    #[inline]
+    pub fn next(&mut self, totals: &Totals) -> Result<Time, End> {
+        if totals.failed {
+            return Err(End::Failure);
+        }
+        if totals.asked_to_stop {
+            return Err(End::Asked);
+        }
+        if totals.events > self.bounds.max_events {
+            // In which order the parts got there depends on the cut, in which microsecond does not.
+            return Err(self.over(End::Events, Time((self.limit.0.max(1) - 1) / GRID.0 * GRID.0)));
+        }
+        let full = totals.rows >= self.bounds.max_rows;
+        if full
+            && self
+                .bounds
+                .interval
+                .is_some_and(|i| self.limit.0 > 1 && (self.limit.0 - 1).is_multiple_of(i.0))
+        {
+            return Err(self.over(End::Rows, Time(self.limit.0 - 1)));
+        }
+        let begin = totals.next.max(self.limit);
+        let boundary = Time(self.limit.0.div_ceil(GRID.0).saturating_mul(GRID.0));
+        if begin >= boundary || begin >= self.bounds.end {
+            self.max_in_flight = self.max_in_flight.max(totals.in_flight);
+            if self.bounds.flows == Some(totals.flows_done) && !totals.busy {
+                return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
+            }
+            if begin >= self.bounds.end {
+                return Err(End::NothingLeft);
+            }
+            if full {
+                return Err(self.over(End::Rows, boundary));
+            }
+            if totals.events - self.reported.0 >= EVENTS_BETWEEN_REPORTS {
+                let before = std::mem::replace(&mut self.reported, (totals.events, totals.delivered_bytes));
+                self.report_due = true;
+                if self.bounds.watches_standstill && before.1 == totals.delivered_bytes {
+                    return Err(self.over(End::StandsStill, boundary));
+                }
+            }
+        }
+        let grid = (begin.0 / GRID.0 + 1).saturating_mul(GRID.0);
+        let mut limit = begin.0.saturating_add(self.bounds.lookahead.0).min(grid).min(self.bounds.end.0);
+        if let Some(interval) = self.bounds.interval {
+            let sample = begin.0.max(1).div_ceil(interval.0).saturating_mul(interval.0);
+            limit = limit.min(sample.saturating_add(1));
+        }
+        self.limit = Time(limit);
+        Ok(self.limit)
+    }
+
+    fn over(&mut self, end: End, now: Time) -> End {
+        self.now = Some(now);
+        end
+    }
+
+    /// Where the run stood when it ended, if not at its last event.
+    pub fn now(&self) -> Option<Time> {
+        self.now
+    }
+
+    /// Most packets in the network at any whole microsecond so far.
+    pub fn max_in_flight(&self) -> u32 {
+        self.max_in_flight
+    }
+
+    /// The end of the last window.
+    pub fn limit(&self) -> Time {
+        self.limit
+    }
+
+    /// Events after which a part need not go on in the next window: as many as show that they are too many.
+    pub fn budget(&self, totals: &Totals) -> u64 {
+        (self.bounds.max_events - totals.events).saturating_add(1)
+    }
+
+    /// Whether it is time for a look at the progress.
+    #[inline]
+    pub fn is_time_to_report(&mut self) -> bool {
+        std::mem::take(&mut self.report_due)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const START: Totals = Totals { next: Time::ZERO, ..Totals::NOTHING };
+
+    const FREE: Bounds = Bounds {
+        lookahead: Time::NEVER,
+        end: Time::NEVER,
+        interval: None,
+        max_events: u64::MAX,
+        max_rows: u64::MAX,
+        flows: None,
+        watches_standstill: false,
+    };
+
+    fn at(next: u64) -> Totals {
+        Totals { next: Time(next), ..START }
+    }
+
+    #[test]
+    fn windows_are_as_long_as_the_lookahead_and_end_at_microseconds_and_samples() {
+        let mut windows =
+            Windows::new(Bounds { lookahead: Time(400_000), interval: Some(Time(450_000)), ..FREE });
+        // From 0: 0.4 us; then to the sample at 0.45 us, itself included; from there 0.4 us; to the sample at 0.9 us;
+        // to 1 us. A next event at 2.1 us begins the next one, which reaches the sample at 2.25 us.
+        let ends = [0, 400_000, 450_001, 850_001, 900_001, 2_100_000].map(|next| windows.next(&at(next)));
+        let expected = [400_000, 450_001, 850_001, 900_001, 1_000_000, 2_250_001];
+        assert_eq!(ends, expected.map(|end| Ok(Time(end))));
+    }
+
+    #[test]
+    fn a_run_ends_with_the_microsecond_of_its_last_flow() {
+        for lookahead in [Time(300_000), Time::NEVER] {
+            let mut windows = Windows::new(Bounds { flows: Some(2), lookahead, ..FREE });
+            let mut limit = Time::ZERO;
+            let end = loop {
+                // The second flow completes at 2.5 us, and something happens every 100 ns.
+                let done = if limit > Time(2_500_000) { 2 } else { 1 };
+                match windows.next(&Totals { flows_done: done, ..at(limit.0 + 99_999) }) {
+                    Ok(next) => limit = next,
+                    Err(end) => break end,
+                }
+            };
+            assert_eq!((end, windows.now()), (End::FlowsDone, Some(Time(3_000_000))));
+        }
+    }
+
+    #[test]
+    fn a_run_whose_duration_comes_first_ends_there() {
+        let mut windows = Windows::new(Bounds { flows: Some(1), end: Time(700_001), ..FREE });
+        assert_eq!(windows.next(&START), Ok(Time(700_001)));
+        assert_eq!(windows.clone().next(&at(900_000)), Err(End::NothingLeft));
+        assert_eq!(windows.next(&Totals { flows_done: 1, ..at(900_000) }), Err(End::FlowsDone));
+        assert_eq!(windows.now(), Some(Time(700_000)));
+    }
+
+    #[test]
+    fn packets_are_counted_at_whole_microseconds() {
+        // One packet more in each 0.3 us up to 1.2 us, one less in each after it: 3 are there at 1 us (from 0.3, 0.6
+        // and 0.9 us on), 2 at 2 us, and the 4 between 1.2 and 1.5 us do not count.
+        let in_flight = |time: u64| (time / 300_000).min(8 - time / 300_000) as u32;
+        for lookahead in [Time(300_000), Time::NEVER] {
+            let mut windows = Windows::new(Bounds { lookahead, end: Time(2_000_000), ..FREE });
+            let mut limit = Time::ZERO;
+            while let Ok(next) =
+                windows.next(&Totals { in_flight: in_flight(limit.0.max(1) - 1), ..at(limit.0) })
+            {
+                limit = next;
+            }
+            assert_eq!(windows.max_in_flight(), 3);
+        }
+    }
+
+    #[test]
+    fn too_many_events_are_placed_in_their_microsecond() {
+        for (lookahead, events) in [(Time(300_000), 11), (Time::NEVER, 17)] {
+            let mut windows = Windows::new(Bounds { max_events: 10, lookahead, ..FREE });
+            assert!(windows.next(&at(4_100_000)).is_ok());
+            assert_eq!(windows.next(&Totals { events, ..at(4_500_000) }), Err(End::Events));
+            assert_eq!(windows.now(), Some(Time(4_000_000)));
+        }
+    }
+}

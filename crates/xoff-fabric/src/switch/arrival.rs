@@ -1,0 +1,154 @@
+//! A packet's arrival at a switch: which way it goes, and whether it passes at once.
+
+use xoff_schemes::int::PortReading;
+use xoff_schemes::IntPath;
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::{NodeId, PortId, QueueId};
+use crate::link::Links;
+use crate::link::buffer::Overflow;
+use crate::link::flow_control::LinkControl;
+use crate::observe::Failure;
+use crate::packet::{BY_HOP, CHARGED, DATA, Kind, MAC_CONTROL, PacketId};
+use crate::settings::FlowControl;
+
+impl Switches {
+    /// A packet's last bit has arrived at a switch, or its header if switches cut through.
+    #[inline(always)] // on the way of every packet
+    pub fn arrival<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        node: NodeId,
+        ingress: PortId,
+        id: PacketId,
+    ) {
+        ctx.counters.packet_hops += 1;
+        let packet = &mut ctx.packets[id];
+        if packet.class == MAC_CONTROL {
+            return self.link_frame_arrival(ctx, links, ingress, id);
+        }
+        packet.ingress = ingress;
+        let egress = if packet.position & BY_HOP == 0 {
+            packet.position += 1;
+            ctx.net.paths[packet.position as usize - 1]
+        } else {
+            self.next_hop(ctx, links, node, id)
+        };
+        let packet = &mut ctx.packets[id];
+        let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
+        // Control and data interleave unpredictably: defer this branch.
+        let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
+        let port = &links.ports[egress as usize];
+        let buffer = &self.accounting.buffers[queue.index()];
+        let memory = &self.accounting.memories[node as usize];
+        // Control is not charged: near a threshold it goes the longer way for nothing.
+        if self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size) {
+            return if self.dequeue_hooks {
+                self.pass_with_hooks(ctx, links, egress, id, class)
+            } else {
+                self.pass(ctx, links, egress, id, kind, size)
+            };
+        }
+        if class >= DATA {
+            packet.flags |= CHARGED;
+            if let Err(overflow) = C::admit(links, ctx, &mut self.accounting, queue, size) {
+                return self.no_room(ctx, links, ingress, id, overflow);
+            }
+            if !links.effects.is_empty() {
+                self.settle(ctx, links);
+            }
+        } else if kind == Kind::Cnm && self.loses_message(ctx, links, egress, id) {
+            return ctx.packets.remove(id);
+        }
+        self.enqueue(ctx, links, egress, id, class, size);
+    }
+
+    /// A packet goes straight through: its port is quiet, and no threshold is near.
+    #[inline(always)] // on the way of most packets
+    fn pass<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        kind: Kind,
+        size: u64,
+    ) {
+        let port = &mut links.ports[egress as usize];
+        if self.int == IntPath::Data {
+            let (at, tx_bytes) = (ctx.now, port.tx_bytes);
+            let reading = || PortReading { at, tx_bytes, queue_bytes: 0, rate: port.rate };
+            ctx.packets.stamp_if(kind == Kind::Data, id, port.speed_code, reading);
+        }
+        let (arrival, place) = (port.start(ctx.now, size), port.arrivals);
+        links.schedule_arrival(ctx, egress, arrival, place, id);
+    }
+
+    /// A packet goes straight through and needs more than telemetry on data.
+    #[inline(never)]
+    fn pass_with_hooks<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        if self.watched && ctx.packets[id].kind == Kind::Data {
+            let size = u64::from(ctx.packets[id].size);
+            self.on_enqueue(ctx, links, egress, id, class, size);
+        }
+        self.depart(ctx, links, egress, id, class);
+    }
+
+    /// A frame for the switch itself has come: its neighbour's flow control.
+    #[cold]
+    fn link_frame_arrival<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        ingress: PortId,
+        id: PacketId,
+    ) {
+        C::on_frame(links, ctx, ingress, id);
+        self.settle(ctx, links);
+    }
+
+    /// Ends the run for lack of room, or counts the loss if loss is allowed.
+    #[cold]
+    fn no_room<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        ingress: PortId,
+        id: PacketId,
+        overflow: Overflow,
+    ) {
+        let packet = ctx.packets[id];
+        if ctx.net.settings.lossy {
+            ctx.packets.remove(id);
+            ctx.counters.drops += 1;
+            ctx.probes.records.drops[ingress as usize] += 1;
+            return;
+        }
+        let node = links.ports[ingress as usize].node;
+        let failure = Failure::Drop {
+            at: ctx.now,
+            node: ctx.net.topology.nodes[node as usize].name.clone(),
+            port: ctx.net.topology.port_name(ingress),
+            priority: packet.class - DATA,
+            size: u64::from(packet.size),
+            occupancy: overflow.occupancy,
+            used: self.accounting.memories[node as usize].used(),
+            full: overflow.full,
+            unrefreshed: match &ctx.net.settings.flow_control {
+                FlowControl::Pfc(pfc) => pfc.expires && !pfc.refresh,
+                _ => false,
+            },
+        };
+        ctx.fail(key(kind::SWITCH_ARRIVAL, ingress), failure);
+    }
+}

@@ -1,0 +1,203 @@
+//! What looks at egress queues: detectors, which mark packets, and congestion points, which send messages to flows'
+//! sources; probes and the points of whole switches are told here as well.
+
+use xoff_engine::{Domain, Time, stream};
+use xoff_schemes::detector::{AnyDetector, AnyMarker};
+use xoff_schemes::{AnyCongestion, CongestionPoint, Detector, MarkingRandom, PacketView, PortEnv};
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::{PortId, QueueId, peer};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::packet::PacketId;
+
+/// How packets are marked.
+pub(crate) struct Marking<'a> {
+    /// The detector of each egress queue; `None` if packets are not marked.
+    pub detector: Option<&'a AnyDetector>,
+    /// What all detectors draw from, ACKs in data classes too; `None` if each draws from a stream of its own, for data.
+    pub shared: Option<MarkingRandom>,
+}
+
+/// A congestion point and its pending timer.
+pub(super) struct Point {
+    state: AnyCongestion,
+    timer_at: Time,
+}
+
+/// The detectors and congestion points of a partition's egress queues.
+pub(super) struct EgressHooks {
+    /// By queue; empty without marking.
+    pub detectors: Vec<AnyMarker>,
+    /// By queue; empty without messages from switches.
+    points: Vec<Point>,
+    /// ACKs in data classes pass the detectors too.
+    pub marks_acks: bool,
+}
+
+impl EgressHooks {
+    /// The detectors and congestion points of all queues, each with random numbers of its own unless `marking` says
+    /// otherwise.
+    pub fn new(net: &Network, marking: &Marking<'_>) -> EgressHooks {
+        let priorities = net.settings.switch.priorities;
+        let mut hooks = EgressHooks {
+            detectors: Vec::new(),
+            points: Vec::new(),
+            marks_acks: marking.shared.is_some() && marking.detector.is_some(),
+        };
+        for port in 0..net.topology.ports() {
+            for priority in 0..priorities {
+                let point = QueueId::new(port, priority, priorities.into()).0;
+                let env = |domain, shared: Option<&MarkingRandom>| PortEnv {
+                    point,
+                    rate: net.topology.rate(port),
+                    delay: net.topology.delay(port),
+                    payload: net.wire.payload,
+                    frame: net.wire.frame(),
+                    to_host: net.is_host(net.topology.node_of(peer(port))),
+                    credit_period: net.settings.flow_control.update_period(),
+                    hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
+                    random: shared
+                        .cloned()
+                        .unwrap_or_else(|| stream(net.seed, domain, u64::from(point)).into()),
+                };
+                if let Some(detector) = marking.detector {
+                    hooks.detectors.push(detector.detector(&env(Domain::Marking, marking.shared.as_ref())));
+                }
+                if net.signals.congestion_point {
+                    let state = net.scheme.congestion(&env(Domain::Congestion, None));
+                    hooks.points.push(Point { state, timer_at: Time::NEVER });
+                }
+            }
+        }
+        hooks
+    }
+}
+
+/// What a detector or congestion point sees of a packet.
+fn packet_view(ctx: &Ctx, id: PacketId) -> PacketView {
+    let packet = &ctx.packets[id];
+    PacketView { flow: ctx.net.connections.of(packet.flow), bytes: u64::from(packet.size) }
+}
+
+impl Switches {
+    /// Schedules the first timers of the congestion points at switches' ports.
+    pub fn begin_points<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
+        for &port in ports {
+            if self.hooks.points.is_empty() || ctx.net.is_host(links.ports[port as usize].node) {
+                continue;
+            }
+            for priority in 0..links.priorities as u8 {
+                self.sync_point_timer(ctx, links, QueueId::new(port, priority, links.priorities));
+            }
+        }
+    }
+
+    /// A data packet joins a queue, or passes it with `more` bytes.
+    pub(super) fn on_enqueue<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+        more: u64,
+    ) {
+        let view = links.view(ctx.now, egress, class, more);
+        let queue = links.queue_id(egress, class);
+        if ctx.probes.on_queues {
+            ctx.probes.on_enqueue(ctx.now, queue, &ctx.packets[id], view.bytes);
+        }
+        if self.switch_points.is_some() {
+            self.switch_point_enqueue(ctx, links, egress, id, class, view.bytes);
+        }
+        if let Some(point) = self.hooks.points.get_mut(queue.index()) {
+            point.state.on_enqueue(&view, &packet_view(ctx, id));
+            self.sync_point_timer(ctx, links, queue);
+        }
+    }
+
+    /// A data packet leaves its queue, which may mark it.
+    pub(super) fn on_dequeue<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let view = links.view(ctx.now, egress, class, 0);
+        let queue = links.queue_id(egress, class);
+        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+            let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
+            let packet = &mut ctx.packets[id];
+            if mark > packet.mark {
+                packet.mark = mark;
+                ctx.probes.records.mark(ctx.now, egress, packet, mark);
+            }
+            if ctx.probes.records.records_states() {
+                let state = detector.state();
+                ctx.probes.records.state(ctx.now, queue, links.priorities, state);
+            }
+        }
+        if ctx.probes.on_queues {
+            ctx.probes.on_dequeue(ctx.now, queue, &ctx.packets[id], view.bytes);
+        }
+        if self.switch_points.is_some() {
+            self.switch_point_dequeue(ctx, links, egress, id, class);
+        }
+        if let Some(point) = self.hooks.points.get_mut(queue.index()) {
+            point.state.on_dequeue(&view, &packet_view(ctx, id));
+            self.sync_point_timer(ctx, links, queue);
+        }
+    }
+
+    /// An ACK leaves a data queue whose detector sees ACKs too: a number is drawn, and senders do not look at an ACK's own
+    /// mark.
+    pub(super) fn on_ack_dequeue<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let view = links.view(ctx.now, egress, class, 0);
+        let queue = links.queue_id(egress, class);
+        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+            detector.on_dequeue(&view, &packet_view(ctx, id));
+        }
+    }
+
+    /// Schedules a congestion point's next timer, if it moved ahead.
+    fn sync_point_timer<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId) {
+        let point = &mut self.hooks.points[queue.index()];
+        let next = point.state.next_timer();
+        if next < point.timer_at {
+            point.timer_at = next;
+            ctx.schedule(links.node_of(queue), next, key(kind::CONGESTION_TIMER, queue.0), 0);
+        }
+    }
+
+    /// A congestion point's timer: its messages depart.
+    pub fn congestion_timer<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, index: u32) {
+        let queue = QueueId(index);
+        let point = &mut self.hooks.points[queue.index()];
+        if point.timer_at != ctx.now {
+            return;
+        }
+        point.timer_at = Time::NEVER;
+        if point.state.next_timer() <= ctx.now {
+            let (egress, class) = (queue.port(links.priorities), links.class_of(queue));
+            let mut messages = Vec::new();
+            point.state.on_timer(&links.view(ctx.now, egress, class, 0), &mut messages);
+            for message in messages {
+                self.send_cnm(ctx, links, egress, &message);
+            }
+        }
+        self.sync_point_timer(ctx, links, queue);
+    }
+}

@@ -1,0 +1,268 @@
+//! From an egress queue of a switch onto the wire.
+
+use xoff_schemes::IntPath;
+use xoff_schemes::int::PortReading;
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::{PortId, QueueId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::observe::breakdown;
+use crate::packet::{CHARGED, DATA, Kind, PacketId};
+
+impl Switches {
+    /// A packet joins an egress queue, or goes straight to the wire if nothing is before it.
+    #[inline]
+    pub fn enqueue<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+        size: u64,
+    ) {
+        let port = &mut links.ports[egress as usize];
+        let idle = port.is_idle(ctx.now);
+        let mut may_send = port.paused & (1 << class) == 0;
+        let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
+        if idle && may_send && first && self.may_leave(ctx, links, egress, class, id, size) {
+            if self.watched && ctx.packets[id].kind == Kind::Data {
+                self.on_enqueue(ctx, links, egress, id, class, size);
+            }
+            return self.forward(ctx, links, egress, id, class);
+        }
+        let port = &mut links.ports[egress as usize];
+        // The class may have been stopped for want of credits.
+        may_send &= port.paused & (1 << class) == 0;
+        port.backlog |= 1 << class;
+        port.queued_bytes += size;
+        port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
+        if may_send && !port.armed && !idle {
+            port.armed = true;
+            let (node, at) = (port.node, port.busy_until);
+            ctx.schedule(node, at, key(kind::PORT_READY, egress), 0);
+        }
+        let ingress = ctx.packets[id].ingress;
+        self.push(ctx, links, egress, class, ingress, id, size);
+        if self.watched && ctx.packets[id].kind == Kind::Data {
+            self.on_enqueue(ctx, links, egress, id, class, 0);
+        }
+        if idle && may_send {
+            self.send_next(ctx, links, egress);
+        }
+    }
+
+    /// A packet that came in by `ingress` joins the queue of a port and class.
+    #[inline(always)] // on the way of every packet
+    #[allow(clippy::too_many_arguments)] // where from, where to, and what
+    fn push<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        class: u8,
+        ingress: PortId,
+        id: PacketId,
+        size: u64,
+    ) {
+        if ctx.probes.on_flows {
+            let stopped = links.stopped_for(ctx.now, egress, class);
+            breakdown::on_wait(&mut ctx.packets, id, stopped);
+        }
+        let place = links.place(egress, class);
+        match &mut self.voqs {
+            Some(voqs) if class >= DATA => {
+                links.queues[place].bytes += size;
+                voqs.push(egress, (class - DATA).into(), ingress, id, &mut ctx.packets);
+            }
+            _ => links.queues[place].push(id, size, &mut ctx.packets),
+        }
+    }
+
+    /// A port has finished a frame and another waits.
+    #[inline(always)] // on the way of every packet
+    pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+        let port = &mut links.ports[egress as usize];
+        port.armed = false;
+        if port.busy_until > ctx.now {
+            // A resumed class went ahead in the meantime.
+            return self.arm(ctx, links, egress);
+        }
+        self.send_next(ctx, links, egress);
+    }
+
+    /// Wakes a busy port at the end of its frame if something waits for it.
+    #[inline]
+    fn arm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+        let port = &mut links.ports[egress as usize];
+        if !port.armed && port.sendable() != 0 {
+            port.armed = true;
+            let (node, at) = (port.node, port.busy_until);
+            ctx.schedule(node, at, key(kind::PORT_READY, egress), 0);
+        }
+    }
+
+    /// Sends the next packet of an idle port, if one may go.
+    #[inline(always)] // on the way of every packet
+    fn send_next<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+        loop {
+            let sendable = links.ports[egress as usize].sendable();
+            if sendable == 0 {
+                return;
+            }
+            let class = links.choose(egress, sendable);
+            if C::HAS_CREDITS && class >= DATA && !self.next_may_leave(ctx, links, egress, class) {
+                continue;
+            }
+            let id = self.take(ctx, links, egress, class);
+            self.forward(ctx, links, egress, id, class);
+            return self.arm(ctx, links, egress);
+        }
+    }
+
+    /// Whether the next packet of a data class has the credits that it needs; if not, the class is stopped.
+    #[inline]
+    fn next_may_leave<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        class: u8,
+    ) -> bool {
+        let id = match &self.voqs {
+            Some(voqs) => voqs.head(egress, (class - DATA).into()),
+            None => links.queues[links.place(egress, class)].first(),
+        };
+        let size = u64::from(ctx.packets[id].size);
+        self.may_leave(ctx, links, egress, class, id, size)
+    }
+
+    /// Whether a packet has the credits that it needs; if not, its class is stopped. An ACK that takes telemetry up leaves
+    /// with more bytes than it waits with.
+    #[inline(always)] // on the way of every packet
+    fn may_leave<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        class: u8,
+        id: PacketId,
+        size: u64,
+    ) -> bool {
+        if !C::HAS_CREDITS || class < DATA {
+            return true;
+        }
+        let grows = self.int == IntPath::Ack && ctx.packets[id].kind == Kind::Ack;
+        let growth = if grows { ctx.net.wire.ack_growth } else { 0 };
+        let queue = links.queue_id(egress, class);
+        let may_send = C::may_send(links, ctx, queue, size + growth);
+        if !may_send {
+            self.settle(ctx, links);
+        }
+        may_send
+    }
+
+    /// Takes the first packet of a class's queue.
+    #[inline(always)] // on the way of every packet
+    fn take<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        class: u8,
+    ) -> PacketId {
+        let place = links.place(egress, class);
+        let queue = &mut links.queues[place];
+        let id = match &mut self.voqs {
+            Some(voqs) if class >= DATA => {
+                let id = voqs.pop(egress, (class - DATA).into(), &ctx.packets);
+                queue.bytes -= u64::from(ctx.packets[id].size);
+                id
+            }
+            _ => queue.pop(&ctx.packets),
+        };
+        let port = &mut links.ports[egress as usize];
+        port.queued_bytes -= u64::from(ctx.packets[id].size);
+        if queue.is_empty() {
+            port.backlog &= !(1 << class);
+        }
+        id
+    }
+
+    /// A port may send again, or has something new to send.
+    pub fn kick<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+        if links.ports[egress as usize].is_idle(ctx.now) {
+            self.send_next(ctx, links, egress);
+        } else {
+            self.arm(ctx, links, egress);
+        }
+    }
+
+    /// A packet leaves its queue for the wire: memory is released, marks and telemetry are written.
+    #[inline(always)] // on the way of every packet
+    fn forward<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let packet = &mut ctx.packets[id];
+        let (size, ingress) = (u64::from(packet.size), packet.ingress);
+        if packet.flags & CHARGED != 0 {
+            packet.flags &= !CHARGED;
+            let queue = QueueId::new(ingress, class - DATA, links.priorities);
+            C::release(links, ctx, &mut self.accounting, queue, size);
+            if !links.effects.is_empty() {
+                self.settle(ctx, links);
+            }
+            self.depart(ctx, links, egress, id, class);
+            if C::HAS_CREDITS {
+                C::on_left(links, ctx, egress, queue, size);
+            }
+            return;
+        }
+        self.depart(ctx, links, egress, id, class);
+    }
+
+    /// A packet goes onto the wire: marks and telemetry are written.
+    #[inline(always)] // on the way of every packet
+    pub fn depart<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let packet = &ctx.packets[id];
+        let (kind, ingress) = (packet.kind, packet.ingress);
+        match kind {
+            Kind::Data => {
+                if self.watched {
+                    self.on_dequeue(ctx, links, egress, id, class);
+                }
+                if self.int == IntPath::Data {
+                    let port = &links.ports[egress as usize];
+                    let (tx_bytes, queue_bytes) = (port.tx_bytes, port.queued_bytes);
+                    let reading = || PortReading { at: ctx.now, tx_bytes, queue_bytes, rate: port.rate };
+                    ctx.packets.stamp(id, port.speed_code, reading);
+                }
+            }
+            Kind::Ack if self.int == IntPath::Ack => {
+                let reading = self.int_reading(ctx, links, ingress);
+                let code = links.ports[ingress as usize].speed_code;
+                ctx.packets.stamp(id, code, || reading);
+                ctx.packets[id].size += ctx.net.wire.ack_growth as u16;
+            }
+            Kind::Pfc | Kind::CreditUpdate => C::on_frame_sent(links, ctx, egress, id),
+            Kind::Ack if class >= DATA && self.hooks.marks_acks => self.on_ack_dequeue(ctx, links, egress, id, class),
+            _ => {}
+        }
+        links.put_on_wire(ctx, egress, id);
+    }
+}

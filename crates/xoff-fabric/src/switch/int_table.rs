@@ -1,0 +1,44 @@
+//! What FNCC's ACKs read at a switch: ports' counters now, or at the last refresh.
+
+use xoff_schemes::int::PortReading;
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::ids::PortId;
+use crate::link::Links;
+
+impl Switches {
+    /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
+    #[inline]
+    pub(super) fn int_reading<C>(&self, ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
+        self.int_table.get(port as usize).copied().unwrap_or_else(|| live_reading(ctx, links, port))
+    }
+
+    /// Takes the periodic snapshot of the counters of `ports`, which are the partition's own (FNCC, section 4.1).
+    pub fn refresh_int_table<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
+        let table = &mut self.int_table;
+        if table.is_empty() {
+            table.extend((0..links.ports.len() as u32).map(|p| live_reading(ctx, links, p)));
+        }
+        for &port in ports {
+            table[port as usize] = live_reading(ctx, links, port);
+        }
+        let next = ctx.now + ctx.net.settings.packets.int_refresh;
+        ctx.events.push_common(next, key(kind::INT_REFRESH, 0));
+    }
+}
+
+/// A port's counters now.
+#[inline]
+fn live_reading<C>(ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
+    let port = &links.ports[port as usize];
+    PortReading {
+        at: ctx.now,
+        // The frame on the wire counts by the part that is through: whole frames would make the rate between two
+        // readings jump by a frame's share.
+        tx_bytes: port.sent_by(ctx.now),
+        queue_bytes: port.queued_bytes,
+        rate: port.rate,
+    }
+}

@@ -1,0 +1,45 @@
+//! Messages of switches (CNMs) to the sources of flows.
+
+use xoff_schemes::Cnm;
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::ids::PortId;
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::packet::{BY_HOP, CONTROL, Packet};
+
+impl Switches {
+    /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have none,
+    /// by the next hops to that host.
+    pub(super) fn send_cnm<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        message: &Cnm,
+    ) {
+        let net = ctx.net.clone();
+        let flow = net.connections.first_message(message.flow);
+        let size = net.wire.cnp;
+        let mut packet = Packet::cnm(flow, message, size, egress, ctx.now);
+        if net.next_hops.is_some() {
+            // The congestion point's number stands where others have the number of their path: it chooses as well as any.
+            packet.position = net.data_path(flow)[0] | BY_HOP;
+            ctx.probes.records.cnms_sent += 1;
+        let id = ctx.packets.insert(packet);
+            let node = links.ports[egress as usize].node;
+            let out = self.next_hop(ctx, links, node, id);
+            return self.enqueue(ctx, links, out, id, CONTROL, size);
+        }
+        let path = net.data_path(flow);
+        let Some(hop) = path.iter().position(|&p| p == egress) else { return };
+        // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
+        let position = net.routes[message.flow as usize].back + (path.len() - hop) as u32;
+        packet.position = position + 1;
+        ctx.probes.records.cnms_sent += 1;
+        let id = ctx.packets.insert(packet);
+        let out = net.paths[position as usize];
+        self.enqueue(ctx, links, out, id, CONTROL, size);
+    }
+}

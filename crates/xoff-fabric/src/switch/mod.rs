@@ -1,0 +1,194 @@
+//! Switches: a packet's arrival, its egress queue, and its way onto the next link.
+//!
+//! Output-queued with shared memory and store-and-forward: a packet is charged to its ingress port when its last bit has
+//! arrived, waits in its egress queue, and is released when its transmission begins. With credits, by default, packets
+//! wait at the inputs in virtual output queues and cut through.
+//!
+//! The room owns ingress accounting, virtual output queues, and what looks at egress queues: detectors, congestion
+//! points, points of whole switches, and the telemetry that ACKs read. It touches packets and links.
+
+mod arrival;
+mod egress_hooks;
+mod forwarding;
+mod int_table;
+mod messages;
+mod next_hop;
+mod switch_point;
+mod voq;
+
+use xoff_engine::{Stream, Time};
+use xoff_schemes::int::PortReading;
+use xoff_schemes::{Detector, IntPath};
+
+use crate::ctx::Ctx;
+use crate::ids::{NodeId, PortId, QueueId};
+use crate::link::buffer::Accounting;
+use crate::link::flow_control::LinkControl;
+use crate::link::{Effect, Links};
+use crate::network::Network;
+use crate::observe::{Probes, Resumed};
+use crate::packet::{DATA, Kind, MAC_CONTROL, PacketId};
+use crate::settings::Queueing;
+use egress_hooks::EgressHooks;
+pub(crate) use egress_hooks::Marking;
+use switch_point::SwitchPoints;
+use voq::Voqs;
+
+/// The switches of a partition.
+pub(crate) struct Switches {
+    /// What packets in switches take of memories and ingress buffers.
+    pub accounting: Accounting,
+    /// Where data waits in switches that have its queues at their inputs; `None` if these are at the outputs.
+    voqs: Option<Box<Voqs>>,
+    /// Detectors and congestion points of egress queues.
+    hooks: EgressHooks,
+    /// Points of whole switches; `None` unless the scheme has them.
+    switch_points: Option<Box<SwitchPoints>>,
+    /// By port: the snapshot that FNCC's ACKs read; empty if these read live counters.
+    int_table: Vec<PortReading>,
+    /// Which packets take up telemetry.
+    int: IntPath,
+    /// Adaptive routing: by node, a stream of random numbers that breaks ties.
+    ties: Vec<Stream>,
+    /// A packet may pass a quiet port without being counted in and out.
+    fast_path: bool,
+    /// Data packets pass a detector, a congestion point or a probe.
+    watched: bool,
+    /// Packets that pass a quiet port need more than telemetry on data.
+    dequeue_hooks: bool,
+}
+
+impl Switches {
+    /// Empty switches, which mark packets by `marking`.
+    pub fn new<C: LinkControl>(
+        net: &Network,
+        marking: &Marking<'_>,
+        probes: &Probes,
+        links: &Links<C>,
+        owned: impl Fn(NodeId) -> bool,
+    ) -> Self {
+        let priorities = links.priorities;
+        let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
+        let hooks = EgressHooks::new(net, marking);
+        let switch_points = SwitchPoints::new(net, &owned);
+        let watched = marking.detector.is_some()
+            || net.signals.congestion_point
+            || switch_points.is_some()
+            || probes.on_queues;
+        Switches {
+            accounting: Accounting::new(net),
+            voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
+            int_table: Vec::new(),
+            int: net.signals.int,
+            ties: next_hop::ties(net),
+            fast_path: !C::HAS_CREDITS && switch_points.is_none(),
+            watched,
+            dequeue_hooks: watched
+                || links.wire_hooks
+                || probes.on_wire
+                || net.signals.int == IntPath::Ack
+                || hooks.marks_acks,
+            hooks,
+            switch_points,
+        }
+    }
+
+    /// A probe has been added to those that there were at the beginning.
+    pub fn on_probe_added(&mut self, probes: &Probes) {
+        self.watched |= probes.on_queues;
+        self.dequeue_hooks |= probes.on_queues | probes.on_wire;
+    }
+
+    /// By switch that has a point: maximum number of flows that it ever knew at once.
+    pub fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        self.switch_points.iter().flat_map(|points| points.max_flows())
+    }
+
+    /// Of each packet that waits for one of `ports`: the ingress queue that it is charged to and its egress queue.
+    pub fn charged<C>(&self, ctx: &Ctx, links: &Links<C>, ports: &[PortId]) -> Vec<(QueueId, QueueId)> {
+        let mut pairs = Vec::new();
+        for &port in ports {
+            for priority in 0..links.priorities as u8 {
+                for id in packets_waiting(self.voqs.as_deref(), ctx, links, port, DATA + priority) {
+                    let queue = |port| QueueId::new(port, priority, links.priorities);
+                    pairs.push((queue(ctx.packets[id].ingress), queue(port)));
+                }
+            }
+        }
+        pairs
+    }
+
+    /// Carries out what flow control wants of switches' ports.
+    #[cold]
+    #[inline(never)]
+    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        let mut effects = std::mem::take(&mut links.effects);
+        for effect in effects.drain(..) {
+            match effect {
+                Effect::Send(port, id) => {
+                    let size = u64::from(ctx.packets[id].size);
+                    self.enqueue(ctx, links, port, id, MAC_CONTROL, size);
+                }
+                Effect::Stopped(queue) => {
+                    let (port, class) = (queue.port(links.priorities), links.class_of(queue));
+                    let view = links.view(ctx.now, port, class, 0);
+                    if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+                        detector.on_pause(&view);
+                    }
+                }
+                Effect::Resumed(queue, since) => self.on_resumed(ctx, links, queue, since),
+                Effect::Credited { .. } => {}
+            }
+        }
+        if links.effects.is_empty() {
+            links.effects = effects; // for its memory
+        }
+    }
+
+    /// An egress queue may send again.
+    fn on_resumed<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        queue: QueueId,
+        since: Time,
+    ) {
+        let (port, class) = (queue.port(links.priorities), links.class_of(queue));
+        let view = links.view(ctx.now, port, class, 0);
+        let voqs = self.voqs.as_deref();
+        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+            detector.on_resume(&view, &|| packets_waiting(voqs, ctx, links, port, class).len() as u64);
+        }
+        if ctx.probes.on_stops {
+            self.report_stop(ctx, links, queue, since);
+        }
+        self.kick(ctx, links, port);
+    }
+
+    /// Tells probes of a stop since a time, with what has waited behind it.
+    pub fn report_stop<C>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
+        let (port, class) = (queue.port(links.priorities), links.class_of(queue));
+        let waiting = packets_waiting(self.voqs.as_deref(), ctx, links, port, class);
+        let data = waiting.into_iter().map(|id| &ctx.packets[id]).filter(|p| p.kind == Kind::Data);
+        let waiting: Vec<_> = data.map(|packet| packet.flow).collect();
+        let (now, bytes) = (ctx.now, links.queues[links.place(port, class)].bytes);
+        ctx.probes.on_resume(&Resumed { now, queue, since, bytes, waiting: &waiting });
+    }
+}
+
+/// The packets that wait for a port in a class, of each input in their order.
+fn packets_waiting<C>(
+    voqs: Option<&Voqs>,
+    ctx: &Ctx,
+    links: &Links<C>,
+    port: PortId,
+    class: u8,
+) -> Vec<PacketId> {
+    match voqs {
+        Some(voqs) if class >= DATA => voqs.packets(port, (class - DATA).into(), &ctx.packets),
+        _ => {
+            let place = port as usize * links.classes + class as usize;
+            links.queues[place].packets(&ctx.packets).collect()
+        }
+    }
+}

@@ -1,0 +1,202 @@
+//! Points of whole switches: what they are told of each packet, and the way of the messages that they send.
+//!
+//! A message goes back hop by hop, at each switch by the port that its point has learned from the flow's data. As a
+//! flow's path is fixed, that is the data path backwards, along which [`Switches::send_cnm`] lays it out; a switch that has
+//! forgotten the flow loses the message.
+
+use xoff_schemes::{Cnm, EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};
+
+use super::Switches;
+use crate::ctx::Ctx;
+use crate::ids::{NodeId, PortId, QueueId, peer};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::network::Network;
+use crate::packet::{DATA, Kind, PacketId};
+use crate::settings::FlowControl;
+
+/// A switch's point, with what the fabric counts for it.
+struct OneSwitch {
+    state: Box<dyn SwitchPoint>,
+    /// By ingress queue: the egress ports that hold packets of it, and how many each.
+    fed: Vec<Vec<(u32, u32)>>,
+}
+
+/// Another packet for an egress port.
+fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+    match fed.iter_mut().find(|(port, _)| *port == egress) {
+        Some((_, packets)) => *packets += 1,
+        None => fed.push((egress, 1)),
+    }
+}
+
+/// A packet less for it.
+fn unfeed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+    if let Some(place) = fed.iter().position(|&(port, _)| port == egress) {
+        fed[place].1 -= 1;
+        if fed[place].1 == 0 {
+            fed.swap_remove(place);
+        }
+    }
+}
+
+/// The points of a partition's switches.
+pub(crate) struct SwitchPoints {
+    /// By node; `None` for hosts and for nodes of other partitions.
+    switches: Vec<Option<OneSwitch>>,
+    /// By port: its number among its node's.
+    number: Vec<u32>,
+    priorities: usize,
+    /// Messages being sent, kept for its memory.
+    out: Vec<Cnm>,
+}
+
+impl SwitchPoints {
+    /// A point for each switch that is `owned`; `None` if the scheme has no such points.
+    pub(crate) fn new(net: &Network, owned: impl Fn(NodeId) -> bool) -> Option<Box<SwitchPoints>> {
+        if !net.signals.switch_point {
+            return None;
+        }
+        let priorities = usize::from(net.settings.switch.priorities);
+        let mut ports = vec![0; net.topology.nodes.len()];
+        let number = (0..net.topology.ports()).map(|port| {
+            let of_node: &mut u32 = &mut ports[net.topology.node_of(port) as usize];
+            *of_node += 1;
+            *of_node - 1
+        });
+        let number = number.collect();
+        let switch = |node: usize| {
+            if net.is_host(node as NodeId) || !owned(node as NodeId) {
+                return None;
+            }
+            let env = SwitchEnv {
+                ports: ports[node],
+                priorities: priorities as u32,
+                frame: net.wire.frame(),
+                base_rtt: net.env.base_rtt,
+            };
+            let queues = ports[node] as usize * priorities;
+            Some(OneSwitch { state: net.scheme.switch(&env)?, fed: vec![Vec::new(); queues] })
+        };
+        let switches = (0..net.topology.nodes.len()).map(switch).collect();
+        Some(Box::new(SwitchPoints { switches, number, priorities, out: Vec::new() }))
+    }
+
+    /// By switch that has a point: most flows that it ever knew at once.
+    pub(crate) fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
+        let switches = self.switches.iter().enumerate();
+        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.max_flows())))
+    }
+
+    /// A switch's point, and its number of the ingress queue of a port and priority.
+    fn place(&mut self, node: NodeId, ingress: PortId, priority: usize) -> Option<(&mut OneSwitch, usize)> {
+        let queue = self.number[ingress as usize] as usize * self.priorities + priority;
+        Some((self.switches[node as usize].as_mut()?, queue))
+    }
+}
+
+impl Switches {
+    /// Tells a switch's point of a packet that joins an egress queue, which has `bytes` with it, and sends its
+    /// messages.
+    pub(super) fn switch_point_enqueue<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+        bytes: u64,
+    ) {
+        let Some(mut points) = self.switch_points.take() else { return };
+        let mut out = std::mem::take(&mut points.out);
+        let packet = &ctx.packets[id];
+        let (priority, priorities) = (class - DATA, links.priorities);
+        let (port, ingress) = (&links.ports[egress as usize], packet.ingress);
+        let number = points.number[egress as usize];
+        if let Some((switch, from)) = points.place(port.node, ingress, priority.into()) {
+            feed(&mut switch.fed[from], egress);
+            let queue = QueueId::new(ingress, priority, priorities);
+            let buffer = &self.accounting.buffers[queue.index()];
+            let xoff = match ctx.net.settings.flow_control {
+                FlowControl::None => None,
+                _ => Some(self.accounting.memories[port.node as usize].xoff(buffer)),
+            };
+            let connection = ctx.net.connections.of(packet.flow);
+            let joining = Joining {
+                now: ctx.now,
+                flow: connection,
+                bytes: u64::from(packet.size),
+                hops: match packet.destination() {
+                    // The packet's position has moved on to the port after this one.
+                    None => (packet.position - 1 - ctx.net.routes[connection as usize].data) as u8,
+                    Some(_) => packet.links,
+                },
+                ingress: IngressView {
+                    queue: from as u32,
+                    bytes: buffer.occupancy(),
+                    xoff,
+                    feeds: switch.fed[from].len() as u32,
+                    delay: ctx.net.topology.delay(peer(ingress)),
+                },
+                egress: EgressView {
+                    queue: QueueId::new(number, priority, priorities).0,
+                    point: QueueId::new(egress, priority, priorities).0,
+                    bytes,
+                    rate: port.rate,
+                },
+            };
+            switch.state.on_enqueue(&joining, &mut out);
+        }
+        for message in out.drain(..) {
+            self.send_cnm(ctx, links, egress, &message);
+        }
+        points.out = out;
+        self.switch_points = Some(points);
+    }
+
+    /// Counts a packet that leaves its egress queue.
+    pub(super) fn switch_point_dequeue<C>(
+        &mut self,
+        ctx: &Ctx,
+        links: &Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let Some(points) = self.switch_points.as_mut() else { return };
+        let (node, ingress) = (links.ports[egress as usize].node, ctx.packets[id].ingress);
+        if let Some((switch, from)) = points.place(node, ingress, usize::from(class - DATA)) {
+            unfeed(&mut switch.fed[from], egress);
+        }
+    }
+
+    /// Whether a message that has arrived at a switch is lost, as the switch's point knows no way on.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn loses_message<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        egress: PortId,
+        id: PacketId,
+    ) -> bool {
+        let Some(points) = self.switch_points.as_mut() else { return false };
+        debug_assert_eq!(ctx.packets[id].kind, Kind::Cnm);
+        let node = links.ports[egress as usize].node;
+        let Some(switch) = points.switches[node as usize].as_mut() else { return false };
+        let connection = ctx.net.connections.of(ctx.packets[id].flow);
+        match switch.state.previous_hop(ctx.now, connection) {
+            Some(port) => {
+                debug_assert!(
+                    port == points.number[egress as usize] || ctx.packets[id].destination().is_some(),
+                    "the table and the path agree"
+                );
+                false
+            }
+            None => {
+                ctx.probes.records.cnms_lost += 1;
+                true
+            }
+        }
+    }
+}

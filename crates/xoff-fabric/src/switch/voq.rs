@@ -1,0 +1,141 @@
+//! Virtual output queues: at each input of a switch a queue for each output and priority, so that a packet never waits
+//! behind one for another output.
+//!
+//! An output serves its inputs round robin, a packet each. An input can send to several outputs at a time, so that
+//! nothing but the outputs' links limits what passes a switch.
+
+use crate::packet::{NO_PACKET, PacketId, Packets};
+use crate::ids::PortId;
+use crate::path::topology::Topology;
+
+const NONE: u32 = u32::MAX;
+
+/// The queue of an input for an output and priority.
+#[derive(Clone, Copy)]
+struct Voq {
+    head: PacketId,
+    tail: PacketId,
+    /// Next in its output's ring.
+    next: u32,
+}
+
+/// The queues of an output and priority that hold packets, in the order in which they are served.
+#[derive(Clone, Copy)]
+struct Ring {
+    first: u32,
+    last: u32,
+}
+
+/// All virtual output queues.
+pub(crate) struct Voqs {
+    priorities: usize,
+    /// By port: ports of its node.
+    inputs: Vec<u32>,
+    /// By port: its number among those.
+    number: Vec<u32>,
+    /// By output port: its first queue.
+    first: Vec<u32>,
+    /// By output port, priority and input.
+    queues: Vec<Voq>,
+    /// By output port and priority.
+    rings: Vec<Ring>,
+}
+
+impl Voqs {
+    /// Empty queues for each pair of ports of a node and each priority.
+    pub fn new(topology: &Topology, priorities: usize) -> Self {
+        let ports = topology.ports();
+        let mut of_node = vec![0u32; topology.nodes.len()];
+        let number = (0..ports).map(|port| {
+            let count = &mut of_node[topology.node_of(port) as usize];
+            *count += 1;
+            *count - 1
+        });
+        let number: Vec<u32> = number.collect();
+        let inputs: Vec<u32> = (0..ports).map(|port| of_node[topology.node_of(port) as usize]).collect();
+        let mut queues = 0;
+        let first = inputs.iter().map(|&inputs| {
+            queues += inputs * priorities as u32;
+            queues - inputs * priorities as u32
+        });
+        let first = first.collect();
+        let empty = Voq { head: NO_PACKET, tail: NO_PACKET, next: NONE };
+        let rings = vec![Ring { first: NONE, last: NONE }; ports as usize * priorities];
+        Voqs { priorities, inputs, number, first, queues: vec![empty; queues as usize], rings }
+    }
+
+    /// A packet that came in by `input` joins the queue for an output and priority.
+    #[inline]
+    pub fn push(
+        &mut self,
+        output: PortId,
+        priority: usize,
+        input: PortId,
+        id: PacketId,
+        packets: &mut Packets,
+    ) {
+        let out = output as usize;
+        let place = self.first[out] + priority as u32 * self.inputs[out] + self.number[input as usize];
+        packets[id].next = NO_PACKET;
+        let queue = &mut self.queues[place as usize];
+        if queue.head != NO_PACKET {
+            packets[queue.tail].next = id;
+            queue.tail = id;
+            return;
+        }
+        (queue.head, queue.tail) = (id, id);
+        self.append(out * self.priorities + priority, place);
+    }
+
+    /// Puts a queue at the end of its ring.
+    #[inline]
+    fn append(&mut self, ring: usize, place: u32) {
+        self.queues[place as usize].next = NONE;
+        let ring = &mut self.rings[ring];
+        if ring.first == NONE {
+            ring.first = place;
+        } else {
+            self.queues[ring.last as usize].next = place;
+        }
+        ring.last = place;
+    }
+
+    /// The packet whose turn it is; [`NO_PACKET`] where there is none.
+    #[inline]
+    pub fn head(&self, output: PortId, priority: usize) -> PacketId {
+        let first = self.rings[output as usize * self.priorities + priority].first;
+        if first == NONE { NO_PACKET } else { self.queues[first as usize].head }
+    }
+
+    /// Takes the packet whose turn it is, of an output and priority that has one.
+    #[inline]
+    pub fn pop(&mut self, output: PortId, priority: usize, packets: &Packets) -> PacketId {
+        let ring = output as usize * self.priorities + priority;
+        let place = self.rings[ring].first;
+        let queue = &mut self.queues[place as usize];
+        let id = queue.head;
+        queue.head = packets[id].next;
+        let (next, more) = (queue.next, queue.head != NO_PACKET);
+        self.rings[ring].first = next;
+        if more {
+            self.append(ring, place);
+        }
+        id
+    }
+
+    /// The packets queued for an output and priority, input by input.
+    pub fn packets(&self, output: PortId, priority: usize, packets: &Packets) -> Vec<PacketId> {
+        let mut ids = Vec::new();
+        let mut place = self.rings[output as usize * self.priorities + priority].first;
+        while place != NONE {
+            let queue = &self.queues[place as usize];
+            let mut id = queue.head;
+            while id != NO_PACKET {
+                ids.push(id);
+                id = packets[id].next;
+            }
+            place = queue.next;
+        }
+        ids
+    }
+}
