@@ -8,7 +8,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use xoff_engine::{Arrival, EntityQueues, Event, EventQueue, MOST_LANES, Next, Time, fetch_ahead};
+use xoff_engine::{Arrival, EntityQueues, Event, EventQueue, MAX_FIFOS, Next, Time, fetch_ahead};
 
 use crate::counters::fingerprint;
 use crate::cut::needs_one_part;
@@ -61,13 +61,13 @@ impl Agenda {
         let lookahead = lookahead.unwrap_or(Time::ZERO);
         let mut degree = vec![0; topology.nodes.len()];
         ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
-        let too_many = degree.iter().any(|&n: &usize| n > MOST_LANES);
+        let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
         if net.one_order || lookahead < LEAST_WINDOW || too_many || needs_one_part(net).is_some() {
             return Agenda::Joint(Box::new(EventQueue::new()));
         }
-        let lanes: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
+        let fifos: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
         Agenda::ByNode(ByNode {
-            nodes: EntityQueues::new(topology.nodes.len(), &lanes),
+            nodes: EntityQueues::new(topology.nodes.len(), &fifos),
             lookahead,
             common: BinaryHeap::new(),
             fetches: topology.ports() >= PORTS_IN_CACHE,
@@ -218,7 +218,7 @@ impl Part {
         if let Agenda::ByNode(all) = &self.events
             && all.fetches
         {
-            for (port, packet) in all.nodes.lanes() {
+            for (port, packet) in all.nodes.fifos() {
                 self.packets.prefetch(packet);
                 fetch_ahead(&self.ports, port);
                 fetch_ahead(&self.ingress, port * self.priorities as u32);
@@ -243,10 +243,10 @@ impl Part {
         while let Agenda::ByNode(all) = &mut self.events {
             match all.nodes.next_up() {
                 Next::Arrival(slot) => {
-                    let Arrival { time, lane, arg, following } = all.nodes.take(&mut self.packets, slot);
+                    let Arrival { time, fifo, arg, following } = all.nodes.take(&mut self.packets, slot);
                     self.packets.prefetch(following);
-                    self.begin_event(time, key(kind::SWITCH_ARRIVAL, lane));
-                    self.switch_arrival(node, lane, arg);
+                    self.begin_event(time, key(kind::SWITCH_ARRIVAL, fifo));
+                    self.switch_arrival(node, fifo, arg);
                     if self.halt {
                         self.halt = false;
                         return;
@@ -268,10 +268,10 @@ impl Part {
         while let Agenda::ByNode(all) = &mut self.events {
             match all.nodes.next_up() {
                 Next::Arrival(slot) => {
-                    let Arrival { time, lane, arg, following } = all.nodes.take(&mut self.packets, slot);
+                    let Arrival { time, fifo, arg, following } = all.nodes.take(&mut self.packets, slot);
                     self.packets.prefetch(following);
-                    self.begin_event(time, key(kind::HOST_ARRIVAL, lane));
-                    self.host_arrival(lane, arg);
+                    self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
+                    self.host_arrival(fifo, arg);
                 }
                 Next::Own if self.counters.events >= last => return,
                 Next::Own => {
@@ -299,7 +299,7 @@ impl Part {
         let index = index_of(key);
         debug_assert!(
             !matches!(kind_of(key), kind::SWITCH_ARRIVAL | kind::HOST_ARRIVAL),
-            "they come by lanes"
+            "they come by FIFOs"
         );
         match kind_of(key) {
             kind::PORT_READY => self.port_ready(index),

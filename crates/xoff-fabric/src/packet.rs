@@ -6,7 +6,7 @@ pub(crate) use transit::Transit;
 
 use std::hint::select_unpredictable;
 
-use xoff_engine::{Links, Time, fetch_ahead};
+use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
 use xoff_schemes::Mark;
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
@@ -213,7 +213,7 @@ impl Packets {
     }
 }
 
-impl Links for Packets {
+impl ArrivalLinks for Packets {
     #[inline(always)]
     fn link(&mut self, id: PacketId, time: Time, next: PacketId) {
         let packet = &mut self[id];
