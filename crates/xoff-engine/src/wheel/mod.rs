@@ -23,7 +23,7 @@ use sort::{CountingSort, event, insert_due};
 
 /// A slot's width is 2^9 ps = 0.512 ns, so that in a busy network of hundreds of links a slot holds a few events.
 const SLOT_BITS: u32 = 9;
-/// Slots in the wheel. The horizon is 16.8 us, longer than any link's delay plus a full packet's time at 1 Gbps.
+/// Slots in the wheel. The horizon is 16.8 us, longer than any link's delay and than a full packet's time at 1 Gbps.
 const SLOTS: usize = 1 << 15;
 /// A slot's width in picoseconds.
 const SLOT: u64 = 1 << SLOT_BITS;
