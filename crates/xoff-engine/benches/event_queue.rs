@@ -1,8 +1,8 @@
-//! The event queue as networks use it: each event handled makes another one (the *hold* model of Jones, 1986), so that
-//! as many are pending all the time.
+//! The event queue under the load of a network: each handled event makes another one (the *hold* model of Jones, 1986), so
+//! that the number of pending events is constant.
 //!
-//! A fat-tree of 128 hosts at 100 Gbps under load has some 13,000 packets in flight, each the cause of one pending
-//! event; one of 1,024 hosts has eight times as many. An arrival lies a frame's time (0.12 us) and a link's delay ahead.
+//! A fat-tree of 128 hosts at 100 Gbps under load has some 13,000 packets in flight, each with one pending event; a fat-tree
+//! of 1,024 hosts has eight times as many. An arrival comes after a frame's time (0.12 us) and a link's delay.
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
@@ -11,7 +11,7 @@ use xoff_engine::{EventQueue, Time};
 /// Events handled in one measured round.
 const ROUND: u64 = 1_000;
 
-/// A multiplicative generator modulo 2^64, whose high bits are used.
+/// A linear congruential generator modulo 2^64, of which the high bits are used.
 struct Draw(u64);
 
 impl Draw {
@@ -32,18 +32,18 @@ fn hold(bencher: Bencher<'_, '_>, pending: u32, ahead: u64, span: u64, mut queue
             queue.push(event.time + Time(ahead) + draw.below(span), black_box(event.key), event.arg);
         }
     };
-    // Into the steady state, in which each event has been replaced.
+    // Reach the steady state, in which each initial event has been replaced.
     (0..pending).for_each(|_| step());
     bencher.counter(ItemsCount::new(ROUND)).bench_local(|| (0..ROUND).for_each(|_| step()));
 }
 
-/// Arrivals one link ahead: 1.5 us and up to a frame's time more.
+/// Arrivals one link ahead: 1.5 us plus up to a frame's time.
 #[divan::bench(args = [100, 2_000, 13_000, 100_000])]
 fn arrivals(bencher: Bencher<'_, '_>, pending: u32) {
     hold(bencher, pending, 1_500_000, 121_440, EventQueue::new());
 }
 
-/// The same in the order of scheduling.
+/// The same load in the order of scheduling.
 #[divan::bench(args = [13_000])]
 fn arrivals_in_order_of_scheduling(bencher: Bencher<'_, '_>, pending: u32) {
     hold(bencher, pending, 1_500_000, 121_440, EventQueue::in_order_of_scheduling());

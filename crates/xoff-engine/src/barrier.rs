@@ -1,24 +1,24 @@
 //! A barrier for threads that meet every few microseconds.
 //!
-//! The operating system's own puts a thread to sleep, which costs more than such a wait lasts. Here a thread looks
-//! again and again for a moment, and then lets others have its core between two looks.
+//! The operating system's barrier puts a thread to sleep, which takes longer than such a wait. Here a waiting thread spins
+//! for a moment, and then yields its core to other threads between two checks.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-/// Looks before a waiting thread offers its core to others, some ten microseconds; none where threads share cores, since
-/// then the one that is waited for may need this very core.
-const LOOKS: u32 = 2_000;
+/// How often a waiting thread checks before it yields its core to others: some ten microseconds. It does not spin at all if
+/// threads share cores, since the thread that it waits for may then need its core.
+const SPINS: u32 = 2_000;
 
-/// Where a fixed number of threads wait for each other, again and again.
+/// A fixed number of threads wait here for each other, again and again.
 ///
-/// What a thread wrote before [`Self::wait`] the others see after it.
+/// After [`Self::wait`] every thread sees what the others wrote before it.
 #[derive(Debug)]
 pub struct Barrier {
     threads: usize,
     arrived: AtomicUsize,
     round: AtomicUsize,
     abandoned: AtomicBool,
-    looks: u32,
+    spins: u32,
 }
 
 impl Barrier {
@@ -30,23 +30,23 @@ impl Barrier {
             arrived: AtomicUsize::new(0),
             round: AtomicUsize::new(0),
             abandoned: AtomicBool::new(false),
-            looks: if threads <= cores { LOOKS } else { 0 },
+            spins: if threads <= cores { SPINS } else { 0 },
         }
     }
 
-    /// Waits until all threads are here. Returns false when one of them never comes, see [`Self::abandon`].
+    /// Waits until all threads have arrived. Returns false if one of them never arrives, see [`Self::abandon`].
     #[must_use]
     pub fn wait(&self) -> bool {
         let round = self.round.load(Ordering::Relaxed);
-        // The last to arrive has so seen what all others wrote, and hands it on with the new round.
+        // The last thread to arrive has thereby seen what all others wrote, and publishes it with the new round.
         if self.arrived.fetch_add(1, Ordering::AcqRel) + 1 == self.threads {
             self.arrived.store(0, Ordering::Relaxed);
             self.round.store(round.wrapping_add(1), Ordering::Release);
         } else {
-            let mut looks = 0;
+            let mut spins = 0;
             while self.round.load(Ordering::Acquire) == round && !self.abandoned.load(Ordering::Relaxed) {
-                if looks < self.looks {
-                    looks += 1;
+                if spins < self.spins {
+                    spins += 1;
                     std::hint::spin_loop();
                 } else {
                     std::thread::yield_now();
@@ -56,7 +56,7 @@ impl Barrier {
         !self.abandoned.load(Ordering::Relaxed)
     }
 
-    /// Lets all go that wait here now or later: a thread has ended early.
+    /// Releases all threads that wait here now or later, because a thread has ended early.
     pub fn abandon(&self) {
         self.abandoned.store(true, Ordering::Relaxed);
     }
@@ -69,7 +69,7 @@ mod tests {
 
     #[test]
     fn nobody_is_a_round_ahead() {
-        // Each thread adds its number in each of 1,000 rounds: after each, all see rounds times 0 + 1 + 2.
+        // Each thread adds its number in each of 1,000 rounds: after each round all see the number of rounds times 0 + 1 + 2.
         let (barrier, sum) = (Barrier::new(3), AtomicU64::new(0));
         std::thread::scope(|scope| {
             for number in 0..3 {

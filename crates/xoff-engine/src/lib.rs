@@ -1,23 +1,30 @@
-//! The engine of xoff: simulated time, quantities, the event queue and random streams.
+//! The engine of xoff: simulated time, quantities, event queues and random streams.
 //!
-//! It knows no network. Time is an integer number of picoseconds, so that one byte at any standard link
-//! rate is a whole number of ticks and nothing is rounded on a packet's way.
+//! The engine knows nothing of networks. Time is an integer number of picoseconds, so that one byte at any standard link
+//! rate takes a whole number of ticks and no time on a packet's way is rounded.
+//!
+//! [`FutureEvents`] keeps the pending events of a run. It stands on [`EventQueue`], one queue for all events, and
+//! [`EntityQueues`], a queue for each entity.
 
 pub mod ahead;
 pub mod barrier;
-mod due;
 pub mod entities;
+mod event;
+pub mod future_events;
 pub mod ns3_random;
 pub mod quantity;
 pub mod random;
 pub mod units;
 pub mod wheel;
+mod window_events;
 
 pub use ahead::fetch_ahead;
 pub use barrier::Barrier;
-pub use entities::{Arrival, EntityQueues, Links, MOST_LANES, Next};
+pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next};
+pub use event::Event;
+pub use future_events::FutureEvents;
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
 pub use units::{Bytes, Rate, Time, as_double};
-pub use wheel::{Event, EventQueue, MOST_SCHEDULED};
+pub use wheel::{EventQueue, MAX_SCHEDULED};

@@ -1,9 +1,9 @@
 //! The random streams of ns-3, for comparison with its runs.
 //!
-//! ns-3 numbers the sources of randomness of a run in the order in which they come into being, and gives each a stream of
-//! L'Ecuyer's MRG32k3a (Operations Research 47(1), 1999; the streams after L'Ecuyer, Simard, Chen and Kelton, Operations
-//! Research 50(6), 2002), 2^127 numbers apart, of which a run uses substream 1. A simulator that makes a new source for
-//! each number draws the first number of one stream after the other.
+//! ns-3 numbers the sources of randomness of a run in the order of their creation, and gives each source a stream of
+//! L'Ecuyer's MRG32k3a (Operations Research 47(1), 1999; the streams as in L'Ecuyer, Simard, Chen and Kelton, Operations
+//! Research 50(6), 2002). Streams are 2^127 numbers apart, and a run uses substream 1 of each. A simulator that creates a
+//! new source for each number therefore draws the first number of one stream after the other.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ const M2: u64 = 4_294_944_443;
 
 type Matrix = [[u64; 3]; 3];
 
-/// One step of the two recurrences, with the negative factors as what they are modulo M1 and M2.
+/// One step of the two recurrences. Negative factors are taken modulo M1 and M2.
 const A1: Matrix = [[0, 1, 0], [0, 0, 1], [M1 - 810_728, 1_403_580, 0]];
 const A2: Matrix = [[0, 1, 0], [0, 0, 1], [M2 - 1_370_589, 0, 527_612]];
 
@@ -38,7 +38,7 @@ pub struct Ns3Streams {
 }
 
 impl Ns3Streams {
-    /// From stream `first` on, for ns-3's `seed`, whose default is 1, and the substream of its run `run`, by default 1.
+    /// The streams from `first` on, for ns-3's `seed` (by default 1) and the substream of its run `run` (by default 1).
     pub fn new(seed: u32, run: u32, first: u64) -> Self {
         let to_next = (power(&A1, 127, M1), power(&A2, 127, M2));
         let substream = (power(&A1, 76, M1), power(&A2, 76, M2));
@@ -56,7 +56,7 @@ impl Ns3Streams {
         self.state = (apply(&by.0, &self.state.0, M1), apply(&by.1, &self.state.1, M2));
     }
 
-    /// The first number of the stream at hand, above 0 and below 1; the next one is of the next stream.
+    /// The first number of the current stream, above 0 and below 1. The next call draws from the next stream.
     pub fn next_uniform(&mut self) -> f64 {
         let (a, b) = (apply(&A1, &self.state.0, M1)[2], apply(&A2, &self.state.1, M2)[2]);
         self.advance(&self.to_next.clone());
@@ -65,7 +65,7 @@ impl Ns3Streams {
     }
 }
 
-/// The streams as all random choices of a network share them.
+/// Streams that all random choices of a network share.
 #[derive(Clone, Debug)]
 pub struct SharedNs3Streams(Arc<Mutex<Ns3Streams>>);
 
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn numbers_are_those_of_the_published_generator() {
-        // From a state of six times 12345, worked out: a = (1403580 - 810728) x 12345 mod M1 = 3023790853 and
+        // From a state of six times 12345: a = (1403580 - 810728) x 12345 mod M1 = 3023790853 and
         // b = (527612 - 1370589) x 12345 mod M2 = 2478282264, so (a - b) / (M1 + 1) = 0.1270111...
         let number = Ns3Streams::new(12345, 0, 0).next_uniform();
         assert_eq!(number, (3_023_790_853u64 - 2_478_282_264) as f64 / 4_294_967_088.0);
@@ -95,15 +95,15 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_is_as_many_steps() {
+    fn a_jump_equals_its_steps() {
         let v = [1, 20, 300];
         let stepped = (0..8).fold(v, |v, _| apply(&A1, &v, M1));
         assert_eq!(apply(&power(&A1, 3, M1), &v, M1), stepped);
-        // From stream 2 on is what comes after two streams.
+        // Starting at stream 2 gives what comes after two streams.
         let mut streams = Ns3Streams::new(1, 1, 0);
         let third = (0..3).map(|_| streams.next_uniform()).last();
         assert_eq!(third, Some(Ns3Streams::new(1, 1, 2).next_uniform()));
-        // Stream 1 of the published package from 12345.
+        // Stream 1 of the published package with seed 12345.
         assert!((Ns3Streams::new(12345, 0, 1).next_uniform() - 0.759_581_862).abs() < 1e-9);
     }
 }

@@ -1,8 +1,8 @@
 //! Quantities as people write them: `"1.5us"`, `"100Gbps"`, `"320KB"`.
 //!
 //! A quantity is a decimal number and a unit, in a string. Parsing is exact: a value that is not a whole number of
-//! picoseconds, bits a second or bytes is refused, never rounded. Display prints the largest unit that needs no
-//! more than three decimals, so that what was parsed can be printed and parsed again.
+//! picoseconds, bits per second or bytes is refused, never rounded. Display prints the largest unit that needs no
+//! more than three decimals, so that a parsed quantity can be printed and parsed again.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,35 +13,36 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
 use crate::units::{Bytes, Rate, Time};
 
-/// Why a string is no quantity.
+/// Why a string is not a quantity.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum QuantityError {
-    /// No unit, where one is needed.
+    /// The unit is missing.
     #[error("`{0}` lacks a unit: expected {1}")]
     MissingUnit(String, String),
-    /// A unit that this kind of quantity does not have.
+    /// This kind of quantity does not have the unit.
     #[error("`{0}` has the unknown unit `{1}`: expected {2}")]
     UnknownUnit(String, String, String),
-    /// The part before the unit is no decimal number.
+    /// The part before the unit is not a decimal number.
     #[error("`{0}` is not a number with a unit: expected {1}")]
     NotANumber(String, String),
-    /// Below zero.
+    /// The number is negative.
     #[error("`{0}` is negative: expected {1}")]
     Negative(String, String),
-    /// Not a whole number of the smallest unit.
+    /// The value is not a whole number of the smallest unit.
     #[error("`{0}` is not a whole number of {1}")]
     Fraction(String, &'static str),
-    /// More than 64 bits of the smallest unit.
+    /// The value in the smallest unit exceeds 64 bits.
     #[error("`{0}` is too large: at most {1}")]
     TooLarge(String, String),
 }
 
-/// A kind of quantity: its units and what a message says is expected.
+/// A kind of quantity: its units, and what a message gives as an example.
 struct Kind {
-    /// Unit and how many of the smallest unit it holds, largest first; the order is also that of display.
+    /// Each unit with its size in the smallest unit, largest first. Display tries them in this order.
     units: &'static [(&'static str, u64)],
-    /// Units that are read, not printed.
+    /// Units that are accepted but never printed.
     more: &'static [(&'static str, u64)],
+    /// The plural of the smallest unit, for messages.
     smallest: &'static str,
     example: &'static str,
 }
@@ -103,7 +104,7 @@ impl Kind {
         let decimals = fraction.replace('_', "");
         let decimals = decimals.trim_end_matches('0');
         if !decimals.is_empty() {
-            // More decimals than the finest scale has digits can never be whole.
+            // A value with more decimals than the finest scale has digits is not whole.
             let inexact = || QuantityError::Fraction(owned(), self.smallest);
             let ten_to = 10u128.checked_pow(decimals.len() as u32).ok_or_else(inexact)?;
             let part = decimals.parse::<u128>().ok().and_then(|n| n.checked_mul(u128::from(scale)));
@@ -131,7 +132,7 @@ impl Kind {
     }
 }
 
-/// Implements text, serde and JSON-schema forms of one quantity.
+/// Implements the text, serde and JSON schema forms of one quantity.
 macro_rules! quantity {
     ($type:ident, $kind:ident, $pattern:literal) => {
         impl FromStr for $type {
@@ -208,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_ones_say_why() {
+    fn errors_say_why() {
         let time = |s: &str| s.parse::<Time>().unwrap_err();
         assert!(matches!(time("5"), QuantityError::MissingUnit(..)));
         assert!(matches!(time("5uS"), QuantityError::UnknownUnit(..)));
@@ -224,7 +225,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_shown_parses_back(n: u64) {
+        fn displayed_text_parses_back(n: u64) {
             prop_assert_eq!(Time(n).to_string().parse(), Ok(Time(n)));
             prop_assert_eq!(Rate(n).to_string().parse(), Ok(Rate(n)));
             prop_assert_eq!(Bytes(n).to_string().parse(), Ok(Bytes(n)));

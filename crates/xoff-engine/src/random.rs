@@ -1,12 +1,12 @@
 //! Random streams that belong to entities.
 //!
 //! Each entity (a port that marks, a host that opens flows, a repetition of a traffic pattern) draws from its own
-//! stream, seeded by the run's seed, the domain and the entity's number. What one entity draws never depends on
-//! another, nor on the number of threads.
+//! stream, seeded by the run's seed, the domain and the entity's number. What one entity draws depends neither on
+//! other entities nor on the number of threads.
 
 pub use rand_pcg::Pcg64Mcg as Stream;
 
-/// What an entity draws for: the same number in two domains gives two independent streams.
+/// What an entity draws for. The same entity number in two domains gives two independent streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Domain {
@@ -18,9 +18,9 @@ pub enum Domain {
     Reaction = 3,
     /// A router's choice among equal paths.
     Routing = 4,
-    /// A scheme's part in a switch.
+    /// A scheme's congestion point in a switch.
     Congestion = 5,
-    /// When a port sends its updates of credits.
+    /// The times at which a port sends credit updates.
     Credit = 6,
 }
 
@@ -31,7 +31,7 @@ pub fn stream(seed: u64, domain: Domain, entity: u64) -> Stream {
     Stream::new(u128::from(high) << 64 | u128::from(low))
 }
 
-/// SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014): a bijection in which every input bit moves every
+/// SplitMix64's finalizer (Steele, Lea, Flood, OOPSLA 2014): a bijection in which every input bit affects every
 /// output bit.
 #[inline]
 pub const fn mix(x: u64) -> u64 {

@@ -1,17 +1,17 @@
-//! Time, rates and sizes as integers in types of their own.
+//! Times, rates and sizes: integers with types of their own.
 
 use std::fmt;
 use std::ops::{Add, AddAssign, Div, Mul, Sub};
 
-/// Bits times picoseconds in a second: `bytes * BIT_PS_PER_BYTE / bits-per-second` is a time in picoseconds.
+/// Bits per byte times picoseconds per second: `bytes * BIT_PS_PER_BYTE / bits_per_second` is a time in picoseconds.
 const BIT_PS_PER_BYTE: u64 = 8_000_000_000_000;
 
-/// A moment or a length of simulated time, in picoseconds. 64 bits hold 213 days.
+/// A moment or a duration of simulated time, in picoseconds. 64 bits hold 213 days.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Time(pub u64);
 
 impl Time {
-    /// The beginning of the simulation; also a length of nothing.
+    /// The beginning of the simulation, or a duration of zero.
     pub const ZERO: Time = Time(0);
     /// Later than every event.
     pub const NEVER: Time = Time(u64::MAX);
@@ -36,11 +36,11 @@ impl Time {
     pub fn secs(self) -> f64 {
         self.0 as f64 * 1e-12
     }
-    /// The sum, or [`Time::NEVER`] where it does not fit.
+    /// The sum, or [`Time::NEVER`] if the sum does not fit.
     pub const fn saturating_add(self, other: Time) -> Time {
         Time(self.0.saturating_add(other.0))
     }
-    /// The difference, or zero where `other` is later.
+    /// The difference, or zero if `other` is later.
     pub const fn saturating_sub(self, other: Time) -> Time {
         Time(self.0.saturating_sub(other.0))
     }
@@ -79,7 +79,7 @@ impl Div<u64> for Time {
     }
 }
 
-/// A rate in bits a second.
+/// A rate in bits per second.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Rate(pub u64);
 
@@ -87,38 +87,37 @@ impl Rate {
     /// Without limit: serialization takes no time.
     pub const UNLIMITED: Rate = Rate(u64::MAX);
 
-    /// `n` megabits a second.
+    /// `n` megabits per second.
     pub const fn from_mbps(n: u64) -> Rate {
         Rate(n * 1_000_000)
     }
-    /// `n` gigabits a second.
+    /// `n` gigabits per second.
     pub const fn from_gbps(n: u64) -> Rate {
         Rate(n * 1_000_000_000)
     }
-    /// Bits a second.
+    /// Bits per second.
     pub const fn bps(self) -> u64 {
         self.0
     }
-    /// Bytes a picosecond, as a double, for control laws.
+    /// Bytes per picosecond, as a double, for control laws.
     pub fn bytes_per_ps(self) -> f64 {
         self.0 as f64 / BIT_PS_PER_BYTE as f64
     }
-    /// The time that `bytes` take at this rate, rounded up to the next picosecond where the rate does not
-    /// divide; exact for every standard Ethernet and InfiniBand rate. `bytes` must be below 2.3 million,
-    /// which every frame is; see [`Rate::time_for`] for any amount.
+    /// The time that `bytes` take at this rate, rounded up to a whole picosecond; exact for every standard Ethernet and
+    /// InfiniBand rate. `bytes` must be below 2.3 million, as in every frame; [`Rate::time_for`] takes any amount.
     #[inline]
     pub const fn serialization(self, bytes: u64) -> Time {
         Time((bytes * BIT_PS_PER_BYTE).div_ceil(self.0))
     }
-    /// The time that `bytes` take at this rate as ns-3 reckons it: seconds as a double, taken into a fixed-point number
-    /// with 64 binary places and cut to whole nanoseconds. 1000 B at 100 Gbps, 80 ns, become 79.
+    /// The time that `bytes` take at this rate as computed by ns-3: seconds as a double, converted to a fixed-point number
+    /// with 64 binary places and truncated to whole nanoseconds. 1000 B at 100 Gbps take 80 ns, but ns-3 computes 79 ns.
     pub fn ns3_time(self, bytes: u64) -> Time {
         let seconds = (bytes as f64 * 8.0) / self.0 as f64;
         let fraction = (seconds.fract() * 2f64.powi(64)) as u128;
         let ns = seconds.trunc() as u64 * 1_000_000_000 + ((fraction * 1_000_000_000) >> 64) as u64;
         Time::from_ns(ns)
     }
-    /// The time that any number of bytes takes at this rate, rounded up; [`Time::NEVER`] where it does not fit.
+    /// The time that any number of bytes takes at this rate, rounded up; [`Time::NEVER`] if the time does not fit.
     pub const fn time_for(self, bytes: u64) -> Time {
         if self.0 == 0 {
             return Time::NEVER;
@@ -130,7 +129,7 @@ impl Rate {
     pub const fn bytes_in(self, time: Time) -> u64 {
         (self.0 as u128 * time.0 as u128 / BIT_PS_PER_BYTE as u128) as u64
     }
-    /// Picoseconds a byte where that is a whole number.
+    /// Picoseconds per byte; `None` if that is not a whole number.
     pub const fn ps_per_byte(self) -> Option<u64> {
         if self.0 != 0 && BIT_PS_PER_BYTE.is_multiple_of(self.0) {
             Some(BIT_PS_PER_BYTE / self.0)
@@ -140,8 +139,8 @@ impl Rate {
     }
 }
 
-/// `n` as a double, for control laws. Below 2^63, as every time and size of a run is, that is a single instruction, where
-/// unsigned numbers take seven. Not for [`Time::NEVER`] and [`Rate::UNLIMITED`], which are beyond that.
+/// `n` as a double, for control laws. `n` must be below 2^63, as every time and size of a run is: converting a signed number
+/// takes one instruction, an unsigned one seven. [`Time::NEVER`] and [`Rate::UNLIMITED`] are too large.
 #[inline]
 pub fn as_double(n: u64) -> f64 {
     debug_assert!(n <= i64::MAX as u64, "{n} is beyond any run");
@@ -192,9 +191,9 @@ mod tests {
     }
 
     #[test]
-    fn ns3_cuts_times_to_nanoseconds() {
+    fn ns3_truncates_times_to_nanoseconds() {
         // 1090 B at 100 Gbps are 87.2 ns, 1048 B 83.84, 60 B 4.8, 43 B 3.44; at 400 Gbps 21.8, and 43 B 0.86. 1000 B
-        // are 80 ns, but 8e-8 is no binary fraction: the double below it makes 79.
+        // are 80 ns, but 8e-8 is not a binary fraction, and the double below it gives 79 ns.
         let (slow, fast) = (Rate::from_gbps(100), Rate::from_gbps(400));
         for (rate, bytes, ns) in [
             (slow, 1090, 87),
@@ -212,7 +211,7 @@ mod tests {
 
     #[test]
     fn bytes_and_time_are_inverse() {
-        // 12.5 us at 100 Gbps hold 156,250 B, FNCC's dumbbell BDP to within its headers.
+        // 156,250 B pass in 12.5 us at 100 Gbps: the BDP of FNCC's dumbbell, headers aside.
         assert_eq!(Rate::from_gbps(100).bytes_in(Time(12_500_000)), 156_250);
         assert_eq!(Rate::from_gbps(100).time_for(156_250), Time(12_500_000));
     }

@@ -1,6 +1,6 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
-use xoff_engine::{MOST_SCHEDULED, Time};
+use xoff_engine::{MAX_SCHEDULED, Time};
 use xoff_fabric::settings::Order;
 use xoff_fabric::topology::{Topology, peer};
 use xoff_traffic::workloads::WORKLOADS;
@@ -16,7 +16,7 @@ const LONGEST: Time = Time(1_000_000_000_000_000_000);
 
 /// Most events that `order = "scheduled"` counts, less what may be pending.
 const MOST_IN_ORDER: u64 = 4_000_000_000;
-const _: () = assert!(MOST_IN_ORDER < MOST_SCHEDULED);
+const _: () = assert!(MOST_IN_ORDER < MAX_SCHEDULED);
 
 /// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
 pub(super) fn all(

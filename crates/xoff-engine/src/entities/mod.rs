@@ -1,0 +1,334 @@
+//! Events kept by the entity that they happen to, for entities that affect each other only after a *lookahead*.
+//!
+//! In a window no longer than the lookahead nothing that one entity does can reach another. Each entity therefore handles
+//! its events of the window on its own, one entity after the other: its state stays in the cache meanwhile, and only its
+//! own few events need an order, which is that of [`crate::EventQueue`] (time, key, argument).
+//!
+//! What comes from other entities comes by links, in order on each link. An entity's next arrival is therefore the minimum of
+//! the first arrivals of its links' FIFOs. A FIFO is a list linked through the arguments of its arrivals, so that no
+//! argument may be in two lists at a time. What an entity schedules for itself mostly lies within the current window and
+//! joins a short sorted list.
+
+mod fifo;
+#[cfg(test)]
+mod tests;
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::event::Event;
+use crate::units::Time;
+use crate::window_events::WindowEvents;
+
+pub use fifo::MAX_FIFOS;
+use fifo::{EMPTY_HEAD, FAR, GROUP, Group, LinkFifo, NO_ENTITY, POSITION_BITS};
+
+/// Entities whose earliest events are compared together.
+const BLOCK: usize = 64;
+
+/// What the current entity has to do next, see [`EntityQueues::next_up`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// An arrival comes next: [`EntityQueues::take`] takes it, given this slot.
+    Arrival(usize),
+    /// An event that the entity has scheduled for itself comes next: [`EntityQueues::take_own`] takes it.
+    Own,
+    /// The entity has no more events in this window.
+    Nothing,
+}
+
+/// Something that has come by a link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// The time at which it comes.
+    pub time: Time,
+    /// The number of the link's FIFO.
+    pub fifo: u32,
+    /// Its argument.
+    pub arg: u32,
+    /// The argument of the next arrival by this link, if there is one.
+    pub following: u32,
+}
+
+/// Where the arguments of arrivals are linked to lists. The links lie in the cache lines of what the arguments stand for, such
+/// as packets, which are loaded anyway.
+pub trait ArrivalLinks {
+    /// Links `next`, which comes at `time`, behind `arg`, behind which nothing is linked so far.
+    fn link(&mut self, arg: u32, time: Time, next: u32);
+    /// Removes what is linked behind `arg` and returns its time and argument; the time is [`Time::NEVER`] if nothing is
+    /// linked.
+    fn unlink(&mut self, arg: u32) -> (Time, u32);
+}
+
+/// Pending events by entity.
+pub struct EntityQueues {
+    /// By entity: none of its events is before this time.
+    next: Vec<Time>,
+    /// By block of entities: the minimum of `next`.
+    block_next: Vec<Time>,
+    /// By entity: its FIFOs in whole groups, at least one group.
+    groups: Vec<Group>,
+    /// By a FIFO's number: its slot, its index among the FIFOs of all groups.
+    slot_of: Vec<u32>,
+    /// By entity: the index of its first group; the last element is the number of groups.
+    first_group: Vec<u32>,
+    /// By entity: its own events beyond the window in which they were scheduled.
+    later: Vec<BinaryHeap<Reverse<Event>>>,
+    /// The end of the current window.
+    limit: Time,
+    /// The end of the current window, but no later than the heads of FIFOs distinguish times.
+    near_limit: Time,
+    /// The block of entities that comes next.
+    next_block: usize,
+    /// The entities of the block before `next_block` whose turn is still to come, one bit each.
+    waiting: u64,
+    /// The current entity, or [`NO_ENTITY`].
+    entity: u32,
+    /// The current entity's first group, and the end of its groups.
+    entity_groups: (usize, usize),
+    /// The current entity's own events in this window.
+    own: WindowEvents,
+}
+
+impl EntityQueues {
+    /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
+    /// key of its arrivals. An entity has at most [`MAX_FIFOS`], and simultaneous arrivals come in the order of its FIFOs.
+    pub fn new(entities: usize, fifos: &[(u32, u32)]) -> Self {
+        let mut count = vec![0u32; entities];
+        fifos.iter().for_each(|&(entity, _)| count[entity as usize] += 1);
+        debug_assert!(count.iter().all(|&n| n as usize <= MAX_FIFOS));
+        let mut first_group = vec![0; entities + 1];
+        for entity in 0..entities {
+            first_group[entity + 1] = first_group[entity] + count[entity].div_ceil(GROUP as u32).max(1);
+        }
+        let mut groups: Vec<Group> = (0..first_group[entities]).map(|_| Group::EMPTY).collect();
+        count.fill(0);
+        let put = |(number, &(entity, key)): (usize, &(u32, u32))| {
+            let position = count[entity as usize];
+            count[entity as usize] += 1;
+            let slot = first_group[entity as usize] as usize * GROUP + position as usize;
+            groups[slot / GROUP].fifos[slot % GROUP] =
+                LinkFifo { number: number as u32, entity, position, key, ..LinkFifo::UNUSED };
+            slot as u32
+        };
+        EntityQueues {
+            slot_of: fifos.iter().enumerate().map(put).collect(),
+            groups,
+            next: vec![Time::NEVER; entities],
+            block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
+            first_group,
+            later: (0..entities).map(|_| BinaryHeap::new()).collect(),
+            limit: Time::ZERO,
+            near_limit: Time::ZERO,
+            next_block: 0,
+            waiting: 0,
+            entity: NO_ENTITY,
+            entity_groups: (0, 0),
+            own: WindowEvents::new(),
+        }
+    }
+
+    /// The slot of a FIFO, which [`Self::arrive`] takes.
+    pub fn slot(&self, fifo: u32) -> u32 {
+        self.slot_of[fifo as usize]
+    }
+
+    /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and after the FIFO's last arrival.
+    /// No other pending arrival has its argument, and nothing is linked behind that argument.
+    #[inline(always)] // on the way of every packet
+    pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
+        debug_assert!(time >= self.limit, "nothing reaches another entity within a window");
+        let group = &mut self.groups[slot as usize / GROUP];
+        let place = slot as usize % GROUP;
+        let fifo = &mut group.fifos[place];
+        debug_assert!(
+            fifo.time == Time::NEVER || time > fifo.time,
+            "a FIFO has one arrival at a time, in order"
+        );
+        let last = std::mem::replace(&mut fifo.last, arg);
+        if fifo.time != Time::NEVER {
+            return links.link(last, time, arg);
+        }
+        (fifo.time, fifo.arg) = (time, arg);
+        let entity = fifo.entity;
+        group.update_head(place);
+        self.expect(entity, time);
+    }
+
+    /// Adds an event of `entity`. An entity other than the current one takes only events after the current window.
+    #[inline]
+    pub fn push(&mut self, entity: u32, event: Event) {
+        if event.time < self.limit && entity == self.entity {
+            return self.own.insert(event);
+        }
+        self.defer(entity, event);
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn defer(&mut self, entity: u32, event: Event) {
+        debug_assert!(
+            event.time >= self.limit || self.entity == NO_ENTITY,
+            "no entity changes another entity's past"
+        );
+        self.later[entity as usize].push(Reverse(event));
+        self.expect(entity, event.time);
+    }
+
+    /// Notes that `entity` has an event at `time`.
+    #[inline]
+    fn expect(&mut self, entity: u32, time: Time) {
+        let next = &mut self.next[entity as usize];
+        *next = time.min(*next);
+        let block = &mut self.block_next[entity as usize / BLOCK];
+        *block = time.min(*block);
+    }
+
+    /// The time of the next event, between windows.
+    pub fn earliest(&self) -> Time {
+        self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
+    }
+
+    /// Begins a window that holds the events before `limit`.
+    pub fn begin_window(&mut self, limit: Time) {
+        self.limit = limit;
+        self.near_limit = limit.min(Time(FAR));
+        (self.next_block, self.waiting) = (0, 0);
+    }
+
+    /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
+    /// numbers.
+    #[inline]
+    pub fn open_next(&mut self) -> Option<u32> {
+        while self.waiting == 0 {
+            let block = self.next_block;
+            if *self.block_next.get(block)? < self.limit {
+                let next = &self.next[block * BLOCK..self.next.len().min((block + 1) * BLOCK)];
+                // One bit for each entity instead of a branch: which entities have events is unpredictable.
+                let bit = |(i, &time): (usize, &Time)| u64::from(time < self.limit) << i;
+                self.waiting = next.iter().enumerate().map(bit).sum();
+            }
+            self.next_block += 1;
+        }
+        let entity = (self.next_block - 1) * BLOCK + self.waiting.trailing_zeros() as usize;
+        self.waiting &= self.waiting - 1;
+        self.open(entity);
+        Some(entity as u32)
+    }
+
+    /// Makes `entity` the current one and collects its own events of this window.
+    #[inline]
+    fn open(&mut self, entity: usize) {
+        self.entity = entity as u32;
+        self.entity_groups = (self.first_group[entity] as usize, self.first_group[entity + 1] as usize);
+        self.own.clear();
+        let later = &mut self.later[entity];
+        while let Some(&Reverse(event)) = later.peek() {
+            if event.time >= self.limit {
+                break;
+            }
+            later.pop();
+            self.own.insert(event);
+        }
+        // `close` sets this time anew once the entity has no more events in this window.
+        self.next[entity] = Time::NEVER;
+    }
+
+    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival if there is one. Places that
+    /// fill up a group come as FIFO 0.
+    #[inline]
+    pub fn fifos(&self) -> impl Iterator<Item = (u32, u32)> {
+        let groups = &self.groups[self.entity_groups.0..self.entity_groups.1];
+        groups.iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
+    }
+
+    /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
+    #[inline(always)] // the way of every event
+    pub fn next_up(&mut self) -> Next {
+        let (first, end) = self.entity_groups;
+        let mut head = self.groups[first].min;
+        for group in first + 1..end {
+            head = head.min(self.groups[group].min);
+        }
+        let time = Time(head >> POSITION_BITS);
+        if time < self.own.next_time().min(self.near_limit) {
+            return Next::Arrival(self.entity_groups.0 * GROUP + head as usize % MAX_FIFOS);
+        }
+        if self.own.next_time() < time {
+            return Next::Own;
+        }
+        if self.own.next_time() == Time::NEVER && (time.0 < FAR || head == EMPTY_HEAD) {
+            return self.close(if head == EMPTY_HEAD { Time::NEVER } else { time });
+        }
+        self.compare_exactly(head)
+    }
+
+    /// Ends the current entity's turn. Its next arrival comes at `arrival`.
+    #[inline]
+    fn close(&mut self, arrival: Time) -> Next {
+        let entity = self.entity as usize;
+        let own = self.later[entity].peek().map_or(Time::NEVER, |Reverse(event)| event.time);
+        self.next[entity] = arrival.min(own);
+        self.entity = NO_ENTITY;
+        Next::Nothing
+    }
+
+    /// What comes next if the heads of FIFOs do not decide: an arrival and an own event are simultaneous, or hours have
+    /// passed.
+    #[cold]
+    #[inline(never)]
+    fn compare_exactly(&mut self, head: u64) -> Next {
+        let own = self.own.next_key();
+        if head >> POSITION_BITS < FAR {
+            let slot = self.entity_groups.0 * GROUP + head as usize % MAX_FIFOS;
+            return if own.is_none_or(|own| self.fifo(slot).key < own) {
+                Next::Arrival(slot)
+            } else {
+                Next::Own
+            };
+        }
+        let slots = self.entity_groups.0 * GROUP..self.entity_groups.1 * GROUP;
+        let fifos = slots.map(|slot| (self.fifo(slot).time, self.fifo(slot).key, slot));
+        let first = fifos.min().filter(|(time, ..)| *time != Time::NEVER);
+        match (first.filter(|(time, ..)| *time < self.limit), own) {
+            (Some((time, key, slot)), Some(own)) if (time, key) < (self.own.next_time(), own) => {
+                Next::Arrival(slot)
+            }
+            (_, Some(_)) => Next::Own,
+            (Some((.., slot)), None) => Next::Arrival(slot),
+            (None, None) => self.close(first.map_or(Time::NEVER, |(time, ..)| time)),
+        }
+    }
+
+    /// Takes the first arrival of the FIFO at the slot that [`Self::next_up`] has returned.
+    #[inline(always)] // on the way of every packet
+    pub fn take(&mut self, links: &mut impl ArrivalLinks, slot: usize) -> Arrival {
+        let group = &mut self.groups[slot / GROUP];
+        let fifo = &mut group.fifos[slot % GROUP];
+        let (time, arg, number) = (fifo.time, fifo.arg, fifo.number);
+        let (next_at, following) = links.unlink(arg);
+        (fifo.time, fifo.arg) = (next_at, following);
+        group.update_head(slot % GROUP);
+        Arrival { time, fifo: number, arg, following }
+    }
+
+    fn fifo(&self, slot: usize) -> &LinkFifo {
+        &self.groups[slot / GROUP].fifos[slot % GROUP]
+    }
+
+    /// Takes the current entity's next own event after [`Self::next_up`] has returned [`Next::Own`].
+    #[inline(always)] // the way of many events
+    pub fn take_own(&mut self) -> Event {
+        self.own.pop()
+    }
+
+    /// Ends the window.
+    pub fn end_window(&mut self) {
+        self.entity = NO_ENTITY;
+        for (block, next) in self.block_next.iter_mut().zip(self.next.chunks(BLOCK)) {
+            if *block < self.limit {
+                *block = next.iter().copied().min().unwrap_or(Time::NEVER);
+            }
+        }
+    }
+}

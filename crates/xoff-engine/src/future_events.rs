@@ -1,0 +1,254 @@
+//! The pending events of entities that affect each other by links, and the order in which they are handled.
+//!
+//! If every link has a delay worth the name, each entity has a queue of its own ([`FutureEvents::by_entity`]), and the
+//! entities handle their events one after the other, in windows no longer than the minimum delay: an entity's state then
+//! stays in the cache, and its events need an order only among themselves. Otherwise, and if one order of all events is
+//! asked for, all entities share one queue ([`FutureEvents::joint`]). Every entity sees the same events in the same order
+//! either way.
+//!
+//! A run with a joint queue repeats [`FutureEvents::pop_before`]. A run by entity repeats windows:
+//!
+//! 1. [`FutureEvents::begin_window`], then [`FutureEvents::take_start`] until it returns `None`;
+//! 2. for each entity that [`FutureEvents::open_next`] returns: [`FutureEvents::next_up`], with [`FutureEvents::take`] or
+//!    [`FutureEvents::take_own`], until it returns [`Next::Nothing`];
+//! 3. [`FutureEvents::end_window`], then [`FutureEvents::take_common`] until it returns `None`.
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use crate::entities::{Arrival, ArrivalLinks, EntityQueues, Next};
+use crate::event::Event;
+use crate::units::Time;
+use crate::wheel::EventQueue;
+
+#[cfg(test)]
+mod tests;
+
+/// Pending events, in one queue or by entity.
+#[allow(clippy::large_enum_variant)] // a run has a single one, and its larger variant is on the way of every event
+pub enum FutureEvents {
+    /// All events in one queue.
+    Joint(Box<EventQueue>),
+    /// A queue for each entity.
+    ByEntity(ByEntity),
+}
+
+/// Pending events by entity, the content of [`FutureEvents::ByEntity`].
+pub struct ByEntity {
+    entities: EntityQueues,
+    /// The maximum length of a window.
+    lookahead: Time,
+    /// Events that concern all entities, such as samples.
+    common: BinaryHeap<Reverse<Event>>,
+    /// Whether an entity's state has left the nearest caches when the entity's turn comes again.
+    fetches: bool,
+    /// The time and key of the next flow that starts by itself.
+    start: Option<(Time, u32)>,
+}
+
+impl FutureEvents {
+    /// An empty queue for all entities. Simultaneous events come by key, or in the order in which they were pushed if
+    /// `in_order_of_scheduling`, see [`EventQueue::in_order_of_scheduling`].
+    pub fn joint(in_order_of_scheduling: bool) -> FutureEvents {
+        FutureEvents::Joint(Box::new(if in_order_of_scheduling {
+            EventQueue::in_order_of_scheduling()
+        } else {
+            EventQueue::new()
+        }))
+    }
+
+    /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
+    /// key of its arrivals; an entity has at most [`crate::MAX_FIFOS`].
+    ///
+    /// `lookahead` is positive and at most the minimum delay of a link. `fetches` says whether the entities' state is too
+    /// large for the nearest caches, so that it is worth fetching ahead ([`Self::fetched_fifos`]).
+    pub fn by_entity(entities: usize, fifos: &[(u32, u32)], lookahead: Time, fetches: bool) -> FutureEvents {
+        debug_assert!(lookahead > Time::ZERO, "a window holds at least its first moment");
+        FutureEvents::ByEntity(ByEntity {
+            entities: EntityQueues::new(entities, fifos),
+            lookahead,
+            common: BinaryHeap::new(),
+            fetches,
+            start: None,
+        })
+    }
+
+    /// Adds an event that `entity` has scheduled for itself, or one that comes to `entity` after a link's delay.
+    #[inline]
+    pub fn push(&mut self, entity: u32, time: Time, key: u32, arg: u32) {
+        match self {
+            FutureEvents::Joint(queue) => queue.push(time, key, arg),
+            FutureEvents::ByEntity(all) => all.entities.push(entity, Event { time, key, arg }),
+        }
+    }
+
+    /// The slot by which [`Self::arrive`] adds arrivals of `fifo`, all of which have `key`. In a joint queue the slot is the
+    /// key itself.
+    pub fn slot(&self, fifo: u32, key: u32) -> u32 {
+        match self {
+            FutureEvents::Joint(_) => key,
+            FutureEvents::ByEntity(all) => all.entities.slot(fifo),
+        }
+    }
+
+    /// Adds an arrival to the FIFO of a [`Self::slot`]: at least a lookahead from now, and after the FIFO's last arrival. No
+    /// other pending arrival has the argument `arg`.
+    #[inline(always)] // on the way of every packet
+    pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
+        match self {
+            FutureEvents::Joint(queue) => queue.push(time, slot, arg),
+            FutureEvents::ByEntity(all) => all.entities.arrive(links, slot, time, arg),
+        }
+    }
+
+    /// Adds an event that concerns all entities. It comes after all other events of its time, for which a joint queue needs
+    /// `key` to be greater than the keys of those.
+    pub fn push_common(&mut self, time: Time, key: u32) {
+        match self {
+            FutureEvents::Joint(queue) => queue.push(time, key, 0),
+            FutureEvents::ByEntity(all) => all.common.push(Reverse(Event { time, key, arg: 0 })),
+        }
+    }
+
+    /// Adds the start of the next flow that starts by itself. Only one such start is pending at a time. In a joint queue it
+    /// is an event with argument 0; by entity, [`Self::take_start`] takes it.
+    pub fn push_start(&mut self, time: Time, key: u32) {
+        match self {
+            FutureEvents::Joint(queue) => queue.push(time, key, 0),
+            FutureEvents::ByEntity(all) => all.start = Some((time, key)),
+        }
+    }
+
+    /// Takes the time and key of the next flow that starts by itself, if that is before `before`, the end of the window: the
+    /// start is then to be pushed as an event of its entity. `None` in a joint queue, where the start is an event.
+    #[inline]
+    pub fn take_start(&mut self, before: Time) -> Option<(Time, u32)> {
+        let FutureEvents::ByEntity(all) = self else { return None };
+        all.start.take_if(|(time, _)| *time < before)
+    }
+
+    /// Whether [`Self::take_start`] takes starts at the beginning of a window, ahead of their time. If not, a start is an
+    /// event that comes at its time.
+    pub fn looks_ahead(&self) -> bool {
+        matches!(self, FutureEvents::ByEntity(_))
+    }
+
+    /// A time that is not after the next event's; [`Time::NEVER`] if no event is pending.
+    pub fn earliest(&self) -> Time {
+        match self {
+            FutureEvents::Joint(queue) => queue.earliest().unwrap_or(Time::NEVER),
+            FutureEvents::ByEntity(all) => all.earliest(),
+        }
+    }
+}
+
+/// A joint queue.
+impl FutureEvents {
+    /// Takes the next event of a joint queue; `None` if none is before `limit`, or if the events are kept by entity.
+    #[inline]
+    pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
+        let FutureEvents::Joint(queue) = self else { return None };
+        queue.pop_before(limit)
+    }
+
+    /// The argument of the next event of a joint queue, for fetching what it stands for ahead; `None` if the queue would have
+    /// to open a slot to know it, or if the events are kept by entity.
+    #[inline]
+    pub fn next_arg(&self) -> Option<u32> {
+        let FutureEvents::Joint(queue) = self else { return None };
+        queue.next_arg()
+    }
+}
+
+/// Events by entity. With a joint queue there are no windows: these methods return `None` or [`Next::Nothing`].
+impl FutureEvents {
+    /// Begins the next window and returns its end, which is not part of it: at most `limit`, at most a lookahead after the
+    /// earliest event, and right after the next event that concerns all entities. `None` if nothing happens before `limit`.
+    #[inline]
+    pub fn begin_window(&mut self, limit: Time) -> Option<Time> {
+        let FutureEvents::ByEntity(all) = self else { return None };
+        let begin = all.earliest();
+        if begin >= limit {
+            return None;
+        }
+        let end =
+            limit.min(begin.saturating_add(all.lookahead)).min(all.next_common().saturating_add(Time(1)));
+        all.entities.begin_window(end);
+        Some(end)
+    }
+
+    /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
+    /// numbers.
+    #[inline]
+    pub fn open_next(&mut self) -> Option<u32> {
+        let FutureEvents::ByEntity(all) = self else { return None };
+        all.entities.open_next()
+    }
+
+    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival, for fetching ahead what they
+    /// stand for. `None` unless fetching ahead is worth its cost.
+    #[inline]
+    pub fn fetched_fifos(&self) -> Option<impl Iterator<Item = (u32, u32)>> {
+        match self {
+            FutureEvents::ByEntity(all) if all.fetches => Some(all.entities.fifos()),
+            FutureEvents::ByEntity(_) | FutureEvents::Joint(_) => None,
+        }
+    }
+
+    /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
+    #[inline(always)] // the way of every event
+    pub fn next_up(&mut self) -> Next {
+        match self {
+            FutureEvents::Joint(_) => Next::Nothing,
+            FutureEvents::ByEntity(all) => all.entities.next_up(),
+        }
+    }
+
+    /// Takes the first arrival of the FIFO at the slot that [`Self::next_up`] has returned as [`Next::Arrival`].
+    #[inline(always)] // on the way of every packet
+    pub fn take(&mut self, links: &mut impl ArrivalLinks, slot: usize) -> Arrival {
+        match self {
+            FutureEvents::Joint(_) => unreachable!("a joint queue has no FIFOs"),
+            FutureEvents::ByEntity(all) => all.entities.take(links, slot),
+        }
+    }
+
+    /// Takes the current entity's next own event after [`Self::next_up`] has returned [`Next::Own`].
+    #[inline(always)] // the way of many events
+    pub fn take_own(&mut self) -> Event {
+        match self {
+            FutureEvents::Joint(_) => unreachable!("a joint queue has no entities"),
+            FutureEvents::ByEntity(all) => all.entities.take_own(),
+        }
+    }
+
+    /// Ends the window for all entities.
+    #[inline]
+    pub fn end_window(&mut self) {
+        if let FutureEvents::ByEntity(all) = self {
+            all.entities.end_window();
+        }
+    }
+
+    /// Takes the next event that concerns all entities after the window has ended; `None` if none is before `before`, the
+    /// end of the window.
+    #[inline]
+    pub fn take_common(&mut self, before: Time) -> Option<Event> {
+        let FutureEvents::ByEntity(all) = self else { return None };
+        if all.next_common() >= before {
+            return None;
+        }
+        all.common.pop().map(|Reverse(event)| event)
+    }
+}
+
+impl ByEntity {
+    fn earliest(&self) -> Time {
+        let start = self.start.map_or(Time::NEVER, |(time, _)| time);
+        self.entities.earliest().min(start).min(self.next_common())
+    }
+
+    fn next_common(&self) -> Time {
+        self.common.peek().map_or(Time::NEVER, |Reverse(event)| event.time)
+    }
+}

@@ -1,0 +1,73 @@
+use super::*;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+#[test]
+fn simultaneous_events_come_by_key_whichever_was_pushed_first() {
+    let mut queue = EventQueue::new();
+    for key in [3, 1, 2] {
+        queue.push(Time(5_000), key, 0);
+    }
+    let keys: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|e| e.key).collect();
+    assert_eq!(keys, [1, 2, 3]);
+}
+
+#[test]
+fn simultaneous_events_may_keep_the_order_of_scheduling() {
+    let mut queue = EventQueue::in_order_of_scheduling();
+    for (time, key) in [(6_000, 9), (5_000, 3), (5_000, 1), (5_000, 2), (100_000_000, 0)] {
+        queue.push(Time(time), key, key + 10);
+    }
+    let mut popped = || queue.pop().map(|e| (e.time.0, e.key, e.arg));
+    assert_eq!(popped(), Some((5_000, 3, 13)));
+    assert_eq!(popped(), Some((5_000, 1, 11)));
+    assert_eq!(popped(), Some((5_000, 2, 12)));
+    assert_eq!(popped(), Some((6_000, 9, 19)));
+    assert_eq!(popped(), Some((100_000_000, 0, 10)));
+}
+
+#[test]
+fn an_event_beyond_the_horizon_comes_at_its_time() {
+    // The horizon is 16.8 us. One event comes at 1 s, one after an hour, and one is pushed last but comes second.
+    let mut queue = EventQueue::new();
+    queue.push(Time(1_000_000_000_000), 1, 0);
+    queue.push(Time(3_600_000_000_000_000), 2, 0);
+    assert_eq!(queue.pop().map(|e| e.key), Some(1));
+    queue.push(Time(1_000_000_000_500), 3, 0);
+    assert_eq!(queue.pop().map(|e| e.key), Some(3));
+    assert_eq!(queue.pop().map(|e| e.key), Some(2));
+    assert_eq!(queue.pop(), None);
+}
+
+proptest! {
+    /// Compares random pushes, near and far, and random pops, with and without a limit, with a sorted set.
+    #[test]
+    fn pops_in_order(steps in prop::collection::vec((0u8..4, 0u64..3, 0u64..200_000, 0u32..5), 1..400)) {
+        let (mut queue, mut model, mut now) = (EventQueue::new(), BTreeSet::new(), 0u64);
+        for (i, (what, scale, offset, key)) in steps.into_iter().enumerate() {
+            if what < 2 {
+                // Offsets of up to 200 ns, 20 us and 2 ms: near slots, the whole wheel, beyond its horizon.
+                let time = now + offset * [1, 100, 10_000][scale as usize];
+                queue.push(Time(time), key, i as u32);
+                model.insert((time, key, i as u32));
+            } else {
+                let limit = if what == 2 { u64::MAX } else { now + offset };
+                let expected = model.first().copied().filter(|e| e.0 < limit);
+                let popped = queue.pop_before(Time(limit)).map(|e| (e.time.0, e.key, e.arg));
+                prop_assert_eq!(popped, expected);
+                if let Some(e) = expected {
+                    model.remove(&e);
+                    now = e.0;
+                }
+            }
+            prop_assert_eq!(queue.len(), model.len());
+            let (bound, next) = (queue.earliest().map(|t| t.0), model.first().map(|e| e.0));
+            prop_assert_eq!(bound.is_some(), next.is_some());
+            prop_assert!(bound <= next && next.unwrap_or(0) < bound.unwrap_or(0) + (1 << SLOT_BITS));
+        }
+        while let Some(e) = queue.pop() {
+            prop_assert_eq!(Some((e.time.0, e.key, e.arg)), model.pop_first());
+        }
+        prop_assert!(model.is_empty());
+    }
+}
