@@ -1,4 +1,4 @@
-//! Every scenario in `tests/bad` is refused with exactly the message in the text file beside it.
+//! Every scenario in `tests/bad`, in a folder for each area, is refused with exactly the message in the text file beside it.
 //!
 //! A first line `# --set key=value` is an override. `XOFF_REWRITE=1 cargo test -p xoff --test it scenario_bad` writes the
 //! messages anew, for a person to read before they are kept.
@@ -10,9 +10,15 @@ use std::path::{Path, PathBuf};
 
 use xoff::Scenario;
 
+/// Every file below a folder.
+fn files(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { files(&path) } else { vec![path] }).collect()
+}
+
 fn with_extension(extension: &str) -> BTreeSet<PathBuf> {
-    let entries = fs::read_dir("tests/bad").unwrap().map(|entry| entry.unwrap().path());
-    entries.filter(|path| path.extension() == Some(OsStr::new(extension))).collect()
+    let files = files(Path::new("tests/bad")).into_iter();
+    files.filter(|path| path.extension() == Some(OsStr::new(extension))).collect()
 }
 
 fn message(path: &Path) -> String {
@@ -61,12 +67,13 @@ fn each_message_has_the_three_parts() {
     for path in with_extension("toml") {
         let text = message(&path);
         let lines: Vec<&str> = text.lines().collect();
-        assert!(lines[0].starts_with("error: "), "{text}");
-        assert!(lines[1].trim_start().starts_with("--> "), "{text}");
+        let name = path.display();
+        assert!(lines[0].starts_with("error: "), "{name}: {text}");
+        assert!(lines[1].trim_start().starts_with("--> "), "{name}: {text}");
         assert!(
             text.contains("expected") || text.contains("did you mean") || text.contains("smallest"),
-            "{text}"
+            "{name}: {text}"
         );
-        assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{text:?}");
+        assert!(!text.chars().any(|c| c.is_control() && c != '\n' && c != '\t'), "{name}: {text:?}");
     }
 }
