@@ -8,15 +8,14 @@
 //! The profile is the release build with its assertions, which look at each packet at each link; without them this refuses
 //! to run. What is left at the end is compared port by port.
 
-#[path = "../tests/common/mod.rs"]
+#[path = "../tests/it/common/mod.rs"]
+#[allow(dead_code)] // what only the tests use
 mod common;
-#[path = "../tests/common/credit_load.rs"]
-mod credit_load;
 
 use std::process::ExitCode;
 use std::time::Instant;
 
-use credit_load::{kinds, run};
+use common::credit_load::{kinds, run};
 use xoff_engine::Time;
 
 fn main() -> ExitCode {

@@ -1,0 +1,89 @@
+//! Deadlock of PFC and of credits on a ring of four switches, and what is none.
+
+use crate::common::{endless, flow, scheme};
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
+use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
+use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
+use xoff_fabric::{Flow, Network, Recording, Simulation, Stop};
+
+/// Host i on switch i; switch i joined to switch i + 1 mod 4. Links 0 to 3 are the hosts', 4 to 7 the ring's.
+fn ring() -> Topology {
+    let node = |name: String, kind, tier| Node { name, kind, tier };
+    let hosts = (0..4).map(|i| node(format!("host{i}"), NodeKind::Host, 0));
+    let switches = (0..4).map(|i| node(format!("ring{i}"), NodeKind::Switch, 1));
+    let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
+    let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
+    let access = (0..4).map(|i| link(i, 4 + i));
+    let trunk = (0..4).map(|i| link(4 + i, 4 + (i + 1) % 4));
+    Topology { nodes: hosts.chain(switches).collect(), links: access.chain(trunk).collect() }
+}
+
+/// Each flow so many links clockwise: every switch's queue holds what the one before it waits for.
+fn clockwise(links: u32, flow_control: FlowControl, flows: Vec<Flow>, duration: Option<Time>) -> Simulation {
+    let route = |i: u32| StaticRoute {
+        from: format!("host{i}"),
+        to: format!("host{}", (i + links) % 4),
+        via: (0..=links).map(|hop| format!("ring{}", (i + hop) % 4)).collect(),
+    };
+    let routes = StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() };
+    let settings = Settings { flow_control, ..Settings::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let net =
+        Network::build(ring(), &Routing::StaticRoutes(routes), settings, none, flows, 1).expect("a network");
+    Simulation::new(net, None, Recording::default(), duration)
+}
+
+fn pfc() -> FlowControl {
+    FlowControl::Pfc(Pfc { xoff: Some(Bytes(100_000)), ..Pfc::default() })
+}
+
+/// CBFC, whose updates never end, and link credits, with which nothing at all is left to happen.
+fn credits() -> [FlowControl; 2] {
+    let cbfc = Cbfc { buffer: Some(Bytes(100_032)), ..Cbfc::default() };
+    [
+        FlowControl::Cbfc(cbfc),
+        FlowControl::Credit(LinkCredits { credits: Some(4096), ..LinkCredits::default() }),
+    ]
+}
+
+#[test]
+fn a_run_in_deadlock_ends_and_names_the_ring() {
+    // Three flows share each link of the ring. A switch gives its host's flow half of it, or more, and so the two that come
+    // along the ring less than the three quarters that come: they grow until all four stop the one before.
+    let flows: Vec<Flow> = (0..4).map(|i| flow(i, (i + 3) % 4, 100_000_000)).collect();
+    let [cbfc, credit] = credits();
+    for flow_control in [pfc(), cbfc, credit] {
+        let mut sim = clockwise(3, flow_control, flows.clone(), None);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
+        // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
+        assert_eq!(sim.deadlock(), [8, 10, 12, 14]);
+        assert!(sim.counters().flows_done < 4);
+    }
+}
+
+#[test]
+fn turns_at_the_outputs_keep_a_short_circle_open() {
+    // Two flows share each link. First in, first out, the host, which sends at full rate, takes more than its half of it,
+    // and what comes along the ring grows. In turns it has just the half that comes: nothing grows.
+    let flows: Vec<Flow> = (0..4).map(|i| flow(i, (i + 2) % 4, 10_000_000)).collect();
+    let [cbfc, credit] = credits();
+    for (flow_control, end) in [(pfc(), Stop::Deadlock), (cbfc, Stop::FlowsDone), (credit, Stop::FlowsDone)] {
+        assert_eq!(clockwise(2, flow_control, flows.clone(), None).run(&mut |_| true), Ok(end));
+    }
+}
+
+#[test]
+fn a_congested_network_that_moves_is_no_deadlock() {
+    // Three of the four flows leave the circle open: ring3->ring0 carries only flow 2, and drains.
+    let flows: Vec<Flow> = (0..3).map(|i| endless(i, (i + 2) % 4, 0)).collect();
+    let [cbfc, credit] = credits();
+    for flow_control in [pfc(), cbfc, credit] {
+        let mut sim = clockwise(2, flow_control, flows.clone(), Some(Time::from_us(300)));
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+        let stopped: u64 = (0..16).map(|port| sim.paused(port, 0).0).sum();
+        assert!(stopped > 0, "flow control had to act");
+        assert!(sim.deadlock().is_empty());
+    }
+}

@@ -1,0 +1,165 @@
+//! Marks and states that a run records, with TCD, RED and NP-ECN where PFC spreads congestion.
+
+use std::collections::HashMap;
+
+use crate::common::{chain, flow, scheme};
+use serde_json::json;
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::network::Network;
+use xoff_fabric::routing::Routing;
+use xoff_fabric::settings::{FlowControl, Pfc, Settings};
+use xoff_fabric::topology::PortId;
+use xoff_fabric::{Recording, Simulation};
+use xoff_schemes::{AnyDetector, Mark, PortState};
+
+/// The congested flow's number and the victim's.
+const FLOWS: (usize, usize) = (0, 1);
+
+/// Four hosts of switch 2 and one of switch 0 send to a host of switch 2, whose port is congested, and a second host of
+/// switch 0 sends 5 Gbps to another host there: what that one meets on the way are pauses. Before it and the burst the
+/// first host of switch 0 has the way for itself at half its rate.
+fn spreading(detector: &AnyDetector, recording: fn(&Simulation) -> Recording) -> Simulation {
+    let build = || {
+        let topology = chain(3, &[0, 0, 2, 2, 2, 2, 2, 2], Rate::from_gbps(40), Time::from_us(1));
+        let pfc = Pfc { xoff: Some(Bytes(30_000)), ..Pfc::default() };
+        let settings = Settings { flow_control: FlowControl::Pfc(pfc), ..Settings::default() };
+        let slow = |mut f: xoff_fabric::Flow, gbps| {
+            f.source_rate = Some(Rate::from_gbps(gbps));
+            f
+        };
+        let mut flows = vec![slow(flow(0, 6, 600_000), 20), slow(flow(1, 7, 200_000), 5)];
+        flows.extend((2..6).map(|src| flow(src, 6, 200_000)));
+        let params = json!({ "min_rate": "39Gbps" }); // which looks at marks and hardly reacts
+        let dcqcn = scheme("dcqcn", params, Time::from_us(10));
+        Network::build(topology, &Routing::default(), settings, dcqcn, flows, 1).expect("a network")
+    };
+    let blank = Simulation::new(build(), Some(detector), Recording::default(), None);
+    let mut sim = Simulation::new(build(), Some(detector), recording(&blank), None);
+    sim.run(&mut |_| true).expect("no loss");
+    sim
+}
+
+fn port(sim: &Simulation, name: &str) -> PortId {
+    let names = sim.network().topology.port_names();
+    names.iter().position(|n| n == name).expect("a port") as PortId
+}
+
+fn everything(sim: &Simulation) -> Recording {
+    let states = ["s0->s1", "s1->s2", "s2->h6", "s2->h7"].map(|name| port(sim, name)).into();
+    Recording { marks: true, states, ..Recording::default() }
+}
+
+fn tcd() -> AnyDetector {
+    let params = json!({ "red": { "k_min": "5KB", "k_max": "20KB", "p_max": 0.01 } });
+    AnyDetector::read("tcd", params).expect("a detector").expect("valid parameters")
+}
+
+#[test]
+fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
+    let sim = spreading(&tcd(), everything);
+    let records = sim.records();
+    let at = |name: &str| records.marks_at[port(&sim, name) as usize];
+    assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
+    assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
+    // The victim passes s2->h7, where nothing is congested.
+    let (congested, victim) = (records.flows[FLOWS.0].marks, records.flows[FLOWS.1].marks);
+    assert_eq!(at("s2->h7").ce, 0);
+    assert!(congested.ce > 50, "{congested:?}");
+    assert!(victim.ue > 5, "{victim:?}");
+    assert!(victim.ce <= records.flows[FLOWS.1].packets_sent - victim.ue);
+}
+
+#[test]
+fn red_and_np_ecn_mark_no_packet_ue() {
+    let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.01 });
+    for (name, params) in [("red", red.clone()), ("np_ecn", json!({ "rule": "red", "red": red }))] {
+        let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
+        let sim = spreading(&detector, |_| Recording { marks: true, ..Recording::default() });
+        assert!(sim.records().marks.iter().all(|m| m.mark == Mark::Ce) && !sim.records().marks.is_empty());
+        assert_eq!(sim.records().states, []);
+    }
+}
+
+#[test]
+fn np_ecn_marks_a_part_of_what_red_marks_behind_pauses() {
+    // A packet that the first port has marked is not marked again by the second: together they are packets.
+    let red = json!({ "k_min": "5KB", "k_max": "5KB" });
+    let marked_behind_pauses = |name: &str, params| {
+        let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
+        let sim = spreading(&detector, |_| Recording::default());
+        ["s0->s1", "s1->s2"].map(|at| sim.records().marks_at[port(&sim, at) as usize].ce).iter().sum::<u64>()
+    };
+    let plain = marked_behind_pauses("red", red.clone());
+    let without = marked_behind_pauses("np_ecn", json!({ "rule": "red", "red": red }));
+    assert!(without < plain * 3 / 4, "{without} and {plain}");
+}
+
+#[test]
+fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
+    let sim = spreading(&tcd(), everything);
+    let records = sim.records();
+    let mut by_port = HashMap::<PortId, (u64, u64)>::new();
+    let mut last = HashMap::<(u32, u64), Mark>::new();
+    for row in &records.marks {
+        let counts = by_port.entry(row.port).or_default();
+        if row.mark == Mark::Ce {
+            counts.0 += 1
+        } else {
+            counts.1 += 1
+        }
+        // A packet's marks only rise.
+        let before = last.insert((row.flow, row.seq), row.mark).unwrap_or_default();
+        assert!(row.mark > before, "{row:?} after {before:?}");
+    }
+    for (port, marks) in records.marks_at.iter().enumerate() {
+        let (ce, ue) = by_port.get(&(port as PortId)).copied().unwrap_or_default();
+        assert_eq!((marks.ce, marks.ue), (ce, ue));
+    }
+    for (id, outcome) in records.flows.iter().enumerate() {
+        let of = |mark| last.iter().filter(|((flow, _), m)| *flow == id as u32 && **m == mark).count() as u64;
+        assert_eq!((outcome.marks.ce, outcome.marks.ue), (of(Mark::Ce), of(Mark::Ue)), "flow {id}");
+    }
+    let upgraded = records.marks.len() - last.len();
+    assert!(upgraded > 0, "no packet was UE first and CE then");
+    assert!(records.marks.is_sorted_by_key(|m| (m.time, m.port)));
+}
+
+#[test]
+fn states_begin_without_congestion_and_each_row_is_a_change() {
+    let sim = spreading(&tcd(), everything);
+    let mut last = HashMap::new();
+    for row in &sim.records().states {
+        match last.insert(row.port, row.state) {
+            None => assert_eq!((row.time, row.state), (Time::ZERO, PortState::NonCongestion)),
+            Some(before) => assert_ne!(before, row.state),
+        }
+    }
+    assert_eq!(last.len(), 4);
+    let seen = |name: &str, state| {
+        let port = port(&sim, name);
+        sim.records().states.iter().any(|row| row.port == port && row.state == state)
+    };
+    // The root is never stopped: hosts send no PAUSE.
+    assert!(seen("s2->h6", PortState::Congestion) && !seen("s2->h6", PortState::Undetermined));
+    assert!(seen("s1->s2", PortState::Undetermined));
+    assert!(!seen("s2->h7", PortState::Congestion));
+}
+
+#[test]
+fn nothing_is_recorded_that_was_not_asked_for() {
+    let sim = spreading(&tcd(), |_| Recording::default());
+    let records = sim.records();
+    assert!(records.marks.is_empty() && records.states.is_empty());
+    assert!(records.marks_at.iter().any(|m| m.any()));
+}
+
+#[test]
+fn the_distance_of_pfcs_thresholds_is_what_detectors_are_told() {
+    // Without `xon` two frames; otherwise what lies between; with dynamic thresholds `resume_offset`.
+    let of = |pfc: Pfc| FlowControl::Pfc(pfc).hysteresis(1_518);
+    let (xoff, xon) = (Some(Bytes(320_000)), Some(Bytes(300_000)));
+    assert_eq!(of(Pfc { xoff, ..Pfc::default() }), Some(Bytes(3_036)));
+    assert_eq!(of(Pfc { xoff, xon, ..Pfc::default() }), Some(Bytes(20_000)));
+    assert_eq!(of(Pfc { alpha: Some(0.125), ..Pfc::default() }), Some(Bytes(3_072)));
+    assert_eq!(FlowControl::None.hysteresis(1_518), None);
+}

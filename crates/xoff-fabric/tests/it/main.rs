@@ -1,0 +1,28 @@
+//! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
+//! longer than to run the tests. `cargo test -p xoff-fabric --test it topology` runs the tests of one module.
+
+mod base_rtt;
+mod breakdown;
+mod bursts;
+mod capture;
+mod common;
+mod credit;
+mod credit_bounds;
+mod cut;
+mod deadlock;
+mod dependencies;
+mod detection;
+mod flow_control;
+mod lanes;
+mod lone_flow;
+mod processors;
+mod properties;
+mod reaction;
+mod records;
+mod roots;
+mod routing;
+mod routing_d_mod_k;
+mod routing_ns3_hpcc;
+mod switch_point;
+mod throttle;
+mod topology;

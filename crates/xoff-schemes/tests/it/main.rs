@@ -1,0 +1,24 @@
+//! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
+//! longer than to run the tests. `cargo test -p xoff-schemes --test it dcqcn` runs the tests of one module.
+
+mod aimd;
+mod common;
+mod dcqcn;
+mod dctcp;
+mod fecn;
+mod fncc;
+mod foreign;
+mod hpcc;
+mod ib_cc;
+mod np_ecn;
+mod patched_timely;
+mod pcn;
+mod pft;
+mod red;
+mod registry;
+mod rocc;
+mod sqcc;
+mod srcc;
+mod swift;
+mod tcd;
+mod timely;

@@ -1,0 +1,7 @@
+//! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
+//! longer than to run the tests. `cargo test -p xoff-traffic --test it patterns` runs the tests of one module.
+
+mod closed_loops;
+mod goal;
+mod patterns;
+mod properties;

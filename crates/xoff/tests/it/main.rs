@@ -1,0 +1,15 @@
+//! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
+//! longer than to run the tests. `cargo test -p xoff --test it snapshots` runs the tests of one module.
+
+mod closed_loops;
+mod common;
+mod determinism;
+mod goal;
+mod own_schemes;
+mod scenario;
+mod scenario_bad;
+mod scenario_fuzz;
+mod scenarios;
+mod snapshots;
+mod threads;
+mod trace;
