@@ -5,7 +5,7 @@
 //! nothing asks a lane before its NIC has something to send, or feedback comes.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{AnyReaction, Cnm, Cnp, LaneEnv, ReactionPoint, Sent};
+use xoff_schemes::{AnyReaction, Cnm, Cnp, ReactionPoint, Sent, SlEnv};
 
 use crate::network::Network;
 use crate::packet::{HAS_RATE, Kind, PacketId};
@@ -68,7 +68,7 @@ impl Lanes {
                 continue;
             }
             for _ in 0..net.settings.switch.priorities {
-                let reaction = net.scheme.lane(&LaneEnv { line_rate: topology.rate(port) })?;
+                let reaction = net.scheme.sl_reaction(&SlEnv { line_rate: topology.rate(port) })?;
                 let rate_when_sent = reaction.rate();
                 let lane = Lane { reaction, rate_when_sent, last_start: Time::ZERO, last_frame: 0 };
                 of[node as usize].push(lane);

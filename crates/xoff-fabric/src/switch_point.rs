@@ -83,7 +83,7 @@ impl SwitchPoints {
     /// By switch that has a point: most flows that it ever knew at once.
     pub(crate) fn most_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let switches = self.switches.iter().enumerate();
-        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.most_flows())))
+        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.max_flows())))
     }
 
     /// A switch's point, and its number of the ingress queue of a port and priority.

@@ -5,7 +5,7 @@
 //! as many credits of 16 B count as used as the neighbour's threshold holds, and none while it is not.
 
 use xoff_engine::Time;
-use xoff_schemes::throttle::{AnyGate, AnyThrottle, Changes, Throttle, ThrottleEnv, ThrottleState};
+use xoff_schemes::{AnyGate, AnyThrottle, Changes, Throttle, ThrottleEnv, ThrottleState};
 
 use crate::network::Network;
 use crate::part::Part;

@@ -3,7 +3,9 @@
 
 use xoff_engine::{Domain, SharedNs3Streams, Time, stream};
 use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::{AnyCongestion, Cnm, CongestionPoint, Detector, Mark, Passing, PortEnv, QueueView};
+use xoff_schemes::{
+    AnyCongestion, Cnm, CongestionPoint, Detector, Mark, MarkingRandom, PacketView, PortEnv, QueueView,
+};
 
 use crate::event::{key, kind};
 use crate::packet::{Kind, NO_PACKET, Packet, PacketId};
@@ -22,7 +24,10 @@ impl Part {
     pub(crate) fn build_points(&mut self, detector: Option<&AnyDetector>) {
         let net = self.net.clone();
         let first = net.settings.quirks.marking_stream;
-        let ns3_streams = first.map(|first| SharedNs3Streams::new(1, 1, first.into()));
+        let shared = first.map(|first| {
+            let streams = SharedNs3Streams::new(1, 1, first.into());
+            MarkingRandom::shared(move || streams.next_uniform())
+        });
         for port in 0..net.topology.ports() {
             for priority in 0..self.priorities {
                 let point = port * self.priorities as u32 + priority as u32;
@@ -35,8 +40,9 @@ impl Part {
                     to_host: net.is_host(net.topology.node_of(peer(port))),
                     credit_period: net.settings.flow_control.update_period(),
                     hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
-                    stream: stream(net.seed, domain, u64::from(point)),
-                    ns3_streams: ns3_streams.clone(),
+                    random: shared
+                        .clone()
+                        .unwrap_or_else(|| stream(net.seed, domain, u64::from(point)).into()),
                 };
                 if let Some(detector) = detector {
                     self.detectors.push(detector.detector(&env(Domain::Marking)));
@@ -60,9 +66,9 @@ impl Part {
     }
 
     /// What a detector or congestion point sees of a packet.
-    pub(crate) fn passing(&self, id: PacketId) -> Passing {
+    pub(crate) fn passing(&self, id: PacketId) -> PacketView {
         let packet = &self.packets[id];
-        Passing { flow: packet.flow, bytes: u64::from(packet.size) }
+        PacketView { flow: packet.flow, bytes: u64::from(packet.size) }
     }
 
     /// The index of a port's and class's detector, congestion point and pause state.

@@ -15,9 +15,10 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
+use crate::detector::red::Red;
 use crate::hpcc::{Hpcc, InFlight, Window};
-use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{IntPath, Signals};
+use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of FNCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -147,8 +148,9 @@ impl Scheme for Fncc {
     const SOURCE: &'static str =
         "Xu et al., FNCC: Fast Notification Congestion Control in Data Center Networks, arXiv 2024";
     type Reaction = FnccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.hpcc().validate()?;
@@ -177,10 +179,10 @@ impl Scheme for Fncc {
             }),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

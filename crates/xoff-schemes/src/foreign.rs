@@ -13,12 +13,11 @@ use serde_json::{Map, Value, json};
 use xoff_engine::{Rate, Time};
 
 use crate::detector::AnyDetector;
-use crate::registry::sends_messages;
-use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
-    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
-};
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+};
 
 /// What broke in a scheme, of those that can break.
 #[derive(Clone, thiserror::Error)]
@@ -89,8 +88,8 @@ pub trait ForeignScheme: Send + Sync {
     }
     /// See [`Scheme::reaction`].
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction;
-    /// See [`Scheme::lane`].
-    fn lane(&self, _env: &LaneEnv) -> Option<ForeignReaction> {
+    /// See [`Scheme::sl_reaction`].
+    fn sl_reaction(&self, _env: &SlEnv) -> Option<ForeignReaction> {
         None
     }
     /// See [`Scheme::notification`].
@@ -120,6 +119,7 @@ impl Foreign {
         S::Reaction: Send + 'static,
         S::Notification: Send + 'static,
         S::Congestion: Send + 'static,
+        S::DefaultDetector: Into<AnyDetector>,
     {
         Foreign::new(Typed(params))
     }
@@ -158,6 +158,7 @@ where
     S::Reaction: Send + 'static,
     S::Notification: Send + 'static,
     S::Congestion: Send + 'static,
+    S::DefaultDetector: Into<AnyDetector>,
 {
     fn name(&self) -> &str {
         S::NAME
@@ -184,7 +185,7 @@ where
         self.0.signals()
     }
     fn detector(&self) -> AnyDetector {
-        self.0.detector()
+        self.0.detector().into()
     }
     fn notifies(&self) -> bool {
         sends_messages(&self.0)
@@ -192,8 +193,8 @@ where
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction {
         ForeignReaction(Box::new(self.0.reaction(env)))
     }
-    fn lane(&self, env: &LaneEnv) -> Option<ForeignReaction> {
-        self.0.lane(env).map(|lane| ForeignReaction(Box::new(lane)))
+    fn sl_reaction(&self, env: &SlEnv) -> Option<ForeignReaction> {
+        self.0.sl_reaction(env).map(|shared| ForeignReaction(Box::new(shared)))
     }
     fn notification(&self, env: &FlowEnv) -> ForeignNotification {
         ForeignNotification(Box::new(self.0.notification(env)))
@@ -282,10 +283,10 @@ impl fmt::Debug for ForeignCongestion {
 }
 
 impl CongestionPoint for ForeignCongestion {
-    fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
         self.0.on_enqueue(queue, packet)
     }
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
         self.0.on_dequeue(queue, packet)
     }
     fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {

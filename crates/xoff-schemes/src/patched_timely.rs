@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start, Undetermined};
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of patched TIMELY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -113,8 +113,8 @@ pub struct Law {
     t_high: f64,
     beta: f64,
     holds: bool,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     /// The rate, in bits a second.
     rate: f64,
 }
@@ -132,15 +132,15 @@ impl Law {
             min_rtt,
         };
         let initial = rtt::initial_rate(params.initial_rate, params.start.unwrap_or(Start::Share), env);
-        let least = params.min_rate.min(env.line_rate);
+        let min = params.min_rate.min(env.line_rate);
         Law {
             sampler: Sampler::new(&sampling, env),
             t_high: params.t_high.0 as f64,
             beta: params.beta,
             holds: params.undetermined == Undetermined::Hold,
-            least: least.0 as f64,
-            most: env.line_rate.0 as f64,
-            rate: initial.max(least).0 as f64,
+            min: min.0 as f64,
+            max: env.line_rate.0 as f64,
+            rate: initial.max(min).0 as f64,
         }
     }
 
@@ -168,7 +168,7 @@ impl Law {
             let weight = weight(sample.gradient);
             delta * (1.0 - weight) + self.rate * (1.0 - self.beta * error(rtt) * weight).max(0.0)
         };
-        self.rate = rate.clamp(self.least, self.most);
+        self.rate = rate.clamp(self.min, self.max);
     }
 
     /// The rate in force.
@@ -217,8 +217,9 @@ impl Scheme for PatchedTimely {
     const SOURCE: &'static str =
         "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT 2016";
     type Reaction = PatchedTimelySender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("alpha", self.alpha, 0.0, 1.0)?;
@@ -247,9 +248,6 @@ impl Scheme for PatchedTimely {
         let ecn = self.undetermined == Undetermined::Hold;
         Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> PatchedTimelySender {
         PatchedTimelySender {
             law: Law::new(self, env),
@@ -259,10 +257,10 @@ impl Scheme for PatchedTimely {
             burst: self.burst(env),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

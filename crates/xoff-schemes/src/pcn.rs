@@ -15,12 +15,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::np_ecn::NpEcn;
-use crate::seams::{
-    Arrival, Cnp, FlowEnv, NotificationPoint, ParamError, PortEnv, ReactionPoint, Scheme, Silent,
-};
 use crate::signals::{Mark, Signals};
+use crate::traits::{
+    Arrival, Cnp, FlowEnv, NoOp, NotificationPoint, ParamError, PortEnv, ReactionPoint, Scheme,
+};
 
 /// The receiving rate in a CNP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -75,7 +74,7 @@ impl Default for Pcn {
 pub struct Sender {
     rate: f64,
     line: f64,
-    least: f64,
+    min: f64,
     w: f64,
     w_min: f64,
     w_max: f64,
@@ -92,7 +91,7 @@ impl ReactionPoint for Sender {
     fn on_cnp(&mut self, _now: Time, cnp: &Cnp) {
         if cnp.mark == Mark::Ce {
             let received = cnp.rate.map_or(self.line, |r| r.0 as f64);
-            self.rate = self.rate.min(received * (1.0 - self.w_min)).max(self.least);
+            self.rate = self.rate.min(received * (1.0 - self.w_min)).max(self.min);
             self.w = self.w_min;
         } else {
             self.rate = (self.rate * (1.0 - self.w) + self.line * self.w).min(self.line);
@@ -179,7 +178,8 @@ impl Scheme for Pcn {
         "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020";
     type Reaction = Sender;
     type Notification = Receiver;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = NpEcn;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("w_max", self.w_max, 0.0, 1.0)?;
@@ -197,16 +197,13 @@ impl Scheme for Pcn {
     fn signals(&self) -> Signals {
         Signals { ecn: true, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::NpEcn(NpEcn::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> Sender {
         let line = env.line_rate.0 as f64;
         Sender {
             rate: line,
             line,
             // A rate of zero would never end.
-            least: self.min_rate.map_or(1.0, |r| r.0 as f64).min(line),
+            min: self.min_rate.map_or(1.0, |r| r.0 as f64).min(line),
             w: self.w_min,
             w_min: self.w_min,
             w_max: self.w_max,
@@ -227,7 +224,7 @@ impl Scheme for Pcn {
             due: Time::NEVER,
         }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -4,32 +4,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
+use crate::catalogue::CatalogueEntry;
 use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
-use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
-    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
-};
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+};
 
 /// Forwards one method to the variant at hand.
 macro_rules! forward {
     ($self:ident, $enum:ident { $($variant:ident),* }, $inner:ident => $call:expr) => {
         match $self { $($enum::$variant($inner) => $call,)* $enum::Foreign($inner) => $call }
     };
-}
-
-/// Whether a scheme's receivers or switches may send messages of their own: CNPs or CNMs.
-pub(crate) fn sends_messages<S: Scheme>(scheme: &S) -> bool
-where
-    S::Notification: 'static,
-    S::Congestion: 'static,
-{
-    use std::any::TypeId;
-    let silent = TypeId::of::<crate::seams::Silent>();
-    TypeId::of::<S::Notification>() != silent
-        || TypeId::of::<S::Congestion>() != silent
-        || scheme.signals().switch_point
 }
 
 macro_rules! schemes {
@@ -80,30 +68,13 @@ macro_rules! schemes {
             Foreign(ForeignCongestion),
         }
 
-        /// What a catalogue shows of a scheme.
-        #[derive(Clone, Debug)]
-        pub struct SchemeInfo {
-            /// Name in scenarios.
-            pub name: &'static str,
-            /// One line on what it is.
-            pub title: &'static str,
-            /// Where it is published.
-            pub source: &'static str,
-            /// JSON schema of its parameters, with their documentation.
-            pub schema: serde_json::Value,
-            /// Its defaults.
-            pub defaults: serde_json::Value,
-        }
-
         /// Every scheme, in the order of the registry.
-        pub fn catalogue() -> Vec<SchemeInfo> {
-            vec![$(SchemeInfo {
-                name: <$params as Scheme>::NAME,
-                title: <$params as Scheme>::TITLE,
-                source: <$params as Scheme>::SOURCE,
-                schema: schemars::schema_for!($params).to_value(),
-                defaults: serde_json::to_value(<$params>::default()).unwrap_or_default(),
-            }),*]
+        pub fn catalogue() -> Vec<CatalogueEntry> {
+            vec![$(CatalogueEntry::of::<$params>(
+                <$params as Scheme>::NAME,
+                <$params as Scheme>::TITLE,
+                <$params as Scheme>::SOURCE,
+            )),*]
         }
 
         impl AnyScheme {
@@ -142,7 +113,10 @@ macro_rules! schemes {
             }
             /// See [`Scheme::detector`].
             pub fn detector(&self) -> AnyDetector {
-                forward!(self, AnyScheme { $($variant),* }, s => s.detector())
+                match self {
+                    $(AnyScheme::$variant(s) => s.detector().into(),)*
+                    AnyScheme::Foreign(s) => s.detector(),
+                }
             }
             /// Whether its receivers or switches may send messages of their own: CNPs or CNMs.
             pub fn notifies(&self) -> bool {
@@ -181,11 +155,11 @@ macro_rules! schemes {
                     AnyScheme::Foreign(s) => AnyReaction::Foreign(s.reaction(env)),
                 }
             }
-            /// See [`Scheme::lane`].
-            pub fn lane(&self, env: &LaneEnv) -> Option<AnyReaction> {
+            /// See [`Scheme::sl_reaction`].
+            pub fn sl_reaction(&self, env: &SlEnv) -> Option<AnyReaction> {
                 match self {
-                    $(AnyScheme::$variant(s) => s.lane(env).map(AnyReaction::$variant),)*
-                    AnyScheme::Foreign(s) => s.lane(env).map(AnyReaction::Foreign),
+                    $(AnyScheme::$variant(s) => s.sl_reaction(env).map(AnyReaction::$variant),)*
+                    AnyScheme::Foreign(s) => s.sl_reaction(env).map(AnyReaction::Foreign),
                 }
             }
             /// See [`Scheme::notification`].
@@ -264,10 +238,10 @@ macro_rules! schemes {
         }
 
         impl CongestionPoint for AnyCongestion {
-            fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+            fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_enqueue(s, queue, packet))
             }
-            fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) {
+            fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_dequeue(s, queue, packet))
             }
             fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
@@ -282,7 +256,7 @@ macro_rules! schemes {
 
 schemes! {
     /// No congestion control.
-    None = crate::none::None;
+    None = crate::none::NoControl;
     /// DCQCN: rate from congestion notification packets.
     Dcqcn = crate::dcqcn::Dcqcn;
     /// HPCC: window from telemetry on data packets.

@@ -16,10 +16,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::seams::{
-    Cnm, CongestionPoint, FlowEnv, ParamError, Passing, PortEnv, QueueView, ReactionPoint, Scheme, Silent,
-};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{
+    Cnm, CongestionPoint, FlowEnv, NoOp, PacketView, ParamError, PortEnv, QueueView, ReactionPoint, Scheme,
+};
 
 /// Parameters of RoCC. Those left out follow each port's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -129,7 +130,7 @@ impl FairRate {
 }
 
 impl CongestionPoint for FairRate {
-    fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
         match self.table.binary_search_by_key(&packet.flow, |e| e.0) {
             Ok(i) => self.table[i].1 += 1,
             Err(i) => self.table.insert(i, (packet.flow, 1)),
@@ -140,7 +141,7 @@ impl CongestionPoint for FairRate {
         }
     }
 
-    fn on_dequeue(&mut self, _: &QueueView, packet: &Passing) {
+    fn on_dequeue(&mut self, _: &QueueView, packet: &PacketView) {
         if let Ok(i) = self.table.binary_search_by_key(&packet.flow, |e| e.0) {
             self.table[i].1 -= 1;
             if self.table[i].1 == 0 {
@@ -246,8 +247,9 @@ impl Scheme for Rocc {
     const TITLE: &'static str = "RoCC: fair rate from a controller in each switch queue";
     const SOURCE: &'static str = "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020";
     type Reaction = RoccSender;
-    type Notification = Silent;
+    type Notification = NoOp;
     type Congestion = FairRate;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::time("interval", self.interval)?;
@@ -285,8 +287,8 @@ impl Scheme for Rocc {
             limiter: None,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
     fn congestion(&self, env: &PortEnv) -> FairRate {
         let at_40g = env.rate == Rate::from_gbps(40);

@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use crate::seams::{Ack, FlowEnv, ParamError};
 use crate::signals::Mark;
+use crate::traits::{Ack, FlowEnv, ParamError};
 
 /// How a segment's packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

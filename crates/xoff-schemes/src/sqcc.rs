@@ -14,11 +14,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::patched_timely::{Law, PatchedTimely};
 use crate::rtt::{Pacing, Start, Undetermined};
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// How far a round-trip time is above its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -234,8 +234,9 @@ impl Scheme for Sqcc {
         "SQCC: patched TIMELY with an unbounded error and steps by the number of flows";
     const SOURCE: &'static str = "Tang et al., SQCC: Stable Queue Congestion Control";
     type Reaction = SqccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_use()?;
@@ -267,9 +268,6 @@ impl Scheme for Sqcc {
             ..Signals::default()
         }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> SqccSender {
         let patched = self.patched();
         SqccSender {
@@ -289,10 +287,10 @@ impl Scheme for Sqcc {
             burst: patched.burst(env),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -21,10 +21,10 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::rtt::Undetermined;
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{Mark, Signals};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of Swift. Windows are in full packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -139,8 +139,8 @@ struct Law {
     ai: f64,
     beta: f64,
     max_mdf: f64,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
 }
 
 /// A window and its last cut.
@@ -170,7 +170,7 @@ impl Window {
 
     #[inline]
     fn set(&mut self, law: &Law, now: Time, size: f64) {
-        let size = size.clamp(law.least, law.most);
+        let size = size.clamp(law.min, law.max);
         if size < self.size {
             self.cut_at = Some(now);
         }
@@ -218,11 +218,11 @@ impl SwiftSender {
             ai: params.ai,
             beta: params.beta,
             max_mdf: params.max_mdf,
-            least: params.min_cwnd,
-            most: params.max_cwnd,
+            min: params.min_cwnd,
+            max: params.max_cwnd,
         };
         let bdp = env.line_rate.bytes_in(env.base_rtt) as f64 / payload;
-        let size = params.initial_cwnd.unwrap_or(bdp).clamp(law.least, law.most);
+        let size = params.initial_cwnd.unwrap_or(bdp).clamp(law.min, law.max);
         let window = Window { size, cut_at: None };
         let base = params.base_target.unwrap_or_else(|| default_base_target(env.base_rtt));
         let mut sender = SwiftSender {
@@ -282,7 +282,7 @@ impl SwiftSender {
     }
 
     /// Cuts both windows by the most, if their last cuts are a round trip old.
-    fn cut_by_most(&mut self, now: Time) {
+    fn cut_by_max(&mut self, now: Time) {
         let (law, rtt) = (self.law, self.rtt());
         for window in [Some(&mut self.fabric), self.endpoint.as_mut().map(|e| &mut e.window)] {
             if let Some(window) = window.filter(|w| w.may_cut(now, rtt)) {
@@ -316,18 +316,18 @@ impl ReactionPoint for SwiftSender {
 
     fn on_loss(&mut self, now: Time) {
         self.timeouts = 0;
-        self.cut_by_most(now);
+        self.cut_by_max(now);
     }
 
     fn on_timeout(&mut self, now: Time) {
         self.timeouts += 1;
         if self.timeouts < self.retx_reset {
-            return self.cut_by_most(now);
+            return self.cut_by_max(now);
         }
         let law = self.law;
-        self.fabric.set(&law, now, law.least);
+        self.fabric.set(&law, now, law.min);
         if let Some(endpoint) = &mut self.endpoint {
-            endpoint.window.set(&law, now, law.least);
+            endpoint.window.set(&law, now, law.min);
         }
         self.state();
     }
@@ -347,8 +347,9 @@ impl Scheme for Swift {
     const TITLE: &'static str = "Swift: window from the delay's distance to a target";
     const SOURCE: &'static str = "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020";
     type Reaction = SwiftSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         for (key, value) in [("ai", self.ai), ("beta", self.beta), ("fs_min", self.fs_min)] {
@@ -380,16 +381,13 @@ impl Scheme for Swift {
         let ecn = self.undetermined == Undetermined::Hold;
         Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> SwiftSender {
         SwiftSender::new(self, env)
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -12,7 +12,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::int::{IntStack, Records};
 use xoff_schemes::rtt::Undetermined;
 use xoff_schemes::sqcc::{ErrorFunction, Sqcc, SqccSender};
-use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
+use xoff_schemes::{Ack, AnyDetector, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
 const PACKET: u64 = 1_456;
 const LINE: Rate = Rate::from_gbps(10);
@@ -206,7 +206,7 @@ fn a_threshold_that_has_grown_to_the_upper_one_leaves_nothing_between_them() {
 fn an_undetermined_mark_holds_the_rate_while_the_gradient_is_positive() {
     let hold = Sqcc { undetermined: Undetermined::Hold, ..error_only() };
     assert!(resolved(hold.clone()).signals().ecn && !resolved(error_only()).signals().ecn);
-    assert_eq!(hold.detector().name(), "tcd");
+    assert_eq!(AnyDetector::from(hold.detector()).name(), "tcd");
     let marked = |packet, rtt, mark| Ack { mark, ..ack_at(packet, 500, rtt) };
     // 51 us after 49: as in `without_adaptation_step_and_threshold_stay`, but the rate stays at 20 + 10 Mb/s.
     let mut sender = fair(&hold, 500);

@@ -263,7 +263,7 @@ fn the_flow_table_learns_ports_and_forgets() {
     see(&mut point, from_port(1, 5, packet(us(2), 1_000)));
     see(&mut point, from_port(0, 6, packet(us(3), 1_000)));
     assert_eq!([1, 5, 6, 7].map(|f| point.previous_hop(us(4), f)), [Some(2), Some(1), Some(0), None]);
-    assert_eq!(point.most_flows(), 3);
+    assert_eq!(point.max_flows(), 3);
     see(&mut point, from_port(1, 5, packet(us(100), 1_000)));
     // 200 us after its last packet, at 1 us, flow 1 goes; flow 6 at 203 us; flow 5 was seen again.
     assert_eq!(point.previous_hop(us(200), 1), Some(2));
@@ -271,9 +271,9 @@ fn the_flow_table_learns_ports_and_forgets() {
     // Two new flows make three: the table never held more.
     see(&mut point, from_port(2, 8, packet(us(210), 1_000)));
     see(&mut point, from_port(2, 9, packet(us(210), 1_000)));
-    assert_eq!(point.most_flows(), 3);
+    assert_eq!(point.max_flows(), 3);
     see(&mut point, from_port(2, 10, packet(us(210), 1_000)));
-    assert_eq!(point.most_flows(), 4);
+    assert_eq!(point.max_flows(), 4);
     // A timeout shorter than the window, 90 us, is the window.
     let mut point = switch(json!({ "flow_timeout": "1us" }));
     see(&mut point, packet(us(0), 1_000));

@@ -11,7 +11,7 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::int::{IntStack, Records};
 use xoff_schemes::timely::{Form, Timely, TimelySender, Undetermined};
-use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
+use xoff_schemes::{Ack, AnyDetector, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
 const PACKET: u64 = 1_456;
 const LINE: Rate = Rate::from_gbps(10);
@@ -247,7 +247,7 @@ fn d_min_rtt_may_be_the_base_rtt() {
 fn an_undetermined_mark_holds_the_rate_where_it_would_fall_by_the_gradient() {
     let hold = Timely { undetermined: Some(Undetermined::Hold), ..plain() };
     assert!(resolved(hold.clone()).signals().ecn && !resolved(plain()).signals().ecn);
-    assert_eq!(hold.detector().name(), "tcd");
+    assert_eq!(AnyDetector::from(hold.detector()).name(), "tcd");
     // As `in_between_the_gradient_decides`, but the cut is held; its gradient counts on.
     let mut sender = sender(hold.clone());
     sender.on_ack(&ack_at(100.0, 1, 100.0, Mark::Ue)); // no gradient: a step

@@ -12,8 +12,8 @@
 use xoff_engine::{Rate, Time};
 
 use super::rates::{Rates, decayed};
-use crate::seams::Ack;
 use crate::signals::Mark;
+use crate::traits::Ack;
 
 /// Parameters with their defaults filled in; see [`super::Dcqcn`].
 #[derive(Clone, Debug)]

@@ -17,10 +17,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::seams::{
-    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Sent, Silent,
-};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Sent,
+};
 use notification::CnpPacer;
 
 /// Which of the two algorithms.
@@ -268,7 +269,8 @@ impl Scheme for Dcqcn {
         "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015";
     type Reaction = Reaction;
     type Notification = CnpPacer;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_variant()?;
@@ -338,7 +340,7 @@ impl Scheme for Dcqcn {
             Variant::Mellanox => CnpPacer::silent(),
         }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

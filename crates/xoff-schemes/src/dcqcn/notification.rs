@@ -3,8 +3,8 @@
 use xoff_engine::Time;
 
 use super::Np;
-use crate::seams::{Arrival, Cnp, NotificationPoint};
 use crate::signals::Mark;
+use crate::traits::{Arrival, Cnp, NotificationPoint};
 
 /// Sends the CNPs of one flow. A CNP reports the greatest mark since the one before.
 #[derive(Clone, Debug)]

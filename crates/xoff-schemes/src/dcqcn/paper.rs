@@ -13,8 +13,8 @@ use xoff_engine::{Bytes, Rate, Time};
 
 use super::Undetermined;
 use super::rates::{Rates, decayed};
-use crate::seams::Sent;
 use crate::signals::Mark;
+use crate::traits::Sent;
 
 /// Parameters with their defaults filled in; see [`super::Dcqcn`].
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use xoff_engine::{Rate, Time};
 
-use crate::seams::FlowEnv;
+use crate::traits::FlowEnv;
 
 /// R_C and R_T in bits a second, and what follows from them.
 #[derive(Clone, Debug)]
@@ -10,7 +10,7 @@ pub struct Rates {
     current: f64,
     target: f64,
     line: f64,
-    least: f64,
+    min: f64,
     /// Bytes of window for each bit a second; zero for no window.
     window_per_bps: f64,
     rate: Rate,
@@ -28,7 +28,7 @@ impl Rates {
             current: line,
             target: line,
             line,
-            least: min_rate.min(env.line_rate).0 as f64,
+            min: min_rate.min(env.line_rate).0 as f64,
             window_per_bps: if limit_window { bdp / line } else { 0.0 },
             rate: env.line_rate,
             window: u64::MAX,
@@ -43,7 +43,7 @@ impl Rates {
         if follow {
             self.target = self.current;
         }
-        self.current = (self.current * (1.0 - alpha / 2.0)).max(self.least);
+        self.current = (self.current * (1.0 - alpha / 2.0)).max(self.min);
         if self.whole_bits {
             self.current = self.current.trunc();
         }
@@ -52,7 +52,7 @@ impl Rates {
 
     /// Lowers the rate to `granted`, if that is less, and leaves the target.
     pub(super) fn grant(&mut self, granted: Rate) {
-        self.current = self.current.min(granted.0 as f64).max(self.least);
+        self.current = self.current.min(granted.0 as f64).max(self.min);
         self.state();
     }
 

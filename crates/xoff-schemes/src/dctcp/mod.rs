@@ -17,10 +17,9 @@ use xoff_engine::{Bytes, Rate, Time};
 
 use self::rate_form::RateSender;
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::red::Red;
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{Mark, Signals};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of DCTCP. Where the scenario has no detector, K is 30 KB for each 10 Gb/s of the port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -125,7 +124,7 @@ pub struct WindowSender {
     alpha: f64,
     /// Bytes a round trip.
     increase: f64,
-    least: f64,
+    min: f64,
     /// Up to which slow start goes.
     threshold: f64,
     window: f64,
@@ -141,7 +140,7 @@ pub struct WindowSender {
 impl WindowSender {
     fn new(params: &Dctcp, env: &FlowEnv) -> Self {
         let bdp = env.line_rate.bytes_in(env.base_rtt) as f64;
-        let least = f64::from(params.min_window.unwrap_or(MIN_WINDOW)) * env.payload as f64;
+        let min = f64::from(params.min_window.unwrap_or(MIN_WINDOW)) * env.payload as f64;
         let increase = match params.r_ai {
             Some(rate) => rate.bytes_per_ps() * env.base_rtt.0 as f64,
             None => params.w_ai.map_or(env.payload, |w| w.0) as f64,
@@ -152,9 +151,9 @@ impl WindowSender {
             g: params.g,
             alpha: params.initial_alpha,
             increase,
-            least,
+            min,
             threshold: bdp,
-            window: params.initial_window.map_or(bdp, |w| w.0 as f64).max(least),
+            window: params.initial_window.map_or(bdp, |w| w.0 as f64).max(min),
             observed_until: 0,
             acked: 0,
             marked: 0,
@@ -194,7 +193,7 @@ impl WindowSender {
     }
 
     fn reduce(&mut self, share: f64) {
-        self.window = (self.window * share).max(self.least);
+        self.window = (self.window * share).max(self.min);
         self.threshold = self.window;
         self.reduced_until = Some(self.snd_nxt);
     }
@@ -226,8 +225,9 @@ impl Scheme for Dctcp {
     const TITLE: &'static str = "DCTCP: window from the share of marked bytes";
     const SOURCE: &'static str = "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010";
     type Reaction = DctcpSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("g", self.g, 0.0, 1.0)?;
@@ -275,8 +275,8 @@ impl Scheme for Dctcp {
     fn signals(&self) -> Signals {
         Signals { ecn: true, acks: true, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Red(Red::step(STEP))
+    fn detector(&self) -> Red {
+        Red::step(STEP)
     }
     fn reaction(&self, env: &FlowEnv) -> DctcpSender {
         match self.form {
@@ -284,10 +284,10 @@ impl Scheme for Dctcp {
             Form::Rate => DctcpSender::Rate(RateSender::new(self, env)),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

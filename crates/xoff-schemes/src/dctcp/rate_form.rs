@@ -8,8 +8,8 @@
 use xoff_engine::Rate;
 
 use super::{Dctcp, MIN_RATE};
-use crate::seams::{Ack, FlowEnv};
 use crate::signals::Mark;
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -18,8 +18,8 @@ pub struct RateSender {
     alpha: f64,
     /// Increase a round trip, bit/s.
     increase: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     /// Window at line rate, in bytes.
     full_window: u64,
     payload: u64,
@@ -47,8 +47,8 @@ impl RateSender {
             g: params.g,
             alpha: params.initial_alpha,
             increase,
-            least: params.min_rate.unwrap_or(MIN_RATE).0.min(line),
-            most: line,
+            min: params.min_rate.unwrap_or(MIN_RATE).0.min(line),
+            max: line,
             full_window: env.line_rate.bytes_in(env.base_rtt).max(1),
             payload: env.payload.max(1),
             rate: line,
@@ -76,11 +76,11 @@ impl RateSender {
             self.reduced_until = None;
         }
         if marked && self.reduced_until.is_none() {
-            self.rate = ((self.rate as f64 * (1.0 - self.alpha / 2.0)) as u64).max(self.least);
+            self.rate = ((self.rate as f64 * (1.0 - self.alpha / 2.0)) as u64).max(self.min);
             self.reduced_until = Some(ack.snd_nxt);
         }
         if round_ends && self.reduced_until.is_none() {
-            self.rate = self.rate.saturating_add(self.increase).min(self.most);
+            self.rate = self.rate.saturating_add(self.increase).min(self.max);
         }
     }
 
@@ -104,7 +104,7 @@ impl RateSender {
 
     #[inline]
     pub(super) fn window(&self) -> u64 {
-        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most);
+        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.max);
         (window as u64).max(1)
     }
 }

@@ -11,9 +11,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Bytes;
 
-use super::DetectorParams;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
 
 /// The largest value of the field Packet_Size: 255 units of 64 B.
 const LARGEST_PACKET_SIZE: Bytes = Bytes(255 * 64);
@@ -92,7 +91,7 @@ pub struct FecnMarker {
 
 impl Detector for FecnMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         let victim = self.held_up > 0;
         self.held_up = self.held_up.saturating_sub(1);
         let eligible = queue.bytes > self.threshold && packet.bytes >= self.packet_size;
@@ -125,8 +124,8 @@ impl DetectorParams for Fecn {
         if self.packet_size <= LARGEST_PACKET_SIZE {
             return Ok(());
         }
-        let (given, most) = (self.packet_size, LARGEST_PACKET_SIZE);
-        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {most}")))
+        let (given, max) = (self.packet_size, LARGEST_PACKET_SIZE);
+        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {max}")))
     }
 
     fn detector(&self, env: &PortEnv) -> FecnMarker {

@@ -8,10 +8,9 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
-use super::DetectorParams;
 use super::red::{Red, RedMarker};
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
 
 /// When a packet that no PAUSE has held up is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -46,7 +45,7 @@ pub struct NpEcnMarker {
 
 impl Detector for NpEcnMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         // RED draws for every packet, so that what it draws for one does not depend on pauses.
         let mark = match &mut self.red {
             None if queue.bytes > 0 => Mark::Ce,

@@ -1,15 +1,13 @@
 //! RED as ECN switches have it for DCQCN: on the momentary queue length, as a packet leaves (Floyd and Jacobson,
 //! ToN 1993, without its average; DCQCN, SIGCOMM 2015, section 3.1, Figure 5).
 
-use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream};
+use xoff_engine::{Bytes, Rate};
 
-use super::DetectorParams;
 use crate::check;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, MarkingRandom, PacketView, ParamError, PortEnv, QueueView};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -77,8 +75,7 @@ pub struct RedMarker {
     k_max: u64,
     /// Probability for each byte above `k_min`.
     slope: f64,
-    stream: Stream,
-    ns3_streams: Option<SharedNs3Streams>,
+    random: MarkingRandom,
 }
 
 impl RedMarker {
@@ -90,7 +87,7 @@ impl RedMarker {
 
 impl Detector for RedMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, _packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, _packet: &PacketView) -> Mark {
         if queue.bytes <= self.k_min {
             return Mark::None;
         }
@@ -98,11 +95,7 @@ impl Detector for RedMarker {
             return Mark::Ce;
         }
         let probability = (queue.bytes - self.k_min) as f64 * self.slope;
-        let uniform = match &self.ns3_streams {
-            None => (self.stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
-            Some(streams) => streams.next_uniform(),
-        };
-        if uniform < probability { Mark::Ce } else { Mark::None }
+        if self.random.next_uniform() < probability { Mark::Ce } else { Mark::None }
     }
 }
 
@@ -157,7 +150,7 @@ impl DetectorParams for Red {
         let k_max = k_max.max(k_min);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;
-        RedMarker { k_min, k_max, slope, stream: env.stream.clone(), ns3_streams: env.ns3_streams.clone() }
+        RedMarker { k_min, k_max, slope, random: env.random.clone() }
     }
 }
 

@@ -27,10 +27,9 @@ use xoff_engine::{Bytes, Rate, Time};
 use super::fecn::{Fecn, FecnMarker};
 use super::red::{Red, RedMarker};
 use super::ternary::{Limits, Rules, Ternary};
-use super::{AnyDetector, DetectorParams};
 use crate::check;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, PortState, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, PortState, QueueView};
 
 /// Parameters of TCD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -94,6 +93,22 @@ impl Default for Tcd {
 }
 
 impl Tcd {
+    /// Wraps FECN with these parameters, unless the scenario gives the marking to wrap.
+    pub(super) fn wrap_fecn(mut self, fecn: &Fecn) -> Self {
+        if self.red.is_none() && self.fecn.is_none() {
+            self.fecn = Some(fecn.clone());
+        }
+        self
+    }
+
+    /// Wraps RED, unless the scenario gives the marking to wrap.
+    pub(super) fn wrap_red(mut self) -> Self {
+        if self.red.is_none() && self.fecn.is_none() {
+            self.red = Some(Red::default());
+        }
+        self
+    }
+
     /// max(T_on) at a port, given or by Equation 3.
     pub fn max_on(&self, port: &PortEnv) -> Time {
         if let Some(given) = self.max_on {
@@ -119,7 +134,7 @@ enum Own {
 }
 
 impl Own {
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         match self {
             Own::Red(red) => red.on_dequeue(queue, packet),
             Own::Fecn(fecn) => fecn.on_dequeue(queue, packet),
@@ -143,7 +158,7 @@ impl TcdMarker {
 
 impl Detector for TcdMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         let own = &mut self.own;
         self.ternary.on_dequeue(queue.now, queue.bytes, || own.on_dequeue(queue, packet))
     }
@@ -185,16 +200,6 @@ impl DetectorParams for Tcd {
             (None, Some(fecn)) => fecn.validate().map_err(super::fecn::nested),
             (None, None) => Ok(()),
         }
-    }
-
-    fn serve(mut self, own: &AnyDetector) -> Self {
-        if self.red.is_none() && self.fecn.is_none() {
-            match own {
-                AnyDetector::Fecn(fecn) => self.fecn = Some(fecn.clone()),
-                _ => self.red = Some(Red::default()),
-            }
-        }
-        self
     }
 
     fn accepts(&self, rate: Rate) -> Result<(), ParamError> {

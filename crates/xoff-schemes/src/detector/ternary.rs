@@ -12,8 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 
-use crate::seams::PortState;
 use crate::signals::Mark;
+use crate::traits::PortState;
 
 /// The paper's rules or those of its authors' simulator. They differ in numbers, which are parameters, and in what is
 /// listed here.

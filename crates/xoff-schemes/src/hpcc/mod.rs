@@ -17,9 +17,10 @@ use xoff_engine::{Bytes, Rate, Time, as_double};
 
 use self::rate_form::RateSender;
 use crate::check;
+use crate::detector::red::Red;
 use crate::int::{IntMemory, IntStack, MAX_INT_HOPS};
-use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{IntPath, Signals};
+use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of HPCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -171,8 +172,8 @@ pub struct Window {
     stage: u32,
     reference: f64,
     last_update_seq: u64,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     bps_per_byte: f64,
     min_rate: Rate,
     line_rate: Rate,
@@ -193,15 +194,15 @@ impl Window {
             stage: 0,
             reference: bytes(env.line_rate),
             last_update_seq: 0,
-            least: bytes(min_rate),
-            most: bytes(env.line_rate),
+            min: bytes(min_rate),
+            max: bytes(env.line_rate),
             bps_per_byte: 8e12 / base_rtt.0 as f64,
             min_rate,
             line_rate: env.line_rate,
             window: 0,
             rate: env.line_rate,
         };
-        window.apply(window.most);
+        window.apply(window.max);
         window
     }
 
@@ -234,7 +235,7 @@ impl Window {
 
     /// Sets the reference window W^c alone, in bytes.
     pub fn set_reference(&mut self, window: f64) {
-        self.reference = window.clamp(self.least, self.most);
+        self.reference = window.clamp(self.min, self.max);
     }
 
     /// Sets window and reference, in bytes, and begins the additive stages anew.
@@ -246,7 +247,7 @@ impl Window {
     /// Makes `window` the one in force, within its bounds, and returns it.
     #[inline]
     fn apply(&mut self, window: f64) -> f64 {
-        let window = window.clamp(self.least, self.most);
+        let window = window.clamp(self.min, self.max);
         self.window = (window + 0.5) as u64;
         self.rate = Rate((window * self.bps_per_byte + 0.5) as u64).clamp(self.min_rate, self.line_rate);
         window
@@ -327,8 +328,9 @@ impl Scheme for Hpcc {
     const TITLE: &'static str = "HPCC: window from in-network telemetry on data packets";
     const SOURCE: &'static str = "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
     type Reaction = HpccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("eta", self.eta, 0.0, 1.0)?;
@@ -353,10 +355,10 @@ impl Scheme for Hpcc {
             Form::Rate => HpccSender::Rate(RateSender::new(self, env)),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -10,7 +10,7 @@ use xoff_engine::{Rate, Time, as_double};
 
 use super::Hpcc;
 use crate::int::IntMemory;
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct RateSender {
     fast_react: bool,
     /// Additive increase, bit/s.
     r_ai: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     base_rtt_ns: u64,
     /// Window at line rate, in bytes.
     full_window: u64,
@@ -44,8 +44,8 @@ impl RateSender {
             max_stage: params.max_stage,
             fast_react: params.fast_react,
             r_ai: params.additive_rate(env.base_rtt),
-            least: params.min_rate.0.min(line),
-            most: line,
+            min: params.min_rate.0.min(line),
+            max: line,
             base_rtt_ns: (env.base_rtt.0 / 1_000).max(1),
             full_window: env.line_rate.bytes_in(env.base_rtt).max(1),
             utilization: 1.0,
@@ -62,7 +62,7 @@ impl RateSender {
         if !due && !self.fast_react {
             return;
         }
-        let (most, window) = (self.most as f64, self.full_window as f64);
+        let (max, window) = (self.max as f64, self.full_window as f64);
         let (mut peak, mut tau) = (0.0, 0);
         let compared = self.memory.compare(&ack.int, |_, change| {
             let ns = change.elapsed.0 / 1_000;
@@ -72,7 +72,7 @@ impl RateSender {
             }
             let line = line as f64;
             let sent = as_double(change.tx_bytes * 8) / (as_double(ns) * 1e-9);
-            let load = sent / line + as_double(change.queue_bytes) * most / line / window;
+            let load = sent / line + as_double(change.queue_bytes) * max / line / window;
             let more = load > peak;
             (peak, tau) = (select_unpredictable(more, load, peak), select_unpredictable(more, ns, tau));
         });
@@ -96,7 +96,7 @@ impl RateSender {
         } else {
             (self.reference, self.stage + 1)
         };
-        self.rate = rate.saturating_add(self.r_ai).clamp(self.least, self.most);
+        self.rate = rate.saturating_add(self.r_ai).clamp(self.min, self.max);
         if update {
             (self.reference, self.stage) = (self.rate, stage);
         }
@@ -110,8 +110,8 @@ impl RateSender {
     #[inline]
     pub(super) fn window(&self) -> u64 {
         let window = match self.full_window.checked_mul(self.rate) {
-            Some(product) => product / self.most,
-            None => (u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most)) as u64,
+            Some(product) => product / self.max,
+            None => (u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.max)) as u64,
         };
         window.max(1)
     }

@@ -22,12 +22,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::fecn::Fecn;
-use crate::seams::{
-    Arrival, Cnp, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError, PortEnv, Scheme, Silent,
-};
 use crate::signals::{Mark, Signals};
+use crate::traits::{
+    Arrival, Cnp, FlowEnv, NetworkEnv, NoOp, NotificationPoint, ParamError, PortEnv, Scheme, SlEnv,
+};
 pub use reaction::Sender;
 use reaction::Settings;
 use table::{ENTRIES, LARGEST_MULTIPLIER, LARGEST_SHIFT, Shape, Table};
@@ -218,7 +217,8 @@ impl Scheme for IbCc {
     const SOURCE: &'static str = "InfiniBand Architecture Specification 1.4, Volume 1, Annex A10";
     type Reaction = Sender;
     type Notification = BecnSender;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Fecn;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_table()?;
@@ -256,9 +256,6 @@ impl Scheme for IbCc {
     fn signals(&self) -> Signals {
         Signals { ecn: true, acks: self.becn == Becn::Ack, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Fecn(Fecn::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> Sender {
         let settings = self.settings();
         let limit = match self.scope {
@@ -268,13 +265,13 @@ impl Scheme for IbCc {
         };
         Sender::new(Settings { limit, ..settings }, env.line_rate)
     }
-    fn lane(&self, env: &LaneEnv) -> Option<Sender> {
+    fn sl_reaction(&self, env: &SlEnv) -> Option<Sender> {
         (self.scope == Scope::Sl).then(|| Sender::new(self.settings(), env.line_rate))
     }
     fn notification(&self, _: &FlowEnv) -> BecnSender {
         BecnSender { becn: self.becn }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

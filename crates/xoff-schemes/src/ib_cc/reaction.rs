@@ -4,8 +4,8 @@ use xoff_engine::{Rate, Time};
 
 use super::Undetermined;
 use super::table::Table;
-use crate::seams::{Ack, Cnp, ReactionPoint};
 use crate::signals::Mark;
+use crate::traits::{Ack, Cnp, ReactionPoint};
 
 /// What the sender goes by.
 #[derive(Clone, Debug)]

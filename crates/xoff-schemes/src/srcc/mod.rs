@@ -36,8 +36,9 @@ use xoff_engine::{Bytes, Time};
 use crate::check;
 use crate::dcqcn::Dcqcn;
 use crate::dcqcn::notification::CnpPacer;
-use crate::seams::{FlowEnv, NetworkEnv, ParamError, PortEnv, Scheme, Silent, SwitchEnv, SwitchPoint};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, Scheme, SwitchEnv, SwitchPoint};
 use sender::{Doubling, SrccSender};
 use switch::{Quota, SrccSwitch};
 
@@ -184,7 +185,8 @@ impl Scheme for Srcc {
                                   Transactions on Industrial Informatics 2024";
     type Reaction = SrccSender;
     type Notification = CnpPacer;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_use()?;
@@ -247,8 +249,8 @@ impl Scheme for Srcc {
     fn notification(&self, env: &FlowEnv) -> CnpPacer {
         self.dcqcn().map_or_else(CnpPacer::silent, |dcqcn| dcqcn.notification(env))
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
     fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
         let window = Time((env.base_rtt.0 as f64 * self.window_rtts) as u64).max(Time(1));

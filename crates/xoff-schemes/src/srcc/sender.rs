@@ -4,7 +4,7 @@
 use xoff_engine::{Rate, Time};
 
 use crate::dcqcn;
-use crate::seams::{Ack, Cnm, Cnp, ReactionPoint, Sent};
+use crate::traits::{Ack, Cnm, Cnp, ReactionPoint, Sent};
 
 /// A rate that doubles when it has heard nothing for a while.
 #[derive(Clone, Debug)]
@@ -64,14 +64,14 @@ pub struct SrccSender {
     /// Targets in force, one for each congestion point.
     targets: Vec<Target>,
     /// The least of them.
-    least: Rate,
+    min: Rate,
     /// When the first of them ends.
     until: Time,
 }
 
 impl SrccSender {
     pub(super) fn new(base: BaseSender, timeout: Time) -> Self {
-        SrccSender { base, timeout, targets: Vec::new(), least: Rate(u64::MAX), until: Time::NEVER }
+        SrccSender { base, timeout, targets: Vec::new(), min: Rate(u64::MAX), until: Time::NEVER }
     }
 
     /// Drops the targets that have ended by `now`.
@@ -83,7 +83,7 @@ impl SrccSender {
     }
 
     fn summarize(&mut self) {
-        self.least = self.targets.iter().map(|t| t.rate).min().unwrap_or(Rate(u64::MAX));
+        self.min = self.targets.iter().map(|t| t.rate).min().unwrap_or(Rate(u64::MAX));
         self.until = self.targets.iter().map(|t| t.until).min().unwrap_or(Time::NEVER);
     }
 }
@@ -137,7 +137,7 @@ impl ReactionPoint for SrccSender {
             BaseSender::Dcqcn(base) => base.rate(),
             BaseSender::None(base) => base.rate,
         };
-        base.min(self.least)
+        base.min(self.min)
     }
     #[inline]
     fn window(&self) -> u64 {

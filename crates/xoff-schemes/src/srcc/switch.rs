@@ -5,7 +5,7 @@ use xoff_engine::{Rate, Time};
 
 use super::Sharing;
 use super::table::FlowTable;
-use crate::seams::{Cnm, Joining, SwitchEnv, SwitchPoint};
+use crate::traits::{Cnm, Joining, SwitchEnv, SwitchPoint};
 
 /// Where the threshold comes from.
 #[derive(Clone, Copy, Debug)]
@@ -116,10 +116,10 @@ impl SrccSwitch {
             }
         };
         let q_pfc = self.settings.q_pfc.or(ingress.xoff).unwrap_or(u64::MAX);
-        let most = q_pfc / u64::from(ingress.feeds.max(1));
+        let max = q_pfc / u64::from(ingress.feeds.max(1));
         let delay = ingress.delay.0 as f64 * f64::from(packet.hops) * self.settings.rtt_factor;
         let grown = (growth * delay + 0.5) as u64;
-        most.saturating_sub(grown).max(self.settings.floor.min(most))
+        max.saturating_sub(grown).max(self.settings.floor.min(max))
     }
 }
 
@@ -146,7 +146,7 @@ impl SwitchPoint for SrccSwitch {
         self.flows.port(now, flow)
     }
 
-    fn most_flows(&self) -> u64 {
-        self.flows.most() as u64
+    fn max_flows(&self) -> u64 {
+        self.flows.max_flows() as u64
     }
 }

@@ -38,7 +38,7 @@ pub struct FlowTable {
     first_active: u32,
     /// By egress queue: flows seen within the window.
     active: Vec<u32>,
-    most: usize,
+    max_flows: usize,
 }
 
 impl FlowTable {
@@ -55,7 +55,7 @@ impl FlowTable {
             newest: NONE,
             first_active: NONE,
             active: vec![0; queues as usize],
-            most: 0,
+            max_flows: 0,
         }
     }
 
@@ -109,8 +109,8 @@ impl FlowTable {
     }
 
     /// Most flows in the table at once.
-    pub fn most(&self) -> usize {
-        self.most
+    pub fn max_flows(&self) -> usize {
+        self.max_flows
     }
 
     fn is_active(&self, place: u32, now: Time) -> bool {
@@ -148,7 +148,7 @@ impl FlowTable {
             }
         };
         self.index.insert(flow, place);
-        self.most = self.most.max(self.index.len());
+        self.max_flows = self.max_flows.max(self.index.len());
         place
     }
 

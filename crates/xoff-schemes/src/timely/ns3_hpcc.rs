@@ -4,7 +4,7 @@
 use xoff_engine::Rate;
 
 use super::Timely;
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -19,8 +19,8 @@ pub struct RoundLaw {
     hai_delta: u64,
     hai_after: u32,
     least_factor: f64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     rate: u64,
     /// Smoothed difference of the round-trip time, and its latest value, in nanoseconds.
     difference: f64,
@@ -33,7 +33,7 @@ impl RoundLaw {
     pub(super) fn new(params: &Timely, env: &FlowEnv) -> Self {
         let delta = params.delta(env.line_rate).0;
         let line = env.line_rate.0;
-        let least = params.min_rate.0.min(line);
+        let min = params.min_rate.0.min(line);
         RoundLaw {
             t_low: params.t_low.0 / 1_000,
             t_high: params.t_high.0 / 1_000,
@@ -44,9 +44,9 @@ impl RoundLaw {
             hai_delta: (delta as f64 * params.hai_factor) as u64,
             hai_after: params.hai_after,
             least_factor: params.least_factor(),
-            least,
-            most: line,
-            rate: params.initial_rate(env).0.max(least),
+            min,
+            max: line,
+            rate: params.initial_rate(env).0.max(min),
             difference: 0.0,
             last_rtt: 0,
             increases: 0,
@@ -93,7 +93,7 @@ impl RoundLaw {
                 (self.rate as f64 * factor.max(self.least_factor)) as u64
             }
         };
-        self.rate = rate.clamp(self.least, self.most);
+        self.rate = rate.clamp(self.min, self.max);
     }
 
     #[inline]

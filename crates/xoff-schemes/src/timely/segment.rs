@@ -5,7 +5,7 @@ use xoff_engine::{Rate, Time};
 
 use super::{Timely, Undetermined};
 use crate::rtt::{Sampler, Sampling};
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -24,8 +24,8 @@ pub struct SegmentLaw {
     holds: bool,
     /// Samples in a row that were below the one before.
     falls: u32,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     /// The rate, in bits a second.
     rate: f64,
 }
@@ -40,7 +40,7 @@ impl SegmentLaw {
             alpha: params.alpha,
             min_rtt,
         };
-        let least = params.min_rate.min(env.line_rate);
+        let min = params.min_rate.min(env.line_rate);
         SegmentLaw {
             sampler: Sampler::new(&sampling, env),
             t_low: params.t_low.0 as f64,
@@ -54,9 +54,9 @@ impl SegmentLaw {
             time_scaling: params.time_scaling.unwrap_or(true),
             holds: params.undetermined == Some(Undetermined::Hold),
             falls: 0,
-            least: least.0 as f64,
-            most: env.line_rate.0 as f64,
-            rate: params.initial_rate(env).max(least).0 as f64,
+            min: min.0 as f64,
+            max: env.line_rate.0 as f64,
+            rate: params.initial_rate(env).max(min).0 as f64,
         }
     }
 
@@ -81,7 +81,7 @@ impl SegmentLaw {
         } else {
             before * (1.0 - self.beta * sample.gradient)
         };
-        self.rate = rate.max(before * self.least_factor).clamp(self.least, self.most);
+        self.rate = rate.max(before * self.least_factor).clamp(self.min, self.max);
     }
 
     #[inline]

@@ -26,9 +26,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use super::{Changes, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
 use crate::check;
-use crate::seams::ParamError;
+use crate::traits::{Changes, ParamError, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
 use state::{Average, Limits};
 
 /// What the state goes by.
@@ -113,7 +112,7 @@ pub struct Pft {
 }
 
 /// The most bits of a shift or a random number.
-const MOST_BITS: u32 = 40;
+const MAX_BITS: u32 = 40;
 /// The longest window, in cycles.
 const LONGEST_WINDOW: u64 = 1_000_000;
 /// The fastest clock, in MHz.
@@ -213,11 +212,11 @@ impl Pft {
 }
 
 /// Refuses a number outside `least..=most`.
-fn bounds(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), ParamError> {
-    if (least..=most).contains(&value) {
+fn bounds(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
+    if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(ParamError::new(key, format!("`{key}` is {value}: expected a number from {least} to {most}")))
+    Err(ParamError::new(key, format!("`{key}` is {value}: expected a number from {min} to {max}")))
 }
 
 /// Equation 1 and what follows from it.
@@ -391,9 +390,9 @@ impl ThrottleParams for Pft {
         self.check_unused()?;
         let (m, n) = self.shifts();
         for (key, bits) in [("m", m), ("n", n)] {
-            bounds(key, bits.into(), 0, MOST_BITS.into())?;
+            bounds(key, bits.into(), 0, MAX_BITS.into())?;
         }
-        self.random_bits.map_or(Ok(()), |b| bounds("random_bits", b.into(), 1, MOST_BITS.into()))?;
+        self.random_bits.map_or(Ok(()), |b| bounds("random_bits", b.into(), 1, MAX_BITS.into()))?;
         self.check_windows()?;
         bounds("clock_mhz", self.clock_mhz().into(), 1, FASTEST_CLOCK.into())?;
         self.flit.map_or(Ok(()), |flit| check::bytes("flit", flit))

@@ -49,8 +49,8 @@ impl Average {
 
     /// Goes through cycles with `used` credits, `most` of them or up to a change of state: how many, and whether it
     /// changed.
-    pub fn run(&mut self, used: u64, most: u64) -> (u64, bool) {
-        let mut left = most;
+    pub fn run(&mut self, used: u64, max: u64) -> (u64, bool) {
+        let mut left = max;
         while left > 0 {
             let plain = self.plain(used).min(left);
             self.cycle_count += plain;
@@ -64,11 +64,11 @@ impl Average {
                 }
                 left -= 1;
                 if self.congested != before {
-                    return (most - left, true);
+                    return (max - left, true);
                 }
             }
         }
-        (most, false)
+        (max, false)
     }
 
     /// Cycles up to the next change of state with `used` credits; none where there is none.
