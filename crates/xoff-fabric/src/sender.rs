@@ -144,6 +144,8 @@ pub(crate) fn ack_of<'a>(
         seq: packet.seq,
         newly_acked,
         snd_nxt,
+        packet: packet.seq.saturating_sub(1) / net.wire.payload,
+        next_packet: snd_nxt.div_ceil(net.wire.payload),
         rtt: net.signals.timestamp.then(|| now - packet.sent_at),
         mark: packet.mark,
         flow_count: packet.flow_count,

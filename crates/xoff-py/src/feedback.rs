@@ -307,6 +307,8 @@ pub struct Ack {
     seq: u64,
     newly_acked: u64,
     snd_nxt: u64,
+    packet: u64,
+    next_packet: u64,
     rtt: Option<Time>,
     mark: Option<Mark>,
     flow_count: Option<u16>,
@@ -321,6 +323,8 @@ impl Ack {
             seq: ack.seq,
             newly_acked: ack.newly_acked,
             snd_nxt: ack.snd_nxt,
+            packet: ack.packet,
+            next_packet: ack.next_packet,
             rtt: ack.rtt,
             mark: signals.ecn.then_some(ack.mark),
             flow_count: signals.flow_count.then_some(ack.flow_count),
@@ -342,8 +346,8 @@ fn declared<T>(value: Option<T>, field: &str, signal: &str) -> PyResult<T> {
 impl Ack {
     #[new]
     #[pyo3(signature = (
-        *, now_ps, seq, newly_acked_bytes, snd_nxt, rtt_ps=None, marked_ce=None, marked_ue=None, flow_count=None,
-        hops=None
+        *, now_ps, seq, newly_acked_bytes, snd_nxt, packet=0, next_packet=0, rtt_ps=None, marked_ce=None,
+        marked_ue=None, flow_count=None, hops=None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -351,6 +355,8 @@ impl Ack {
         seq: u64,
         newly_acked_bytes: u64,
         snd_nxt: u64,
+        packet: u64,
+        next_packet: u64,
         rtt_ps: Option<u64>,
         marked_ce: Option<bool>,
         marked_ue: Option<bool>,
@@ -364,6 +370,8 @@ impl Ack {
             seq,
             newly_acked: newly_acked_bytes,
             snd_nxt,
+            packet,
+            next_packet,
             rtt: rtt_ps.map(Time),
             mark: flags.transpose()?,
             flow_count,
@@ -385,6 +393,14 @@ impl Ack {
     #[getter]
     fn snd_nxt(&self) -> u64 {
         self.snd_nxt
+    }
+    #[getter]
+    fn packet(&self) -> u64 {
+        self.packet
+    }
+    #[getter]
+    fn next_packet(&self) -> u64 {
+        self.next_packet
     }
     #[getter]
     fn rtt_ps(&self) -> PyResult<u64> {

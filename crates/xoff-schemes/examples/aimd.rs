@@ -46,12 +46,12 @@ pub struct AimdSender {
 impl ReactionPoint for AimdSender {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.marked |= ack.mark == Mark::Ce;
-        if ack.seq <= self.round_end {
+        if ack.packet < self.round_end {
             return;
         }
         let window = if self.marked { self.window * self.cut } else { self.window + self.step };
         self.window = window.clamp(self.min, self.max);
-        self.round_end = ack.snd_nxt;
+        self.round_end = ack.next_packet;
         self.marked = false;
     }
     /// A window each round trip, spread evenly over it.
@@ -120,6 +120,8 @@ pub fn ack(seq: u64, snd_nxt: u64, mark: Mark) -> Ack<'static> {
         seq,
         newly_acked: 1456,
         snd_nxt,
+        packet: (seq - 1) / 1456,
+        next_packet: snd_nxt.div_ceil(1456),
         rtt: None,
         mark,
         flow_count: 0,

@@ -113,11 +113,11 @@ pub struct FnccSender {
 impl ReactionPoint for FnccSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = self.window.is_due(ack.seq);
+        let due = self.window.is_due(ack.packet);
         if !due && !self.fast_react {
             return;
         }
-        if self.in_flight.measure(&ack.int) {
+        if self.in_flight.measure(ack) {
             match self.speedup.and_then(|s| Some((s, s.window(&self.in_flight, ack.flow_count)?))) {
                 Some((speedup, share)) if speedup.bypass => self.window.set(share),
                 Some((_, share)) => {
@@ -128,8 +128,11 @@ impl ReactionPoint for FnccSender {
             }
         }
         if due {
-            self.window.begin_round(ack.snd_nxt);
+            self.window.begin_round(ack.next_packet);
         }
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.in_flight.on_busy(now);
     }
     #[inline]
     fn rate(&self) -> Rate {

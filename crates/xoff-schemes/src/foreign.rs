@@ -235,6 +235,12 @@ impl ReactionPoint for ForeignReaction {
     fn on_timeout(&mut self, now: Time) {
         self.0.on_timeout(now)
     }
+    fn on_idle(&mut self, now: Time) {
+        self.0.on_idle(now)
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.0.on_busy(now)
+    }
     fn on_timer(&mut self, now: Time) {
         self.0.on_timer(now)
     }

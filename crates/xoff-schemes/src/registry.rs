@@ -203,6 +203,12 @@ macro_rules! schemes {
             fn on_timeout(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_timeout(now))
             }
+            fn on_idle(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_idle(now))
+            }
+            fn on_busy(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_busy(now))
+            }
             fn on_timer(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_timer(now))
             }

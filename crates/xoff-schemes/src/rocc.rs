@@ -230,6 +230,9 @@ impl ReactionPoint for RoccSender {
         self.arrived.push_back((now.saturating_add(self.cnp_delay), *cnm));
         self.advance(now);
     }
+    fn on_busy(&mut self, now: Time) {
+        self.advance(now);
+    }
     fn on_timer(&mut self, now: Time) {
         self.advance(now);
     }

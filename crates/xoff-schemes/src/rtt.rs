@@ -99,9 +99,14 @@ pub(crate) fn check_segment(segment: Bytes) -> Result<(), ParamError> {
     crate::check::bytes("segment", segment)
 }
 
-/// Payload of a segment of about `segment` bytes: whole packets, at least one.
+/// Packets of a segment of about `segment` bytes: at least one.
+fn packets(segment: Bytes, payload: u64) -> u64 {
+    segment.0.div_ceil(payload).max(1)
+}
+
+/// Payload of a segment of about `segment` bytes, in whole packets.
 pub(crate) fn whole_packets(segment: Bytes, payload: u64) -> u64 {
-    segment.0.div_ceil(payload).max(1) * payload
+    packets(segment, payload) * payload
 }
 
 /// What a [`Sampler`] goes by.
@@ -145,7 +150,9 @@ impl Sample {
 /// Turns ACKs into samples: one when a segment completes, of the round-trip time of its last packet.
 #[derive(Clone, Debug)]
 pub struct Sampler {
+    /// Packets of a segment.
     segment: u64,
+    /// The current segment ends before this packet.
     next_end: u64,
     deducted: Time,
     gap: Time,
@@ -160,7 +167,7 @@ pub struct Sampler {
 impl Sampler {
     /// Nothing sampled yet.
     pub fn new(sampling: &Sampling, env: &FlowEnv) -> Self {
-        let segment = whole_packets(sampling.segment, env.payload);
+        let segment = packets(sampling.segment, env.payload);
         let own = env.line_rate.time_for(env.frame);
         Sampler {
             segment,
@@ -178,10 +185,10 @@ impl Sampler {
     #[inline]
     pub fn take(&mut self, ack: &Ack<'_>) -> Option<Sample> {
         let rtt = ack.rtt?;
-        if ack.seq < self.next_end {
+        if ack.packet + 1 < self.next_end {
             return None;
         }
-        while self.next_end <= ack.seq {
+        while self.next_end <= ack.packet + 1 {
             self.next_end += self.segment;
         }
         let elapsed = self.last.map(|(at, _)| ack.now - at);

@@ -293,6 +293,8 @@ fn marked_ack(at: Time, mark: Mark) -> Ack<'static> {
         seq: 1_000,
         newly_acked: 1_000,
         snd_nxt: 2_000,
+        packet: 0,
+        next_packet: 2,
         rtt: None,
         mark,
         flow_count: 0,

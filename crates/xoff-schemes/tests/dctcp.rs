@@ -32,7 +32,18 @@ fn rate_form() -> Dctcp {
 /// The ACK of the packet that ends at `seq`.
 fn ack(seq: u64, snd_nxt: u64, mark: Mark) -> Ack<'static> {
     let int = IntStack::default();
-    Ack { now: Time::ZERO, seq, newly_acked: MSS, snd_nxt, rtt: None, mark, flow_count: 0, int }
+    Ack {
+        now: Time::ZERO,
+        seq,
+        newly_acked: MSS,
+        snd_nxt,
+        packet: (seq - 1) / MSS,
+        next_packet: snd_nxt.div_ceil(MSS),
+        rtt: None,
+        mark,
+        flow_count: 0,
+        int,
+    }
 }
 
 /// ACKs of all packets from `from` to `to`, of which the first `marked` are marked, while nothing new is sent.

@@ -24,6 +24,8 @@ fn ack<'a>(seq: u64, flow_count: u16, int: IntStack<'a>) -> Ack<'a> {
         seq,
         newly_acked: 1_000,
         snd_nxt: 1_000_000,
+        packet: (seq - 1) / 1_000,
+        next_packet: 1_000,
         rtt: None,
         mark: Mark::None,
         flow_count,

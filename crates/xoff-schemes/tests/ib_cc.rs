@@ -27,6 +27,8 @@ fn ack(now: Time, mark: Mark) -> Ack<'static> {
         seq: 1_456,
         newly_acked: 1_456,
         snd_nxt: 14_560,
+        packet: 0,
+        next_packet: 10,
         rtt: None,
         mark,
         flow_count: 0,

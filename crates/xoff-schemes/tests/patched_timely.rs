@@ -41,6 +41,8 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64) -> Ack<'static> {
         seq: packets * PACKET,
         newly_acked: PACKET,
         snd_nxt: (packets + 10) * PACKET,
+        packet: packets - 1,
+        next_packet: packets + 10,
         rtt: Some(us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,

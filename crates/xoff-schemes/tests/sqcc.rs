@@ -46,6 +46,8 @@ fn ack_at(packet: u64, flows: u16, rtt_us: f64) -> Ack<'static> {
         seq: packet * PACKET,
         newly_acked: PACKET,
         snd_nxt: (packet + 10) * PACKET,
+        packet: packet - 1,
+        next_packet: packet + 10,
         rtt: Some(Time((rtt_us * 1e6).round() as u64)),
         mark: Mark::None,
         flow_count: flows,

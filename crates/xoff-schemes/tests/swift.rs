@@ -35,7 +35,18 @@ fn plain(cwnd: f64) -> Swift {
 fn ack(now_us: u64, rtt_us: u64) -> Ack<'static> {
     let (now, rtt) = (Time::from_us(now_us), Some(Time::from_us(rtt_us)));
     let int = IntStack::default();
-    Ack { now, seq: 0, newly_acked: 1_000, snd_nxt: 0, rtt, mark: Mark::None, flow_count: 0, int }
+    Ack {
+        now,
+        seq: 0,
+        newly_acked: 1_000,
+        snd_nxt: 0,
+        packet: 0,
+        next_packet: 0,
+        rtt,
+        mark: Mark::None,
+        flow_count: 0,
+        int,
+    }
 }
 
 #[track_caller]

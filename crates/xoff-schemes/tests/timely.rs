@@ -46,6 +46,8 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64, mark: Mark) -> Ack<'static> {
         seq: packets * PACKET,
         newly_acked: PACKET,
         snd_nxt: (packets + 10) * PACKET,
+        packet: packets - 1,
+        next_packet: packets + 10,
         rtt: Some(us(rtt_us)),
         mark,
         flow_count: 0,
@@ -288,7 +290,7 @@ fn ns3() -> Timely {
 /// An ACK of packet `packet` while `ahead` more are in flight.
 fn round(sender: &mut TimelySender, packet: u64, ahead: u64, rtt_us: f64) {
     let ack = ack_at(packet as f64, packet, rtt_us, Mark::None);
-    sender.on_ack(&Ack { snd_nxt: (packet + ahead) * PACKET, ..ack });
+    sender.on_ack(&Ack { snd_nxt: (packet + ahead) * PACKET, next_packet: packet + ahead, ..ack });
 }
 
 #[test]

@@ -43,7 +43,7 @@ pub struct DelayAimdSender {
     min: f64,
     max: f64,
     line_rate: Rate,
-    /// The round trip ends with the ACK of a byte beyond this one.
+    /// The round trip ends with an ACK of this packet or a later one.
     round_end: u64,
     /// The delay was above its target in this round trip.
     congested: bool,
@@ -52,12 +52,12 @@ pub struct DelayAimdSender {
 impl ReactionPoint for DelayAimdSender {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.congested |= ack.rtt.is_some_and(|rtt| rtt > self.target);
-        if ack.seq <= self.round_end {
+        if ack.packet < self.round_end {
             return;
         }
         let window = if self.congested { self.window * self.cut } else { self.window + self.step };
         self.window = window.clamp(self.min, self.max);
-        self.round_end = ack.snd_nxt;
+        self.round_end = ack.next_packet;
         self.congested = false;
     }
     fn rate(&self) -> Rate {

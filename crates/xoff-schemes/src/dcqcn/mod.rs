@@ -233,6 +233,9 @@ impl ReactionPoint for Reaction {
             Reaction::Mellanox(sender) => sender.grant(now, cnm.rate),
         }
     }
+    fn on_busy(&mut self, now: Time) {
+        self.on_timer(now);
+    }
     fn on_timer(&mut self, now: Time) {
         match self {
             Reaction::Paper(sender) => sender.advance(now),

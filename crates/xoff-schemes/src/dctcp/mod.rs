@@ -128,13 +128,13 @@ pub struct WindowSender {
     /// Up to which slow start goes.
     threshold: f64,
     window: f64,
-    /// The bytes whose marks α counts next end here.
+    /// The window of data whose marks α counts ends with an ACK of this packet or a later one.
     observed_until: u64,
     acked: u64,
     marked: u64,
-    /// After a cut, until a byte beyond this is acknowledged: neither cut nor growth.
+    /// After a cut, until this packet or a later one is acknowledged: neither cut nor growth.
     reduced_until: Option<u64>,
-    snd_nxt: u64,
+    next_packet: u64,
 }
 
 impl WindowSender {
@@ -158,7 +158,7 @@ impl WindowSender {
             acked: 0,
             marked: 0,
             reduced_until: None,
-            snd_nxt: 0,
+            next_packet: 0,
         }
     }
 
@@ -170,16 +170,16 @@ impl WindowSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
         let marked = ack.mark == Mark::Ce;
-        self.snd_nxt = ack.snd_nxt;
+        self.next_packet = ack.next_packet;
         self.acked += ack.newly_acked;
         self.marked += if marked { ack.newly_acked } else { 0 };
-        if ack.seq > self.observed_until && self.acked > 0 {
+        if ack.packet >= self.observed_until && self.acked > 0 {
             let share = self.marked as f64 / self.acked as f64;
             self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
             (self.acked, self.marked) = (0, 0);
-            self.observed_until = ack.snd_nxt;
+            self.observed_until = ack.next_packet;
         }
-        if self.reduced_until.is_some_and(|end| ack.seq > end) {
+        if self.reduced_until.is_some_and(|end| ack.packet >= end) {
             self.reduced_until = None;
         }
         if self.reduced_until.is_some() {
@@ -195,7 +195,7 @@ impl WindowSender {
     fn reduce(&mut self, share: f64) {
         self.window = (self.window * share).max(self.min);
         self.threshold = self.window;
-        self.reduced_until = Some(self.snd_nxt);
+        self.reduced_until = Some(self.next_packet);
     }
 
     /// Grows the window, if it was what held the flow back: if it had no room for another full packet.

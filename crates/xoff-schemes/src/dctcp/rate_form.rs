@@ -24,12 +24,12 @@ pub struct RateSender {
     full_window: u64,
     payload: u64,
     rate: u64,
-    /// The round trip at hand ends with the ACK of a byte beyond this; 0 before the first.
+    /// The current round trip ends with an ACK of this packet or a later one; 0 before the first.
     round_until: u64,
     marked_acks: u64,
     /// Packets over which `marked_acks` is a share.
     packets: u64,
-    /// After a cut, until a byte beyond this is acknowledged: neither cut nor growth.
+    /// After a cut, until this packet or a later one is acknowledged: neither cut nor growth.
     reduced_until: Option<u64>,
 }
 
@@ -68,16 +68,16 @@ impl RateSender {
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let marked = ack.mark == Mark::Ce;
         self.marked_acks += u64::from(marked);
-        let round_ends = ack.seq > self.round_until;
+        let round_ends = ack.packet >= self.round_until;
         if round_ends {
             self.end_round(ack);
         }
-        if self.reduced_until.is_some_and(|end| ack.seq > end) {
+        if self.reduced_until.is_some_and(|end| ack.packet >= end) {
             self.reduced_until = None;
         }
         if marked && self.reduced_until.is_none() {
             self.rate = ((self.rate as f64 * (1.0 - self.alpha / 2.0)) as u64).max(self.min);
-            self.reduced_until = Some(ack.snd_nxt);
+            self.reduced_until = Some(ack.next_packet);
         }
         if round_ends && self.reduced_until.is_none() {
             self.rate = self.rate.saturating_add(self.increase).min(self.max);
@@ -94,7 +94,7 @@ impl RateSender {
             ack.seq.min(ack.snd_nxt)
         };
         self.packets = (ack.snd_nxt - counted_from) / self.payload + 1;
-        self.round_until = ack.snd_nxt;
+        self.round_until = ack.next_packet;
     }
 
     #[inline]

@@ -18,7 +18,7 @@ use xoff_engine::{Bytes, Rate, Time, as_double};
 use self::rate_form::RateSender;
 use crate::check;
 use crate::detector::red::Red;
-use crate::int::{IntMemory, IntStack, MAX_INT_HOPS};
+use crate::int::{IntMemory, MAX_INT_HOPS};
 use crate::signals::{IntPath, Signals};
 use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
@@ -102,7 +102,7 @@ impl InFlight {
     pub fn new(base_rtt: Time) -> Self {
         let base_rtt = base_rtt.max(Time(1));
         InFlight {
-            memory: IntMemory::Empty,
+            memory: IntMemory::default(),
             hops: [0.0; MAX_INT_HOPS],
             bottleneck: Bottleneck { hop: 0, is_last: false, utilization: 0.0, bytes_per_ps: 0.0 },
             average: 1.0,
@@ -111,16 +111,16 @@ impl InFlight {
         }
     }
 
-    /// Takes an ACK's telemetry in. False where there is nothing to compare it with: at a flow's first ACK, and
-    /// after its path has changed its length.
+    /// Takes in an ACK's telemetry. False if there is nothing to compare it with: at a flow's first ACK, and after a
+    /// change of the path's length.
     ///
-    /// A hop whose record shows the same moment as before (a switch that refreshes its table now and then) keeps
-    /// the u' that it had.
+    /// A hop keeps its u' if its record shows the same moment as before (a switch that refreshes its table now and then)
+    /// or an earlier one (an ACK out of order).
     #[inline]
-    pub fn measure(&mut self, stack: &IntStack<'_>) -> bool {
+    pub fn measure(&mut self, ack: &Ack<'_>) -> bool {
         let InFlight { memory, hops, per_base_rtt, .. } = self;
         let (mut worst, mut peak, mut peak_bytes_per_ps, mut tau) = (0, 0.0, 0.0, Time::ZERO);
-        let compared = memory.compare(stack, |i, change| {
+        let compared = memory.compare(&ack.int, ack.now, ack.packet, |i, change| {
             let Some(utilization) = hops.get_mut(i) else { return };
             // q/(B T) + (tx/dt)/B with one division. A port whose speed the record cannot name is never loaded.
             let elapsed = as_double(change.elapsed.0);
@@ -150,6 +150,11 @@ impl InFlight {
         true
     }
 
+    /// The connection is busy again: forgets telemetry whose counters may have wrapped around while it was idle.
+    pub fn on_busy(&mut self, now: Time) {
+        self.memory.forget_if_wrapped(now);
+    }
+
     /// U, the average of the greatest u'.
     #[inline]
     pub fn average(&self) -> f64 {
@@ -171,7 +176,8 @@ pub struct Window {
     max_stage: u32,
     stage: u32,
     reference: f64,
-    last_update_seq: u64,
+    /// The round trip ends with an ACK of this packet or a later one.
+    last_update_packet: u64,
     min: f64,
     max: f64,
     bps_per_byte: f64,
@@ -193,7 +199,7 @@ impl Window {
             max_stage: params.max_stage,
             stage: 0,
             reference: bytes(env.line_rate),
-            last_update_seq: 0,
+            last_update_packet: 0,
             min: bytes(min_rate),
             max: bytes(env.line_rate),
             bps_per_byte: 8e12 / base_rtt.0 as f64,
@@ -206,16 +212,16 @@ impl Window {
         window
     }
 
-    /// Whether an ACK up to `seq` tells of packets sent since the reference window was last updated.
+    /// Whether the ACK of `packet` answers a packet that was sent after the last update of the reference window.
     #[inline]
-    pub fn is_due(&self, seq: u64) -> bool {
-        seq > self.last_update_seq
+    pub fn is_due(&self, packet: u64) -> bool {
+        packet >= self.last_update_packet
     }
 
-    /// The next update comes with the ACK of a byte at `snd_nxt` or later.
+    /// The next update comes with an ACK of `next_packet` or a later packet.
     #[inline]
-    pub fn begin_round(&mut self, snd_nxt: u64) {
-        self.last_update_seq = snd_nxt;
+    pub fn begin_round(&mut self, next_packet: u64) {
+        self.last_update_packet = next_packet;
     }
 
     /// Computes the window for a normalized load of `utilization`; `update` takes it as the new reference.
@@ -283,6 +289,12 @@ impl ReactionPoint for HpccSender {
             HpccSender::Rate(sender) => sender.on_ack(ack),
         }
     }
+    fn on_busy(&mut self, now: Time) {
+        match self {
+            HpccSender::Window(sender) => sender.in_flight.on_busy(now),
+            HpccSender::Rate(sender) => sender.on_busy(now),
+        }
+    }
     #[inline]
     fn rate(&self) -> Rate {
         match self {
@@ -310,15 +322,15 @@ pub struct WindowSender {
 impl WindowSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = self.window.is_due(ack.seq);
+        let due = self.window.is_due(ack.packet);
         if !due && !self.fast_react {
             return;
         }
-        if self.in_flight.measure(&ack.int) {
+        if self.in_flight.measure(ack) {
             self.window.compute(self.in_flight.average(), due);
         }
         if due {
-            self.window.begin_round(ack.snd_nxt);
+            self.window.begin_round(ack.next_packet);
         }
     }
 }

@@ -32,7 +32,8 @@ pub struct RateSender {
     /// The reference rate, bit/s.
     reference: u64,
     rate: u64,
-    last_update_seq: u64,
+    /// The round trip ends with an ACK of this packet or a later one.
+    last_update_packet: u64,
 }
 
 impl RateSender {
@@ -52,19 +53,19 @@ impl RateSender {
             stage: 0,
             reference: line,
             rate: line,
-            last_update_seq: 0,
+            last_update_packet: 0,
         }
     }
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = ack.seq > self.last_update_seq;
+        let due = ack.packet >= self.last_update_packet;
         if !due && !self.fast_react {
             return;
         }
         let (max, window) = (self.max as f64, self.full_window as f64);
         let (mut peak, mut tau) = (0.0, 0);
-        let compared = self.memory.compare(&ack.int, |_, change| {
+        let compared = self.memory.compare(&ack.int, ack.now, ack.packet, |_, change| {
             let ns = change.elapsed.0 / 1_000;
             let line = (change.bytes_per_ps * 8e12 + 0.5) as i64;
             if ns == 0 || line == 0 {
@@ -80,8 +81,12 @@ impl RateSender {
             self.steer(peak, tau, due);
         }
         if due {
-            self.last_update_seq = ack.snd_nxt;
+            self.last_update_packet = ack.next_packet;
         }
+    }
+
+    pub(super) fn on_busy(&mut self, now: Time) {
+        self.memory.forget_if_wrapped(now);
     }
 
     /// Takes in a load of `peak`, measured over `tau` nanoseconds; `update` makes the rate the new reference.

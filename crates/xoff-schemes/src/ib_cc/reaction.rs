@@ -90,6 +90,9 @@ impl ReactionPoint for Sender {
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
         self.becn(now, cnp.mark);
     }
+    fn on_busy(&mut self, now: Time) {
+        self.advance(now);
+    }
     fn on_timer(&mut self, now: Time) {
         self.advance(now);
     }

@@ -116,6 +116,9 @@ impl ReactionPoint for SrccSender {
         self.targets.push(target);
         self.summarize();
     }
+    fn on_busy(&mut self, now: Time) {
+        self.on_timer(now);
+    }
     fn on_timer(&mut self, now: Time) {
         self.age(now);
         match &mut self.base {

@@ -26,7 +26,8 @@ pub struct RoundLaw {
     difference: f64,
     last_rtt: u64,
     increases: u32,
-    last_update_seq: u64,
+    /// The round trip ends with an ACK of this packet or a later one; 0 before the first sample.
+    last_update_packet: u64,
 }
 
 impl RoundLaw {
@@ -50,21 +51,21 @@ impl RoundLaw {
             difference: 0.0,
             last_rtt: 0,
             increases: 0,
-            last_update_seq: 0,
+            last_update_packet: 0,
         }
     }
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let Some(rtt) = ack.rtt else { return };
-        if ack.seq <= self.last_update_seq {
+        if ack.packet < self.last_update_packet {
             return;
         }
         let rtt = rtt.0 / 1_000;
-        if self.last_update_seq != 0 {
+        if self.last_update_packet != 0 {
             self.update(rtt);
         }
-        self.last_update_seq = ack.snd_nxt;
+        self.last_update_packet = ack.next_packet;
         self.last_rtt = rtt;
     }
 
