@@ -1,4 +1,8 @@
 //! No congestion control: every flow sends at line rate and flow control alone keeps the network lossless.
+//!
+//! # Reordering and idle
+//!
+//! There is no state: neither reordering nor idleness changes anything.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
