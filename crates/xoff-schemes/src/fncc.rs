@@ -1,14 +1,25 @@
 //! FNCC: Fast Notification Congestion Control (Xu et al., arXiv 2024), sections 3.2 and 4, Algorithms 1 to 3.
 //!
-//! HPCC's sender with two changes. Switches write the load of the data path's egress ports into ACKs on their way
-//! back, so that it is younger when it arrives; and when the path's last hop is the congested one, the sender
-//! sets its window at once to the share that it will get in the end (last-hop congestion speedup, LHCS), which it
-//! knows because the receiver writes its number of concurrent flows N into the ACKs.
+//! HPCC's sender with two changes. Switches write the load of the data path's egress ports into ACKs on their way back,
+//! so that the load is younger when it arrives. And when the path's last hop is the congested one, the sender sets its
+//! window at once to the share that it will get in the end (last-hop congestion speedup, LHCS), which the sender knows
+//! because the receiver writes its number of concurrent flows N into the ACKs.
 //!
-//! Where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from which
+//! Readings, where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from which
 //! only the multiplicative decrease is computed; the search for the worst hop starts anew at every ACK
 //! (Algorithm 2; Algorithm 3 would keep an old maximum for ever); and an ACK that fires LHCS is spared the
 //! decrease of Equation 6 (see [`Fncc::lhcs_bypass`]).
+//!
+//! # Reordering
+//!
+//! Round trips and older records are handled as in [`crate::hpcc`]. Records are stamped on ACKs here, so what counts is
+//! the order of the ACKs on the return path: an ACK of an older packet that was stamped later is taken in. If a hop is
+//! skipped, LHCS goes by the u' that the hop had. The paper's paths are symmetric, one for each flow (Figure 5), on
+//! which nothing overtakes.
+//!
+//! # Idle
+//!
+//! The paper says nothing of connections that are idle; xoff keeps the state, as in [`crate::hpcc`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -2,11 +2,20 @@
 //! 4.3), which SQCC prints as its Algorithm 2.
 //!
 //! Between TIMELY's thresholds the gradient only says how much of a step up and of a cut is made, by a weight w; the
-//! cut goes by how far the round-trip time is from a reference. So there is one fixed point, with equal rates:
+//! cut depends on the distance of the round-trip time from a reference. So there is one fixed point, with equal rates:
 //! q* = N δ q'/(β C) + q' (SQCC, Eq. 6). [`Law`] serves SQCC too.
 //!
-//! Eq. 1 of SQCC compares q/C with the thresholds and Algorithm 2 the round-trip time, which has the base RTT in it:
-//! the algorithm stands.
+//! Eq. 1 of SQCC compares q/C with the thresholds and Algorithm 2 the round-trip time, which includes the base RTT:
+//! the algorithm applies.
+//!
+//! # Reordering
+//!
+//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample.
+//!
+//! # Idle
+//!
+//! The source says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time and the
+//! smoothed difference stay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

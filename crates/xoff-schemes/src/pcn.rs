@@ -2,13 +2,24 @@
 //! 2020), by the rules of its first author's simulator.
 //!
 //! - The congestion point is a detector, NP-ECN ([`crate::detector::np_ecn`]).
-//! - The receiver looks at each flow every T from its first packet on. If packets came it answers with one CNP, which says
-//!   whether the flow is congested, by the share of packets that came marked, and at which rate it receives.
-//! - A CNP of a congested flow sets the sender to just below what is received, at once. The others raise its rate: gently
-//!   at first, then by an ever greater share of what is missing to the line rate. Without CNPs the rate stays.
+//! - The receiver examines each flow every T, counted from the flow's first packet. If packets came, the receiver answers
+//!   with one CNP, which says whether the flow is congested, by the share of packets that came marked, and at which rate it
+//!   is received.
+//! - A CNP of a congested flow sets the sender to just below the receiving rate, at once. Other CNPs raise the rate: gently
+//!   at first, then by a growing share of what is missing to the line rate. Without CNPs the rate stays.
 //!
-//! A receiving rate is that of wire bytes. Of one packet alone it is the packet over the mean time between arrivals, which
-//! halves the weight of each earlier one.
+//! A receiving rate counts wire bytes. With a single packet in the period, the rate is the packet over the mean time
+//! between arrivals, which halves the weight of each earlier time.
+//!
+//! # Reordering
+//!
+//! The receiver counts packets and bytes and times between arrivals, whatever their order; the sender does not look at
+//! ACKs.
+//!
+//! # Idle
+//!
+//! A period without packets has no CNP, and without CNPs the sender's rate and weight stay (the first author's
+//! simulator has no timer at the sender). The receiver's mean time between arrivals starts anew after [`Pcn::idle`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,23 @@
 //! RoCC: Robust Congestion Control for RDMA (Taheri et al., CoNEXT 2020), sections 3 and 6.
 //!
-//! Each egress queue computes a fair rate with a proportional-integral controller every T and sends it, in a
-//! message of its own (CNM), to the flows that it holds. A sender obeys the tightest of its congestion points and
-//! doubles its rate when it hears nothing more.
+//! Each egress queue computes a fair rate with a proportional-integral controller every T and sends the rate, in a
+//! message of its own (CNM), to the flows with packets in the queue. A sender obeys the tightest of its congestion
+//! points and doubles its rate if no further message comes.
 //!
-//! Readings: the controller starts at its greatest rate; its rate is kept with fractions and rounded down to
-//! units in messages, as they carry whole units; queue lengths are whole units. All queues compute at the
+//! Readings: the controller starts at its maximum rate; its rate is kept with fractions and rounded down to
+//! units in messages, which carry whole units; queue lengths are whole units. All queues compute at the
 //! multiples of T. The flow table holds the flows with a packet in the queue (the paper's default), and an empty
 //! table sends nothing.
+//!
+//! # Reordering
+//!
+//! The sender does not look at ACKs. Messages of one congestion point take effect in the order in which they come.
+//!
+//! # Idle
+//!
+//! The limiter's timer does not depend on packets: on each expiry the paper's host doubles the rate, and removes the
+//! limiter once the rate is above the NIC's. So an idle connection returns to line rate. The congestion point forgets a
+//! flow with its last packet in the queue.
 
 use std::collections::VecDeque;
 

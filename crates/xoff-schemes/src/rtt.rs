@@ -1,5 +1,5 @@
-//! What the schemes that look at round-trip times share: samples of it, one a segment, their gradient, and how a flow
-//! starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
+//! What the schemes that look at round-trip times share: samples of the time, one a segment, their gradient, and how a
+//! flow starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,13 +1,23 @@
 //! SQCC: Stable Queue Congestion Control (Tang et al., 2023), Algorithm 3.
 //!
-//! Patched TIMELY with three changes, each of which can be had alone:
+//! Patched TIMELY with three changes, each of which can be turned on alone:
 //! - the error of the cut grows without bound towards T_high (Eq. 16),
 //! - the step δ = C k / N² falls with the number N of flows to the receiver (Eq. 25),
-//! - the threshold T_low = k seg/C rises with it, with k = ⌊lg N⌋ (Eq. 25).
+//! - the threshold T_low = k seg/C rises with N, with k = ⌊lg N⌋ (Eq. 25).
 //!
-//! The receiver writes N into each ACK. Readings of what the paper leaves open: lg is the decimal logarithm, since
+//! The receiver writes N into each ACK. Readings, where the paper leaves room: lg is the decimal logarithm, since
 //! only that gives the paper's own values (N = 500: T_low 100 us and δ 0.08 Mb/s); k is at least 1, or fewer than ten
 //! flows would have no threshold at all; seg/C, 50 us at 10 Gb/s, is `t_low` itself and not the pacing unit.
+//!
+//! # Reordering
+//!
+//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample. N is read from the
+//! ACK that gives the sample.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time, the smoothed
+//! difference and N stay, and N follows the first sample after idleness.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

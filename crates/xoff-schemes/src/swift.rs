@@ -1,20 +1,31 @@
 //! Swift: a window from the delay's distance to a target (Kumar et al., SIGCOMM 2020).
 //!
 //! A window of packets, real-valued, grows by `ai` a round trip while the delay is below a target, and is cut at most
-//! once a round trip by the share of the delay that is above it. The target grows with the hops of the path and as the
-//! window shrinks, so that many flows at a queue do not all wait for too short a one, and unequal flows grow alike.
-//! Below one packet the window becomes a gap: one packet each RTT/cwnd.
+//! once a round trip by the share of the delay that is above the target. The target grows with the hops of the path and
+//! as the window shrinks, so that many flows at a queue do not all wait for too short a queue, and unequal flows grow
+//! alike. Below one packet the window becomes a gap: one packet each RTT/cwnd.
 //!
 //! The paper keeps two such windows, one on the delay of the fabric and one on that of the receiving host, and sends by
-//! the smaller. The second one is there where `endpoint_target` is given. Receiving hosts are modelled by one constant
+//! the smaller. The second window exists if `endpoint_target` is given. Receiving hosts are modelled by one constant
 //! delay before their ACKs (`host.processing_delay`), so the paper's average over its samples changes nothing and is
 //! left out; the echo of that delay is taken to fit into the timestamp's bytes.
 //!
-//! Reading: the moment of the last cut is noted where the window became *smaller*. The paper's listing notes it where
-//! the window is not larger, so that one held at its least would never be cut again.
+//! Reading: the moment of the last cut is noted if the window became *smaller*. The paper's listing notes the moment if
+//! the window is not larger, so that a window held at its minimum would never be cut again.
 //!
 //! The paper publishes neither `ai`, `beta`, `max_mdf`, the hop's share nor the constants of flow scaling; the defaults
-//! are those of the Swift in the simulator of Bolt's authors (NSDI 2023) at 100 Gb/s, but for the base target.
+//! are those of the Swift in the simulator of Bolt's authors (NSDI 2023) at 100 Gb/s, except for the base target.
+//!
+//! # Reordering
+//!
+//! Round trips are counted in time, not in packets: a cut needs a round-trip time since the last cut. So an ACK out of
+//! order neither ends a round trip early nor delays its end. Each ACK's delay counts as it comes, as in the paper, and
+//! each acknowledged packet makes the window grow once.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. Window, gap, round-trip time and the moment of the
+//! last cut stay, so the first delay above the target after an idleness of a round trip cuts at once.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,12 +1,12 @@
-//! DCQCN as NVIDIA (Mellanox) NICs ship it, after the simulator of HPCC's authors (its `cc_mode` 1).
+//! DCQCN as NVIDIA (Mellanox) NICs ship it, after the simulator of HPCC's authors (`cc_mode` 1).
 //!
-//! Marks come back on every ACK and only set two flags. From the first one on, α is updated each `alpha_timer`
+//! Marks come back on every ACK and only set two flags. From the first mark on, α is updated each `alpha_timer`
 //! by whether a mark came since the last update, and a pending cut is made each `decrease_timer`; the latter runs
-//! 1 ns behind the former, so that of two at the same moment α comes first. A cut starts the increase timer anew,
+//! 1 ns behind the former, so that of two at the same moment α comes first. A cut restarts the increase timer,
 //! whose steps are fast recovery (F of them), one additive increase, then hyper increases. There is no byte
 //! counter.
 //!
-//! α matters to cuts alone and is brought up to date there. Cuts are asked for only while one is pending, and the
+//! α matters to cuts alone and is brought up to date there. The cut's timer runs only while a cut is pending, and the
 //! increase timer stops at line rate: a flow that is not held back costs no event.
 
 use xoff_engine::{Rate, Time};

@@ -1,11 +1,22 @@
 //! DCQCN: ECN-based rate control for RoCEv2 (Zhu et al., SIGCOMM 2015), and the form that NVIDIA (Mellanox) NICs
-//! ship, as the simulator of HPCC's authors has it.
+//! ship, as in the simulator of HPCC's authors.
 //!
 //! - [`paper`]: CNPs cut the rate at once; a timer and a byte counter raise it.
 //! - [`mellanox`]: marks come back on ACKs; three timers update α, cut and raise.
 //! - [`notification`]: the receiver's CNPs, for the paper's form.
 //!
 //! Both start at line rate without a window. The congestion point is a detector of its own, RED in both sources.
+//!
+//! # Reordering
+//!
+//! CNPs and marks count when they come; nothing is compared with the order of packets. Of the marks on ACKs only whether
+//! one came in a period counts.
+//!
+//! # Idle
+//!
+//! Rate, α and timers belong to the QP (section 3.1), and the sources tie the timers to CNPs and time alone, not to
+//! packets. So they run on: α decays, a pending cut is made, and the rate recovers up to line rate. The byte counter
+//! counts sent bytes and stands. Adapters that drop a QP's state after a while are not modelled.
 
 pub mod mellanox;
 pub mod notification;

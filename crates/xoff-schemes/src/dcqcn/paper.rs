@@ -3,10 +3,10 @@
 //! A CNP cuts the rate with the α of before, then raises α. From then on a timer and a counter of sent bytes step
 //! the rate up, each with a count of its own since the last CNP: fast recovery while both have seen fewer than F
 //! steps, hyper increase once both have seen F, additive increase in between. A step looks at the counts before
-//! it, so that each alone makes F steps of fast recovery.
+//! the step, so that each alone makes F steps of fast recovery.
 //!
-//! α decays once for each `alpha_timer` without a CNP. Nothing asks for it between CNPs, so it is brought up to
-//! date at the next one and needs no timer. The increase timer stops at line rate: a flow that is not held back
+//! α decays once for each `alpha_timer` without a CNP. Nothing reads α between CNPs, so α is brought up to
+//! date at the next CNP and needs no timer. The increase timer stops at line rate: a flow that is not held back
 //! costs no event.
 
 use xoff_engine::{Bytes, Rate, Time};

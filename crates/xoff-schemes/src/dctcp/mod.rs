@@ -2,12 +2,25 @@
 //!
 //! Switches mark what leaves a queue longer than K (the detector `red` with `step`), the receiver
 //! echoes each mark, and the sender keeps α, a running estimate of the share of marked bytes, updated once a window of
-//! data. The first mark of a window cuts it to 1 - α/2 of itself; otherwise it grows as TCP's does.
+//! data. The first mark of a window cuts the window to 1 - α/2 of itself; otherwise the window grows as TCP's does.
 //!
-//! What the paper leaves to TCP is RFC 5681's: slow start up to a threshold, then one packet a round trip; a loss
-//! halves the window; no growth while something else than the window holds the flow back. The one departure is the
-//! start: as RDMA flows do, a flow begins with the bandwidth-delay product, which is the threshold as well.
-//! [`rate_form`] steers a rate instead, as the simulator of HPCC's authors does.
+//! For what the paper leaves to TCP, RFC 5681 applies: slow start up to a threshold, then one packet a round trip; a
+//! loss halves the window; no growth while something other than the window holds the flow back. The one departure is
+//! the start: as RDMA flows do, a flow begins with the bandwidth-delay product, which is the threshold as well.
+//! [`rate_form`] steers a rate instead, as in the simulator of HPCC's authors.
+//!
+//! # Reordering
+//!
+//! A window of data is counted in packets: it ends with the first ACK of a packet sent after the last one ended. ACKs
+//! of older packets end no window and start no second cut; their marks and bytes count in the current window. While
+//! packets overtake each other, the bytes in flight by which growth is judged include those that wait behind a gap at
+//! the receiver.
+//!
+//! # Idle
+//!
+//! RFC 8257 leaves idle connections to TCP, and RFC 5681, section 4.1, would begin with slow start again after an
+//! idleness of a retransmission timeout. RDMA flows do not begin with slow start, so xoff keeps window, threshold and
+//! α. The window does not grow during idleness, since only ACKs make it grow.
 
 pub mod rate_form;
 

@@ -1,13 +1,30 @@
 //! HPCC: High Precision Congestion Control (Li et al., SIGCOMM 2019), Algorithm 1.
 //!
-//! Switches write their egress port's load into each data packet (INT), the receiver echoes it, and the sender
+//! Switches write their egress port's load into each data packet (INT), the receiver echoes the load, and the sender
 //! steers the bytes in flight towards a share `eta` of the bandwidth-delay product at the most loaded hop. FNCC
 //! prints the same algorithm as its Algorithm 3; [`InFlight`] and [`Window`] serve both schemes.
 //!
-//! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents it into the loop, which
-//! would weigh each new maximum on the way again. As in the authors' simulator the window stays between
-//! `min_rate * T` and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the
-//! rate instead, rounded as that simulator does.
+//! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents the averaging into the loop,
+//! which would weigh each new maximum on the way again. As in the authors' simulator the window stays between `min_rate
+//! * T` and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the rate
+//! instead, rounded as in that simulator.
+//!
+//! # Reordering
+//!
+//! A round trip is counted in packets: it ends with the first ACK of a packet sent after the last update of the
+//! reference window, and ACKs of older packets end none (the paper compares `ack.seq > lastUpdateSeq` with
+//! `lastUpdateSeq = snd_nxt`, which is the same as long as packets arrive in order). If an ACK's record of a hop is
+//! older than the record in memory, the differences of bytes and time would be negative: that hop is skipped, its u'
+//! stays, and the newer record stays in memory (see [`IntMemory::compare`]). An ACK whose records are all older leaves
+//! U as it is, and the window follows from U and the reference window as at any ACK. Records of different paths are not
+//! told apart, unless the paths differ in length.
+//!
+//! # Idle
+//!
+//! The paper says nothing of connections that are idle; xoff keeps the state. The window and U stay, and the first ACK
+//! after idleness measures the load over all of the idle time, with full weight, since tau = min(dt, T) = T. Hardware's
+//! counters wrap around after 16.8 ms (the clock) or 134 MB (the bytes, section 4.1): after an idleness in which that
+//! may happen the telemetry is forgotten, and the first ACK only fills the memory, as at the start of a flow.
 
 pub mod rate_form;
 

@@ -1,7 +1,7 @@
-//! HPCC's sender as its authors' simulator reckons it (its `cc_mode` 3): the rate in whole bits a second is what is
-//! steered, and the window follows from it as W R / C, rounded down.
+//! HPCC's sender as in its authors' simulator (`cc_mode` 3): the sender steers the rate in whole bits a second, and the
+//! window follows as W R / C, rounded down.
 //!
-//! The control law is Algorithm 1's. Its numbers differ from those of the window by roundings alone: rates cut to
+//! The control law is Algorithm 1's. The numbers differ from those of the window by roundings alone: rates cut to
 //! bit/s, T to nanoseconds, the window to bytes, and the order of floating-point operations.
 
 use std::hint::select_unpredictable;

@@ -1,7 +1,7 @@
 //! InfiniBand congestion control (InfiniBand Architecture Specification 1.4, Volume 1, Annex A10).
 //!
-//! Switches mark (FECN, [`crate::detector::fecn`]), receivers send the mark back (BECN), and the sender delays the flow's
-//! next packet by what the congestion control table ([`table`]) has at the flow's index CCTI:
+//! Switches mark (FECN, [`crate::detector::fecn`]), receivers send the mark back (BECN), and the sender delays the
+//! flow's next packet by the entry of the congestion control table ([`table`]) at the flow's index CCTI:
 //!
 //! ```text
 //! BECN:          CCTI = min(CCTI + CCTI_Increase, CCTI_Limit); the timer starts if it does not run
@@ -9,10 +9,20 @@
 //! after a packet of time t:  wait t * multiplier / 2^shift  before the next, so rate = C / (1 + multiplier / 2^shift)
 //! ```
 //!
-//! That a BECN does not start a running timer anew is how Linux' driver of Intel's adapter (hfi1) has it. It takes the
-//! time of a full packet for t, whatever the packet's; the two differ after a flow's last packet only, which nothing
-//! follows. The index is a flow's own (its QP's), or that of a service level, which all flows of a host and priority share:
-//! their packets then wait for each other ([`Scope`]). With ternary detection (TCD, SIGCOMM 2021, section 5.2.2) a BECN may say that a port is undetermined.
+//! That a BECN does not restart a running timer follows Linux' driver of Intel's adapter (hfi1). The driver takes the
+//! time of a full packet for t, whatever the packet's size; the two differ after a flow's last packet only, which
+//! nothing follows. The index belongs to a flow (its QP), or to a service level, which all flows of a host and priority
+//! share: their packets then wait for each other ([`Scope`]). With ternary detection (TCD, SIGCOMM 2021, section 5.2.2)
+//! a BECN may say that a port is undetermined.
+//!
+//! # Reordering
+//!
+//! Each BECN raises the index, in whatever order they come.
+//!
+//! # Idle
+//!
+//! CCTI_Timer runs on whether or not the QP or service level sends: the rules above name no packet, and hfi1's timer
+//! starts anew on each expiry while CCTI > CCTI_Min. The index falls by one at each expiry.
 
 mod reaction;
 pub mod table;

@@ -24,6 +24,18 @@
 //! - How often a flow is told, for how long a target holds, when a table forgets and how a rate recovers is not said:
 //!   once a base RTT, for three, after `flow_timeout`, and as the base scheme does.
 //! - The 8-bit flow id of the CNM and the 16-bit one of the table stand for the flow itself: no two flows share one.
+//!
+//! # Reordering
+//!
+//! Senders obey messages in the order in which they come. Switches look at each packet as it comes: a flow that takes
+//! several paths is learned by each switch on them, and a switch's message goes back by the port of the flow's latest
+//! packet.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. Targets end `target_timeout` after their last
+//! message, the base scheme recovers the rate as it does for a flow that sends, and switches forget the flow after
+//! `flow_timeout`.
 
 pub mod sender;
 pub mod switch;

@@ -1,11 +1,25 @@
 //! TIMELY: RTT-based congestion control (Mittal et al., SIGCOMM 2015), Algorithm 1.
 //!
-//! - [`segment`]: as its authors' published snippet has it, an update when a segment completes.
-//! - [`ns3_hpcc`]: as the simulator of HPCC's authors has it, an update a round trip.
+//! - [`segment`]: as in its authors' published snippet, with an update when a segment completes.
+//! - [`ns3_hpcc`]: the variant of the ns-3 HPCC simulator, with an update a round trip.
 //!
-//! Between two thresholds the sign of the smoothed gradient of the round-trip time decides: the rate rises by a step
-//! or falls in proportion to the gradient; outside of them the round-trip time itself decides. No window, no help from
-//! switches. A packet with an undetermined mark of ternary detection may be passed over (TCD, section 5.2).
+//! Between two thresholds the sign of the smoothed gradient of the round-trip time decides: the rate rises by a step or
+//! falls in proportion to the gradient; outside the thresholds the round-trip time itself decides. There is no window,
+//! and switches do not help. A packet with an undetermined mark of ternary detection may be passed over (TCD, section
+//! 5.2).
+//!
+//! # Reordering
+//!
+//! Segments and round trips are counted in packets. A segment completes with the first ACK of its last packet or of a
+//! later one, and that ACK's round-trip time is the sample; ACKs of older packets that come afterwards give none. So a
+//! swapped pair of ACKs gives one sample. A packet that took a longer path has a longer round-trip time, which TIMELY
+//! takes for a queue.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time and the
+//! smoothed difference stay, so the first sample after idleness is compared with the last one before. The time in
+//! between scales a step by 1 at most.
 
 pub mod ns3_hpcc;
 pub mod segment;

@@ -1,5 +1,8 @@
-//! TIMELY as the simulator of HPCC's authors reckons it (its `cc_mode` 7): an update with the first ACK of each round
-//! trip, hyperactive increase after increases in a row of any kind, whole nanoseconds and bits a second.
+//! The variant of TIMELY in the ns-3 HPCC simulator (the simulator of HPCC's authors, Li et al., SIGCOMM 2019;
+//! `cc_mode` 7).
+//!
+//! A reading of TIMELY with three differences from the paper: an update with the first ACK of each round trip,
+//! hyperactive increase after increases in a row of any kind, and whole nanoseconds and bits a second.
 
 use xoff_engine::Rate;
 

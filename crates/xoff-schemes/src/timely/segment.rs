@@ -1,5 +1,5 @@
-//! TIMELY's update when a segment completes: Algorithm 1 of SIGCOMM 2015 with what its authors' snippet adds, the
-//! scaling by time and the bound on a single cut.
+//! TIMELY's update when a segment completes: Algorithm 1 of SIGCOMM 2015 with two additions from its authors' snippet,
+//! the scaling by time and the bound on a single cut.
 
 use xoff_engine::{Rate, Time};
 
