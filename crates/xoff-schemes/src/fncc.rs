@@ -5,16 +5,16 @@
 //! window at once to the share that it will get in the end (last-hop congestion speedup, LHCS), which the sender knows
 //! because the receiver writes its number of concurrent flows N into the ACKs.
 //!
-//! Readings, where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from which
-//! only the multiplicative decrease is computed; the search for the worst hop starts anew at every ACK
-//! (Algorithm 2; Algorithm 3 would keep an old maximum for ever); and an ACK that fires LHCS is spared the
-//! decrease of Equation 6 (see [`Fncc::lhcs_bypass`]).
+//! Readings, where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from
+//! which only the multiplicative decrease is computed; the search for the worst hop starts anew at every ACK (Algorithm
+//! 2; Algorithm 3 would keep an old maximum for ever); and an ACK that fires LHCS is spared the decrease of Equation 6
+//! (see [`Fncc::lhcs_bypass`]).
 //!
 //! # Reordering
 //!
 //! Round trips and older records are handled as in [`crate::hpcc`]. Records are stamped on ACKs here, so what counts is
 //! the order of the ACKs on the return path: an ACK of an older packet that was stamped later is taken in. If a hop is
-//! skipped, LHCS goes by the u' that the hop had. The paper's paths are symmetric, one for each flow (Figure 5), on
+//! skipped, LHCS uses the previous u' of the hop. The paper's paths are symmetric, one for each flow (Figure 5), on
 //! which nothing overtakes.
 //!
 //! # Idle
@@ -43,7 +43,7 @@ pub struct Fncc {
     /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
     /// 12.8 us.
     pub w_ai: Bytes,
-    /// The least rate, in bits a second. Default 100 Mb/s (the simulator of HPCC's authors).
+    /// The minimum rate, in bits a second. Default 100 Mb/s (the simulator of HPCC's authors).
     pub min_rate: Rate,
     /// Reacts to each ACK, from a reference window that is updated once a round trip (FNCC, section 3.2.2).
     /// Without it only the first ACK of each round trip counts. Default true.
@@ -80,7 +80,7 @@ impl Default for Fncc {
 }
 
 impl Fncc {
-    /// The part that is HPCC's.
+    /// HPCC's parameters.
     fn hpcc(&self) -> Hpcc {
         Hpcc {
             eta: self.eta,
@@ -103,7 +103,7 @@ struct Speedup {
 }
 
 impl Speedup {
-    /// The window to take, in bytes, where the last hop is the worst and congested.
+    /// The window to take, in bytes, if the last hop is the worst and congested.
     #[inline]
     fn window(&self, in_flight: &InFlight, flow_count: u16) -> Option<f64> {
         let worst = in_flight.bottleneck();

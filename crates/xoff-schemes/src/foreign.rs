@@ -1,7 +1,7 @@
-//! Schemes from elsewhere: another crate's, or such as are known only when the program runs.
+//! Schemes that are not in the registry: another crate's, or a scheme known only when the program runs.
 //!
-//! Built-in schemes are dispatched by an enum, foreign ones by a boxed trait behind one more variant of it. What another
-//! crate has is a [`Scheme`] like any other, and [`Foreign::of`] makes it one of these.
+//! Built-in schemes are dispatched by an enum, foreign ones by a boxed trait behind one more variant of it. Another
+//! crate's scheme is a [`Scheme`] like any other, and [`Foreign::of`] makes it a foreign scheme.
 
 use std::any::Any;
 use std::fmt;
@@ -19,7 +19,7 @@ use crate::traits::{
     PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
-/// What broke in a scheme, of those that can break.
+/// What broke in a scheme; only a foreign scheme can break.
 #[derive(Clone, thiserror::Error)]
 #[error("the scheme `{scheme}` broke at {at}: {what}")]
 pub struct SchemeFailure {
@@ -29,7 +29,7 @@ pub struct SchemeFailure {
     pub at: Time,
     /// What happened, in words.
     pub what: String,
-    /// The same as the scheme's own language has it.
+    /// The error in the scheme's own language.
     pub cause: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -46,20 +46,20 @@ impl PartialEq for SchemeFailure {
 }
 impl Eq for SchemeFailure {}
 
-/// A scheme with its parameters that is not in the registry; the methods are those of [`Scheme`], and a few that
-/// schemes in another language need.
+/// A scheme with its parameters that is not in the registry; the methods are those of [`Scheme`], with some
+/// more for schemes in another language.
 pub trait ForeignScheme: Send + Sync {
-    /// Its name in scenarios.
+    /// The name in scenarios.
     fn name(&self) -> &str;
-    /// Its parameters, every default included.
+    /// The parameters, every default included.
     fn params(&self) -> Map<String, Value>;
-    /// Where it comes from, for the manifest.
+    /// Where the scheme comes from, for the manifest.
     fn origin(&self) -> Value;
     /// See [`Scheme::validate`].
     fn validate(&self) -> Result<(), ParamError> {
         Ok(())
     }
-    /// See [`Scheme::resolve`]; none where nothing is to be filled in.
+    /// See [`Scheme::resolve`]; `None` if there is nothing to fill in.
     fn resolve(&self, _env: &NetworkEnv) -> Option<Foreign> {
         None
     }
@@ -69,16 +69,16 @@ pub trait ForeignScheme: Send + Sync {
     fn detector(&self) -> AnyDetector;
     /// Whether its receivers or switches may send messages of their own.
     fn notifies(&self) -> bool;
-    /// Whether its points must all be called from one thread, and in the order of time: otherwise those of one node are,
-    /// and those of different nodes come in no order.
+    /// Whether all points must be called from one thread and in the order of time. Otherwise this holds for the points
+    /// of one node only, and calls for different nodes come in any order.
     fn needs_one_thread(&self) -> bool {
         false
     }
-    /// The same scheme for one run, in which it may break; none where it cannot.
+    /// The same scheme for one run, in which it may break; `None` if it cannot break.
     fn for_run(&self) -> Option<Foreign> {
         None
     }
-    /// Whether it has broken in this run. Asked after each window of simulated time.
+    /// Whether the scheme has broken in this run. Read after each window of simulated time.
     fn is_broken(&self) -> bool {
         false
     }
@@ -102,7 +102,7 @@ pub trait ForeignScheme: Send + Sync {
     }
 }
 
-/// A foreign scheme, shared by all who need it.
+/// A foreign scheme; clones share it.
 #[derive(Clone)]
 pub struct Foreign(Arc<dyn ForeignScheme>);
 
@@ -138,7 +138,7 @@ impl fmt::Debug for Foreign {
     }
 }
 
-/// As a scenario has it: its name, then its parameters.
+/// As in a scenario: the name, then the parameters.
 impl Serialize for Foreign {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let params = self.params();
@@ -166,7 +166,7 @@ where
     fn params(&self) -> Map<String, Value> {
         match serde_json::to_value(&self.0) {
             Ok(Value::Object(params)) => params,
-            // Parameters that are no struct, or cannot be written: there is nothing to show of them.
+            // Parameters that are not a struct, or cannot be serialized, have nothing to show.
             _ => Map::new(),
         }
     }

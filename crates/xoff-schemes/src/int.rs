@@ -1,10 +1,10 @@
-//! In-network telemetry records: what a switch stamps and what a sender makes of two of them.
+//! In-network telemetry records: what a switch stamps and what a sender computes from two records.
 //!
 //! Sources: HPCC (SIGCOMM'19) section 4.1; FNCC section 4.3 (field widths).
 
 use xoff_engine::{Rate, Time};
 
-/// Most hops that a stack holds.
+/// Maximum hops of a stack.
 pub const MAX_INT_HOPS: usize = 8;
 
 /// The state of an egress port at the moment of stamping, in full precision.
@@ -27,7 +27,7 @@ pub struct HopChange {
     pub tx_bytes: u64,
     /// Time in between; zero when both show the same snapshot.
     pub elapsed: Time,
-    /// The lesser of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
+    /// The smaller of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
     pub queue_bytes: u64,
     /// The port's line rate in bytes a picosecond.
     pub bytes_per_ps: f64,
@@ -54,7 +54,7 @@ const TS_MASK: u64 = (1 << 24) - 1;
 const TX_MASK: u64 = (1 << 20) - 1;
 const QUEUE_MAX: u64 = (1 << 16) - 1;
 /// Half of the time after which a packed record's clock wraps around.
-const HALF_CLOCK: Time = Time((TS_MASK + 1) / 2 * 1_000);
+const HALF_CLOCK: Time = Time((1 << 23) * 1_000);
 
 /// Bytes a picosecond for each speed code.
 const CODED_BYTES_PER_PS: [f64; 16] = {
@@ -68,7 +68,7 @@ const CODED_BYTES_PER_PS: [f64; 16] = {
 };
 
 impl PackedRecord {
-    /// The speed code of `rate`; none where the 4 bits cannot name it.
+    /// The speed code of `rate`; `None` if the 4 bits cannot name it.
     pub fn speed_code(rate: Rate) -> Option<u8> {
         CODED_GBPS.iter().position(|&g| Rate::from_gbps(g) == rate).map(|i| i as u8 + 1)
     }
@@ -82,8 +82,8 @@ impl PackedRecord {
         PackedRecord(u64::from(code) << 60 | ts << 36 | tx << 16 | queue)
     }
 
-    /// The state that it shows, in units 2^`shift` times as large; its counters begin anew where they wrap around, and
-    /// the rate is 0 where the code names none.
+    /// The state that the record shows, in units 2^`shift` times as large; counters restart at 0 after they wrap
+    /// around, and the rate is 0 if the code names none.
     pub fn reading(self, shift: u8) -> PortReading {
         let code = (self.0 >> 60) as usize;
         PortReading {
@@ -113,7 +113,8 @@ impl PackedRecord {
 }
 
 impl PackedRecord {
-    /// The shortest time in which a counter wraps around: that of the clock, or of the bytes if the port is never idle.
+    /// The shortest time in which a counter wraps around: the clock's range, or the byte counter's if the port is never
+    /// idle.
     fn range(self, unit_shift: u8) -> Time {
         let bytes = (TX_MASK + 1) << (TX_UNIT_SHIFT + u32::from(unit_shift));
         let bytes_per_ps = CODED_BYTES_PER_PS[(self.0 >> 60) as usize];
@@ -129,13 +130,13 @@ impl ExactRecord {
         ExactRecord { at, tx_bytes, queue_bytes, rate }
     }
 
-    /// The same in hardware widths, in units as they are.
+    /// The same in hardware widths, in units of 128 B and 80 B.
     pub fn packed(self) -> PackedRecord {
         let reading = self.reading();
         PackedRecord::stamp(PackedRecord::speed_code(reading.rate).unwrap_or(0), 0, &reading)
     }
 
-    /// The state that it shows.
+    /// The state that the record shows.
     pub fn reading(self) -> PortReading {
         let ExactRecord { at, tx_bytes, queue_bytes, rate } = self;
         PortReading { at, tx_bytes, queue_bytes, rate }
@@ -159,7 +160,7 @@ pub struct IntStack<'a> {
     pub records: Records<'a>,
     /// Stamped on the return path, so that the first record is the data path's last hop (FNCC).
     pub last_hop_first: bool,
-    /// Packed records count bytes in units 2^this times as large.
+    /// Packed records count bytes in units 2^`unit_shift` times as large.
     pub unit_shift: u8,
 }
 
@@ -199,13 +200,14 @@ enum Seen {
 }
 
 impl IntMemory {
-    /// Takes in the stack of an ACK that answers `packet` and came at `now`. Calls `hop` for each hop, in data-path order
-    /// and with its index, with what changed since the hop's record in memory. Returns the number of hops compared: zero
-    /// for the first stack, and after a change of path length, which makes the memory useless.
+    /// Takes in the stack of an ACK that answers `packet` and came at `now`. Calls `hop` for each hop, in data-path
+    /// order and with its index, with what changed since the hop's record in memory. Returns the number of hops
+    /// compared: zero for the first stack, and after a change of path length, which makes the memory useless.
     ///
-    /// A record that is older than the one in memory is not taken in, and its hop's change shows that no time has passed.
-    /// Packed records do not tell old from new by themselves, since their counters wrap around: they are tested only if
-    /// the ACK is out of order, and then an apparent step by more than half of the clock's range is a step back.
+    /// A record that is older than the one in memory is not taken in, and its hop's change shows that no time has
+    /// passed. Packed records do not tell old from new by themselves, since their counters wrap around: they are tested
+    /// only if the ACK is out of order, and then an apparent step by more than half of the clock's range is a step
+    /// back.
     #[inline]
     pub fn compare(
         &mut self,

@@ -1,5 +1,5 @@
-//! Congestion control for lossless networks, sans-IO: one file or folder a scheme, with its congestion, notification and
-//! reaction point.
+//! Congestion control for lossless networks, sans-IO: one file or folder a scheme, with its congestion, notification
+//! and reaction point.
 //!
 //! The crate knows no simulator: [`traits`] says what a scheme sees and states, [`registry`] lists the schemes,
 //! [`detector`] the detectors and [`throttle`] the injection throttles.

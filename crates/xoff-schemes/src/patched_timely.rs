@@ -49,7 +49,7 @@ pub struct PatchedTimely {
     /// Step δ of additive increase, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (SQCC, section
     /// IV: 10 Mb/s at 10 Gb/s).
     pub delta: Option<Rate>,
-    /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (SQCC, Eq. 3).
+    /// Minimum time between two updates; a segment that completes earlier makes none. Default D_minRTT (SQCC, Eq. 3).
     pub update_gap: Option<Time>,
     /// Payload bytes of a segment, at whose end the rate is updated; rounded up to whole packets, so that 1 B is a
     /// packet, and at most 1 MB. Default 16 KB (CoNEXT 2016).
@@ -59,14 +59,14 @@ pub struct PatchedTimely {
     pub pacing: Pacing,
     /// Takes a full packet's time at line rate off each sample (TIMELY, section 3.1). Default true.
     pub deduct_serialization: bool,
-    /// The least rate, in bits a second. Default 1 Mb/s, a tenth of what each of 1000 flows has at 10 Gb/s.
+    /// The minimum rate, in bits a second. Default 1 Mb/s, a tenth of the share of each of 1000 flows at 10 Gb/s.
     pub min_rate: Rate,
-    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    /// The rate at which a flow starts, in bits a second. Default: as `start` says.
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016).
     pub start: Option<Start>,
     /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
-    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// is between the thresholds, as in TCD's rule for TIMELY. Default `cut`; with `hold` the scenario's detector marks
     /// data packets, by default TCD.
     pub undetermined: Undetermined,
 }
@@ -159,11 +159,11 @@ impl Law {
         self.sampler.take(ack)
     }
 
-    /// Takes a sample in, with T_low in picoseconds, δ in bits a second, and the error of a round-trip time in
+    /// Takes in a sample, with T_low in picoseconds, δ in bits a second, and the error of a round-trip time in
     /// picoseconds.
     ///
     /// A round-trip time of exactly T_high counts as above it: SQCC's error is infinite there. A cut takes at most the
-    /// whole rate, which the least rate then bounds.
+    /// whole rate, and the minimum rate bounds what is left.
     #[inline]
     pub fn update(&mut self, sample: &Sample, t_low: f64, delta: f64, error: impl FnOnce(f64) -> f64) {
         let rtt = sample.rtt;
@@ -180,7 +180,7 @@ impl Law {
         self.rate = rate.clamp(self.min, self.max);
     }
 
-    /// The rate in force.
+    /// The current rate.
     #[inline]
     pub fn rate(&self) -> Rate {
         Rate((self.rate + 0.5) as u64)

@@ -13,7 +13,7 @@ use crate::traits::{
     PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
-/// Forwards one method to the variant at hand.
+/// Forwards one method to the current variant.
 macro_rules! forward {
     ($self:ident, $enum:ident { $($variant:ident),* }, $inner:ident => $call:expr) => {
         match $self { $($enum::$variant($inner) => $call,)* $enum::Foreign($inner) => $call }
@@ -27,7 +27,7 @@ macro_rules! schemes {
         #[serde(tag = "name", rename_all = "snake_case")]
         pub enum AnyScheme {
             $($(#[$doc])* $variant($params),)*
-            /// One that is not in the registry; scenarios know it by a name that is theirs alone.
+            /// A scheme that is not in the registry, under a name that the scenario's caller gives.
             #[serde(skip)]
             Foreign(Foreign),
         }
@@ -48,7 +48,7 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyReaction {
             $($(#[$doc])* $variant(<$params as Scheme>::Reaction),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignReaction),
         }
 
@@ -56,7 +56,7 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyNotification {
             $($(#[$doc])* $variant(<$params as Scheme>::Notification),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignNotification),
         }
 
@@ -64,7 +64,7 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyCongestion {
             $($(#[$doc])* $variant(<$params as Scheme>::Congestion),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignCongestion),
         }
 
@@ -81,7 +81,7 @@ macro_rules! schemes {
             /// The names of all schemes.
             pub const NAMES: &'static [&'static str] = &[$(<$params as Scheme>::NAME),*];
 
-            /// The scheme called `name`, its parameters read from `source`; none where there is no such scheme.
+            /// The scheme called `name`, its parameters read from `source`; `None` if no scheme has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as Scheme>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyScheme::$variant));
@@ -89,7 +89,7 @@ macro_rules! schemes {
                 let _ = source;
                 Option::None
             }
-            /// Its name in scenarios.
+            /// The name in scenarios.
             pub fn name(&self) -> &str {
                 match self {
                     $(AnyScheme::$variant(_) => <$params as Scheme>::NAME,)*
@@ -118,7 +118,7 @@ macro_rules! schemes {
                     AnyScheme::Foreign(s) => s.detector(),
                 }
             }
-            /// Whether its receivers or switches may send messages of their own: CNPs or CNMs.
+            /// Whether the scheme's receivers or switches may send messages of their own: CNPs or CNMs.
             pub fn notifies(&self) -> bool {
                 match self {
                     $(AnyScheme::$variant(s) => sends_messages(s),)*
@@ -132,11 +132,11 @@ macro_rules! schemes {
                     built_in => built_in.clone(),
                 }
             }
-            /// Whether all its points must be called from one thread.
+            /// Whether all points of the scheme must be called from one thread.
             pub fn needs_one_thread(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.needs_one_thread())
             }
-            /// Whether it has broken in this run, which only a foreign scheme can.
+            /// Whether the scheme has broken in this run; only a foreign scheme can break.
             #[inline]
             pub fn is_broken(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.is_broken())

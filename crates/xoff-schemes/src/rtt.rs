@@ -28,8 +28,8 @@ pub enum Start {
     Line,
 }
 
-/// What a sample does that came with the mark of an undetermined port, where it would lower the rate. Only ternary
-/// detection sets that mark.
+/// What a sample with the mark of an undetermined port does if it would lower the rate. Only ternary detection sets
+/// that mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Undetermined {
@@ -50,7 +50,7 @@ impl Start {
     }
 }
 
-/// The rate at which a flow starts: `given`, or what `start` says; not above line rate.
+/// The rate at which a flow starts: `given`, or as `start` says; not above line rate.
 pub(crate) fn initial_rate(given: Option<Rate>, start: Start, env: &FlowEnv) -> Rate {
     given.unwrap_or_else(|| start.rate(env)).min(env.line_rate)
 }
@@ -109,14 +109,14 @@ pub(crate) fn whole_packets(segment: Bytes, payload: u64) -> u64 {
     packets(segment, payload) * payload
 }
 
-/// What a [`Sampler`] goes by.
+/// Parameters of a [`Sampler`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// Payload bytes of a segment, rounded up to whole packets.
     pub segment: Bytes,
-    /// Takes a full packet's time at line rate off each sample.
+    /// Subtracts a full packet's time at line rate from each sample.
     pub deduct_serialization: bool,
-    /// Least time between two samples; a segment that completes before has none.
+    /// Minimum time between two samples; a segment that completes earlier has none.
     pub gap: Time,
     /// Weight of a new difference.
     pub alpha: f64,
@@ -131,23 +131,23 @@ pub struct Sample {
     pub rtt: f64,
     /// Smoothed difference between samples over D_minRTT, without unit.
     pub gradient: f64,
-    /// It is below the one before.
+    /// Whether the round-trip time is below the previous one.
     pub fell: bool,
-    /// Since the one before; none at the first.
+    /// Time since the previous sample; `None` for the first.
     pub elapsed: Option<Time>,
-    /// The mark of the ACK that brought it.
+    /// The mark of the sample's ACK.
     pub mark: Mark,
 }
 
 impl Sample {
-    /// Whether pauses alone may have made the round-trip time grow: it is between the thresholds, in picoseconds, and
-    /// the packet met an undetermined port and no congested one (TCD, section 5.2.3).
+    /// Whether pauses alone may have made the round-trip time grow: the time is between the thresholds, in picoseconds,
+    /// and the packet met an undetermined port and no congested one (TCD, section 5.2.3).
     pub fn masked(&self, t_low: f64, t_high: f64) -> bool {
         self.mark == Mark::Ue && self.gradient > 0.0 && self.rtt > t_low && self.rtt < t_high
     }
 }
 
-/// Turns ACKs into samples: one when a segment completes, of the round-trip time of its last packet.
+/// Turns ACKs into samples: when a segment completes, the round-trip time of its last packet.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     /// Packets of a segment.
@@ -158,7 +158,7 @@ pub struct Sampler {
     gap: Time,
     alpha: f64,
     min_rtt: f64,
-    /// When the latest sample was taken, and what it was.
+    /// Time and value of the latest sample.
     last: Option<(Time, f64)>,
     /// Smoothed difference, in picoseconds.
     difference: f64,
@@ -181,7 +181,7 @@ impl Sampler {
         }
     }
 
-    /// The sample that an ACK completes, if it does.
+    /// The sample that an ACK completes, if any.
     #[inline]
     pub fn take(&mut self, ack: &Ack<'_>) -> Option<Sample> {
         let rtt = ack.rtt?;

@@ -11,8 +11,8 @@
 //!
 //! # Reordering
 //!
-//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample. N is read from the
-//! ACK that gives the sample.
+//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample. N is read from
+//! the ACK that gives the sample.
 //!
 //! # Idle
 //!
@@ -74,7 +74,7 @@ pub struct Sqcc {
     /// Step δ without `adapt_delta`, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (section IV: 10
     /// Mb/s at 10 Gb/s).
     pub delta: Option<Rate>,
-    /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (Eq. 3).
+    /// Minimum time between two updates; a segment that completes earlier makes none. Default D_minRTT (Eq. 3).
     pub update_gap: Option<Time>,
     /// Payload bytes of a segment, at whose end the rate is updated; rounded up to whole packets, so that 1 B is a
     /// packet, and at most 1 MB. Default 1 B: the paper's 62.5 KB would make T_low 50 us, but sent back to back they
@@ -84,14 +84,14 @@ pub struct Sqcc {
     pub pacing: Pacing,
     /// Takes a full packet's time at line rate off each sample (TIMELY, section 3.1). Default true.
     pub deduct_serialization: bool,
-    /// The least rate, in bits a second. Default 1 Mb/s, a tenth of what each of 1000 flows has at 10 Gb/s.
+    /// The minimum rate, in bits a second. Default 1 Mb/s, a tenth of the share of each of 1000 flows at 10 Gb/s.
     pub min_rate: Rate,
-    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    /// The rate at which a flow starts, in bits a second. Default: as `start` says.
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016; SQCC does not say).
     pub start: Option<Start>,
     /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
-    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// is between the thresholds, as in TCD's rule for TIMELY. Default `cut`; with `hold` the scenario's detector marks
     /// data packets, by default TCD.
     pub undetermined: Undetermined,
 }
@@ -167,7 +167,7 @@ impl Sqcc {
     }
 }
 
-/// What follows the number of flows.
+/// The parameters that depend on the number of flows.
 #[derive(Clone, Copy, Debug)]
 struct Adaptation {
     delta: bool,

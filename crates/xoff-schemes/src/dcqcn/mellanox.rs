@@ -42,7 +42,7 @@ pub struct Sender {
     marked_since_update: bool,
     /// The next update of α; [`Time::NEVER`] before the first mark.
     alpha_at: Time,
-    /// From where the decrease timer counts its periods.
+    /// The moment from which the decrease timer counts its periods.
     decrease_origin: Time,
     /// When the pending cut is made; [`Time::NEVER`] without one.
     cut_at: Time,
@@ -78,7 +78,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
-        // What is due comes before the ACK, whoever calls first.
+        // Timers that are due come before the ACK, whatever the order of the calls.
         self.advance(ack.now);
         if ack.mark == Mark::Ce {
             self.on_mark(ack.now);
@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// Makes cuts and increases up to `now`. Of two at the same moment the increase comes first, as its timer was set
-    /// before: with an increase timer that is a multiple of the decrease timer's period, that is each time.
+    /// earlier, which is always so if the increase timer is a multiple of the decrease timer's period.
     pub(super) fn advance(&mut self, now: Time) {
         loop {
             let next = self.next_timer();

@@ -9,8 +9,8 @@
 //!
 //! # Reordering
 //!
-//! CNPs and marks count when they come; nothing is compared with the order of packets. Of the marks on ACKs only whether
-//! one came in a period counts.
+//! CNPs and marks count when they come; nothing is compared with the order of packets. Of the marks on ACKs only
+//! whether one came in a period counts.
 //!
 //! # Idle
 //!
@@ -42,7 +42,7 @@ pub enum Variant {
     /// The published algorithm (SIGCOMM 2015, section 3).
     #[default]
     Paper,
-    /// NVIDIA (Mellanox) firmware as the simulator of HPCC's authors has it.
+    /// NVIDIA (Mellanox) firmware as in the simulator of HPCC's authors.
     Mellanox,
 }
 
@@ -62,7 +62,7 @@ pub enum Np {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Undetermined {
-    /// Starts recovery anew from the rate in force and leaves rate and α as they are (TCD's released simulator).
+    /// Restarts recovery from the current rate and leaves rate and α as they are (TCD's released simulator).
     Hold,
     /// Nothing at all (TCD, section 4, read literally).
     Ignore,
@@ -76,10 +76,10 @@ pub struct Dcqcn {
     pub variant: Variant,
     /// Gain g of the congestion estimate α, without unit, above 0 and at most 1. Default 1/256 (both sources).
     pub g: f64,
-    /// α at a flow's first CNP, without unit, from 0 to 2. Default 1 (both sources); the simulator on which TCD
-    /// builds has 0.5.
+    /// α at a flow's first CNP, without unit, from 0 to 2. Default 1 (both sources); 0.5 in the simulator on which TCD
+    /// builds.
     pub initial_alpha: f64,
-    /// Period of the updates of α: in `paper` the silence after which it decays, in `mellanox` unconditional.
+    /// Period of the updates of α: in `paper` the time without a CNP after which α decays, in `mellanox` unconditional.
     /// Default 55 us in `paper` (SIGCOMM 2015, section 3.1), 1 us in `mellanox`.
     pub alpha_timer: Option<Time>,
     /// `mellanox` only: period at which a pending cut is made. Default 4 us.
@@ -98,9 +98,9 @@ pub struct Dcqcn {
     pub r_hai: Option<Rate>,
     /// Hyper increase follows additive increase. Default true.
     pub hyper: bool,
-    /// The least rate, in bits a second. Default 100 Mb/s.
+    /// The minimum rate, in bits a second. Default 100 Mb/s.
     pub min_rate: Rate,
-    /// Every cut sets the target rate to the rate before it; without, only a cut that follows an increase does.
+    /// Every cut sets the target rate to the rate before the cut; otherwise only a cut that follows an increase does.
     /// Default true in `paper`, false in `mellanox`.
     pub clamp_target: Option<bool>,
     /// Limits the bytes in flight to the NIC's bandwidth-delay product times rate over line rate (`dcqcn_vwin`
@@ -236,8 +236,8 @@ impl ReactionPoint for Reaction {
             sender.on_cnp(now, cnp.mark);
         }
     }
-    /// For schemes that have DCQCN under them: the current rate falls to what a switch grants, the target rate and α
-    /// stay, and recovery begins anew.
+    /// For schemes with DCQCN as their base: the current rate falls to what a switch grants, the target rate and α
+    /// stay, and recovery restarts.
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
         match self {
             Reaction::Paper(sender) => sender.grant(now, cnm.rate),

@@ -38,7 +38,7 @@ pub struct Sender {
     settings: Settings,
     rates: Rates,
     alpha: f64,
-    /// Since when α decays; [`Time::NEVER`] before the first CNP.
+    /// The moment from which α decays; [`Time::NEVER`] before the first CNP.
     alpha_since: Time,
     timer_steps: u32,
     byte_steps: u32,
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     pub(super) fn on_cnp(&mut self, now: Time, mark: Mark) {
-        // A timer of the same moment goes first, whatever the order of the calls.
+        // A timer at the same moment comes first, whatever the order of the calls.
         self.advance(now);
         match (mark, self.settings.undetermined) {
             (Mark::None, _) | (Mark::Ue, Undetermined::Ignore) => return,

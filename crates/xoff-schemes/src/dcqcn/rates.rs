@@ -4,7 +4,7 @@ use xoff_engine::{Rate, Time};
 
 use crate::traits::FlowEnv;
 
-/// R_C and R_T in bits a second, and what follows from them.
+/// R_C and R_T in bits a second, and the rate and window that follow from them.
 #[derive(Clone, Debug)]
 pub struct Rates {
     current: f64,
@@ -56,21 +56,21 @@ impl Rates {
         self.state();
     }
 
-    /// Sets the target to the rate in force.
+    /// Sets the target to the current rate.
     pub(super) fn hold(&mut self) {
         self.target = self.current;
     }
 
-    /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to it.
+    /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to the target.
     pub(super) fn raise(&mut self, step: f64) {
         self.target = (self.target + step).min(self.line);
         if self.whole_bits {
-            // At the line rate the halves of odd rates leave it a bit below; it stays there.
+            // At the line rate the halves of odd rates leave the rate a bit below, where it stays.
             self.current = (self.target / 2.0).trunc() + (self.current / 2.0).trunc();
             return self.state();
         }
         self.current = (self.target + self.current) / 2.0;
-        // Below the resolution of a rate the halving has come to its end.
+        // Below the resolution of a rate the halving ends.
         if self.line - self.current < 0.5 {
             self.current = self.line;
         }
@@ -84,7 +84,7 @@ impl Rates {
         }
     }
 
-    /// Nothing is left to recover.
+    /// Whether nothing is left to recover.
     pub(super) fn at_line_rate(&self) -> bool {
         self.current >= self.line
     }

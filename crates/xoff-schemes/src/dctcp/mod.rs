@@ -34,7 +34,7 @@ use crate::detector::red::Red;
 use crate::signals::{Mark, Signals};
 use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
-/// Parameters of DCTCP. Where the scenario has no detector, K is 30 KB for each 10 Gb/s of the port.
+/// Parameters of DCTCP. If the scenario names no detector, K is 30 KB for each 10 Gb/s of the port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dctcp {
@@ -46,14 +46,15 @@ pub struct Dctcp {
     pub initial_alpha: f64,
     /// Increase a round trip, in bytes. Default: the payload of a full packet (RFC 5681, section 3.1).
     pub w_ai: Option<Bytes>,
-    /// Increase a round trip as a rate, in bits a second, in place of `w_ai`, which is this times T. Default: none.
+    /// Increase a round trip as a rate, in bits a second, in place of `w_ai`, which is this rate times T. Default:
+    /// none.
     pub r_ai: Option<Rate>,
-    /// Window of a new flow, in bytes; below the bandwidth-delay product of its NIC it doubles each round trip up to
-    /// there, or to the first mark. Only with `form = "window"`. Default: that product, as RDMA flows begin.
+    /// Window of a new flow, in bytes; below the bandwidth-delay product of its NIC the window doubles each round trip
+    /// up to that product, or to the first mark. Only with `form = "window"`. Default: that product, as for RDMA flows.
     pub initial_window: Option<Bytes>,
-    /// The least window, in full packets. Only with `form = "window"`. Default 2 (RFC 5681, equation 4).
+    /// The minimum window, in full packets. Only with `form = "window"`. Default 2 (RFC 5681, equation 4).
     pub min_window: Option<u32>,
-    /// The least rate, in bits a second. Only with `form = "rate"`. Default 100 Mb/s (HPCC's authors' simulator).
+    /// The minimum rate, in bits a second. Only with `form = "rate"`. Default 100 Mb/s (HPCC's authors' simulator).
     pub min_rate: Option<Rate>,
 }
 
@@ -79,12 +80,12 @@ pub enum Form {
     /// The window; packets go at line rate as it lets them (DCTCP, section 3).
     #[default]
     Window,
-    /// The rate in whole bits a second, from line rate down; the window is its share of the bandwidth-delay product,
-    /// rounded down (HPCC's authors' simulator).
+    /// The rate in whole bits a second, from line rate down; the window is the rate's share of the bandwidth-delay
+    /// product, rounded down (HPCC's authors' simulator).
     Rate,
 }
 
-/// K for each 10 Gb/s, of HPCC's authors.
+/// K for each 10 Gb/s (HPCC's authors).
 const STEP: Bytes = Bytes(30_000);
 const MIN_WINDOW: u32 = 2;
 const MIN_RATE: Rate = Rate::from_mbps(100);
@@ -109,7 +110,7 @@ impl ReactionPoint for DctcpSender {
     fn on_loss(&mut self, _now: Time) {
         match self {
             DctcpSender::Window(sender) => sender.on_loss(),
-            DctcpSender::Rate(_) => {} // that simulator's does nothing
+            DctcpSender::Rate(_) => {} // in that simulator a loss changes nothing
         }
     }
     #[inline]
@@ -138,7 +139,7 @@ pub struct WindowSender {
     /// Bytes a round trip.
     increase: f64,
     min: f64,
-    /// Up to which slow start goes.
+    /// The window at which slow start ends.
     threshold: f64,
     window: f64,
     /// The window of data whose marks α counts ends with an ACK of this packet or a later one.
@@ -211,7 +212,7 @@ impl WindowSender {
         self.reduced_until = Some(self.next_packet);
     }
 
-    /// Grows the window, if it was what held the flow back: if it had no room for another full packet.
+    /// Grows the window if the window held the flow back, that is, had no room for another full packet.
     #[inline]
     fn grow(&mut self, ack: &Ack<'_>) {
         let in_flight = ack.snd_nxt - ack.seq.min(ack.snd_nxt) + ack.newly_acked;

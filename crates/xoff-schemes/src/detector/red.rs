@@ -1,4 +1,4 @@
-//! RED as ECN switches have it for DCQCN: on the momentary queue length, as a packet leaves (Floyd and Jacobson,
+//! RED as in ECN switches for DCQCN: by the momentary queue length, as a packet leaves (Floyd and Jacobson,
 //! ToN 1993, without its average; DCQCN, SIGCOMM 2015, section 3.1, Figure 5).
 
 use schemars::JsonSchema;
@@ -22,13 +22,13 @@ pub struct Red {
     /// Probability of a mark at `k_max`, towards which it rises linearly from `k_min`; without unit, from 0 to 1.
     /// Default 0.2 (production value, after HPCC's authors).
     pub p_max: f64,
-    /// Thresholds by the port's rate, in place of `k_min` and `k_max`; every rate that a switch's port has must be
+    /// Thresholds by the port's rate, in place of `k_min` and `k_max`; the rate of every switch port must be
     /// listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RedAtRate>,
-    /// Queue length for each 10 Gb/s of the port up to which nothing is marked, and above which everything is, in bytes:
-    /// DCTCP's K, in place of `k_min`, `k_max` and `rates`. Default: none, but 30 KB under `dctcp` where the scenario has
-    /// no detector (HPCC's authors).
+    /// Queue length for each 10 Gb/s of the port up to which nothing is marked, and above which everything is, in
+    /// bytes: DCTCP's K, in place of `k_min`, `k_max` and `rates`. Default: none, but 30 KB under `dctcp` if the
+    /// scenario names no detector (HPCC's authors).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Bytes>,
 }
@@ -51,12 +51,12 @@ pub struct RedAtRate {
     pub k_min: Bytes,
     /// Queue length above which everything is marked, in bytes.
     pub k_max: Bytes,
-    /// Probability of a mark at `k_max`; without it, the detector's.
+    /// Probability of a mark at `k_max`; `None` for the detector's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_max: Option<f64>,
 }
 
-/// An error of RED's parameters where they are a table of another detector's.
+/// An error of RED's parameters inside another detector's table.
 pub(super) fn nested(error: ParamError) -> ParamError {
     let key = match error.key {
         "k_min" => "red.k_min",

@@ -5,8 +5,8 @@
 //! prints the same algorithm as its Algorithm 3; [`InFlight`] and [`Window`] serve both schemes.
 //!
 //! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents the averaging into the loop,
-//! which would weigh each new maximum on the way again. As in the authors' simulator the window stays between `min_rate
-//! * T` and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the rate
+//! which would weigh each new maximum on the way again. As in the authors' simulator the window stays between `min_rate`
+//! times T and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the rate
 //! instead, rounded as in that simulator.
 //!
 //! # Reordering
@@ -50,15 +50,15 @@ pub struct Hpcc {
     pub max_stage: u32,
     /// What is steered. Default `window`, as in the paper.
     pub form: Form,
-    /// Additive increase as a rate, in bits a second, in place of `w_ai`, which is this times T. Default: none.
+    /// Additive increase as a rate, in bits a second, in place of `w_ai`, which is this rate times T. Default: none.
     pub r_ai: Option<Rate>,
     /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
     /// 12.8 us.
     pub w_ai: Bytes,
-    /// The least rate, in bits a second. Default 100 Mb/s (the authors' simulator).
+    /// The minimum rate, in bits a second. Default 100 Mb/s (the authors' simulator).
     pub min_rate: Rate,
-    /// Reacts to each ACK, from a reference window that is updated once a round trip (HPCC, section 3.2). Without
-    /// it only the first ACK of each round trip counts, and loads are measured over the time between those.
+    /// Reacts to each ACK, from a reference window that is updated once a round trip (HPCC, section 3.2). Otherwise
+    /// only the first ACK of each round trip counts, and loads are measured over the time between those.
     /// Default true.
     pub fast_react: bool,
 }
@@ -84,25 +84,25 @@ pub enum Form {
     /// The window; the rate is W / T (HPCC, Algorithm 1).
     #[default]
     Window,
-    /// The rate in whole bits a second; the window is its share of the bandwidth-delay product, rounded down (the
-    /// authors' simulator).
+    /// The rate in whole bits a second; the window is the rate's share of the bandwidth-delay product, rounded down
+    /// (the authors' simulator).
     Rate,
 }
 
 /// The most loaded hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Its index in data-path order; of equally loaded hops the first.
+    /// The hop's index in data-path order; of equally loaded hops the first.
     pub hop: usize,
-    /// It is the path's last one.
+    /// Whether the hop is the path's last one.
     pub is_last: bool,
-    /// Its u' over the latest interval, without averaging.
+    /// The hop's u' over the latest interval, without averaging.
     pub utilization: f64,
-    /// Its line rate in bytes a picosecond.
+    /// The hop's line rate in bytes a picosecond.
     pub bytes_per_ps: f64,
 }
 
-/// Normalized bytes in flight: function `MeasureInflight` of the algorithm with the state that it needs.
+/// Normalized bytes in flight: function `MeasureInflight` of the algorithm with its state.
 #[derive(Clone, Debug)]
 pub struct InFlight {
     memory: IntMemory,
@@ -131,8 +131,8 @@ impl InFlight {
     /// Takes in an ACK's telemetry. False if there is nothing to compare it with: at a flow's first ACK, and after a
     /// change of the path's length.
     ///
-    /// A hop keeps its u' if its record shows the same moment as before (a switch that refreshes its table now and then)
-    /// or an earlier one (an ACK out of order).
+    /// A hop keeps its u' if its record shows the same moment as before (a switch that refreshes its table now and
+    /// then) or an earlier one (an ACK out of order).
     #[inline]
     pub fn measure(&mut self, ack: &Ack<'_>) -> bool {
         let InFlight { memory, hops, per_base_rtt, .. } = self;
@@ -185,7 +185,7 @@ impl InFlight {
     }
 }
 
-/// Window and rate of a flow: function `ComputeWind` of the algorithm with the state that it needs.
+/// Window and rate of a flow: function `ComputeWind` of the algorithm with its state.
 #[derive(Clone, Debug)]
 pub struct Window {
     eta: f64,
@@ -241,7 +241,7 @@ impl Window {
         self.last_update_packet = next_packet;
     }
 
-    /// Computes the window for a normalized load of `utilization`; `update` takes it as the new reference.
+    /// Computes the window for a normalized load of `utilization`; with `update` the window becomes the new reference.
     #[inline]
     pub fn compute(&mut self, utilization: f64, update: bool) {
         let (window, stage) = if utilization >= self.eta || self.stage >= self.max_stage {
@@ -261,13 +261,13 @@ impl Window {
         self.reference = window.clamp(self.min, self.max);
     }
 
-    /// Sets window and reference, in bytes, and begins the additive stages anew.
+    /// Sets window and reference, in bytes, and restarts the additive stages.
     pub fn set(&mut self, window: f64) {
         self.reference = self.apply(window);
         self.stage = 0;
     }
 
-    /// Makes `window` the one in force, within its bounds, and returns it.
+    /// Makes `window` the current window, within its bounds, and returns it.
     #[inline]
     fn apply(&mut self, window: f64) -> f64 {
         let window = window.clamp(self.min, self.max);
@@ -276,7 +276,7 @@ impl Window {
         window
     }
 
-    /// The window in force, to the nearest byte.
+    /// The current window, to the nearest byte.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.window

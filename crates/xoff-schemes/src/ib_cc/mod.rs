@@ -59,7 +59,7 @@ pub enum Undetermined {
     /// Nothing: the rate is not updated, and the timer goes on as it did (TCD, section 5.2.2).
     #[default]
     Ignore,
-    /// A running timer starts anew, so that the rate does not rise either.
+    /// A running timer restarts, so that the rate does not rise either.
     Hold,
 }
 
@@ -67,11 +67,12 @@ pub enum Undetermined {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Those of the flow that the BECN is for: each QP has an index of its own.
+    /// The packets of the BECN's flow: each QP has an index of its own.
     #[default]
     Qp,
-    /// All of the flow's host and priority: they share one index, and a packet of one waits for those of the others. It
-    /// outlives the flows, so that a new one begins with what those before it have met.
+    /// All packets of the flow's host and priority: the flows share one index, and a packet of one waits for the
+    /// packets of the others. The index outlives the flows, so that a new flow begins with the index that earlier flows
+    /// left.
     Sl,
 }
 
@@ -81,15 +82,15 @@ pub enum Scope {
 pub struct IbCc {
     /// How a BECN travels. Default `ack`.
     pub becn: Becn,
-    /// Whose packets are held back: those of one flow (`qp`) or all of a host's priority (`sl`), the two ways of an
-    /// adapter's control of congestion. Default `qp`.
+    /// Whose packets are held back: the packets of one flow (`qp`) or all packets of a host's priority (`sl`), the two
+    /// modes of an adapter's congestion control. Default `qp`.
     pub scope: Scope,
     /// Steps by which a BECN raises the index: CCTI_Increase, without unit, at least 1. Default 1; with TCD 2 (section
     /// 5.2.2, which calls 1 the default).
     pub ccti_increase: u16,
     /// The largest index: CCTI_Limit, without unit, below the table's length. Default: the table's last.
     pub ccti_limit: Option<u16>,
-    /// The least index, at which flows start: CCTI_Min, without unit. Default 0.
+    /// The minimum index, at which flows start: CCTI_Min, without unit. Default 0.
     pub ccti_min: u16,
     /// Time after which the index falls by one: CCTI_Timer, in the specification a multiple of 1.024 us. Default 153.6
     /// us, 150 of them (attributed to Gran et al., IPDPS 2010, and not verified there).
@@ -126,7 +127,7 @@ impl Default for IbCc {
     }
 }
 
-/// The fabric constant where none is given.
+/// The default fabric constant.
 const FABRIC_CONSTANT: f64 = 0.218;
 
 impl IbCc {
@@ -166,7 +167,7 @@ impl IbCc {
         }
     }
 
-    /// Refuses a list that is no table, and keys that the shape does not have.
+    /// Refuses a list that is not a valid table, and keys that the shape does not use.
     fn check_table(&self) -> Result<(), ParamError> {
         let (list, scaled) = (self.cct == Shape::List, matches!(self.cct, Shape::Mellanox | Shape::Simula));
         let name = serde_json::to_value(self.cct).unwrap_or_default();
@@ -270,7 +271,7 @@ impl Scheme for IbCc {
         let settings = self.settings();
         let limit = match self.scope {
             Scope::Qp => settings.limit,
-            // The lane's index is what counts, and it is never below this.
+            // The service level's index applies, and it is never below this.
             Scope::Sl => settings.min,
         };
         Sender::new(Settings { limit, ..settings }, env.line_rate)

@@ -1,12 +1,12 @@
-//! SRCC's sender (section III-E): a message sets the rate at once, the least of several targets counts, and a base
-//! scheme, which is told of each message, recovers the rate.
+//! SRCC's sender (section III-E): a message sets the rate at once, the minimum of several targets counts, and a base
+//! scheme, which sees each message, recovers the rate.
 
 use xoff_engine::{Rate, Time};
 
 use crate::dcqcn;
 use crate::traits::{Ack, Cnm, Cnp, ReactionPoint, Sent};
 
-/// A rate that doubles when it has heard nothing for a while.
+/// A rate that doubles after a while without a message.
 #[derive(Clone, Debug)]
 pub struct Doubling {
     rate: Rate,
@@ -63,9 +63,9 @@ pub struct SrccSender {
     timeout: Time,
     /// Targets in force, one for each congestion point.
     targets: Vec<Target>,
-    /// The least of them.
+    /// The minimum of their rates.
     min: Rate,
-    /// When the first of them ends.
+    /// When the first target ends.
     until: Time,
 }
 

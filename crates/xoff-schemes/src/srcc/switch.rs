@@ -7,14 +7,14 @@ use super::Sharing;
 use super::table::FlowTable;
 use crate::traits::{Cnm, Joining, SwitchEnv, SwitchPoint};
 
-/// Where the threshold comes from.
+/// How the threshold is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Quota {
     /// Arrivals measured over about `time`.
     Dynamic { time: Time },
     /// Ingress ports that sent something to the egress within `recent`.
     Literal { recent: Time },
-    /// Given.
+    /// A given length.
     Fixed { bytes: u64 },
 }
 
@@ -39,7 +39,7 @@ struct Arrivals {
 }
 
 impl Arrivals {
-    /// Another packet; the rate in bytes a picosecond.
+    /// Adds a packet. Returns the rate in bytes a picosecond.
     fn add(&mut self, now: Time, bytes: u64, time: Time) -> f64 {
         let age = (now - self.last).0 as f64 / time.0.max(1) as f64;
         self.bytes = self.bytes * libm::exp(-age) + bytes as f64;
@@ -48,7 +48,8 @@ impl Arrivals {
     }
 }
 
-/// The latest uncongested packet of an ingress queue, and the latest that went to another egress queue than that one.
+/// The latest uncongested packet of an ingress queue, and the latest that went to a different egress queue than that
+/// packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uncongested {
     last: Option<(Time, u32)>,
@@ -63,7 +64,7 @@ impl Uncongested {
         self.last = Some((now, egress));
     }
 
-    /// The latest one that makes a congested flow to `egress` share its ingress.
+    /// The latest uncongested packet that makes a congested flow to `egress` share its ingress.
     fn latest(&self, egress: u32, sharing: Sharing) -> Option<Time> {
         let counts = |&(_, queue): &(Time, u32)| sharing == Sharing::AnyQueue || queue != egress;
         self.last.filter(counts).or(self.other.filter(counts)).map(|(time, _)| time)
@@ -77,7 +78,8 @@ pub struct SrccSwitch {
     priorities: u32,
     /// By egress queue.
     arrivals: Vec<Arrivals>,
-    /// By egress queue: ingress queues that fed it lately, each with its last packet; only for [`Quota::Literal`].
+    /// By egress queue: ingress queues that fed the egress queue recently, each with its last packet; only for
+    /// [`Quota::Literal`].
     fed: Vec<Vec<(u32, Time)>>,
     /// By ingress queue.
     uncongested: Vec<Uncongested>,

@@ -22,7 +22,7 @@ pub struct SegmentLaw {
     least_factor: f64,
     time_scaling: bool,
     holds: bool,
-    /// Samples in a row that were below the one before.
+    /// Consecutive samples below the previous one.
     falls: u32,
     min: f64,
     max: f64,

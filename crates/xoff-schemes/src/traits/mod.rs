@@ -1,8 +1,8 @@
 //! The traits between a scheme and a simulator: reaction, notification and congestion points, detectors, throttles.
 //!
-//! Every implementation is a pure state machine. Time is an argument, randomness comes from a stream that the machine is
-//! given, and the machine states what it wants instead of doing it: a rate, a window, the time of its next timer, a message
-//! to send. So a scheme can be tested without a network and used in any.
+//! Every implementation is a pure state machine. Time is an argument, randomness comes from a stream that the machine
+//! is given, and the machine states what it wants instead of doing it: a rate, a window, the time of its next timer, a
+//! message to send. So a scheme can be tested without a network and used in any.
 //!
 //! This folder names no scheme, no detector and no throttle; they depend on it, never the other way round.
 

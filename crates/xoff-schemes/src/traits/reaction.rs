@@ -81,10 +81,11 @@ pub struct Ack<'a> {
     /// Offset of the next byte to be sent.
     pub snd_nxt: u64,
     /// Number of the data packet that this ACK answers, or of the newest one if it answers several. The sender counts
-    /// packets from 0 in the order of their first transmission. If packets or ACKs overtake each other, an ACK may have a
-    /// lower number than the one before.
+    /// packets from 0 in the order of their first transmission. If packets or ACKs overtake each other, an ACK may have
+    /// a lower number than the one before.
     pub packet: u64,
-    /// Number of the next packet to be sent. A round trip that begins now ends with an ACK of this packet or a later one.
+    /// Number of the next packet to be sent. A round trip that begins now ends with an ACK of this packet or a later
+    /// one.
     pub next_packet: u64,
     /// Time since the acknowledged packet was sent; `None` without [`Signals::timestamp`](crate::Signals::timestamp).
     pub rtt: Option<Time>,
@@ -114,8 +115,8 @@ pub trait ReactionPoint {
         self.on_loss(now);
     }
     /// The connection has nothing left to send and nothing in flight. The point is kept for the next message, and its
-    /// timers run on: [`Self::on_timer`] is still called. By default all state stays as it is. Not called for a point that
-    /// several flows share.
+    /// timers run on: [`Self::on_timer`] is still called. By default all state stays as it is. Not called for a point
+    /// that several flows share.
     fn on_idle(&mut self, _now: Time) {}
     /// The connection has a message to send again, after [`Self::on_idle`].
     fn on_busy(&mut self, _now: Time) {}

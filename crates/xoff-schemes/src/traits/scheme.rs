@@ -67,8 +67,8 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// The reaction point of a new flow. The parameters are resolved.
     fn reaction(&self, env: &FlowEnv) -> Self::Reaction;
     /// The reaction point that all flows of a host and service level (priority) share, beside their own; `None` if the
-    /// scheme has no such point. Its rate paces the packets of these flows as if they were one flow; its window is ignored.
-    /// It sees every ACK, CNP and CNM for one of the flows, and no losses, which are a flow's own.
+    /// scheme has no such point. Its rate paces the packets of these flows as if they were one flow; its window is
+    /// ignored. It sees every ACK, CNP and CNM for one of the flows, and no losses, which are a flow's own.
     fn sl_reaction(&self, _env: &SlEnv) -> Option<Self::Reaction> {
         None
     }

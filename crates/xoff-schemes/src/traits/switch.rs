@@ -9,7 +9,8 @@ use super::messages::Cnm;
 pub struct SwitchEnv {
     /// The switch's ports, which have the numbers 0 to `ports` - 1 here.
     pub ports: u32,
-    /// Data priorities. Queue `port * priorities + priority` is the queue of a port and priority, ingress and egress alike.
+    /// Data priorities. Queue `port * priorities + priority` is the queue of a port and priority, ingress and egress
+    /// alike.
     pub priorities: u32,
     /// A full data packet on the wire, in bytes.
     pub frame: u64,
@@ -64,8 +65,8 @@ pub struct Joining {
 
 /// The congestion point of a whole switch, which sees all ports and sends messages of its own.
 ///
-/// A message travels from switch to switch. The point of each switch says where the message goes next, by what the point
-/// has learned from the flow's data.
+/// A message travels from switch to switch. The point of each switch says where the message goes next, by what the
+/// point has learned from the flow's data.
 pub trait SwitchPoint: Send {
     /// A data packet joins an egress queue: messages go into `out`.
     fn on_enqueue(&mut self, packet: &Joining, out: &mut Vec<Cnm>);

@@ -40,22 +40,22 @@ pub type Changes = Vec<(Time, ThrottleState)>;
 
 /// Throttle of a NIC port: says when the next data packet may begin.
 ///
-/// The state may change between two calls, by time alone; each call first brings the state to `now`, and adds the changes
-/// in between to `changes`. Times never go back.
+/// The state may change between two calls, by time alone; each call first brings the state to `now`, and adds the
+/// changes in between to `changes`. Times never go back.
 pub trait Throttle {
     /// `used` credits are in use from now on, in the unit in which flow control counts them; 0 at the beginning.
     fn used_credits(&mut self, now: Time, used: u64, changes: &mut Changes);
     /// The transmission of a data packet of `bytes` begins.
     fn on_send(&mut self, now: Time, bytes: u64, changes: &mut Changes);
-    /// When the next data packet may begin, `now` at the earliest, if used credits stay as they are; [`Time::NEVER`] for
-    /// not before they change. The wire itself may be busy for longer.
+    /// When the next data packet may begin, `now` at the earliest, if used credits stay as they are; [`Time::NEVER`]
+    /// for not before they change. The wire itself may be busy for longer.
     fn ready_at(&mut self, now: Time, changes: &mut Changes) -> Time;
     /// The state as of the last call.
     fn state(&self) -> ThrottleState;
 }
 
-/// A throttle's parameters: they parse from a scenario, carry their documentation into the schema, and make the throttle
-/// of each NIC port.
+/// A throttle's parameters: they parse from a scenario, carry their documentation into the schema, and make the
+/// throttle of each NIC port.
 pub trait ThrottleParams: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     /// The name in scenarios.
     const NAME: &'static str;

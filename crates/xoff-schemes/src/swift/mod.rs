@@ -27,6 +27,8 @@
 //! The paper says nothing of idle connections; xoff keeps the state. Window, gap, round-trip time and the moment of the
 //! last cut stay, so the first delay above the target after an idleness of a round trip cuts at once.
 
+mod window;
+
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
@@ -36,6 +38,7 @@ use crate::detector::tcd::Tcd;
 use crate::rtt::Undetermined;
 use crate::signals::{Mark, Signals};
 use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use window::{FlowScaling, Law, Window};
 
 /// Parameters of Swift. Windows are in full packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -45,37 +48,38 @@ pub struct Swift {
     pub ai: f64,
     /// Share of the delay's relative excess by which the window is cut: β, without unit. Default 0.8 (Bolt's authors).
     pub beta: f64,
-    /// The greatest cut, as a share of the window, above 0 and below 1. Default 0.5 (Bolt's authors).
+    /// The maximum cut, as a share of the window, above 0 and below 1. Default 0.5 (Bolt's authors).
     pub max_mdf: f64,
     /// Target delay of a path without hops and a large window, as a time. Default: 5 us above the largest base RTT, and
     /// at least 10 us (Bolt's authors at an RTT of 5 to 8 us); a target below the base RTT would starve flows.
     pub base_target: Option<Time>,
-    /// Added to the target for each switch on the path: ħ, as a time (Swift, section 3.3). Default 1 us (Bolt's authors).
+    /// Added to the target for each switch on the path: ħ, as a time (Swift, section 3.3). Default 1 us (Bolt's
+    /// authors).
     pub per_hop: Time,
-    /// The most that flow scaling adds to the target, as a time; 0 turns it off (Swift, section 3.3). Default 100 us
+    /// The maximum that flow scaling adds to the target, as a time; 0 turns it off (Swift, section 3.3). Default 100 us
     /// (Bolt's authors).
     pub fs_range: Time,
     /// Window up to which flow scaling adds all of `fs_range`, in packets. Default 0.1 (Bolt's authors).
     pub fs_min: f64,
     /// Window from which on flow scaling adds nothing, in packets. Default 256 (Bolt's authors).
     pub fs_max: f64,
-    /// The least window, in packets. Default 0.001 (Swift, section 3.5).
+    /// The minimum window, in packets. Default 0.001 (Swift, section 3.5).
     pub min_cwnd: f64,
-    /// The greatest window, in packets. Default 256 (Bolt's authors).
+    /// The maximum window, in packets. Default 256 (Bolt's authors).
     pub max_cwnd: f64,
-    /// Window of a new flow, in packets. Default: the bandwidth-delay product of its NIC, as RDMA flows begin; the paper
+    /// Window of a new flow, in packets. Default: the bandwidth-delay product of its NIC, as for RDMA flows; the paper
     /// gives none.
     pub initial_cwnd: Option<f64>,
-    /// Weight of the latest sample in the RTT that spaces cuts, and packets below a window of one; without unit, above 0
-    /// and at most 1. The delay that is compared with the target is never averaged. Default 1, the latest alone.
+    /// Weight of the latest sample in the RTT that spaces cuts, and packets below a window of one; without unit, above
+    /// 0 and at most 1. The delay that is compared with the target is never averaged. Default 1, the latest alone.
     pub rtt_gain: f64,
     /// Timeouts in a row after which the window falls to `min_cwnd`: RETX_RESET_THRESHOLD, a number (Swift, Algorithm
     /// 1). Default 5 (Broadcom's htsim; the paper gives none).
     pub retx_reset: u32,
-    /// Target of the delay at the receiving host, as a time, for a window of its own (Swift, section 3.2). Default: none,
-    /// which leaves that window out and takes the host's delay for the fabric's.
+    /// Target of the delay at the receiving host, as a time, for a second window (Swift, section 3.2). Default: none,
+    /// which leaves that window out and counts the host's delay as the fabric's.
     pub endpoint_target: Option<Time>,
-    /// What an ACK with the mark of an undetermined port does to the fabric's window where its delay is not below the
+    /// What an ACK with the mark of an undetermined port does to the fabric's window if its delay is not below the
     /// target, after TCD's rule for delay-based schemes. Default `cut`; with `hold` the scenario's detector marks data
     /// packets, by default TCD.
     pub undetermined: Undetermined,
@@ -104,7 +108,7 @@ impl Default for Swift {
 }
 
 impl Swift {
-    /// Refuses windows of flow scaling where that is off.
+    /// Refuses windows of flow scaling if flow scaling is off.
     fn check_scaling(&self) -> Result<(), ParamError> {
         let default = Swift::default();
         let set = [("fs_min", self.fs_min != default.fs_min), ("fs_max", self.fs_max != default.fs_max)];
@@ -121,72 +125,6 @@ impl Swift {
 /// The default base target in a network of this base RTT.
 fn default_base_target(base_rtt: Time) -> Time {
     base_rtt.saturating_add(Time::from_us(5)).max(Time::from_us(10))
-}
-
-/// Flow scaling: what the target grows by as a window shrinks (Swift, section 3.3).
-#[derive(Clone, Copy, Debug)]
-struct FlowScaling {
-    /// Picoseconds: a / sqrt(window) + b, between 0 and the range.
-    a: f64,
-    b: f64,
-    range: f64,
-}
-
-impl FlowScaling {
-    fn new(params: &Swift) -> Self {
-        let range = params.fs_range.0 as f64;
-        let a = range / (1.0 / params.fs_min.sqrt() - 1.0 / params.fs_max.sqrt());
-        FlowScaling { a, b: -a / params.fs_max.sqrt(), range }
-    }
-    #[inline]
-    fn at(&self, window: f64) -> f64 {
-        (self.a / window.sqrt() + self.b).clamp(0.0, self.range)
-    }
-}
-
-/// How a window follows a delay (Swift, Algorithm 1).
-#[derive(Clone, Copy, Debug)]
-struct Law {
-    ai: f64,
-    beta: f64,
-    max_mdf: f64,
-    min: f64,
-    max: f64,
-}
-
-/// A window and its last cut.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    /// Packets.
-    size: f64,
-    cut_at: Option<Time>,
-}
-
-impl Window {
-    fn may_cut(&self, now: Time, rtt: Time) -> bool {
-        self.cut_at.is_none_or(|at| now.saturating_sub(at) >= rtt)
-    }
-
-    /// Takes in a delay, in picoseconds like `target`, that an ACK of `acked` packets brings.
-    #[inline]
-    fn follow(&mut self, law: &Law, now: Time, rtt: Time, acked: f64, delay: f64, target: f64) {
-        if delay < target {
-            let step = law.ai * acked;
-            self.set(law, now, self.size + if self.size >= 1.0 { step / self.size } else { step });
-        } else if self.may_cut(now, rtt) {
-            let share = (1.0 - law.beta * (delay - target) / delay).max(1.0 - law.max_mdf);
-            self.set(law, now, self.size * share);
-        }
-    }
-
-    #[inline]
-    fn set(&mut self, law: &Law, now: Time, size: f64) {
-        let size = size.clamp(law.min, law.max);
-        if size < self.size {
-            self.cut_at = Some(now);
-        }
-        self.size = size;
-    }
 }
 
 /// The window on the receiving host's delay.
@@ -262,18 +200,18 @@ impl SwiftSender {
         sender
     }
 
-    /// The target of the fabric's delay with the window in force.
+    /// The target of the fabric's delay with the current window.
     pub fn target(&self) -> Time {
         Time((self.target + self.scaling.at(self.fabric.size) + 0.5) as u64)
     }
 
-    /// The window in force, in packets: the lesser of the fabric's and the endpoint's.
+    /// The current window, in packets: the smaller of the fabric's and the endpoint's.
     pub fn cwnd(&self) -> f64 {
         self.endpoint.map_or(self.fabric.size, |e| e.window.size.min(self.fabric.size))
     }
 
-    /// States window and rate. A window of a packet or more is bytes in flight, unpaced; a smaller one is a packet each
-    /// RTT/cwnd.
+    /// Sets window and rate from cwnd. A window of a packet or more limits bytes in flight, unpaced; a smaller window
+    /// is a packet each RTT/cwnd.
     #[inline]
     fn state(&mut self) {
         let cwnd = self.cwnd();
@@ -292,7 +230,7 @@ impl SwiftSender {
         Time(self.rtt as u64)
     }
 
-    /// Cuts both windows by the most, if their last cuts are a round trip old.
+    /// Cuts both windows by the maximum, if their last cuts are a round trip old.
     fn cut_by_max(&mut self, now: Time) {
         let (law, rtt) = (self.law, self.rtt());
         for window in [Some(&mut self.fabric), self.endpoint.as_mut().map(|e| &mut e.window)] {
