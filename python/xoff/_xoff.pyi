@@ -256,6 +256,8 @@ class Ack:
         seq: int,
         newly_acked_bytes: int,
         snd_nxt: int,
+        packet: int = 0,
+        next_packet: int = 0,
         rtt_ps: int | None = None,
         marked_ce: bool | None = None,
         marked_ue: bool | None = None,
@@ -277,6 +279,14 @@ class Ack:
     @property
     def snd_nxt(self) -> int:
         """Offset of the next byte to be sent."""
+
+    @property
+    def packet(self) -> int:
+        """Number of the data packet that it answers, from 0 in the order of first transmission; of several the newest."""
+
+    @property
+    def next_packet(self) -> int:
+        """Number of the next packet to be sent: an ACK of it or a later one ends a round trip that begins now."""
 
     @property
     def rtt_ps(self) -> int:

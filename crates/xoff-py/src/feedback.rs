@@ -6,7 +6,7 @@ use pyo3::types::PyTuple;
 use rand::Rng;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::{ExactRecord, HopChange as Change, IntStack, PackedRecord, PortReading, Records};
-use xoff_schemes::{self as seams, FlowEnv, Mark, Signals};
+use xoff_schemes::{self as schemes, FlowEnv, Mark, Signals};
 
 /// A flow, and what its sender knows of the way to the receiver.
 #[pyclass(frozen, module = "xoff")]
@@ -95,10 +95,10 @@ impl Flow {
 
 /// A data packet that goes out.
 #[pyclass(frozen, module = "xoff")]
-pub struct Sent(seams::Sent);
+pub struct Sent(schemes::Sent);
 
-impl From<&seams::Sent> for Sent {
-    fn from(sent: &seams::Sent) -> Self {
+impl From<&schemes::Sent> for Sent {
+    fn from(sent: &schemes::Sent) -> Self {
         Sent(*sent)
     }
 }
@@ -108,7 +108,7 @@ impl Sent {
     #[new]
     #[pyo3(signature = (*, now_ps, payload_bytes, frame_bytes))]
     fn new(now_ps: u64, payload_bytes: u64, frame_bytes: u64) -> Self {
-        Sent(seams::Sent { now: Time(now_ps), payload: payload_bytes, frame: frame_bytes })
+        Sent(schemes::Sent { now: Time(now_ps), payload: payload_bytes, frame: frame_bytes })
     }
     #[getter]
     fn now_ps(&self) -> u64 {
@@ -123,7 +123,7 @@ impl Sent {
         self.0.frame
     }
     fn __repr__(&self) -> String {
-        let seams::Sent { now, payload, frame } = self.0;
+        let schemes::Sent { now, payload, frame } = self.0;
         format!("Sent(now_ps={}, payload_bytes={payload}, frame_bytes={frame})", now.ps())
     }
 }
@@ -136,7 +136,7 @@ pub struct Cnp {
 }
 
 impl Cnp {
-    pub fn seen(now: Time, cnp: &seams::Cnp) -> Self {
+    pub fn seen(now: Time, cnp: &schemes::Cnp) -> Self {
         Cnp { now, mark: cnp.mark }
     }
 }
@@ -307,6 +307,8 @@ pub struct Ack {
     seq: u64,
     newly_acked: u64,
     snd_nxt: u64,
+    packet: u64,
+    next_packet: u64,
     rtt: Option<Time>,
     mark: Option<Mark>,
     flow_count: Option<u16>,
@@ -315,16 +317,18 @@ pub struct Ack {
 
 impl Ack {
     /// What a scheme with these signals sees of an ACK.
-    pub fn seen(ack: &seams::Ack<'_>, signals: &Signals) -> Self {
+    pub fn seen(ack: &schemes::Ack<'_>, signals: &Signals) -> Self {
         Ack {
             now: ack.now,
             seq: ack.seq,
             newly_acked: ack.newly_acked,
             snd_nxt: ack.snd_nxt,
+            packet: ack.packet,
+            next_packet: ack.next_packet,
             rtt: ack.rtt,
             mark: signals.ecn.then_some(ack.mark),
             flow_count: signals.flow_count.then_some(ack.flow_count),
-            hops: (signals.int != seams::IntPath::Off).then(|| Hop::all(&ack.int)),
+            hops: (signals.int != schemes::IntPath::Off).then(|| Hop::all(&ack.int)),
         }
     }
 }
@@ -342,8 +346,8 @@ fn declared<T>(value: Option<T>, field: &str, signal: &str) -> PyResult<T> {
 impl Ack {
     #[new]
     #[pyo3(signature = (
-        *, now_ps, seq, newly_acked_bytes, snd_nxt, rtt_ps=None, marked_ce=None, marked_ue=None, flow_count=None,
-        hops=None
+        *, now_ps, seq, newly_acked_bytes, snd_nxt, packet=0, next_packet=0, rtt_ps=None, marked_ce=None,
+        marked_ue=None, flow_count=None, hops=None
     ))]
     #[allow(clippy::too_many_arguments)]
     fn new(
@@ -351,6 +355,8 @@ impl Ack {
         seq: u64,
         newly_acked_bytes: u64,
         snd_nxt: u64,
+        packet: u64,
+        next_packet: u64,
         rtt_ps: Option<u64>,
         marked_ce: Option<bool>,
         marked_ue: Option<bool>,
@@ -364,6 +370,8 @@ impl Ack {
             seq,
             newly_acked: newly_acked_bytes,
             snd_nxt,
+            packet,
+            next_packet,
             rtt: rtt_ps.map(Time),
             mark: flags.transpose()?,
             flow_count,
@@ -385,6 +393,14 @@ impl Ack {
     #[getter]
     fn snd_nxt(&self) -> u64 {
         self.snd_nxt
+    }
+    #[getter]
+    fn packet(&self) -> u64 {
+        self.packet
+    }
+    #[getter]
+    fn next_packet(&self) -> u64 {
+        self.next_packet
     }
     #[getter]
     fn rtt_ps(&self) -> PyResult<u64> {

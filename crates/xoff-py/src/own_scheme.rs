@@ -12,7 +12,7 @@ use xoff_schemes::dcqcn::Dcqcn;
 use xoff_schemes::detector::red::Red;
 use xoff_schemes::foreign::{ForeignCongestion, ForeignNotification, ForeignReaction};
 use xoff_schemes::{
-    AnyDetector, FlowEnv, Foreign, ForeignScheme, IntPath, PortEnv, Scheme, SchemeFailure, Signals, Silent,
+    AnyDetector, FlowEnv, Foreign, ForeignScheme, IntPath, NoOp, PortEnv, Scheme, SchemeFailure, Signals,
 };
 
 use crate::reaction::PyReaction;
@@ -197,11 +197,11 @@ impl ForeignScheme for PyScheme {
     fn notification(&self, env: &FlowEnv) -> ForeignNotification {
         ForeignNotification(match self.class.cnps {
             true => Box::new(Dcqcn::default().notification(env)),
-            false => Box::new(Silent),
+            false => Box::new(NoOp),
         })
     }
     fn congestion(&self, _: &PortEnv) -> ForeignCongestion {
-        ForeignCongestion(Box::new(Silent))
+        ForeignCongestion(Box::new(NoOp))
     }
 }
 

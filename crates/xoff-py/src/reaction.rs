@@ -10,7 +10,7 @@ use pyo3::call::PyCallArgs;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{self as seams, FlowEnv, ReactionPoint, Signals};
+use xoff_schemes::{self as schemes, FlowEnv, ReactionPoint, Signals};
 
 use crate::feedback::{Ack, Cnp, Flow, Sent};
 use crate::own_scheme::{Broken, Class, make_object};
@@ -197,13 +197,13 @@ impl PyReaction {
 }
 
 impl ReactionPoint for PyReaction {
-    fn on_send(&mut self, sent: &seams::Sent) {
+    fn on_send(&mut self, sent: &schemes::Sent) {
         self.call(sent.now, "on_send", |m| m.on_send.as_ref(), |_| (Sent::from(sent),));
     }
-    fn on_ack(&mut self, ack: &seams::Ack<'_>) {
+    fn on_ack(&mut self, ack: &schemes::Ack<'_>) {
         self.call(ack.now, "on_ack", |m| m.on_ack.as_ref(), |signals| (Ack::seen(ack, signals),));
     }
-    fn on_cnp(&mut self, now: Time, cnp: &seams::Cnp) {
+    fn on_cnp(&mut self, now: Time, cnp: &schemes::Cnp) {
         self.call(now, "on_cnp", |m| m.on_cnp.as_ref(), |_| (Cnp::seen(now, cnp),));
     }
     fn on_loss(&mut self, now: Time) {

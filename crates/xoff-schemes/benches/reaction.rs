@@ -34,6 +34,8 @@ fn ack(i: usize, records: Records<'_>) -> Ack<'_> {
         seq,
         newly_acked: 1_000,
         snd_nxt: seq + 200_000,
+        packet: i as u64,
+        next_packet: i as u64 + 200,
         rtt: None,
         mark: Mark::None,
         flow_count: 1,

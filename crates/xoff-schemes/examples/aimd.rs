@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_schemes::{Ack, FlowEnv, Mark, ParamError, PortEnv, ReactionPoint, Scheme, Signals, Silent};
+use xoff_schemes::detector::red::Red;
+use xoff_schemes::{Ack, FlowEnv, Mark, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Signals};
 
 /// Parameters of AIMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,8 +33,8 @@ pub struct AimdSender {
     step: f64,
     cut: f64,
     window: f64,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     base_rtt: Time,
     line_rate: Rate,
     /// The round trip ends with the ACK of this byte or a later one.
@@ -45,12 +46,12 @@ pub struct AimdSender {
 impl ReactionPoint for AimdSender {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.marked |= ack.mark == Mark::Ce;
-        if ack.seq <= self.round_end {
+        if ack.packet < self.round_end {
             return;
         }
         let window = if self.marked { self.window * self.cut } else { self.window + self.step };
-        self.window = window.clamp(self.least, self.most);
-        self.round_end = ack.snd_nxt;
+        self.window = window.clamp(self.min, self.max);
+        self.round_end = ack.next_packet;
         self.marked = false;
     }
     /// A window each round trip, spread evenly over it.
@@ -68,8 +69,9 @@ impl Scheme for Aimd {
     const TITLE: &'static str = "AIMD: window from ECN marks, once a round trip";
     const SOURCE: &'static str = "RFC 5681, section 3.1; RFC 3168";
     type Reaction = AimdSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         if self.cut > 0.0 && self.cut < 1.0 {
@@ -84,25 +86,25 @@ impl Scheme for Aimd {
     }
     /// Begins with the NIC's bandwidth-delay product, as the other window-based schemes do.
     fn reaction(&self, env: &FlowEnv) -> AimdSender {
-        let most = env.line_rate.bytes_per_ps() * env.base_rtt.ps() as f64;
-        let least = env.payload as f64;
+        let max = env.line_rate.bytes_per_ps() * env.base_rtt.ps() as f64;
+        let min = env.payload as f64;
         AimdSender {
             step: self.step.0 as f64,
             cut: self.cut,
-            window: most.max(least),
-            least,
-            most: most.max(least),
+            window: max.max(min),
+            min,
+            max: max.max(min),
             base_rtt: env.base_rtt,
             line_rate: env.line_rate,
             round_end: 0,
             marked: false,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }
 
@@ -118,6 +120,8 @@ pub fn ack(seq: u64, snd_nxt: u64, mark: Mark) -> Ack<'static> {
         seq,
         newly_acked: 1456,
         snd_nxt,
+        packet: (seq - 1) / 1456,
+        next_packet: snd_nxt.div_ceil(1456),
         rtt: None,
         mark,
         flow_count: 0,

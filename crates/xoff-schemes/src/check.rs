@@ -2,7 +2,7 @@
 
 use xoff_engine::{Bytes, Rate, Time};
 
-use crate::seams::ParamError;
+use crate::traits::ParamError;
 
 /// A finite number above `low`, up to and including `high`.
 pub(crate) fn above(key: &'static str, value: f64, low: f64, high: f64) -> Result<(), ParamError> {

@@ -1,23 +1,35 @@
 //! FNCC: Fast Notification Congestion Control (Xu et al., arXiv 2024), sections 3.2 and 4, Algorithms 1 to 3.
 //!
-//! HPCC's sender with two changes. Switches write the load of the data path's egress ports into ACKs on their way
-//! back, so that it is younger when it arrives; and when the path's last hop is the congested one, the sender
-//! sets its window at once to the share that it will get in the end (last-hop congestion speedup, LHCS), which it
-//! knows because the receiver writes its number of concurrent flows N into the ACKs.
+//! HPCC's sender with two changes. Switches write the load of the data path's egress ports into ACKs on their way back,
+//! so that the load is younger when it arrives. And when the path's last hop is the congested one, the sender sets its
+//! window at once to the share that it will get in the end (last-hop congestion speedup, LHCS), which the sender knows
+//! because the receiver writes its number of concurrent flows N into the ACKs.
 //!
-//! Where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from which
-//! only the multiplicative decrease is computed; the search for the worst hop starts anew at every ACK
-//! (Algorithm 2; Algorithm 3 would keep an old maximum for ever); and an ACK that fires LHCS is spared the
-//! decrease of Equation 6 (see [`Fncc::lhcs_bypass`]).
+//! Readings, where the paper leaves room: hops are told apart by their momentary u' and not by the average U, from
+//! which only the multiplicative decrease is computed; the search for the worst hop starts anew at every ACK (Algorithm
+//! 2; Algorithm 3 would keep an old maximum for ever); and an ACK that fires LHCS is spared the decrease of Equation 6
+//! (see [`Fncc::lhcs_bypass`]).
+//!
+//! # Reordering
+//!
+//! Round trips and older records are handled as in [`crate::hpcc`]. Records are stamped on ACKs here, so what counts is
+//! the order of the ACKs on the return path: an ACK of an older packet that was stamped later is taken in. If a hop is
+//! skipped, LHCS uses the previous u' of the hop. The paper's paths are symmetric, one for each flow (Figure 5), on
+//! which nothing overtakes.
+//!
+//! # Idle
+//!
+//! The paper says nothing of connections that are idle; xoff keeps the state, as in [`crate::hpcc`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
+use crate::detector::red::Red;
 use crate::hpcc::{Hpcc, InFlight, Window};
-use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{IntPath, Signals};
+use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of FNCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,7 +43,7 @@ pub struct Fncc {
     /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
     /// 12.8 us.
     pub w_ai: Bytes,
-    /// The least rate, in bits a second. Default 100 Mb/s (the simulator of HPCC's authors).
+    /// The minimum rate, in bits a second. Default 100 Mb/s (the simulator of HPCC's authors).
     pub min_rate: Rate,
     /// Reacts to each ACK, from a reference window that is updated once a round trip (FNCC, section 3.2.2).
     /// Without it only the first ACK of each round trip counts. Default true.
@@ -68,7 +80,7 @@ impl Default for Fncc {
 }
 
 impl Fncc {
-    /// The part that is HPCC's.
+    /// HPCC's parameters.
     fn hpcc(&self) -> Hpcc {
         Hpcc {
             eta: self.eta,
@@ -91,7 +103,7 @@ struct Speedup {
 }
 
 impl Speedup {
-    /// The window to take, in bytes, where the last hop is the worst and congested.
+    /// The window to take, in bytes, if the last hop is the worst and congested.
     #[inline]
     fn window(&self, in_flight: &InFlight, flow_count: u16) -> Option<f64> {
         let worst = in_flight.bottleneck();
@@ -112,11 +124,11 @@ pub struct FnccSender {
 impl ReactionPoint for FnccSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = self.window.is_due(ack.seq);
+        let due = self.window.is_due(ack.packet);
         if !due && !self.fast_react {
             return;
         }
-        if self.in_flight.measure(&ack.int) {
+        if self.in_flight.measure(ack) {
             match self.speedup.and_then(|s| Some((s, s.window(&self.in_flight, ack.flow_count)?))) {
                 Some((speedup, share)) if speedup.bypass => self.window.set(share),
                 Some((_, share)) => {
@@ -127,8 +139,11 @@ impl ReactionPoint for FnccSender {
             }
         }
         if due {
-            self.window.begin_round(ack.snd_nxt);
+            self.window.begin_round(ack.next_packet);
         }
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.in_flight.on_busy(now);
     }
     #[inline]
     fn rate(&self) -> Rate {
@@ -147,8 +162,9 @@ impl Scheme for Fncc {
     const SOURCE: &'static str =
         "Xu et al., FNCC: Fast Notification Congestion Control in Data Center Networks, arXiv 2024";
     type Reaction = FnccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.hpcc().validate()?;
@@ -177,10 +193,10 @@ impl Scheme for Fncc {
             }),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -1,7 +1,7 @@
-//! Schemes from elsewhere: another crate's, or such as are known only when the program runs.
+//! Schemes that are not in the registry: another crate's, or a scheme known only when the program runs.
 //!
-//! Built-in schemes are dispatched by an enum, foreign ones by a boxed trait behind one more variant of it. What another
-//! crate has is a [`Scheme`] like any other, and [`Foreign::of`] makes it one of these.
+//! Built-in schemes are dispatched by an enum, foreign ones by a boxed trait behind one more variant of it. Another
+//! crate's scheme is a [`Scheme`] like any other, and [`Foreign::of`] makes it a foreign scheme.
 
 use std::any::Any;
 use std::fmt;
@@ -13,14 +13,13 @@ use serde_json::{Map, Value, json};
 use xoff_engine::{Rate, Time};
 
 use crate::detector::AnyDetector;
-use crate::registry::sends_messages;
-use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
-    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
-};
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+};
 
-/// What broke in a scheme, of those that can break.
+/// What broke in a scheme; only a foreign scheme can break.
 #[derive(Clone, thiserror::Error)]
 #[error("the scheme `{scheme}` broke at {at}: {what}")]
 pub struct SchemeFailure {
@@ -30,7 +29,7 @@ pub struct SchemeFailure {
     pub at: Time,
     /// What happened, in words.
     pub what: String,
-    /// The same as the scheme's own language has it.
+    /// The error in the scheme's own language.
     pub cause: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -47,20 +46,20 @@ impl PartialEq for SchemeFailure {
 }
 impl Eq for SchemeFailure {}
 
-/// A scheme with its parameters that is not in the registry; the methods are those of [`Scheme`], and a few that
-/// schemes in another language need.
+/// A scheme with its parameters that is not in the registry; the methods are those of [`Scheme`], with some
+/// more for schemes in another language.
 pub trait ForeignScheme: Send + Sync {
-    /// Its name in scenarios.
+    /// The name in scenarios.
     fn name(&self) -> &str;
-    /// Its parameters, every default included.
+    /// The parameters, every default included.
     fn params(&self) -> Map<String, Value>;
-    /// Where it comes from, for the manifest.
+    /// Where the scheme comes from, for the manifest.
     fn origin(&self) -> Value;
     /// See [`Scheme::validate`].
     fn validate(&self) -> Result<(), ParamError> {
         Ok(())
     }
-    /// See [`Scheme::resolve`]; none where nothing is to be filled in.
+    /// See [`Scheme::resolve`]; `None` if there is nothing to fill in.
     fn resolve(&self, _env: &NetworkEnv) -> Option<Foreign> {
         None
     }
@@ -70,16 +69,16 @@ pub trait ForeignScheme: Send + Sync {
     fn detector(&self) -> AnyDetector;
     /// Whether its receivers or switches may send messages of their own.
     fn notifies(&self) -> bool;
-    /// Whether its points must all be called from one thread, and in the order of time: otherwise those of one node are,
-    /// and those of different nodes come in no order.
+    /// Whether all points must be called from one thread and in the order of time. Otherwise this holds for the points
+    /// of one node only, and calls for different nodes come in any order.
     fn needs_one_thread(&self) -> bool {
         false
     }
-    /// The same scheme for one run, in which it may break; none where it cannot.
+    /// The same scheme for one run, in which it may break; `None` if it cannot break.
     fn for_run(&self) -> Option<Foreign> {
         None
     }
-    /// Whether it has broken in this run. Asked after each window of simulated time.
+    /// Whether the scheme has broken in this run. Read after each window of simulated time.
     fn is_broken(&self) -> bool {
         false
     }
@@ -89,8 +88,8 @@ pub trait ForeignScheme: Send + Sync {
     }
     /// See [`Scheme::reaction`].
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction;
-    /// See [`Scheme::lane`].
-    fn lane(&self, _env: &LaneEnv) -> Option<ForeignReaction> {
+    /// See [`Scheme::sl_reaction`].
+    fn sl_reaction(&self, _env: &SlEnv) -> Option<ForeignReaction> {
         None
     }
     /// See [`Scheme::notification`].
@@ -103,7 +102,7 @@ pub trait ForeignScheme: Send + Sync {
     }
 }
 
-/// A foreign scheme, shared by all who need it.
+/// A foreign scheme; clones share it.
 #[derive(Clone)]
 pub struct Foreign(Arc<dyn ForeignScheme>);
 
@@ -120,6 +119,7 @@ impl Foreign {
         S::Reaction: Send + 'static,
         S::Notification: Send + 'static,
         S::Congestion: Send + 'static,
+        S::DefaultDetector: Into<AnyDetector>,
     {
         Foreign::new(Typed(params))
     }
@@ -138,7 +138,7 @@ impl fmt::Debug for Foreign {
     }
 }
 
-/// As a scenario has it: its name, then its parameters.
+/// As in a scenario: the name, then the parameters.
 impl Serialize for Foreign {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let params = self.params();
@@ -158,6 +158,7 @@ where
     S::Reaction: Send + 'static,
     S::Notification: Send + 'static,
     S::Congestion: Send + 'static,
+    S::DefaultDetector: Into<AnyDetector>,
 {
     fn name(&self) -> &str {
         S::NAME
@@ -165,7 +166,7 @@ where
     fn params(&self) -> Map<String, Value> {
         match serde_json::to_value(&self.0) {
             Ok(Value::Object(params)) => params,
-            // Parameters that are no struct, or cannot be written: there is nothing to show of them.
+            // Parameters that are not a struct, or cannot be serialized, have nothing to show.
             _ => Map::new(),
         }
     }
@@ -184,7 +185,7 @@ where
         self.0.signals()
     }
     fn detector(&self) -> AnyDetector {
-        self.0.detector()
+        self.0.detector().into()
     }
     fn notifies(&self) -> bool {
         sends_messages(&self.0)
@@ -192,8 +193,8 @@ where
     fn reaction(&self, env: &FlowEnv) -> ForeignReaction {
         ForeignReaction(Box::new(self.0.reaction(env)))
     }
-    fn lane(&self, env: &LaneEnv) -> Option<ForeignReaction> {
-        self.0.lane(env).map(|lane| ForeignReaction(Box::new(lane)))
+    fn sl_reaction(&self, env: &SlEnv) -> Option<ForeignReaction> {
+        self.0.sl_reaction(env).map(|shared| ForeignReaction(Box::new(shared)))
     }
     fn notification(&self, env: &FlowEnv) -> ForeignNotification {
         ForeignNotification(Box::new(self.0.notification(env)))
@@ -233,6 +234,12 @@ impl ReactionPoint for ForeignReaction {
     }
     fn on_timeout(&mut self, now: Time) {
         self.0.on_timeout(now)
+    }
+    fn on_idle(&mut self, now: Time) {
+        self.0.on_idle(now)
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.0.on_busy(now)
     }
     fn on_timer(&mut self, now: Time) {
         self.0.on_timer(now)
@@ -282,10 +289,10 @@ impl fmt::Debug for ForeignCongestion {
 }
 
 impl CongestionPoint for ForeignCongestion {
-    fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
         self.0.on_enqueue(queue, packet)
     }
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
         self.0.on_dequeue(queue, packet)
     }
     fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {

@@ -1,10 +1,10 @@
-//! In-network telemetry records: what a switch stamps and what a sender makes of two of them.
+//! In-network telemetry records: what a switch stamps and what a sender computes from two records.
 //!
 //! Sources: HPCC (SIGCOMM'19) section 4.1; FNCC section 4.3 (field widths).
 
 use xoff_engine::{Rate, Time};
 
-/// Most hops that a stack holds.
+/// Maximum hops of a stack.
 pub const MAX_INT_HOPS: usize = 8;
 
 /// The state of an egress port at the moment of stamping, in full precision.
@@ -27,7 +27,7 @@ pub struct HopChange {
     pub tx_bytes: u64,
     /// Time in between; zero when both show the same snapshot.
     pub elapsed: Time,
-    /// The lesser of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
+    /// The smaller of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
     pub queue_bytes: u64,
     /// The port's line rate in bytes a picosecond.
     pub bytes_per_ps: f64,
@@ -53,6 +53,8 @@ const QUEUE_UNIT: u64 = 80;
 const TS_MASK: u64 = (1 << 24) - 1;
 const TX_MASK: u64 = (1 << 20) - 1;
 const QUEUE_MAX: u64 = (1 << 16) - 1;
+/// Half of the time after which a packed record's clock wraps around.
+const HALF_CLOCK: Time = Time((1 << 23) * 1_000);
 
 /// Bytes a picosecond for each speed code.
 const CODED_BYTES_PER_PS: [f64; 16] = {
@@ -66,7 +68,7 @@ const CODED_BYTES_PER_PS: [f64; 16] = {
 };
 
 impl PackedRecord {
-    /// The speed code of `rate`; none where the 4 bits cannot name it.
+    /// The speed code of `rate`; `None` if the 4 bits cannot name it.
     pub fn speed_code(rate: Rate) -> Option<u8> {
         CODED_GBPS.iter().position(|&g| Rate::from_gbps(g) == rate).map(|i| i as u8 + 1)
     }
@@ -80,8 +82,8 @@ impl PackedRecord {
         PackedRecord(u64::from(code) << 60 | ts << 36 | tx << 16 | queue)
     }
 
-    /// The state that it shows, in units 2^`shift` times as large; its counters begin anew where they wrap around, and
-    /// the rate is 0 where the code names none.
+    /// The state that the record shows, in units 2^`shift` times as large; counters restart at 0 after they wrap
+    /// around, and the rate is 0 if the code names none.
     pub fn reading(self, shift: u8) -> PortReading {
         let code = (self.0 >> 60) as usize;
         PortReading {
@@ -110,6 +112,17 @@ impl PackedRecord {
     }
 }
 
+impl PackedRecord {
+    /// The shortest time in which a counter wraps around: the clock's range, or the byte counter's if the port is never
+    /// idle.
+    fn range(self, unit_shift: u8) -> Time {
+        let bytes = (TX_MASK + 1) << (TX_UNIT_SHIFT + u32::from(unit_shift));
+        let bytes_per_ps = CODED_BYTES_PER_PS[(self.0 >> 60) as usize];
+        // A port without a known speed divides by zero: the byte counter then sets no limit.
+        Time((bytes as f64 / bytes_per_ps) as u64).min(Time((TS_MASK + 1) * 1_000))
+    }
+}
+
 impl ExactRecord {
     /// The record of a port.
     pub fn stamp(reading: &PortReading) -> Self {
@@ -117,13 +130,13 @@ impl ExactRecord {
         ExactRecord { at, tx_bytes, queue_bytes, rate }
     }
 
-    /// The same in hardware widths, in units as they are.
+    /// The same in hardware widths, in units of 128 B and 80 B.
     pub fn packed(self) -> PackedRecord {
         let reading = self.reading();
         PackedRecord::stamp(PackedRecord::speed_code(reading.rate).unwrap_or(0), 0, &reading)
     }
 
-    /// The state that it shows.
+    /// The state that the record shows.
     pub fn reading(self) -> PortReading {
         let ExactRecord { at, tx_bytes, queue_bytes, rate } = self;
         PortReading { at, tx_bytes, queue_bytes, rate }
@@ -147,7 +160,7 @@ pub struct IntStack<'a> {
     pub records: Records<'a>,
     /// Stamped on the return path, so that the first record is the data path's last hop (FNCC).
     pub last_hop_first: bool,
-    /// Packed records count bytes in units 2^this times as large.
+    /// Packed records count bytes in units 2^`unit_shift` times as large.
     pub unit_shift: u8,
 }
 
@@ -168,56 +181,101 @@ impl Default for Records<'_> {
 
 /// The last stack that a sender saw, `L` in HPCC's and FNCC's algorithms.
 #[derive(Clone, Debug, Default)]
-pub enum IntMemory {
-    /// None yet.
+pub struct IntMemory {
+    seen: Seen,
+    /// The newest packet whose ACK brought a stack, and when the latest stack came.
+    newest: u64,
+    at: Time,
+}
+
+/// Records that a sender saw.
+#[derive(Clone, Debug, Default)]
+enum Seen {
     #[default]
-    Empty,
+    Nothing,
     /// In hardware widths; the length is the number of hops.
-    Packed([PackedRecord; MAX_INT_HOPS], u8),
+    Packed { records: [PackedRecord; MAX_INT_HOPS], hops: u8, unit_shift: u8 },
     /// In full precision.
     Exact(Vec<ExactRecord>),
 }
 
 impl IntMemory {
-    /// Takes `stack` as the new memory and calls `hop` for each hop, in data-path order and with its index, with
-    /// what changed since the old one. Returns the number of hops compared: zero for the first stack, and after
-    /// a change of path length, which makes the old one useless.
+    /// Takes in the stack of an ACK that answers `packet` and came at `now`. Calls `hop` for each hop, in data-path
+    /// order and with its index, with what changed since the hop's record in memory. Returns the number of hops
+    /// compared: zero for the first stack, and after a change of path length, which makes the memory useless.
+    ///
+    /// A record that is older than the one in memory is not taken in, and its hop's change shows that no time has
+    /// passed. Packed records do not tell old from new by themselves, since their counters wrap around: they are tested
+    /// only if the ACK is out of order, and then an apparent step by more than half of the clock's range is a step
+    /// back.
     #[inline]
-    pub fn compare(&mut self, stack: &IntStack<'_>, mut hop: impl FnMut(usize, HopChange)) -> usize {
+    pub fn compare(
+        &mut self,
+        stack: &IntStack<'_>,
+        now: Time,
+        packet: u64,
+        mut hop: impl FnMut(usize, HopChange),
+    ) -> usize {
+        let overtaken = packet < self.newest && now.saturating_sub(self.at) < HALF_CLOCK;
+        (self.newest, self.at) = (self.newest.max(packet), now);
+        let place = |i: usize, n: usize| if stack.last_hop_first { n - 1 - i } else { i };
+        match (stack.records, &mut self.seen) {
+            (Records::Packed(new), Seen::Packed { records: old, hops, .. })
+                if *hops as usize == new.len().min(MAX_INT_HOPS) =>
+            {
+                let n = *hops as usize;
+                for i in 0..n {
+                    let k = place(i, n);
+                    let mut change = new[k].since(old[k], stack.unit_shift);
+                    if overtaken && change.elapsed > HALF_CLOCK {
+                        (change.tx_bytes, change.elapsed) = (0, Time::ZERO);
+                    } else {
+                        old[k] = new[k];
+                    }
+                    hop(i, change);
+                }
+                n
+            }
+            (Records::Exact(new), Seen::Exact(old)) if old.len() == new.len() => {
+                let n = new.len();
+                for i in 0..n {
+                    let k = place(i, n);
+                    let is_older = new[k].at < old[k].at || new[k].tx_bytes < old[k].tx_bytes;
+                    let before = if is_older { new[k] } else { std::mem::replace(&mut old[k], new[k]) };
+                    hop(i, new[k].since(before));
+                }
+                n
+            }
+            _ => {
+                self.seen = Seen::of(stack);
+                0
+            }
+        }
+    }
+
+    /// Forgets records whose counters may wrap around before the next ACK comes, if nothing was acknowledged for long:
+    /// half of the range is left for the time between stamping and arrival.
+    pub fn forget_if_wrapped(&mut self, now: Time) {
+        if let Seen::Packed { records, hops, unit_shift } = &self.seen {
+            let ranges = records[..*hops as usize].iter().map(|record| record.range(*unit_shift));
+            let range = ranges.min().unwrap_or(Time::NEVER);
+            if now.saturating_sub(self.at).0 >= range.0 / 2 {
+                self.seen = Seen::Nothing;
+            }
+        }
+    }
+}
+
+impl Seen {
+    fn of(stack: &IntStack<'_>) -> Self {
         match stack.records {
             Records::Packed(new) => {
                 let n = new.len().min(MAX_INT_HOPS);
-                let compared = match self {
-                    IntMemory::Packed(old, count) if *count as usize == n => {
-                        for i in 0..n {
-                            let k = if stack.last_hop_first { n - 1 - i } else { i };
-                            let before = std::mem::replace(&mut old[k], new[k]);
-                            hop(i, new[k].since(before, stack.unit_shift));
-                        }
-                        return n;
-                    }
-                    _ => 0,
-                };
                 let mut records = [PackedRecord::default(); MAX_INT_HOPS];
                 records[..n].copy_from_slice(&new[..n]);
-                *self = IntMemory::Packed(records, n as u8);
-                compared
+                Seen::Packed { records, hops: n as u8, unit_shift: stack.unit_shift }
             }
-            Records::Exact(new) => {
-                let n = new.len();
-                let compared = match self {
-                    IntMemory::Exact(old) if old.len() == n => {
-                        for i in 0..n {
-                            let k = if stack.last_hop_first { n - 1 - i } else { i };
-                            hop(i, new[k].since(old[k]));
-                        }
-                        n
-                    }
-                    _ => 0,
-                };
-                *self = IntMemory::Exact(new.to_vec());
-                compared
-            }
+            Records::Exact(new) => Seen::Exact(new.to_vec()),
         }
     }
 }
@@ -288,9 +346,10 @@ mod tests {
             let (old, new) = (records(1_000), records(2_000));
             let mut memory = IntMemory::default();
             let stack = |r| IntStack { records: Records::Exact(r), last_hop_first, unit_shift: 0 };
-            assert_eq!(memory.compare(&stack(&old), |_, _| panic!("nothing to compare with")), 0);
+            let (first, second) = (Time::from_us(1), Time::from_us(2));
+            assert_eq!(memory.compare(&stack(&old), first, 0, |_, _| panic!("nothing to compare with")), 0);
             let mut seen = vec![];
-            assert_eq!(memory.compare(&stack(&new), |hop, c| seen.push((hop, c.tx_bytes))), 3);
+            assert_eq!(memory.compare(&stack(&new), second, 1, |hop, c| seen.push((hop, c.tx_bytes))), 3);
             let expected = if last_hop_first {
                 [(0, 3000), (1, 2000), (2, 1000)]
             } else {

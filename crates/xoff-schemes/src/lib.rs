@@ -1,8 +1,10 @@
-//! Congestion control for lossless networks, sans-IO: one file a scheme, its congestion, notification and reaction
-//! point together.
+//! Congestion control for lossless networks, sans-IO: one file or folder a scheme, with its congestion, notification
+//! and reaction point.
 //!
-//! The crate knows no simulator: [`seams`] says what a scheme sees and states, [`registry`] lists the schemes.
+//! The crate knows no simulator: [`traits`] says what a scheme sees and states, [`registry`] lists the schemes,
+//! [`detector`] the detectors and [`throttle`] the injection throttles.
 
+pub mod catalogue;
 mod check;
 pub mod dcqcn;
 pub mod dctcp;
@@ -18,17 +20,18 @@ pub mod pcn;
 pub mod registry;
 pub mod rocc;
 pub mod rtt;
-pub mod seams;
 pub mod signals;
 pub mod sqcc;
 pub mod srcc;
 pub mod swift;
 pub mod throttle;
 pub mod timely;
+pub mod traits;
 
-pub use detector::{AnyDetector, AnyMarker, DetectorParams};
+pub use catalogue::CatalogueEntry;
+pub use detector::{AnyDetector, AnyMarker};
 pub use foreign::{Foreign, ForeignScheme, SchemeFailure};
 pub use registry::{AnyCongestion, AnyNotification, AnyReaction, AnyScheme};
-pub use seams::*;
 pub use signals::{IntFormat, IntPath, Mark, Signals};
-pub use throttle::{AnyGate, AnyThrottle, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
+pub use throttle::{AnyGate, AnyThrottle};
+pub use traits::*;

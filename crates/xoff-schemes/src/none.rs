@@ -1,16 +1,21 @@
 //! No congestion control: every flow sends at line rate and flow control alone keeps the network lossless.
+//!
+//! # Reordering and idle
+//!
+//! There is no state: neither reordering nor idleness changes anything.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
-use crate::seams::{FlowEnv, PortEnv, ReactionPoint, Scheme, Silent};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{FlowEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
-pub struct None {}
+pub struct NoControl {}
 
 /// Sends at line rate.
 #[derive(Clone, Debug)]
@@ -22,13 +27,14 @@ impl ReactionPoint for LineRate {
     }
 }
 
-impl Scheme for None {
+impl Scheme for NoControl {
     const NAME: &'static str = "none";
     const TITLE: &'static str = "no congestion control: flow control alone";
     const SOURCE: &'static str = "IEEE 802.1Qbb";
     type Reaction = LineRate;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn signals(&self) -> Signals {
         Signals::default()
@@ -36,10 +42,10 @@ impl Scheme for None {
     fn reaction(&self, env: &FlowEnv) -> LineRate {
         LineRate(env.line_rate)
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

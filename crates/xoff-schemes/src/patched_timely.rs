@@ -2,21 +2,30 @@
 //! 4.3), which SQCC prints as its Algorithm 2.
 //!
 //! Between TIMELY's thresholds the gradient only says how much of a step up and of a cut is made, by a weight w; the
-//! cut goes by how far the round-trip time is from a reference. So there is one fixed point, with equal rates:
+//! cut depends on the distance of the round-trip time from a reference. So there is one fixed point, with equal rates:
 //! q* = N δ q'/(β C) + q' (SQCC, Eq. 6). [`Law`] serves SQCC too.
 //!
-//! Eq. 1 of SQCC compares q/C with the thresholds and Algorithm 2 the round-trip time, which has the base RTT in it:
-//! the algorithm stands.
+//! Eq. 1 of SQCC compares q/C with the thresholds and Algorithm 2 the round-trip time, which includes the base RTT:
+//! the algorithm applies.
+//!
+//! # Reordering
+//!
+//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample.
+//!
+//! # Idle
+//!
+//! The source says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time and the
+//! smoothed difference stay.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start, Undetermined};
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of patched TIMELY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -40,7 +49,7 @@ pub struct PatchedTimely {
     /// Step δ of additive increase, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (SQCC, section
     /// IV: 10 Mb/s at 10 Gb/s).
     pub delta: Option<Rate>,
-    /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (SQCC, Eq. 3).
+    /// Minimum time between two updates; a segment that completes earlier makes none. Default D_minRTT (SQCC, Eq. 3).
     pub update_gap: Option<Time>,
     /// Payload bytes of a segment, at whose end the rate is updated; rounded up to whole packets, so that 1 B is a
     /// packet, and at most 1 MB. Default 16 KB (CoNEXT 2016).
@@ -50,14 +59,14 @@ pub struct PatchedTimely {
     pub pacing: Pacing,
     /// Takes a full packet's time at line rate off each sample (TIMELY, section 3.1). Default true.
     pub deduct_serialization: bool,
-    /// The least rate, in bits a second. Default 1 Mb/s, a tenth of what each of 1000 flows has at 10 Gb/s.
+    /// The minimum rate, in bits a second. Default 1 Mb/s, a tenth of the share of each of 1000 flows at 10 Gb/s.
     pub min_rate: Rate,
-    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    /// The rate at which a flow starts, in bits a second. Default: as `start` says.
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016).
     pub start: Option<Start>,
     /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
-    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// is between the thresholds, as in TCD's rule for TIMELY. Default `cut`; with `hold` the scenario's detector marks
     /// data packets, by default TCD.
     pub undetermined: Undetermined,
 }
@@ -113,8 +122,8 @@ pub struct Law {
     t_high: f64,
     beta: f64,
     holds: bool,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     /// The rate, in bits a second.
     rate: f64,
 }
@@ -132,15 +141,15 @@ impl Law {
             min_rtt,
         };
         let initial = rtt::initial_rate(params.initial_rate, params.start.unwrap_or(Start::Share), env);
-        let least = params.min_rate.min(env.line_rate);
+        let min = params.min_rate.min(env.line_rate);
         Law {
             sampler: Sampler::new(&sampling, env),
             t_high: params.t_high.0 as f64,
             beta: params.beta,
             holds: params.undetermined == Undetermined::Hold,
-            least: least.0 as f64,
-            most: env.line_rate.0 as f64,
-            rate: initial.max(least).0 as f64,
+            min: min.0 as f64,
+            max: env.line_rate.0 as f64,
+            rate: initial.max(min).0 as f64,
         }
     }
 
@@ -150,11 +159,11 @@ impl Law {
         self.sampler.take(ack)
     }
 
-    /// Takes a sample in, with T_low in picoseconds, δ in bits a second, and the error of a round-trip time in
+    /// Takes in a sample, with T_low in picoseconds, δ in bits a second, and the error of a round-trip time in
     /// picoseconds.
     ///
     /// A round-trip time of exactly T_high counts as above it: SQCC's error is infinite there. A cut takes at most the
-    /// whole rate, which the least rate then bounds.
+    /// whole rate, and the minimum rate bounds what is left.
     #[inline]
     pub fn update(&mut self, sample: &Sample, t_low: f64, delta: f64, error: impl FnOnce(f64) -> f64) {
         let rtt = sample.rtt;
@@ -168,10 +177,10 @@ impl Law {
             let weight = weight(sample.gradient);
             delta * (1.0 - weight) + self.rate * (1.0 - self.beta * error(rtt) * weight).max(0.0)
         };
-        self.rate = rate.clamp(self.least, self.most);
+        self.rate = rate.clamp(self.min, self.max);
     }
 
-    /// The rate in force.
+    /// The current rate.
     #[inline]
     pub fn rate(&self) -> Rate {
         Rate((self.rate + 0.5) as u64)
@@ -217,8 +226,9 @@ impl Scheme for PatchedTimely {
     const SOURCE: &'static str =
         "Zhu et al., ECN or Delay: Lessons Learnt from Analysis of DCQCN and TIMELY, CoNEXT 2016";
     type Reaction = PatchedTimelySender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("alpha", self.alpha, 0.0, 1.0)?;
@@ -247,9 +257,6 @@ impl Scheme for PatchedTimely {
         let ecn = self.undetermined == Undetermined::Hold;
         Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> PatchedTimelySender {
         PatchedTimelySender {
             law: Law::new(self, env),
@@ -259,10 +266,10 @@ impl Scheme for PatchedTimely {
             burst: self.burst(env),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

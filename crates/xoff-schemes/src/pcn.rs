@@ -1,26 +1,36 @@
-//! PCN: photonic congestion notification (Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI
-//! 2020), by the rules of its first author's simulator.
+//! PCN: photonic congestion notification (Cheng et al., Re-architecting Congestion Management in Lossless Ethernet,
+//! NSDI 2020), by the rules of its first author's simulator.
 //!
 //! - The congestion point is a detector, NP-ECN ([`crate::detector::np_ecn`]).
-//! - The receiver looks at each flow every T from its first packet on. If packets came it answers with one CNP, which says
-//!   whether the flow is congested, by the share of packets that came marked, and at which rate it receives.
-//! - A CNP of a congested flow sets the sender to just below what is received, at once. The others raise its rate: gently
-//!   at first, then by an ever greater share of what is missing to the line rate. Without CNPs the rate stays.
+//! - The receiver examines each flow every T, counted from the flow's first packet. If packets came, the receiver
+//!   answers with one CNP, which says whether the flow is congested, by the share of packets that came marked, and at
+//!   which rate it is received.
+//! - A CNP of a congested flow sets the sender to just below the receiving rate, at once. Other CNPs raise the rate:
+//!   gently at first, then by a growing share of what is missing to the line rate. Without CNPs the rate stays.
 //!
-//! A receiving rate is that of wire bytes. Of one packet alone it is the packet over the mean time between arrivals, which
-//! halves the weight of each earlier one.
+//! A receiving rate counts wire bytes. With a single packet in the period, the rate is the packet over the mean time
+//! between arrivals, which halves the weight of each earlier time.
+//!
+//! # Reordering
+//!
+//! The receiver counts packets and bytes and times between arrivals, whatever their order; the sender does not look at
+//! ACKs.
+//!
+//! # Idle
+//!
+//! A period without packets has no CNP, and without CNPs the sender's rate and weight stay (the first author's
+//! simulator has no timer at the sender). The receiver's mean time between arrivals starts anew after [`Pcn::idle`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::np_ecn::NpEcn;
-use crate::seams::{
-    Arrival, Cnp, FlowEnv, NotificationPoint, ParamError, PortEnv, ReactionPoint, Scheme, Silent,
-};
 use crate::signals::{Mark, Signals};
+use crate::traits::{
+    Arrival, Cnp, FlowEnv, NoOp, NotificationPoint, ParamError, PortEnv, ReactionPoint, Scheme,
+};
 
 /// The receiving rate in a CNP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -37,10 +47,10 @@ pub enum RateField {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pcn {
-    /// Least weight of the line rate in an increase, and share by which a decrease stays below what is received, without
-    /// unit, above 0 and below 1. Default 1/128 (the simulator's).
+    /// Minimum weight of the line rate in an increase, and share by which a decrease stays below the receiving rate,
+    /// without unit, above 0 and below 1. Default 1/128 (the simulator's).
     pub w_min: f64,
-    /// Greatest weight of the line rate in an increase, without unit, from `w_min` to 1. Default 1/2 (the paper's, after
+    /// Maximum weight of the line rate in an increase, without unit, from `w_min` to 1. Default 1/2 (the paper's, after
     /// those who cite it); the simulator has 1/4.
     pub w_max: f64,
     /// T: period of the receiver's CNPs. Default 50 us.
@@ -48,11 +58,11 @@ pub struct Pcn {
     /// Share of marked packets in a period from which a flow is congested, without unit, above 0 and at most 1. Default
     /// 0.95.
     pub congested_share: f64,
-    /// Time between two packets after which their mean starts anew, at T. Default 10 ms.
+    /// Time between two packets after which the mean time between arrivals restarts at T. Default 10 ms.
     pub idle: Time,
     /// Width of the receiving rate in a CNP. Default `exact`.
     pub rate_field: RateField,
-    /// The least rate, in bits a second. Default none (the simulator has none).
+    /// The minimum rate, in bits a second. Default none (the simulator has none).
     pub min_rate: Option<Rate>,
 }
 
@@ -75,7 +85,7 @@ impl Default for Pcn {
 pub struct Sender {
     rate: f64,
     line: f64,
-    least: f64,
+    min: f64,
     w: f64,
     w_min: f64,
     w_max: f64,
@@ -92,7 +102,7 @@ impl ReactionPoint for Sender {
     fn on_cnp(&mut self, _now: Time, cnp: &Cnp) {
         if cnp.mark == Mark::Ce {
             let received = cnp.rate.map_or(self.line, |r| r.0 as f64);
-            self.rate = self.rate.min(received * (1.0 - self.w_min)).max(self.least);
+            self.rate = self.rate.min(received * (1.0 - self.w_min)).max(self.min);
             self.w = self.w_min;
         } else {
             self.rate = (self.rate * (1.0 - self.w) + self.line * self.w).min(self.line);
@@ -112,7 +122,7 @@ pub struct Receiver {
     idle: Time,
     congested_share: f64,
     field: RateField,
-    /// From where periods count: the first packet.
+    /// Arrival of the first packet, from which periods count.
     first: Option<Time>,
     last: Option<Time>,
     /// Mean time between arrivals, in ps.
@@ -125,7 +135,7 @@ pub struct Receiver {
 
 impl Receiver {
     fn receiving_rate(&self) -> Rate {
-        // One packet says nothing of the period: its mean distance from those before does.
+        // A single packet does not give a rate over the period: the mean time between arrivals does.
         let time = if self.packets > 1 { self.period.0 as f64 } else { self.mean_gap };
         let rate = self.bytes as f64 * 8e12 / time;
         match self.field {
@@ -144,7 +154,7 @@ impl NotificationPoint for Receiver {
         self.mean_gap = gap.map_or(period as f64, |gap| (self.mean_gap + gap.0 as f64) / 2.0);
         self.last = Some(now);
         if self.packets == 0 {
-            // A packet at the very moment of a look still counts for it.
+            // A packet at the end of a period still counts for it.
             let periods = (now - first).0.div_ceil(period).max(1);
             self.due = first.saturating_add(Time(period.saturating_mul(periods)));
         }
@@ -179,7 +189,8 @@ impl Scheme for Pcn {
         "Cheng et al., Re-architecting Congestion Management in Lossless Ethernet, NSDI 2020";
     type Reaction = Sender;
     type Notification = Receiver;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = NpEcn;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("w_max", self.w_max, 0.0, 1.0)?;
@@ -197,16 +208,13 @@ impl Scheme for Pcn {
     fn signals(&self) -> Signals {
         Signals { ecn: true, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::NpEcn(NpEcn::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> Sender {
         let line = env.line_rate.0 as f64;
         Sender {
             rate: line,
             line,
             // A rate of zero would never end.
-            least: self.min_rate.map_or(1.0, |r| r.0 as f64).min(line),
+            min: self.min_rate.map_or(1.0, |r| r.0 as f64).min(line),
             w: self.w_min,
             w_min: self.w_min,
             w_max: self.w_max,
@@ -227,7 +235,7 @@ impl Scheme for Pcn {
             due: Time::NEVER,
         }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

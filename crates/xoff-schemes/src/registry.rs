@@ -4,32 +4,20 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
+use crate::catalogue::CatalogueEntry;
 use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
-use crate::seams::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError,
-    Passing, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SwitchEnv, SwitchPoint,
-};
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
+    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+};
 
-/// Forwards one method to the variant at hand.
+/// Forwards one method to the current variant.
 macro_rules! forward {
     ($self:ident, $enum:ident { $($variant:ident),* }, $inner:ident => $call:expr) => {
         match $self { $($enum::$variant($inner) => $call,)* $enum::Foreign($inner) => $call }
     };
-}
-
-/// Whether a scheme's receivers or switches may send messages of their own: CNPs or CNMs.
-pub(crate) fn sends_messages<S: Scheme>(scheme: &S) -> bool
-where
-    S::Notification: 'static,
-    S::Congestion: 'static,
-{
-    use std::any::TypeId;
-    let silent = TypeId::of::<crate::seams::Silent>();
-    TypeId::of::<S::Notification>() != silent
-        || TypeId::of::<S::Congestion>() != silent
-        || scheme.signals().switch_point
 }
 
 macro_rules! schemes {
@@ -39,7 +27,7 @@ macro_rules! schemes {
         #[serde(tag = "name", rename_all = "snake_case")]
         pub enum AnyScheme {
             $($(#[$doc])* $variant($params),)*
-            /// One that is not in the registry; scenarios know it by a name that is theirs alone.
+            /// A scheme that is not in the registry, under a name that the scenario's caller gives.
             #[serde(skip)]
             Foreign(Foreign),
         }
@@ -60,7 +48,7 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyReaction {
             $($(#[$doc])* $variant(<$params as Scheme>::Reaction),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignReaction),
         }
 
@@ -68,7 +56,7 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyNotification {
             $($(#[$doc])* $variant(<$params as Scheme>::Notification),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignNotification),
         }
 
@@ -76,41 +64,24 @@ macro_rules! schemes {
         #[derive(Debug)]
         pub enum AnyCongestion {
             $($(#[$doc])* $variant(<$params as Scheme>::Congestion),)*
-            /// Of a scheme that is not in the registry; boxed, so that this takes no more room than the others.
+            /// Of a scheme that is not in the registry; boxed, so that the variant is no larger than the others.
             Foreign(ForeignCongestion),
         }
 
-        /// What a catalogue shows of a scheme.
-        #[derive(Clone, Debug)]
-        pub struct SchemeInfo {
-            /// Name in scenarios.
-            pub name: &'static str,
-            /// One line on what it is.
-            pub title: &'static str,
-            /// Where it is published.
-            pub source: &'static str,
-            /// JSON schema of its parameters, with their documentation.
-            pub schema: serde_json::Value,
-            /// Its defaults.
-            pub defaults: serde_json::Value,
-        }
-
         /// Every scheme, in the order of the registry.
-        pub fn catalogue() -> Vec<SchemeInfo> {
-            vec![$(SchemeInfo {
-                name: <$params as Scheme>::NAME,
-                title: <$params as Scheme>::TITLE,
-                source: <$params as Scheme>::SOURCE,
-                schema: schemars::schema_for!($params).to_value(),
-                defaults: serde_json::to_value(<$params>::default()).unwrap_or_default(),
-            }),*]
+        pub fn catalogue() -> Vec<CatalogueEntry> {
+            vec![$(CatalogueEntry::of::<$params>(
+                <$params as Scheme>::NAME,
+                <$params as Scheme>::TITLE,
+                <$params as Scheme>::SOURCE,
+            )),*]
         }
 
         impl AnyScheme {
             /// The names of all schemes.
             pub const NAMES: &'static [&'static str] = &[$(<$params as Scheme>::NAME),*];
 
-            /// The scheme called `name`, its parameters read from `source`; none where there is no such scheme.
+            /// The scheme called `name`, its parameters read from `source`; `None` if no scheme has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as Scheme>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyScheme::$variant));
@@ -118,7 +89,7 @@ macro_rules! schemes {
                 let _ = source;
                 Option::None
             }
-            /// Its name in scenarios.
+            /// The name in scenarios.
             pub fn name(&self) -> &str {
                 match self {
                     $(AnyScheme::$variant(_) => <$params as Scheme>::NAME,)*
@@ -142,9 +113,12 @@ macro_rules! schemes {
             }
             /// See [`Scheme::detector`].
             pub fn detector(&self) -> AnyDetector {
-                forward!(self, AnyScheme { $($variant),* }, s => s.detector())
+                match self {
+                    $(AnyScheme::$variant(s) => s.detector().into(),)*
+                    AnyScheme::Foreign(s) => s.detector(),
+                }
             }
-            /// Whether its receivers or switches may send messages of their own: CNPs or CNMs.
+            /// Whether the scheme's receivers or switches may send messages of their own: CNPs or CNMs.
             pub fn notifies(&self) -> bool {
                 match self {
                     $(AnyScheme::$variant(s) => sends_messages(s),)*
@@ -158,11 +132,11 @@ macro_rules! schemes {
                     built_in => built_in.clone(),
                 }
             }
-            /// Whether all its points must be called from one thread.
+            /// Whether all points of the scheme must be called from one thread.
             pub fn needs_one_thread(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.needs_one_thread())
             }
-            /// Whether it has broken in this run, which only a foreign scheme can.
+            /// Whether the scheme has broken in this run; only a foreign scheme can break.
             #[inline]
             pub fn is_broken(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.is_broken())
@@ -181,11 +155,11 @@ macro_rules! schemes {
                     AnyScheme::Foreign(s) => AnyReaction::Foreign(s.reaction(env)),
                 }
             }
-            /// See [`Scheme::lane`].
-            pub fn lane(&self, env: &LaneEnv) -> Option<AnyReaction> {
+            /// See [`Scheme::sl_reaction`].
+            pub fn sl_reaction(&self, env: &SlEnv) -> Option<AnyReaction> {
                 match self {
-                    $(AnyScheme::$variant(s) => s.lane(env).map(AnyReaction::$variant),)*
-                    AnyScheme::Foreign(s) => s.lane(env).map(AnyReaction::Foreign),
+                    $(AnyScheme::$variant(s) => s.sl_reaction(env).map(AnyReaction::$variant),)*
+                    AnyScheme::Foreign(s) => s.sl_reaction(env).map(AnyReaction::Foreign),
                 }
             }
             /// See [`Scheme::notification`].
@@ -229,6 +203,12 @@ macro_rules! schemes {
             fn on_timeout(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_timeout(now))
             }
+            fn on_idle(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_idle(now))
+            }
+            fn on_busy(&mut self, now: Time) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_busy(now))
+            }
             fn on_timer(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_timer(now))
             }
@@ -264,10 +244,10 @@ macro_rules! schemes {
         }
 
         impl CongestionPoint for AnyCongestion {
-            fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+            fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_enqueue(s, queue, packet))
             }
-            fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) {
+            fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_dequeue(s, queue, packet))
             }
             fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
@@ -282,7 +262,7 @@ macro_rules! schemes {
 
 schemes! {
     /// No congestion control.
-    None = crate::none::None;
+    None = crate::none::NoControl;
     /// DCQCN: rate from congestion notification packets.
     Dcqcn = crate::dcqcn::Dcqcn;
     /// HPCC: window from telemetry on data packets.

@@ -1,13 +1,23 @@
 //! RoCC: Robust Congestion Control for RDMA (Taheri et al., CoNEXT 2020), sections 3 and 6.
 //!
-//! Each egress queue computes a fair rate with a proportional-integral controller every T and sends it, in a
-//! message of its own (CNM), to the flows that it holds. A sender obeys the tightest of its congestion points and
-//! doubles its rate when it hears nothing more.
+//! Each egress queue computes a fair rate with a proportional-integral controller every T and sends the rate, in a
+//! message of its own (CNM), to the flows with packets in the queue. A sender obeys the tightest of its congestion
+//! points and doubles its rate if no further message comes.
 //!
-//! Readings: the controller starts at its greatest rate; its rate is kept with fractions and rounded down to
-//! units in messages, as they carry whole units; queue lengths are whole units. All queues compute at the
+//! Readings: the controller starts at its maximum rate; its rate is kept with fractions and rounded down to
+//! units in messages, which carry whole units; queue lengths are whole units. All queues compute at the
 //! multiples of T. The flow table holds the flows with a packet in the queue (the paper's default), and an empty
 //! table sends nothing.
+//!
+//! # Reordering
+//!
+//! The sender does not look at ACKs. Messages of one congestion point take effect in the order in which they come.
+//!
+//! # Idle
+//!
+//! The limiter's timer does not depend on packets: on each expiry the paper's host doubles the rate, and removes the
+//! limiter once the rate is above the NIC's. So an idle connection returns to line rate. The congestion point forgets a
+//! flow with its last packet in the queue.
 
 use std::collections::VecDeque;
 
@@ -16,12 +26,13 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::seams::{
-    Cnm, CongestionPoint, FlowEnv, ParamError, Passing, PortEnv, QueueView, ReactionPoint, Scheme, Silent,
-};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{
+    Cnm, CongestionPoint, FlowEnv, NoOp, PacketView, ParamError, PortEnv, QueueView, ReactionPoint, Scheme,
+};
 
-/// Parameters of RoCC. Those left out follow each port's rate.
+/// Parameters of RoCC. Defaults of omitted ones depend on each port's rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Rocc {
@@ -31,7 +42,7 @@ pub struct Rocc {
     pub rate_unit: Rate,
     /// Unit ΔQ of queue lengths, in bytes. Default 600 B (RoCC, parameter table).
     pub queue_unit: Bytes,
-    /// The least fair rate F_min, in bits a second; the greatest is the port's line rate. Default 100 Mb/s (RoCC,
+    /// The minimum fair rate F_min, in bits a second; the maximum is the port's line rate. Default 100 Mb/s (RoCC,
     /// parameter table).
     pub min_rate: Rate,
     /// Queue length Q_ref that the controller holds, in bytes. Default 150 KB at 40 Gb/s, else 300 KB for each
@@ -40,7 +51,7 @@ pub struct Rocc {
     /// Growth of the queue within T that halves the rate: Q_mid, in bytes. Default 300 KB at 40 Gb/s, else 600 KB
     /// for each 100 Gb/s of the port.
     pub q_mid: Option<Bytes>,
-    /// Queue length that sets the rate to its least: Q_max, in bytes. Default 360 KB at 40 Gb/s, else 660 KB for
+    /// Queue length that sets the rate to its minimum: Q_max, in bytes. Default 360 KB at 40 Gb/s, else 660 KB for
     /// each 100 Gb/s of the port.
     pub q_max: Option<Bytes>,
     /// Integral gain before tuning, in rate units for each queue unit: α~. Default 0.3 at 40 Gb/s, else 0.45
@@ -51,8 +62,8 @@ pub struct Rocc {
     pub beta: Option<f64>,
     /// Time that a sender's NIC takes to obey a message. Default 15 us (RoCC, section 6).
     pub cnp_delay: Time,
-    /// Silence after which a sender doubles its rate. Default 55 us (the authors' simulator; the paper names no
-    /// number).
+    /// Time without a message after which a sender doubles its rate. Default 55 us (the authors' simulator; the paper
+    /// names no number).
     pub rise_interval: Time,
 }
 
@@ -74,7 +85,7 @@ impl Default for Rocc {
     }
 }
 
-/// The divisor of both gains at fair rate `f` below a greatest rate of `f_max`: 1 down to half of it, then
+/// The divisor of both gains at fair rate `f` below a maximum rate of `f_max`: 1 down to half of it, then
 /// doubled each time the rate halves, and 32 from a thirty-second part down (RoCC, section 3).
 pub fn gain_divisor(f: f64, f_max: f64) -> f64 {
     let mut level = 2.0;
@@ -129,7 +140,7 @@ impl FairRate {
 }
 
 impl CongestionPoint for FairRate {
-    fn on_enqueue(&mut self, queue: &QueueView, packet: &Passing) {
+    fn on_enqueue(&mut self, queue: &QueueView, packet: &PacketView) {
         match self.table.binary_search_by_key(&packet.flow, |e| e.0) {
             Ok(i) => self.table[i].1 += 1,
             Err(i) => self.table.insert(i, (packet.flow, 1)),
@@ -140,7 +151,7 @@ impl CongestionPoint for FairRate {
         }
     }
 
-    fn on_dequeue(&mut self, _: &QueueView, packet: &Passing) {
+    fn on_dequeue(&mut self, _: &QueueView, packet: &PacketView) {
         if let Ok(i) = self.table.binary_search_by_key(&packet.flow, |e| e.0) {
             self.table[i].1 -= 1;
             if self.table[i].1 == 0 {
@@ -156,7 +167,7 @@ impl CongestionPoint for FairRate {
         self.compute(queue.bytes);
         let (point, rate) = (self.point, self.rate());
         out.extend(self.table.iter().map(|&(flow, _)| Cnm { flow, point, rate }));
-        // An empty queue at the greatest rate stays so: the clock rests until a packet comes.
+        // An empty queue at the maximum rate stays there: the clock stops until a packet comes.
         let rests = self.table.is_empty() && self.q_old == 0.0 && self.f >= self.f_max;
         self.next = if rests { Time::NEVER } else { self.next.saturating_add(self.interval) };
     }
@@ -166,7 +177,7 @@ impl CongestionPoint for FairRate {
     }
 }
 
-/// The limiter of a flow that has heard from a congestion point.
+/// The limiter of a flow that has a message from a congestion point.
 #[derive(Clone, Copy, Debug)]
 struct Limiter {
     rate: Rate,
@@ -180,7 +191,7 @@ pub struct RoccSender {
     line_rate: Rate,
     cnp_delay: Time,
     rise_interval: Time,
-    /// Messages that the NIC has not yet obeyed, with the moment when it will.
+    /// Messages that the NIC has not yet obeyed, each with the time at which it will.
     arrived: VecDeque<(Time, Cnm)>,
     limiter: Option<Limiter>,
 }
@@ -194,13 +205,13 @@ impl RoccSender {
         }
     }
 
-    /// Installs `limiter`, or none where it would not limit.
+    /// Installs `limiter`, or none if its rate is at or above line rate.
     fn limit(&mut self, limiter: Limiter) {
         self.limiter = (limiter.rate < self.line_rate).then_some(limiter);
     }
 
     /// Obeys messages and raises the rate up to `now`; of two at the same moment the message comes first, and
-    /// starts the other's time anew if it is accepted.
+    /// restarts the rise's timer if it is accepted.
     fn advance(&mut self, now: Time) {
         loop {
             let next = self.next_timer();
@@ -229,6 +240,9 @@ impl ReactionPoint for RoccSender {
         self.arrived.push_back((now.saturating_add(self.cnp_delay), *cnm));
         self.advance(now);
     }
+    fn on_busy(&mut self, now: Time) {
+        self.advance(now);
+    }
     fn on_timer(&mut self, now: Time) {
         self.advance(now);
     }
@@ -246,8 +260,9 @@ impl Scheme for Rocc {
     const TITLE: &'static str = "RoCC: fair rate from a controller in each switch queue";
     const SOURCE: &'static str = "Taheri et al., RoCC: Robust Congestion Control for RDMA, CoNEXT 2020";
     type Reaction = RoccSender;
-    type Notification = Silent;
+    type Notification = NoOp;
     type Congestion = FairRate;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::time("interval", self.interval)?;
@@ -285,8 +300,8 @@ impl Scheme for Rocc {
             limiter: None,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
     fn congestion(&self, env: &PortEnv) -> FairRate {
         let at_40g = env.rate == Rate::from_gbps(40);

@@ -1,12 +1,12 @@
-//! What the schemes that look at round-trip times share: samples of it, one a segment, their gradient, and how a flow
-//! starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
+//! What the schemes that look at round-trip times share: samples of the time, one a segment, their gradient, and how a
+//! flow starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use crate::seams::{Ack, FlowEnv, ParamError};
 use crate::signals::Mark;
+use crate::traits::{Ack, FlowEnv, ParamError};
 
 /// How a segment's packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,8 +28,8 @@ pub enum Start {
     Line,
 }
 
-/// What a sample does that came with the mark of an undetermined port, where it would lower the rate. Only ternary
-/// detection sets that mark.
+/// What a sample with the mark of an undetermined port does if it would lower the rate. Only ternary detection sets
+/// that mark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Undetermined {
@@ -50,7 +50,7 @@ impl Start {
     }
 }
 
-/// The rate at which a flow starts: `given`, or what `start` says; not above line rate.
+/// The rate at which a flow starts: `given`, or as `start` says; not above line rate.
 pub(crate) fn initial_rate(given: Option<Rate>, start: Start, env: &FlowEnv) -> Rate {
     given.unwrap_or_else(|| start.rate(env)).min(env.line_rate)
 }
@@ -99,19 +99,24 @@ pub(crate) fn check_segment(segment: Bytes) -> Result<(), ParamError> {
     crate::check::bytes("segment", segment)
 }
 
-/// Payload of a segment of about `segment` bytes: whole packets, at least one.
-pub(crate) fn whole_packets(segment: Bytes, payload: u64) -> u64 {
-    segment.0.div_ceil(payload).max(1) * payload
+/// Packets of a segment of about `segment` bytes: at least one.
+fn packets(segment: Bytes, payload: u64) -> u64 {
+    segment.0.div_ceil(payload).max(1)
 }
 
-/// What a [`Sampler`] goes by.
+/// Payload of a segment of about `segment` bytes, in whole packets.
+pub(crate) fn whole_packets(segment: Bytes, payload: u64) -> u64 {
+    packets(segment, payload) * payload
+}
+
+/// Parameters of a [`Sampler`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sampling {
     /// Payload bytes of a segment, rounded up to whole packets.
     pub segment: Bytes,
-    /// Takes a full packet's time at line rate off each sample.
+    /// Subtracts a full packet's time at line rate from each sample.
     pub deduct_serialization: bool,
-    /// Least time between two samples; a segment that completes before has none.
+    /// Minimum time between two samples; a segment that completes earlier has none.
     pub gap: Time,
     /// Weight of a new difference.
     pub alpha: f64,
@@ -126,32 +131,34 @@ pub struct Sample {
     pub rtt: f64,
     /// Smoothed difference between samples over D_minRTT, without unit.
     pub gradient: f64,
-    /// It is below the one before.
+    /// Whether the round-trip time is below the previous one.
     pub fell: bool,
-    /// Since the one before; none at the first.
+    /// Time since the previous sample; `None` for the first.
     pub elapsed: Option<Time>,
-    /// The mark of the ACK that brought it.
+    /// The mark of the sample's ACK.
     pub mark: Mark,
 }
 
 impl Sample {
-    /// Whether pauses alone may have made the round-trip time grow: it is between the thresholds, in picoseconds, and
-    /// the packet met an undetermined port and no congested one (TCD, section 5.2.3).
+    /// Whether pauses alone may have made the round-trip time grow: the time is between the thresholds, in picoseconds,
+    /// and the packet met an undetermined port and no congested one (TCD, section 5.2.3).
     pub fn masked(&self, t_low: f64, t_high: f64) -> bool {
         self.mark == Mark::Ue && self.gradient > 0.0 && self.rtt > t_low && self.rtt < t_high
     }
 }
 
-/// Turns ACKs into samples: one when a segment completes, of the round-trip time of its last packet.
+/// Turns ACKs into samples: when a segment completes, the round-trip time of its last packet.
 #[derive(Clone, Debug)]
 pub struct Sampler {
+    /// Packets of a segment.
     segment: u64,
+    /// The current segment ends before this packet.
     next_end: u64,
     deducted: Time,
     gap: Time,
     alpha: f64,
     min_rtt: f64,
-    /// When the latest sample was taken, and what it was.
+    /// Time and value of the latest sample.
     last: Option<(Time, f64)>,
     /// Smoothed difference, in picoseconds.
     difference: f64,
@@ -160,7 +167,7 @@ pub struct Sampler {
 impl Sampler {
     /// Nothing sampled yet.
     pub fn new(sampling: &Sampling, env: &FlowEnv) -> Self {
-        let segment = whole_packets(sampling.segment, env.payload);
+        let segment = packets(sampling.segment, env.payload);
         let own = env.line_rate.time_for(env.frame);
         Sampler {
             segment,
@@ -174,14 +181,14 @@ impl Sampler {
         }
     }
 
-    /// The sample that an ACK completes, if it does.
+    /// The sample that an ACK completes, if any.
     #[inline]
     pub fn take(&mut self, ack: &Ack<'_>) -> Option<Sample> {
         let rtt = ack.rtt?;
-        if ack.seq < self.next_end {
+        if ack.packet + 1 < self.next_end {
             return None;
         }
-        while self.next_end <= ack.seq {
+        while self.next_end <= ack.packet + 1 {
             self.next_end += self.segment;
         }
         let elapsed = self.last.map(|(at, _)| ack.now - at);

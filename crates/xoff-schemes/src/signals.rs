@@ -29,8 +29,8 @@ pub enum IntPath {
     Ack,
 }
 
-/// The signals that a scheme declares. The builder adds just these fields and their bytes to the headers and
-/// refuses a scenario that cannot provide them.
+/// The signals that a scheme declares. The network adds these fields and their bytes to the headers; a
+/// scenario that cannot provide them is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Signals {
     /// Congestion points mark data packets: the scenario needs a detector.
@@ -43,13 +43,13 @@ pub struct Signals {
     pub flow_count: bool,
     /// Congestion points send messages (CNM) to senders and see each enqueue, dequeue and timer.
     pub congestion_point: bool,
-    /// Switches have a point of their own that sees data join any of their queues and sends messages (CNM).
+    /// Switches have a point of their own, which sees data join any of their queues and sends messages (CNM).
     pub switch_point: bool,
-    /// That point goes by the bytes at which ingress ports are paused: there must be flow control.
+    /// The switch point uses the bytes at which ingress ports are paused: there must be flow control.
     pub pause_threshold: bool,
     /// ACKs must retrace their data packets' path.
     pub symmetric_paths: bool,
-    /// ACKs matter to the reaction point (schemes that react to CNPs alone say no, which saves work).
+    /// Whether ACKs matter to the reaction point (schemes that react to CNPs alone say no, which saves work).
     pub acks: bool,
 }
 
@@ -63,8 +63,8 @@ pub const FLOW_COUNT_BYTES: u64 = 2;
 pub const TIMESTAMP_BYTES: u64 = 8;
 
 impl Signals {
-    /// Bytes that these signals add to a data packet. INT on data reserves all its hops when it is sent, so that
-    /// the frame keeps its size on the way.
+    /// Bytes that these signals add to a data packet. INT on data reserves the records of all hops at
+    /// the sender, so that the frame keeps its size on the way.
     pub fn data_bytes(&self, int_hops: u64) -> u64 {
         let int = if self.int == IntPath::Data { INT_HEADER_BYTES + INT_RECORD_BYTES * int_hops } else { 0 };
         int + if self.timestamp { TIMESTAMP_BYTES } else { 0 }

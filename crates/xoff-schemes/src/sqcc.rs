@@ -1,24 +1,34 @@
 //! SQCC: Stable Queue Congestion Control (Tang et al., 2023), Algorithm 3.
 //!
-//! Patched TIMELY with three changes, each of which can be had alone:
+//! Patched TIMELY with three changes, each of which can be turned on alone:
 //! - the error of the cut grows without bound towards T_high (Eq. 16),
 //! - the step δ = C k / N² falls with the number N of flows to the receiver (Eq. 25),
-//! - the threshold T_low = k seg/C rises with it, with k = ⌊lg N⌋ (Eq. 25).
+//! - the threshold T_low = k seg/C rises with N, with k = ⌊lg N⌋ (Eq. 25).
 //!
-//! The receiver writes N into each ACK. Readings of what the paper leaves open: lg is the decimal logarithm, since
+//! The receiver writes N into each ACK. Readings, where the paper leaves room: lg is the decimal logarithm, since
 //! only that gives the paper's own values (N = 500: T_low 100 us and δ 0.08 Mb/s); k is at least 1, or fewer than ten
 //! flows would have no threshold at all; seg/C, 50 us at 10 Gb/s, is `t_low` itself and not the pacing unit.
+//!
+//! # Reordering
+//!
+//! Segments are counted in packets, as in [`crate::timely`]: a swapped pair of ACKs gives one sample. N is read from
+//! the ACK that gives the sample.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time, the smoothed
+//! difference and N stay, and N follows the first sample after idleness.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::patched_timely::{Law, PatchedTimely};
 use crate::rtt::{Pacing, Start, Undetermined};
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// How far a round-trip time is above its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -64,7 +74,7 @@ pub struct Sqcc {
     /// Step δ without `adapt_delta`, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (section IV: 10
     /// Mb/s at 10 Gb/s).
     pub delta: Option<Rate>,
-    /// Least time between two updates; a segment that completes before makes none. Default D_minRTT (Eq. 3).
+    /// Minimum time between two updates; a segment that completes earlier makes none. Default D_minRTT (Eq. 3).
     pub update_gap: Option<Time>,
     /// Payload bytes of a segment, at whose end the rate is updated; rounded up to whole packets, so that 1 B is a
     /// packet, and at most 1 MB. Default 1 B: the paper's 62.5 KB would make T_low 50 us, but sent back to back they
@@ -74,14 +84,14 @@ pub struct Sqcc {
     pub pacing: Pacing,
     /// Takes a full packet's time at line rate off each sample (TIMELY, section 3.1). Default true.
     pub deduct_serialization: bool,
-    /// The least rate, in bits a second. Default 1 Mb/s, a tenth of what each of 1000 flows has at 10 Gb/s.
+    /// The minimum rate, in bits a second. Default 1 Mb/s, a tenth of the share of each of 1000 flows at 10 Gb/s.
     pub min_rate: Rate,
-    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    /// The rate at which a flow starts, in bits a second. Default: as `start` says.
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` (CoNEXT 2016; SQCC does not say).
     pub start: Option<Start>,
     /// What a sample with the mark of an undetermined port does, while the gradient is positive and the round-trip time
-    /// is between the thresholds, as TCD has it for TIMELY. Default `cut`; with `hold` the scenario's detector marks
+    /// is between the thresholds, as in TCD's rule for TIMELY. Default `cut`; with `hold` the scenario's detector marks
     /// data packets, by default TCD.
     pub undetermined: Undetermined,
 }
@@ -157,7 +167,7 @@ impl Sqcc {
     }
 }
 
-/// What follows the number of flows.
+/// The parameters that depend on the number of flows.
 #[derive(Clone, Copy, Debug)]
 struct Adaptation {
     delta: bool,
@@ -234,8 +244,9 @@ impl Scheme for Sqcc {
         "SQCC: patched TIMELY with an unbounded error and steps by the number of flows";
     const SOURCE: &'static str = "Tang et al., SQCC: Stable Queue Congestion Control";
     type Reaction = SqccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_use()?;
@@ -267,9 +278,6 @@ impl Scheme for Sqcc {
             ..Signals::default()
         }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> SqccSender {
         let patched = self.patched();
         SqccSender {
@@ -289,10 +297,10 @@ impl Scheme for Sqcc {
             burst: patched.burst(env),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

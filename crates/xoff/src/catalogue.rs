@@ -3,12 +3,12 @@
 use serde_json::{Value, json};
 use xoff_fabric::routing::{DModK, Ecmp, SpanningTrees, StaticRoutes};
 use xoff_fabric::topology;
-use xoff_schemes::{detector, registry, throttle};
+use xoff_schemes::{CatalogueEntry, detector, registry, throttle};
 use xoff_traffic::{pattern, workloads};
 
 /// Everything, as JSON: for each kind a list of entries with name, title, source, parameters' schema and defaults.
 pub fn all() -> Value {
-    let scheme = |s: registry::SchemeInfo| json!({ "name": s.name, "title": s.title, "source": s.source, "schema": s.schema, "defaults": s.defaults });
+    let scheme = |s: CatalogueEntry| json!({ "name": s.name, "title": s.title, "source": s.source, "schema": s.schema, "defaults": s.defaults });
     let topologies = topology::catalogue().into_iter().map(|t| {
         json!({ "name": t.name, "title": t.title, "source": t.source, "schema": t.schema, "defaults": t.defaults })
     });

@@ -18,7 +18,7 @@ use xoff_fabric::capture::PacketRecord;
 use xoff_fabric::packet::{HAS_RATE, Kind};
 use xoff_fabric::topology::{PortId, peer};
 use xoff_fabric::{Network, Simulation};
-use xoff_schemes::throttle::ThrottleState;
+use xoff_schemes::ThrottleState;
 use xoff_schemes::{Mark, PortState};
 use xoff_traffic::Traffic;
 

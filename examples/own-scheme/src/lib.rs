@@ -7,7 +7,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_schemes::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Signals, Silent};
+use xoff_schemes::detector::red::Red;
+use xoff_schemes::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Signals};
 
 /// Parameters of delay AIMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,10 +40,10 @@ pub struct DelayAimdSender {
     step: f64,
     cut: f64,
     window: f64,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     line_rate: Rate,
-    /// The round trip ends with the ACK of a byte beyond this one.
+    /// The round trip ends with an ACK of this packet or a later one.
     round_end: u64,
     /// The delay was above its target in this round trip.
     congested: bool,
@@ -51,12 +52,12 @@ pub struct DelayAimdSender {
 impl ReactionPoint for DelayAimdSender {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.congested |= ack.rtt.is_some_and(|rtt| rtt > self.target);
-        if ack.seq <= self.round_end {
+        if ack.packet < self.round_end {
             return;
         }
         let window = if self.congested { self.window * self.cut } else { self.window + self.step };
-        self.window = window.clamp(self.least, self.most);
-        self.round_end = ack.snd_nxt;
+        self.window = window.clamp(self.min, self.max);
+        self.round_end = ack.next_packet;
         self.congested = false;
     }
     fn rate(&self) -> Rate {
@@ -73,8 +74,9 @@ impl Scheme for DelayAimd {
     const SOURCE: &'static str =
         "Chiu and Jain, Analysis of the Increase and Decrease Algorithms for Congestion Avoidance, 1989";
     type Reaction = DelayAimdSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         if self.cut > 0.0 && self.cut < 1.0 {
@@ -93,23 +95,23 @@ impl Scheme for DelayAimd {
     }
     /// Begins with the NIC's bandwidth-delay product.
     fn reaction(&self, env: &FlowEnv) -> DelayAimdSender {
-        let most = env.line_rate.bytes_in(env.base_rtt).max(env.payload) as f64;
+        let max = env.line_rate.bytes_in(env.base_rtt).max(env.payload) as f64;
         DelayAimdSender {
             target: self.target.unwrap_or(default_target(env.base_rtt)),
             step: self.step.0 as f64,
             cut: self.cut,
-            window: most,
-            least: env.payload as f64,
-            most,
+            window: max,
+            min: env.payload as f64,
+            max,
             line_rate: env.line_rate,
             round_end: 0,
             congested: false,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

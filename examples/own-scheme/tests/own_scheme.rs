@@ -19,6 +19,8 @@ fn ack(seq: u64, snd_nxt: u64, rtt_us: u64) -> Ack<'static> {
         seq,
         newly_acked: 1456,
         snd_nxt,
+        packet: (seq - 1) / 1456,
+        next_packet: snd_nxt.div_ceil(1456),
         rtt: Some(Time::from_us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,

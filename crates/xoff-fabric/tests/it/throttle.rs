@@ -7,7 +7,7 @@ use xoff_fabric::settings::{
     Cbfc, CounterWidth, FlowControl, Forwarding, LinkCredits, Packets, Pfc, Settings, Switch,
 };
 use xoff_fabric::{Recording, Simulation, Stop};
-use xoff_schemes::throttle::{AnyThrottle, ThrottleState};
+use xoff_schemes::{AnyThrottle, ThrottleState};
 
 /// Two hosts send to a third over one switch at 100 Gbps, in frames of 1600 B: 100 flits of 16 B.
 fn two_to_one(flow_control: FlowControl, throttle: Option<serde_json::Value>) -> Simulation {

@@ -1,19 +1,19 @@
-//! DCQCN as NVIDIA (Mellanox) NICs ship it, after the simulator of HPCC's authors (its `cc_mode` 1).
+//! DCQCN as NVIDIA (Mellanox) NICs ship it, after the simulator of HPCC's authors (`cc_mode` 1).
 //!
-//! Marks come back on every ACK and only set two flags. From the first one on, α is updated each `alpha_timer`
+//! Marks come back on every ACK and only set two flags. From the first mark on, α is updated each `alpha_timer`
 //! by whether a mark came since the last update, and a pending cut is made each `decrease_timer`; the latter runs
-//! 1 ns behind the former, so that of two at the same moment α comes first. A cut starts the increase timer anew,
+//! 1 ns behind the former, so that of two at the same moment α comes first. A cut restarts the increase timer,
 //! whose steps are fast recovery (F of them), one additive increase, then hyper increases. There is no byte
 //! counter.
 //!
-//! α matters to cuts alone and is brought up to date there. Cuts are asked for only while one is pending, and the
+//! α matters to cuts alone and is brought up to date there. The cut's timer runs only while a cut is pending, and the
 //! increase timer stops at line rate: a flow that is not held back costs no event.
 
 use xoff_engine::{Rate, Time};
 
 use super::rates::{Rates, decayed};
-use crate::seams::Ack;
 use crate::signals::Mark;
+use crate::traits::Ack;
 
 /// Parameters with their defaults filled in; see [`super::Dcqcn`].
 #[derive(Clone, Debug)]
@@ -42,7 +42,7 @@ pub struct Sender {
     marked_since_update: bool,
     /// The next update of α; [`Time::NEVER`] before the first mark.
     alpha_at: Time,
-    /// From where the decrease timer counts its periods.
+    /// The moment from which the decrease timer counts its periods.
     decrease_origin: Time,
     /// When the pending cut is made; [`Time::NEVER`] without one.
     cut_at: Time,
@@ -78,7 +78,7 @@ impl Sender {
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
-        // What is due comes before the ACK, whoever calls first.
+        // Timers that are due come before the ACK, whatever the order of the calls.
         self.advance(ack.now);
         if ack.mark == Mark::Ce {
             self.on_mark(ack.now);
@@ -103,7 +103,7 @@ impl Sender {
     }
 
     /// Makes cuts and increases up to `now`. Of two at the same moment the increase comes first, as its timer was set
-    /// before: with an increase timer that is a multiple of the decrease timer's period, that is each time.
+    /// earlier, which is always so if the increase timer is a multiple of the decrease timer's period.
     pub(super) fn advance(&mut self, now: Time) {
         loop {
             let next = self.next_timer();

@@ -1,11 +1,22 @@
 //! DCQCN: ECN-based rate control for RoCEv2 (Zhu et al., SIGCOMM 2015), and the form that NVIDIA (Mellanox) NICs
-//! ship, as the simulator of HPCC's authors has it.
+//! ship, as in the simulator of HPCC's authors.
 //!
 //! - [`paper`]: CNPs cut the rate at once; a timer and a byte counter raise it.
 //! - [`mellanox`]: marks come back on ACKs; three timers update α, cut and raise.
 //! - [`notification`]: the receiver's CNPs, for the paper's form.
 //!
 //! Both start at line rate without a window. The congestion point is a detector of its own, RED in both sources.
+//!
+//! # Reordering
+//!
+//! CNPs and marks count when they come; nothing is compared with the order of packets. Of the marks on ACKs only
+//! whether one came in a period counts.
+//!
+//! # Idle
+//!
+//! Rate, α and timers belong to the QP (section 3.1), and the sources tie the timers to CNPs and time alone, not to
+//! packets. So they run on: α decays, a pending cut is made, and the rate recovers up to line rate. The byte counter
+//! counts sent bytes and stands. Adapters that drop a QP's state after a while are not modelled.
 
 pub mod mellanox;
 pub mod notification;
@@ -17,10 +28,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::seams::{
-    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Sent, Silent,
-};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{
+    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Sent,
+};
 use notification::CnpPacer;
 
 /// Which of the two algorithms.
@@ -30,7 +42,7 @@ pub enum Variant {
     /// The published algorithm (SIGCOMM 2015, section 3).
     #[default]
     Paper,
-    /// NVIDIA (Mellanox) firmware as the simulator of HPCC's authors has it.
+    /// NVIDIA (Mellanox) firmware as in the simulator of HPCC's authors.
     Mellanox,
 }
 
@@ -50,7 +62,7 @@ pub enum Np {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Undetermined {
-    /// Starts recovery anew from the rate in force and leaves rate and α as they are (TCD's released simulator).
+    /// Restarts recovery from the current rate and leaves rate and α as they are (TCD's released simulator).
     Hold,
     /// Nothing at all (TCD, section 4, read literally).
     Ignore,
@@ -64,10 +76,10 @@ pub struct Dcqcn {
     pub variant: Variant,
     /// Gain g of the congestion estimate α, without unit, above 0 and at most 1. Default 1/256 (both sources).
     pub g: f64,
-    /// α at a flow's first CNP, without unit, from 0 to 2. Default 1 (both sources); the simulator on which TCD
-    /// builds has 0.5.
+    /// α at a flow's first CNP, without unit, from 0 to 2. Default 1 (both sources); 0.5 in the simulator on which TCD
+    /// builds.
     pub initial_alpha: f64,
-    /// Period of the updates of α: in `paper` the silence after which it decays, in `mellanox` unconditional.
+    /// Period of the updates of α: in `paper` the time without a CNP after which α decays, in `mellanox` unconditional.
     /// Default 55 us in `paper` (SIGCOMM 2015, section 3.1), 1 us in `mellanox`.
     pub alpha_timer: Option<Time>,
     /// `mellanox` only: period at which a pending cut is made. Default 4 us.
@@ -86,9 +98,9 @@ pub struct Dcqcn {
     pub r_hai: Option<Rate>,
     /// Hyper increase follows additive increase. Default true.
     pub hyper: bool,
-    /// The least rate, in bits a second. Default 100 Mb/s.
+    /// The minimum rate, in bits a second. Default 100 Mb/s.
     pub min_rate: Rate,
-    /// Every cut sets the target rate to the rate before it; without, only a cut that follows an increase does.
+    /// Every cut sets the target rate to the rate before the cut; otherwise only a cut that follows an increase does.
     /// Default true in `paper`, false in `mellanox`.
     pub clamp_target: Option<bool>,
     /// Limits the bytes in flight to the NIC's bandwidth-delay product times rate over line rate (`dcqcn_vwin`
@@ -224,13 +236,16 @@ impl ReactionPoint for Reaction {
             sender.on_cnp(now, cnp.mark);
         }
     }
-    /// For schemes that have DCQCN under them: the current rate falls to what a switch grants, the target rate and α
-    /// stay, and recovery begins anew.
+    /// For schemes with DCQCN as their base: the current rate falls to what a switch grants, the target rate and α
+    /// stay, and recovery restarts.
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
         match self {
             Reaction::Paper(sender) => sender.grant(now, cnm.rate),
             Reaction::Mellanox(sender) => sender.grant(now, cnm.rate),
         }
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.on_timer(now);
     }
     fn on_timer(&mut self, now: Time) {
         match self {
@@ -268,7 +283,8 @@ impl Scheme for Dcqcn {
         "Zhu et al., Congestion Control for Large-Scale RDMA Deployments, SIGCOMM 2015";
     type Reaction = Reaction;
     type Notification = CnpPacer;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_variant()?;
@@ -338,7 +354,7 @@ impl Scheme for Dcqcn {
             Variant::Mellanox => CnpPacer::silent(),
         }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -3,19 +3,19 @@
 use xoff_engine::Time;
 
 use super::Np;
-use crate::seams::{Arrival, Cnp, NotificationPoint};
 use crate::signals::Mark;
+use crate::traits::{Arrival, Cnp, NotificationPoint};
 
-/// Sends the CNPs of one flow. A CNP reports the greatest mark since the one before.
+/// Sends the CNPs of one flow. A CNP reports the greatest mark since the previous CNP.
 #[derive(Clone, Debug)]
 pub struct CnpPacer {
-    /// None: marks come back on ACKs and nothing is sent.
+    /// `None`: marks come back on ACKs and nothing is sent.
     rule: Option<Np>,
     interval: Time,
     pending: Mark,
     /// When the pending mark is reported; [`Time::NEVER`] without one.
     due: Time,
-    /// [`Np::Immediate`]: from when a mark is reported at once. [`Np::Periodic`]: the flow's first packet.
+    /// [`Np::Immediate`]: the time from which a mark is reported at once. [`Np::Periodic`]: the flow's first packet.
     reference: Option<Time>,
 }
 

@@ -3,18 +3,18 @@
 //! A CNP cuts the rate with the α of before, then raises α. From then on a timer and a counter of sent bytes step
 //! the rate up, each with a count of its own since the last CNP: fast recovery while both have seen fewer than F
 //! steps, hyper increase once both have seen F, additive increase in between. A step looks at the counts before
-//! it, so that each alone makes F steps of fast recovery.
+//! the step, so that each alone makes F steps of fast recovery.
 //!
-//! α decays once for each `alpha_timer` without a CNP. Nothing asks for it between CNPs, so it is brought up to
-//! date at the next one and needs no timer. The increase timer stops at line rate: a flow that is not held back
+//! α decays once for each `alpha_timer` without a CNP. Nothing reads α between CNPs, so α is brought up to
+//! date at the next CNP and needs no timer. The increase timer stops at line rate: a flow that is not held back
 //! costs no event.
 
 use xoff_engine::{Bytes, Rate, Time};
 
 use super::Undetermined;
 use super::rates::{Rates, decayed};
-use crate::seams::Sent;
 use crate::signals::Mark;
+use crate::traits::Sent;
 
 /// Parameters with their defaults filled in; see [`super::Dcqcn`].
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ pub struct Sender {
     settings: Settings,
     rates: Rates,
     alpha: f64,
-    /// Since when α decays; [`Time::NEVER`] before the first CNP.
+    /// The moment from which α decays; [`Time::NEVER`] before the first CNP.
     alpha_since: Time,
     timer_steps: u32,
     byte_steps: u32,
@@ -90,7 +90,7 @@ impl Sender {
     }
 
     pub(super) fn on_cnp(&mut self, now: Time, mark: Mark) {
-        // A timer of the same moment goes first, whatever the order of the calls.
+        // A timer at the same moment comes first, whatever the order of the calls.
         self.advance(now);
         match (mark, self.settings.undetermined) {
             (Mark::None, _) | (Mark::Ue, Undetermined::Ignore) => return,

@@ -2,15 +2,15 @@
 
 use xoff_engine::{Rate, Time};
 
-use crate::seams::FlowEnv;
+use crate::traits::FlowEnv;
 
-/// R_C and R_T in bits a second, and what follows from them.
+/// R_C and R_T in bits a second, and the rate and window that follow from them.
 #[derive(Clone, Debug)]
 pub struct Rates {
     current: f64,
     target: f64,
     line: f64,
-    least: f64,
+    min: f64,
     /// Bytes of window for each bit a second; zero for no window.
     window_per_bps: f64,
     rate: Rate,
@@ -28,7 +28,7 @@ impl Rates {
             current: line,
             target: line,
             line,
-            least: min_rate.min(env.line_rate).0 as f64,
+            min: min_rate.min(env.line_rate).0 as f64,
             window_per_bps: if limit_window { bdp / line } else { 0.0 },
             rate: env.line_rate,
             window: u64::MAX,
@@ -43,7 +43,7 @@ impl Rates {
         if follow {
             self.target = self.current;
         }
-        self.current = (self.current * (1.0 - alpha / 2.0)).max(self.least);
+        self.current = (self.current * (1.0 - alpha / 2.0)).max(self.min);
         if self.whole_bits {
             self.current = self.current.trunc();
         }
@@ -52,25 +52,25 @@ impl Rates {
 
     /// Lowers the rate to `granted`, if that is less, and leaves the target.
     pub(super) fn grant(&mut self, granted: Rate) {
-        self.current = self.current.min(granted.0 as f64).max(self.least);
+        self.current = self.current.min(granted.0 as f64).max(self.min);
         self.state();
     }
 
-    /// Sets the target to the rate in force.
+    /// Sets the target to the current rate.
     pub(super) fn hold(&mut self) {
         self.target = self.current;
     }
 
-    /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to it.
+    /// One step of increase: the target rises by `step` bits a second, the rate halves its distance to the target.
     pub(super) fn raise(&mut self, step: f64) {
         self.target = (self.target + step).min(self.line);
         if self.whole_bits {
-            // At the line rate the halves of odd rates leave it a bit below; it stays there.
+            // At the line rate the halves of odd rates leave the rate a bit below, where it stays.
             self.current = (self.target / 2.0).trunc() + (self.current / 2.0).trunc();
             return self.state();
         }
         self.current = (self.target + self.current) / 2.0;
-        // Below the resolution of a rate the halving has come to its end.
+        // Below the resolution of a rate the halving ends.
         if self.line - self.current < 0.5 {
             self.current = self.line;
         }
@@ -84,7 +84,7 @@ impl Rates {
         }
     }
 
-    /// Nothing is left to recover.
+    /// Whether nothing is left to recover.
     pub(super) fn at_line_rate(&self) -> bool {
         self.current >= self.line
     }

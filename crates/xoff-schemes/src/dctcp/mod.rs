@@ -2,12 +2,25 @@
 //!
 //! Switches mark what leaves a queue longer than K (the detector `red` with `step`), the receiver
 //! echoes each mark, and the sender keeps α, a running estimate of the share of marked bytes, updated once a window of
-//! data. The first mark of a window cuts it to 1 - α/2 of itself; otherwise it grows as TCP's does.
+//! data. The first mark of a window cuts the window to 1 - α/2 of itself; otherwise the window grows as TCP's does.
 //!
-//! What the paper leaves to TCP is RFC 5681's: slow start up to a threshold, then one packet a round trip; a loss
-//! halves the window; no growth while something else than the window holds the flow back. The one departure is the
-//! start: as RDMA flows do, a flow begins with the bandwidth-delay product, which is the threshold as well.
-//! [`rate_form`] steers a rate instead, as the simulator of HPCC's authors does.
+//! For what the paper leaves to TCP, RFC 5681 applies: slow start up to a threshold, then one packet a round trip; a
+//! loss halves the window; no growth while something other than the window holds the flow back. The one departure is
+//! the start: as RDMA flows do, a flow begins with the bandwidth-delay product, which is the threshold as well.
+//! [`rate_form`] steers a rate instead, as in the simulator of HPCC's authors.
+//!
+//! # Reordering
+//!
+//! A window of data is counted in packets: it ends with the first ACK of a packet sent after the last one ended. ACKs
+//! of older packets end no window and start no second cut; their marks and bytes count in the current window. While
+//! packets overtake each other, the bytes in flight by which growth is judged include those that wait behind a gap at
+//! the receiver.
+//!
+//! # Idle
+//!
+//! RFC 8257 leaves idle connections to TCP, and RFC 5681, section 4.1, would begin with slow start again after an
+//! idleness of a retransmission timeout. RDMA flows do not begin with slow start, so xoff keeps window, threshold and
+//! α. The window does not grow during idleness, since only ACKs make it grow.
 
 pub mod rate_form;
 
@@ -17,12 +30,11 @@ use xoff_engine::{Bytes, Rate, Time};
 
 use self::rate_form::RateSender;
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::red::Red;
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{Mark, Signals};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
-/// Parameters of DCTCP. Where the scenario has no detector, K is 30 KB for each 10 Gb/s of the port.
+/// Parameters of DCTCP. If the scenario names no detector, K is 30 KB for each 10 Gb/s of the port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Dctcp {
@@ -34,14 +46,15 @@ pub struct Dctcp {
     pub initial_alpha: f64,
     /// Increase a round trip, in bytes. Default: the payload of a full packet (RFC 5681, section 3.1).
     pub w_ai: Option<Bytes>,
-    /// Increase a round trip as a rate, in bits a second, in place of `w_ai`, which is this times T. Default: none.
+    /// Increase a round trip as a rate, in bits a second, in place of `w_ai`, which is this rate times T. Default:
+    /// none.
     pub r_ai: Option<Rate>,
-    /// Window of a new flow, in bytes; below the bandwidth-delay product of its NIC it doubles each round trip up to
-    /// there, or to the first mark. Only with `form = "window"`. Default: that product, as RDMA flows begin.
+    /// Window of a new flow, in bytes; below the bandwidth-delay product of its NIC the window doubles each round trip
+    /// up to that product, or to the first mark. Only with `form = "window"`. Default: that product, as for RDMA flows.
     pub initial_window: Option<Bytes>,
-    /// The least window, in full packets. Only with `form = "window"`. Default 2 (RFC 5681, equation 4).
+    /// The minimum window, in full packets. Only with `form = "window"`. Default 2 (RFC 5681, equation 4).
     pub min_window: Option<u32>,
-    /// The least rate, in bits a second. Only with `form = "rate"`. Default 100 Mb/s (HPCC's authors' simulator).
+    /// The minimum rate, in bits a second. Only with `form = "rate"`. Default 100 Mb/s (HPCC's authors' simulator).
     pub min_rate: Option<Rate>,
 }
 
@@ -67,12 +80,12 @@ pub enum Form {
     /// The window; packets go at line rate as it lets them (DCTCP, section 3).
     #[default]
     Window,
-    /// The rate in whole bits a second, from line rate down; the window is its share of the bandwidth-delay product,
-    /// rounded down (HPCC's authors' simulator).
+    /// The rate in whole bits a second, from line rate down; the window is the rate's share of the bandwidth-delay
+    /// product, rounded down (HPCC's authors' simulator).
     Rate,
 }
 
-/// K for each 10 Gb/s, of HPCC's authors.
+/// K for each 10 Gb/s (HPCC's authors).
 const STEP: Bytes = Bytes(30_000);
 const MIN_WINDOW: u32 = 2;
 const MIN_RATE: Rate = Rate::from_mbps(100);
@@ -97,7 +110,7 @@ impl ReactionPoint for DctcpSender {
     fn on_loss(&mut self, _now: Time) {
         match self {
             DctcpSender::Window(sender) => sender.on_loss(),
-            DctcpSender::Rate(_) => {} // that simulator's does nothing
+            DctcpSender::Rate(_) => {} // in that simulator a loss changes nothing
         }
     }
     #[inline]
@@ -125,23 +138,23 @@ pub struct WindowSender {
     alpha: f64,
     /// Bytes a round trip.
     increase: f64,
-    least: f64,
-    /// Up to which slow start goes.
+    min: f64,
+    /// The window at which slow start ends.
     threshold: f64,
     window: f64,
-    /// The bytes whose marks α counts next end here.
+    /// The window of data whose marks α counts ends with an ACK of this packet or a later one.
     observed_until: u64,
     acked: u64,
     marked: u64,
-    /// After a cut, until a byte beyond this is acknowledged: neither cut nor growth.
+    /// After a cut, until this packet or a later one is acknowledged: neither cut nor growth.
     reduced_until: Option<u64>,
-    snd_nxt: u64,
+    next_packet: u64,
 }
 
 impl WindowSender {
     fn new(params: &Dctcp, env: &FlowEnv) -> Self {
         let bdp = env.line_rate.bytes_in(env.base_rtt) as f64;
-        let least = f64::from(params.min_window.unwrap_or(MIN_WINDOW)) * env.payload as f64;
+        let min = f64::from(params.min_window.unwrap_or(MIN_WINDOW)) * env.payload as f64;
         let increase = match params.r_ai {
             Some(rate) => rate.bytes_per_ps() * env.base_rtt.0 as f64,
             None => params.w_ai.map_or(env.payload, |w| w.0) as f64,
@@ -152,14 +165,14 @@ impl WindowSender {
             g: params.g,
             alpha: params.initial_alpha,
             increase,
-            least,
+            min,
             threshold: bdp,
-            window: params.initial_window.map_or(bdp, |w| w.0 as f64).max(least),
+            window: params.initial_window.map_or(bdp, |w| w.0 as f64).max(min),
             observed_until: 0,
             acked: 0,
             marked: 0,
             reduced_until: None,
-            snd_nxt: 0,
+            next_packet: 0,
         }
     }
 
@@ -171,16 +184,16 @@ impl WindowSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
         let marked = ack.mark == Mark::Ce;
-        self.snd_nxt = ack.snd_nxt;
+        self.next_packet = ack.next_packet;
         self.acked += ack.newly_acked;
         self.marked += if marked { ack.newly_acked } else { 0 };
-        if ack.seq > self.observed_until && self.acked > 0 {
+        if ack.packet >= self.observed_until && self.acked > 0 {
             let share = self.marked as f64 / self.acked as f64;
             self.alpha = (1.0 - self.g) * self.alpha + self.g * share;
             (self.acked, self.marked) = (0, 0);
-            self.observed_until = ack.snd_nxt;
+            self.observed_until = ack.next_packet;
         }
-        if self.reduced_until.is_some_and(|end| ack.seq > end) {
+        if self.reduced_until.is_some_and(|end| ack.packet >= end) {
             self.reduced_until = None;
         }
         if self.reduced_until.is_some() {
@@ -194,12 +207,12 @@ impl WindowSender {
     }
 
     fn reduce(&mut self, share: f64) {
-        self.window = (self.window * share).max(self.least);
+        self.window = (self.window * share).max(self.min);
         self.threshold = self.window;
-        self.reduced_until = Some(self.snd_nxt);
+        self.reduced_until = Some(self.next_packet);
     }
 
-    /// Grows the window, if it was what held the flow back: if it had no room for another full packet.
+    /// Grows the window if the window held the flow back, that is, had no room for another full packet.
     #[inline]
     fn grow(&mut self, ack: &Ack<'_>) {
         let in_flight = ack.snd_nxt - ack.seq.min(ack.snd_nxt) + ack.newly_acked;
@@ -226,8 +239,9 @@ impl Scheme for Dctcp {
     const TITLE: &'static str = "DCTCP: window from the share of marked bytes";
     const SOURCE: &'static str = "Alizadeh et al., Data Center TCP (DCTCP), SIGCOMM 2010";
     type Reaction = DctcpSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("g", self.g, 0.0, 1.0)?;
@@ -275,8 +289,8 @@ impl Scheme for Dctcp {
     fn signals(&self) -> Signals {
         Signals { ecn: true, acks: true, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Red(Red::step(STEP))
+    fn detector(&self) -> Red {
+        Red::step(STEP)
     }
     fn reaction(&self, env: &FlowEnv) -> DctcpSender {
         match self.form {
@@ -284,10 +298,10 @@ impl Scheme for Dctcp {
             Form::Rate => DctcpSender::Rate(RateSender::new(self, env)),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

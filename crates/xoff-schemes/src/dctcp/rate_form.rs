@@ -1,15 +1,15 @@
-//! DCTCP's sender as the simulator of HPCC's authors reckons it (its `cc_mode` 8): a rate in whole bits a second from
+//! DCTCP's sender as in the simulator of HPCC's authors (`cc_mode` 8): a rate in whole bits a second from
 //! line rate down, and the window W R / C, rounded down, with W the bandwidth-delay product.
 //!
-//! It differs from the paper's in more than roundings: α counts marked ACKs over the packets that were in flight, and
-//! one more, when the count began; the first round trip's marks go into the second's count; the rate rises once a round
-//! trip, by a fixed step, and never above line rate.
+//! The differences from the paper are more than roundings: α counts marked ACKs over the packets that were in flight,
+//! and one more, when the count began; the first round trip's marks go into the second's count; the rate rises once a
+//! round trip, by a fixed step, and never above line rate.
 
 use xoff_engine::Rate;
 
 use super::{Dctcp, MIN_RATE};
-use crate::seams::{Ack, FlowEnv};
 use crate::signals::Mark;
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -18,18 +18,18 @@ pub struct RateSender {
     alpha: f64,
     /// Increase a round trip, bit/s.
     increase: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     /// Window at line rate, in bytes.
     full_window: u64,
     payload: u64,
     rate: u64,
-    /// The round trip at hand ends with the ACK of a byte beyond this; 0 before the first.
+    /// The current round trip ends with an ACK of this packet or a later one; 0 before the first.
     round_until: u64,
     marked_acks: u64,
     /// Packets over which `marked_acks` is a share.
     packets: u64,
-    /// After a cut, until a byte beyond this is acknowledged: neither cut nor growth.
+    /// After a cut, until this packet or a later one is acknowledged: neither cut nor growth.
     reduced_until: Option<u64>,
 }
 
@@ -47,8 +47,8 @@ impl RateSender {
             g: params.g,
             alpha: params.initial_alpha,
             increase,
-            least: params.min_rate.unwrap_or(MIN_RATE).0.min(line),
-            most: line,
+            min: params.min_rate.unwrap_or(MIN_RATE).0.min(line),
+            max: line,
             full_window: env.line_rate.bytes_in(env.base_rtt).max(1),
             payload: env.payload.max(1),
             rate: line,
@@ -68,19 +68,19 @@ impl RateSender {
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let marked = ack.mark == Mark::Ce;
         self.marked_acks += u64::from(marked);
-        let round_ends = ack.seq > self.round_until;
+        let round_ends = ack.packet >= self.round_until;
         if round_ends {
             self.end_round(ack);
         }
-        if self.reduced_until.is_some_and(|end| ack.seq > end) {
+        if self.reduced_until.is_some_and(|end| ack.packet >= end) {
             self.reduced_until = None;
         }
         if marked && self.reduced_until.is_none() {
-            self.rate = ((self.rate as f64 * (1.0 - self.alpha / 2.0)) as u64).max(self.least);
-            self.reduced_until = Some(ack.snd_nxt);
+            self.rate = ((self.rate as f64 * (1.0 - self.alpha / 2.0)) as u64).max(self.min);
+            self.reduced_until = Some(ack.next_packet);
         }
         if round_ends && self.reduced_until.is_none() {
-            self.rate = self.rate.saturating_add(self.increase).min(self.most);
+            self.rate = self.rate.saturating_add(self.increase).min(self.max);
         }
     }
 
@@ -94,7 +94,7 @@ impl RateSender {
             ack.seq.min(ack.snd_nxt)
         };
         self.packets = (ack.snd_nxt - counted_from) / self.payload + 1;
-        self.round_until = ack.snd_nxt;
+        self.round_until = ack.next_packet;
     }
 
     #[inline]
@@ -104,7 +104,7 @@ impl RateSender {
 
     #[inline]
     pub(super) fn window(&self) -> u64 {
-        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most);
+        let window = u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.max);
         (window as u64).max(1)
     }
 }

@@ -1,19 +1,18 @@
-//! FECN: how InfiniBand's switches mark (InfiniBand Architecture Specification 1.4, Volume 1, Annex A10, as TCD, SIGCOMM
-//! 2021, section 2.1, and the documentation of OpenSM's fields state it).
+//! FECN: how InfiniBand's switches mark (InfiniBand Architecture Specification 1.4, Volume 1, Annex A10, as TCD,
+//! SIGCOMM 2021, section 2.1, and the documentation of OpenSM's fields state it).
 //!
-//! A port whose queue is above the threshold is the *root* of congestion if it has credits to send, and a *victim* if its
-//! packets are delayed for lack of credits. Roots mark. Victims do so where the victim mask has their port, as it usually
-//! has those to hosts: behind them there is no switch that could be the root.
+//! A port whose queue is above the threshold is the *root* of congestion if it has credits to send, and a *victim* if
+//! its packets are delayed for lack of credits. Roots mark. Victims mark if the victim mask includes their port, as it
+//! usually includes ports to hosts: behind those there is no switch that could be the root.
 //!
-//! Which packets of a port that had no credits a while ago are delayed, the sources leave open: see [`Delayed`].
+//! The sources leave open which packets of a port that had no credits a while ago are delayed: see [`Delayed`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Bytes;
 
-use super::DetectorParams;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
 
 /// The largest value of the field Packet_Size: 255 units of 64 B.
 const LARGEST_PACKET_SIZE: Bytes = Bytes(255 * 64);
@@ -22,11 +21,11 @@ const LARGEST_PACKET_SIZE: Bytes = Bytes(255 * 64);
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Delayed {
-    /// The one at the head, which the credits came for. Those behind it find credits when their turn comes: the port
+    /// The packet at the head, for which the credits came. Packets behind it find credits at their turn: the port
     /// is a root again.
     #[default]
     Head,
-    /// All that were in the queue when credits came. Only packets that arrive after that make the port a root.
+    /// All packets that were in the queue when credits came. Only packets that arrive after that make the port a root.
     Queued,
 }
 
@@ -34,12 +33,12 @@ pub enum Delayed {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VictimMask {
-    /// Those to hosts.
+    /// Ports to hosts.
     #[default]
     Hosts,
-    /// None.
+    /// No port.
     None,
-    /// All.
+    /// All ports.
     All,
 }
 
@@ -47,19 +46,19 @@ pub enum VictimMask {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Fecn {
-    /// Queue length above which packets may be marked, in bytes; with 0 any backlog will do. Default 50 KB (TCD, section
-    /// 3.1.1); the specification's scale from 0 to 15 means what a switch's maker says.
+    /// Queue length above which packets may be marked, in bytes; with 0 any backlog is enough. Default 50 KB (TCD,
+    /// section 3.1.1); the specification's scale from 0 to 15 means what a switch's maker defines.
     pub threshold: Bytes,
-    /// Packets that may be marked and are not between two that are, without unit; 0 marks each. Where the specification
-    /// speaks of their mean number, it is the same each time here. Default 0.
+    /// Packets between two marks that may be marked and are not, without unit; 0 marks each packet. The specification
+    /// speaks of their mean number; here the number is the same each time. Default 0.
     pub marking_rate: u16,
-    /// The least packet that may be marked, in bytes on the wire, at most 16,320 B (255 units of 64 B). Default 0.
+    /// The minimum packet that may be marked, in bytes on the wire, at most 16,320 B (255 units of 64 B). Default 0.
     pub packet_size: Bytes,
     /// Ports that mark as victims too. Default `hosts`.
     pub victim_mask: VictimMask,
     /// Which packets count as delayed for lack of credits once there are some: the one at the `head` of the queue, as a
-    /// port is a root while it has credits, or all that were `queued` then (TCD, section 3.1.1, has FECN err on "packets
-    /// arriving after the arrival of new credits"). Default `head`.
+    /// port is a root while it has credits, or all that were `queued` then (in TCD, section 3.1.1, FECN errs on
+    /// "packets arriving after the arrival of new credits"). Default `head`.
     pub delayed: Delayed,
 }
 
@@ -81,7 +80,7 @@ pub struct FecnMarker {
     threshold: u64,
     packet_size: u64,
     marking_rate: u16,
-    /// Victims mark too.
+    /// Whether victims mark too.
     masked: bool,
     delayed: Delayed,
     /// Packets in the queue that a lack of credits has delayed.
@@ -92,7 +91,7 @@ pub struct FecnMarker {
 
 impl Detector for FecnMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         let victim = self.held_up > 0;
         self.held_up = self.held_up.saturating_sub(1);
         let eligible = queue.bytes > self.threshold && packet.bytes >= self.packet_size;
@@ -125,8 +124,8 @@ impl DetectorParams for Fecn {
         if self.packet_size <= LARGEST_PACKET_SIZE {
             return Ok(());
         }
-        let (given, most) = (self.packet_size, LARGEST_PACKET_SIZE);
-        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {most}")))
+        let (given, max) = (self.packet_size, LARGEST_PACKET_SIZE);
+        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {max}")))
     }
 
     fn detector(&self, env: &PortEnv) -> FecnMarker {
@@ -146,7 +145,7 @@ impl DetectorParams for Fecn {
     }
 }
 
-/// An error of FECN's parameters where they are a table of another detector's.
+/// An error of FECN's parameters inside another detector's table.
 pub(super) fn nested(error: ParamError) -> ParamError {
     let key = "fecn.packet_size";
     ParamError { key, message: error.message.replacen(&format!("`{}`", error.key), &format!("`{key}`"), 1) }

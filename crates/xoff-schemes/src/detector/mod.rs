@@ -1,7 +1,6 @@
-//! Detectors: what an egress queue marks packets by. They combine with any scheme that reacts to marks.
+//! The list of detectors. A detector combines with any scheme that reacts to marks.
 //!
-//! A new detector adds a file, which implements [`DetectorParams`], and one line in the list at the end of this
-//! one.
+//! A new detector adds a file that implements [`DetectorParams`], and one line in the list at the end of this file.
 
 pub mod fecn;
 pub mod np_ecn;
@@ -10,46 +9,12 @@ pub mod tcd;
 pub mod ternary;
 
 use schemars::JsonSchema;
-use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
-use crate::registry::SchemeInfo;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, PortState, QueueView};
+use crate::catalogue::CatalogueEntry;
 use crate::signals::Mark;
-
-/// A detector's parameters: they parse from a scenario, carry their documentation into the schema, and make the
-/// detector of each egress queue.
-pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
-    /// The name in scenarios.
-    const NAME: &'static str;
-    /// One line on what it is.
-    const TITLE: &'static str;
-    /// Where it is published.
-    const SOURCE: &'static str;
-    /// Whether its queues have states to record.
-    const HAS_STATES: bool = false;
-    /// Whether it differs from plain marking only where flow control stops queues.
-    const NEEDS_PAUSES: bool = false;
-    /// The detector itself.
-    type Detector: Detector;
-
-    /// Refuses values that make no sense.
-    fn validate(&self) -> Result<(), ParamError> {
-        Ok(())
-    }
-    /// Fills in what follows from the detector that the scheme has of its own accord.
-    fn serve(self, _own: &AnyDetector) -> Self {
-        self
-    }
-    /// Refuses a switch port's rate for which there are no parameters.
-    fn accepts(&self, _rate: Rate) -> Result<(), ParamError> {
-        Ok(())
-    }
-    /// The detector of an egress queue, at a rate that is accepted. Defaults that depend on the port are filled in
-    /// here.
-    fn detector(&self, env: &PortEnv) -> Self::Detector;
-}
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, PortState, QueueView};
 
 macro_rules! detectors {
     ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
@@ -63,21 +28,25 @@ macro_rules! detectors {
         pub enum AnyMarker { $($(#[$doc])* $variant(<$params as DetectorParams>::Detector)),* }
 
         /// Every detector, in the order of the list.
-        pub fn catalogue() -> Vec<SchemeInfo> {
-            vec![$(SchemeInfo {
-                name: <$params as DetectorParams>::NAME,
-                title: <$params as DetectorParams>::TITLE,
-                source: <$params as DetectorParams>::SOURCE,
-                schema: schemars::schema_for!($params).to_value(),
-                defaults: serde_json::to_value(<$params>::default()).unwrap_or_default(),
-            }),*]
+        pub fn catalogue() -> Vec<CatalogueEntry> {
+            vec![$(CatalogueEntry::of::<$params>(
+                <$params as DetectorParams>::NAME,
+                <$params as DetectorParams>::TITLE,
+                <$params as DetectorParams>::SOURCE,
+            )),*]
         }
+
+        $(impl From<$params> for AnyDetector {
+            fn from(params: $params) -> Self {
+                AnyDetector::$variant(params)
+            }
+        })*
 
         impl AnyDetector {
             /// The names of all detectors.
             pub const NAMES: &'static [&'static str] = &[$(<$params as DetectorParams>::NAME),*];
 
-            /// The detector called `name`, its parameters read from `source`; none where there is no such one.
+            /// The detector called `name`, its parameters read from `source`; `None` if no detector has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as DetectorParams>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyDetector::$variant));
@@ -85,7 +54,7 @@ macro_rules! detectors {
                 let _ = source;
                 None
             }
-            /// Its name in scenarios.
+            /// The detector's name in scenarios.
             pub fn name(&self) -> &'static str {
                 match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::NAME),* }
             }
@@ -101,10 +70,6 @@ macro_rules! detectors {
             pub fn validate(&self) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }
             }
-            /// See [`DetectorParams::serve`].
-            pub fn serve(self, own: &AnyDetector) -> Self {
-                match self { $(AnyDetector::$variant(d) => AnyDetector::$variant(d.serve(own))),* }
-            }
             /// See [`DetectorParams::accepts`].
             pub fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
                 match self { $(AnyDetector::$variant(d) => d.accepts(rate)),* }
@@ -117,7 +82,7 @@ macro_rules! detectors {
 
         impl Detector for AnyMarker {
             #[inline]
-            fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+            fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
                 match self { $(AnyMarker::$variant(d) => d.on_dequeue(queue, packet)),* }
             }
             fn on_pause(&mut self, queue: &QueueView) {
@@ -143,4 +108,15 @@ detectors! {
     Fecn = fecn::Fecn;
     /// Ternary detection: congestion, no congestion, undetermined.
     Tcd = tcd::Tcd;
+}
+
+impl AnyDetector {
+    /// Fills in what follows from `own`, the default detector of the scheme: TCD wraps the scheme's own marking.
+    pub fn serve(self, own: &AnyDetector) -> Self {
+        match (self, own) {
+            (AnyDetector::Tcd(tcd), AnyDetector::Fecn(fecn)) => AnyDetector::Tcd(tcd.wrap_fecn(fecn)),
+            (AnyDetector::Tcd(tcd), _) => AnyDetector::Tcd(tcd.wrap_red()),
+            (other, _) => other,
+        }
+    }
 }

@@ -1,26 +1,25 @@
-//! NP-ECN, non-PAUSE ECN: packets that a PAUSE has held up are not marked (PCN: Cheng et al., Re-architecting Congestion
-//! Management in Lossless Ethernet, NSDI 2020, after its first author's simulator).
+//! NP-ECN, non-PAUSE ECN: packets that a PAUSE has delayed are not marked (PCN: Cheng et al., Re-architecting
+//! Congestion Management in Lossless Ethernet, NSDI 2020, after its first author's simulator).
 //!
-//! A counter takes the number of packets in the queue when flow control lets it go on. Each of these leaves unmarked and
-//! counts it down by one; a packet that leaves with the counter at zero may be marked.
+//! When flow control resumes the queue, a counter is set to the number of packets in it. Each of these leaves unmarked
+//! and lowers the counter by one; a packet that leaves while the counter is zero may be marked.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
-use super::DetectorParams;
 use super::red::{Red, RedMarker};
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
 
 /// When a packet that no PAUSE has held up is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rule {
-    /// Where another packet stays behind in the queue (PCN).
+    /// If another packet stays behind in the queue (PCN).
     #[default]
     Backlog,
-    /// Where RED marks it (the baseline of TCD's released simulator).
+    /// If RED marks the packet (the baseline of TCD's released simulator).
     Red,
 }
 
@@ -38,15 +37,15 @@ pub struct NpEcn {
 /// NP-ECN at an egress queue.
 #[derive(Clone, Debug)]
 pub struct NpEcnMarker {
-    /// None: a backlog is enough.
+    /// `None`: a backlog is enough.
     red: Option<RedMarker>,
-    /// Packets still in the queue that were there when it could go on.
+    /// Packets still in the queue that were there when it was resumed.
     held_up: u64,
 }
 
 impl Detector for NpEcnMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         // RED draws for every packet, so that what it draws for one does not depend on pauses.
         let mark = match &mut self.red {
             None if queue.bytes > 0 => Mark::Ce,

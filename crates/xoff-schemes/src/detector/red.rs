@@ -1,15 +1,13 @@
-//! RED as ECN switches have it for DCQCN: on the momentary queue length, as a packet leaves (Floyd and Jacobson,
+//! RED as in ECN switches for DCQCN: by the momentary queue length, as a packet leaves (Floyd and Jacobson,
 //! ToN 1993, without its average; DCQCN, SIGCOMM 2015, section 3.1, Figure 5).
 
-use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, SharedNs3Streams, Stream};
+use xoff_engine::{Bytes, Rate};
 
-use super::DetectorParams;
 use crate::check;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, MarkingRandom, PacketView, ParamError, PortEnv, QueueView};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -24,13 +22,13 @@ pub struct Red {
     /// Probability of a mark at `k_max`, towards which it rises linearly from `k_min`; without unit, from 0 to 1.
     /// Default 0.2 (production value, after HPCC's authors).
     pub p_max: f64,
-    /// Thresholds by the port's rate, in place of `k_min` and `k_max`; every rate that a switch's port has must be
+    /// Thresholds by the port's rate, in place of `k_min` and `k_max`; the rate of every switch port must be
     /// listed.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub rates: Vec<RedAtRate>,
-    /// Queue length for each 10 Gb/s of the port up to which nothing is marked, and above which everything is, in bytes:
-    /// DCTCP's K, in place of `k_min`, `k_max` and `rates`. Default: none, but 30 KB under `dctcp` where the scenario has
-    /// no detector (HPCC's authors).
+    /// Queue length for each 10 Gb/s of the port up to which nothing is marked, and above which everything is, in
+    /// bytes: DCTCP's K, in place of `k_min`, `k_max` and `rates`. Default: none, but 30 KB under `dctcp` if the
+    /// scenario names no detector (HPCC's authors).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Bytes>,
 }
@@ -53,12 +51,12 @@ pub struct RedAtRate {
     pub k_min: Bytes,
     /// Queue length above which everything is marked, in bytes.
     pub k_max: Bytes,
-    /// Probability of a mark at `k_max`; without it, the detector's.
+    /// Probability of a mark at `k_max`; `None` for the detector's.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub p_max: Option<f64>,
 }
 
-/// An error of RED's parameters where they are a table of another detector's.
+/// An error of RED's parameters inside another detector's table.
 pub(super) fn nested(error: ParamError) -> ParamError {
     let key = match error.key {
         "k_min" => "red.k_min",
@@ -77,8 +75,7 @@ pub struct RedMarker {
     k_max: u64,
     /// Probability for each byte above `k_min`.
     slope: f64,
-    stream: Stream,
-    ns3_streams: Option<SharedNs3Streams>,
+    random: MarkingRandom,
 }
 
 impl RedMarker {
@@ -90,7 +87,7 @@ impl RedMarker {
 
 impl Detector for RedMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, _packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, _packet: &PacketView) -> Mark {
         if queue.bytes <= self.k_min {
             return Mark::None;
         }
@@ -98,11 +95,7 @@ impl Detector for RedMarker {
             return Mark::Ce;
         }
         let probability = (queue.bytes - self.k_min) as f64 * self.slope;
-        let uniform = match &self.ns3_streams {
-            None => (self.stream.next_u64() >> 11) as f64 / (1u64 << 53) as f64,
-            Some(streams) => streams.next_uniform(),
-        };
-        if uniform < probability { Mark::Ce } else { Mark::None }
+        if self.random.next_uniform() < probability { Mark::Ce } else { Mark::None }
     }
 }
 
@@ -157,7 +150,7 @@ impl DetectorParams for Red {
         let k_max = k_max.max(k_min);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;
-        RedMarker { k_min, k_max, slope, stream: env.stream.clone(), ns3_streams: env.ns3_streams.clone() }
+        RedMarker { k_min, k_max, slope, random: env.random.clone() }
     }
 }
 

@@ -1,24 +1,24 @@
 //! TCD: ternary congestion detection (Zhang et al., Congestion Detection in Lossless Networks, SIGCOMM 2021).
 //!
-//! [`super::ternary`] holds the states; here are its numbers and the marks. Where thresholds stop the port (PFC),
+//! [`super::ternary`] holds the states; this file holds their numbers and the marks. If thresholds stop the port (PFC),
 //! max(T_on) follows from the link (Equation 3, section 4.3):
 //!
 //! ```text
 //! max(T_on) = (2 (B_1 - B_0) + tau C) / (2 epsilon C) + tau,   tau = 2 MTU / C + 2 t_p
 //! ```
 //!
-//! Where a lack of credits does that are updated in periods (InfiniBand), it is the period T_c: no ON is longer while a
-//! port waits for each update (Equation 5 ff., section 4.4). OFF is from where the next packet lacks credits to the
-//! update that lets it go.
+//! If a lack of credits stops the port and credits are updated in periods (InfiniBand), max(T_on) is the period T_c: no
+//! ON is longer while a port waits for each update (Equation 5 ff., section 4.4). OFF lasts from the moment at which
+//! the next packet lacks credits to the update that lets it go.
 //!
-//! TCD wraps the marking of the scheme that it serves, RED on Ethernet and FECN on InfiniBand. In FECN's place its marks
-//! have two bits: CE for a congested port, UE for an undetermined one.
+//! TCD wraps the marking of the scheme that it serves, RED on Ethernet and FECN on InfiniBand. In FECN's place its
+//! marks have two bits: CE for a congested port, UE for an undetermined one.
 //!
-//! Paper and released simulator differ. [`Rules`] are the rules of either, and these the numbers that stand there for
-//! links of 40 Gbps and 4 us: `max_on` 100.4 us by the equation, 97 us in the simulator's settings; `low` is not in
-//! the paper, and two frames in the simulator; growth is any in the paper, 0.9 MTU in the simulator. Where the paper
-//! has no number the threshold of the marking that TCD wraps is taken: no packet is marked CE up to K_min, or up to
-//! FECN's threshold. That one is many packets long, so there `low` is two frames with the paper's rules too.
+//! Paper and released simulator differ. [`Rules`] are the rules of either, and these are their numbers for links of 40
+//! Gbps and 4 us: `max_on` 100.4 us by the equation, 97 us in the simulator's settings; `low` is not in the paper, and
+//! two frames in the simulator; growth is any in the paper, 0.9 MTU in the simulator. If the paper has no number, the
+//! threshold of the marking that TCD wraps is taken: no packet is marked CE up to K_min, or up to FECN's threshold.
+//! FECN's threshold is many packets long, so with FECN `low` is two frames with the paper's rules too.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -27,10 +27,9 @@ use xoff_engine::{Bytes, Rate, Time};
 use super::fecn::{Fecn, FecnMarker};
 use super::red::{Red, RedMarker};
 use super::ternary::{Limits, Rules, Ternary};
-use super::{AnyDetector, DetectorParams};
 use crate::check;
-use crate::seams::{Detector, ParamError, Passing, PortEnv, PortState, QueueView};
 use crate::signals::Mark;
+use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, PortState, QueueView};
 
 /// Parameters of TCD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -39,37 +38,37 @@ pub struct Tcd {
     /// Whose rules: the paper's, or those of the simulator that its authors released. Default `paper`.
     pub rules: Rules,
     /// max(T_on): an egress that was stopped within this time is undetermined. Default by Equation 3 from the link and
-    /// its flow control; where credits are updated in periods, the period over `share` (section 4.4).
+    /// its flow control; if credits are updated in periods, the period over `share` (section 4.4).
     pub max_on: Option<Time>,
-    /// Equation 3: the least congestion degree epsilon of a flow that TCD is to see, as a share of the link's rate,
-    /// above 0 and at most 1. Default 0.05 (section 4.2).
+    /// Equation 3: the minimum congestion degree epsilon of a flow that TCD is to detect, as a share of the link's
+    /// rate, above 0 and at most 1. Default 0.05 (section 4.2).
     pub epsilon: f64,
     /// Equation 3: response time tau until a stop or a go takes effect. Default 2 MTU/C + 2 t_p of the link (section
     /// 4.3).
     pub tau: Option<Time>,
-    /// Equation 3: B_1 - B_0, the distance between the lengths that stop and free the sender, in bytes. Default that of
-    /// PFC: Xoff less Xon, or `resume_offset` with dynamic thresholds.
+    /// Equation 3: B_1 - B_0, the distance between the lengths that pause and resume the sender, in bytes. Default that
+    /// of PFC: Xoff less Xon, or `resume_offset` with dynamic thresholds.
     pub hysteresis: Option<Bytes>,
     /// Equation 3: the share of the link's rate that the priority may expect, above 0 and at most 1; max(T_on) is
     /// divided by it. Default 1 (section 4.5: "according to the expected proportion").
     pub share: f64,
-    /// Period T at which the length of a queue is looked at that was undetermined. Default max(T_on) (section 4.3).
+    /// Period T at which the length of a queue is examined after it was undetermined. Default max(T_on) (section 4.3).
     pub period: Option<Time>,
-    /// Queue length up to which one that was undetermined is not congested, in bytes. Default RED's K_min with the
+    /// Queue length up to which a queue that was undetermined is not congested, in bytes. Default RED's K_min with the
     /// paper's rules, two frames with FECN or with the rules of the released simulator.
     pub low: Option<Bytes>,
     /// `paper` only: queue length above which growth means congestion, in bytes. Default RED's K_min or FECN's
     /// threshold: the paper says "the threshold", and up to there nothing is marked.
     pub high: Option<Bytes>,
-    /// The least growth of the queue in a period that counts as growth, in bytes; with 0 a queue counts that has not
-    /// fallen (section 4.1: "otherwise, the port transits to the congestion state"). Default 1 B with the paper's rules
+    /// The minimum growth of the queue in a period that counts as growth, in bytes; with 0 a queue that has not fallen
+    /// counts (section 4.1: "otherwise, the port transits to the congestion state"). Default 1 B with the paper's rules
     /// (section 4.2: "if the queue length increases"), 0.9 of a frame's payload with those of the released simulator.
     pub rise: Option<Bytes>,
-    /// RED, where that is the marking which TCD wraps: it decides on CE where the port is not undetermined. Default: the
+    /// RED, if TCD wraps RED: it decides on CE while the port is not undetermined. Default: the
     /// scheme's own marking, RED or FECN.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub red: Option<Red>,
-    /// FECN, where that is the marking which TCD wraps, in place of RED.
+    /// FECN, if TCD wraps FECN in place of RED.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fecn: Option<Fecn>,
 }
@@ -94,6 +93,22 @@ impl Default for Tcd {
 }
 
 impl Tcd {
+    /// Wraps FECN with these parameters, unless the scenario gives the marking to wrap.
+    pub(super) fn wrap_fecn(mut self, fecn: &Fecn) -> Self {
+        if self.red.is_none() && self.fecn.is_none() {
+            self.fecn = Some(fecn.clone());
+        }
+        self
+    }
+
+    /// Wraps RED, unless the scenario gives the marking to wrap.
+    pub(super) fn wrap_red(mut self) -> Self {
+        if self.red.is_none() && self.fecn.is_none() {
+            self.red = Some(Red::default());
+        }
+        self
+    }
+
     /// max(T_on) at a port, given or by Equation 3.
     pub fn max_on(&self, port: &PortEnv) -> Time {
         if let Some(given) = self.max_on {
@@ -119,7 +134,7 @@ enum Own {
 }
 
 impl Own {
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         match self {
             Own::Red(red) => red.on_dequeue(queue, packet),
             Own::Fecn(fecn) => fecn.on_dequeue(queue, packet),
@@ -143,7 +158,7 @@ impl TcdMarker {
 
 impl Detector for TcdMarker {
     #[inline]
-    fn on_dequeue(&mut self, queue: &QueueView, packet: &Passing) -> Mark {
+    fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
         let own = &mut self.own;
         self.ternary.on_dequeue(queue.now, queue.bytes, || own.on_dequeue(queue, packet))
     }
@@ -187,16 +202,6 @@ impl DetectorParams for Tcd {
         }
     }
 
-    fn serve(mut self, own: &AnyDetector) -> Self {
-        if self.red.is_none() && self.fecn.is_none() {
-            match own {
-                AnyDetector::Fecn(fecn) => self.fecn = Some(fecn.clone()),
-                _ => self.red = Some(Red::default()),
-            }
-        }
-        self
-    }
-
     fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
         self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(super::red::nested))
     }
@@ -229,7 +234,7 @@ impl DetectorParams for Tcd {
 }
 
 impl Tcd {
-    /// Refuses parameters that the others leave without a meaning.
+    /// Refuses parameters that have no meaning beside the others.
     fn check_unused(&self) -> Result<(), ParamError> {
         if self.rules == Rules::Code && self.high.is_some() {
             let message = "`high` has no meaning with `rules = \"code\"`: expected to be left out";

@@ -1,19 +1,19 @@
 //! The three states of an egress queue and how one becomes another (TCD, SIGCOMM 2021, sections 4.1 and 4.2, Figures 6
 //! and 9).
 //!
-//! All that it knows of flow control is when the queue could go on after an OFF; what stopped it, PAUSE or a lack of
-//! credits, makes no difference. The states change where Figure 9 looks at them: as a packet leaves.
+//! The machine knows only when the queue was resumed after an OFF; whether PAUSE or a lack of credits stopped the queue
+//! makes no difference. The states change as a packet leaves (Figure 9).
 //!
-//! T_on is the time since the last OFF ended, without end where there was none. Up to max(T_on) the queue is
-//! undetermined. After that one whose last state was undetermined is watched, and marks nothing, until its length says
-//! what it is: see [`Rules`] for when. In the other two states the scheme's own marking decides, as in a lossy network.
+//! T_on is the time since the last OFF ended, infinite if there was none. Up to max(T_on) the queue is
+//! undetermined. After that a queue whose last state was undetermined is watched, and marks nothing, until its length
+//! decides: see [`Rules`] for when. In the other two states the scheme's own marking decides, as in a lossy network.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 
-use crate::seams::PortState;
 use crate::signals::Mark;
+use crate::traits::PortState;
 
 /// The paper's rules or those of its authors' simulator. They differ in numbers, which are parameters, and in what is
 /// listed here.
@@ -21,8 +21,8 @@ use crate::signals::Mark;
 #[serde(rename_all = "snake_case")]
 pub enum Rules {
     /// Figure 9. The first period T begins when max(T_on) has passed. A queue that has grown in a period and is longer
-    /// than `high` is congested, one of at most `low` is not. Later on a queue is congested once longer than `high`,
-    /// and no longer so at `low`.
+    /// than `high` is congested, a queue of at most `low` is not. Later on a queue is congested once longer than
+    /// `high`, and no longer so at `low`.
     #[default]
     Paper,
     /// The released simulator. When max(T_on) has passed the length is compared at once with that at the end of the
@@ -36,21 +36,21 @@ pub enum Rules {
 pub struct Limits {
     /// max(T_on).
     pub max_on: Time,
-    /// T: time between two looks at the queue's length.
+    /// T: time between two examinations of the queue's length.
     pub period: Time,
     /// Length up to which a queue is not congested, in bytes.
     pub low: u64,
     /// Length above which a queue may be congested, in bytes ([`Rules::Paper`]).
     pub high: u64,
-    /// The least growth in a period that counts as one, in bytes.
+    /// The minimum growth in a period that counts as one, in bytes.
     pub rise: u64,
 }
 
-/// What is to be done with a packet that leaves.
+/// What happens to a packet that leaves.
 enum Verdict {
     /// Marked UE.
     Undetermined,
-    /// Not marked: a queue that is watched.
+    /// Not marked, since the queue is watched.
     Unmarked,
     /// The scheme's own marking decides, in the congestion state just entered.
     Entered,
@@ -64,7 +64,7 @@ pub struct Ternary {
     rules: Rules,
     limits: Limits,
     state: PortState,
-    /// When the last OFF ended; none before the first.
+    /// When the last OFF ended; `None` before the first.
     on_since: Option<Time>,
     /// Length at that moment.
     bytes_at_on: u64,
@@ -103,7 +103,7 @@ impl Ternary {
         self.bytes_at_on = bytes;
     }
 
-    /// A packet leaves and `bytes` stay behind: its mark. `own` is the scheme's own marking, asked only where it decides.
+    /// A packet leaves and `bytes` stay behind: its mark. `own` is the scheme's own marking, called only if it decides.
     #[inline]
     pub fn on_dequeue(&mut self, now: Time, bytes: u64, own: impl FnOnce() -> Mark) -> Mark {
         match self.step(now, bytes) {

@@ -1,13 +1,30 @@
 //! HPCC: High Precision Congestion Control (Li et al., SIGCOMM 2019), Algorithm 1.
 //!
-//! Switches write their egress port's load into each data packet (INT), the receiver echoes it, and the sender
+//! Switches write their egress port's load into each data packet (INT), the receiver echoes the load, and the sender
 //! steers the bytes in flight towards a share `eta` of the bandwidth-delay product at the most loaded hop. FNCC
 //! prints the same algorithm as its Algorithm 3; [`InFlight`] and [`Window`] serve both schemes.
 //!
-//! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents it into the loop, which
-//! would weigh each new maximum on the way again. As in the authors' simulator the window stays between
-//! `min_rate * T` and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the
-//! rate instead, rounded as that simulator does.
+//! The load is averaged once per ACK, after the loop over hops: FNCC's listing indents the averaging into the loop,
+//! which would weigh each new maximum on the way again. As in the authors' simulator the window stays between `min_rate`
+//! times T and the NIC's bandwidth-delay product, and a flow starts with the latter. [`rate_form`] steers the rate
+//! instead, rounded as in that simulator.
+//!
+//! # Reordering
+//!
+//! A round trip is counted in packets: it ends with the first ACK of a packet sent after the last update of the
+//! reference window, and ACKs of older packets end none (the paper compares `ack.seq > lastUpdateSeq` with
+//! `lastUpdateSeq = snd_nxt`, which is the same as long as packets arrive in order). If an ACK's record of a hop is
+//! older than the record in memory, the differences of bytes and time would be negative: that hop is skipped, its u'
+//! stays, and the newer record stays in memory (see [`IntMemory::compare`]). An ACK whose records are all older leaves
+//! U as it is, and the window follows from U and the reference window as at any ACK. Records of different paths are not
+//! told apart, unless the paths differ in length.
+//!
+//! # Idle
+//!
+//! The paper says nothing of connections that are idle; xoff keeps the state. The window and U stay, and the first ACK
+//! after idleness measures the load over all of the idle time, with full weight, since tau = min(dt, T) = T. Hardware's
+//! counters wrap around after 16.8 ms (the clock) or 134 MB (the bytes, section 4.1): after an idleness in which that
+//! may happen the telemetry is forgotten, and the first ACK only fills the memory, as at the start of a flow.
 
 pub mod rate_form;
 
@@ -17,9 +34,10 @@ use xoff_engine::{Bytes, Rate, Time, as_double};
 
 use self::rate_form::RateSender;
 use crate::check;
-use crate::int::{IntMemory, IntStack, MAX_INT_HOPS};
-use crate::seams::{Ack, FlowEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
+use crate::detector::red::Red;
+use crate::int::{IntMemory, MAX_INT_HOPS};
 use crate::signals::{IntPath, Signals};
+use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of HPCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -32,15 +50,15 @@ pub struct Hpcc {
     pub max_stage: u32,
     /// What is steered. Default `window`, as in the paper.
     pub form: Form,
-    /// Additive increase as a rate, in bits a second, in place of `w_ai`, which is this times T. Default: none.
+    /// Additive increase as a rate, in bits a second, in place of `w_ai`, which is this rate times T. Default: none.
     pub r_ai: Option<Rate>,
     /// Additive increase W_AI, in bytes. Default 80 B (HPCC, section 5.1), which is 50 Mb/s at a base RTT of
     /// 12.8 us.
     pub w_ai: Bytes,
-    /// The least rate, in bits a second. Default 100 Mb/s (the authors' simulator).
+    /// The minimum rate, in bits a second. Default 100 Mb/s (the authors' simulator).
     pub min_rate: Rate,
-    /// Reacts to each ACK, from a reference window that is updated once a round trip (HPCC, section 3.2). Without
-    /// it only the first ACK of each round trip counts, and loads are measured over the time between those.
+    /// Reacts to each ACK, from a reference window that is updated once a round trip (HPCC, section 3.2). Otherwise
+    /// only the first ACK of each round trip counts, and loads are measured over the time between those.
     /// Default true.
     pub fast_react: bool,
 }
@@ -66,25 +84,25 @@ pub enum Form {
     /// The window; the rate is W / T (HPCC, Algorithm 1).
     #[default]
     Window,
-    /// The rate in whole bits a second; the window is its share of the bandwidth-delay product, rounded down (the
-    /// authors' simulator).
+    /// The rate in whole bits a second; the window is the rate's share of the bandwidth-delay product, rounded down
+    /// (the authors' simulator).
     Rate,
 }
 
 /// The most loaded hop of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Bottleneck {
-    /// Its index in data-path order; of equally loaded hops the first.
+    /// The hop's index in data-path order; of equally loaded hops the first.
     pub hop: usize,
-    /// It is the path's last one.
+    /// Whether the hop is the path's last one.
     pub is_last: bool,
-    /// Its u' over the latest interval, without averaging.
+    /// The hop's u' over the latest interval, without averaging.
     pub utilization: f64,
-    /// Its line rate in bytes a picosecond.
+    /// The hop's line rate in bytes a picosecond.
     pub bytes_per_ps: f64,
 }
 
-/// Normalized bytes in flight: function `MeasureInflight` of the algorithm with the state that it needs.
+/// Normalized bytes in flight: function `MeasureInflight` of the algorithm with its state.
 #[derive(Clone, Debug)]
 pub struct InFlight {
     memory: IntMemory,
@@ -101,7 +119,7 @@ impl InFlight {
     pub fn new(base_rtt: Time) -> Self {
         let base_rtt = base_rtt.max(Time(1));
         InFlight {
-            memory: IntMemory::Empty,
+            memory: IntMemory::default(),
             hops: [0.0; MAX_INT_HOPS],
             bottleneck: Bottleneck { hop: 0, is_last: false, utilization: 0.0, bytes_per_ps: 0.0 },
             average: 1.0,
@@ -110,16 +128,16 @@ impl InFlight {
         }
     }
 
-    /// Takes an ACK's telemetry in. False where there is nothing to compare it with: at a flow's first ACK, and
-    /// after its path has changed its length.
+    /// Takes in an ACK's telemetry. False if there is nothing to compare it with: at a flow's first ACK, and after a
+    /// change of the path's length.
     ///
-    /// A hop whose record shows the same moment as before (a switch that refreshes its table now and then) keeps
-    /// the u' that it had.
+    /// A hop keeps its u' if its record shows the same moment as before (a switch that refreshes its table now and
+    /// then) or an earlier one (an ACK out of order).
     #[inline]
-    pub fn measure(&mut self, stack: &IntStack<'_>) -> bool {
+    pub fn measure(&mut self, ack: &Ack<'_>) -> bool {
         let InFlight { memory, hops, per_base_rtt, .. } = self;
         let (mut worst, mut peak, mut peak_bytes_per_ps, mut tau) = (0, 0.0, 0.0, Time::ZERO);
-        let compared = memory.compare(stack, |i, change| {
+        let compared = memory.compare(&ack.int, ack.now, ack.packet, |i, change| {
             let Some(utilization) = hops.get_mut(i) else { return };
             // q/(B T) + (tx/dt)/B with one division. A port whose speed the record cannot name is never loaded.
             let elapsed = as_double(change.elapsed.0);
@@ -149,6 +167,11 @@ impl InFlight {
         true
     }
 
+    /// The connection is busy again: forgets telemetry whose counters may have wrapped around while it was idle.
+    pub fn on_busy(&mut self, now: Time) {
+        self.memory.forget_if_wrapped(now);
+    }
+
     /// U, the average of the greatest u'.
     #[inline]
     pub fn average(&self) -> f64 {
@@ -162,7 +185,7 @@ impl InFlight {
     }
 }
 
-/// Window and rate of a flow: function `ComputeWind` of the algorithm with the state that it needs.
+/// Window and rate of a flow: function `ComputeWind` of the algorithm with its state.
 #[derive(Clone, Debug)]
 pub struct Window {
     eta: f64,
@@ -170,9 +193,10 @@ pub struct Window {
     max_stage: u32,
     stage: u32,
     reference: f64,
-    last_update_seq: u64,
-    least: f64,
-    most: f64,
+    /// The round trip ends with an ACK of this packet or a later one.
+    last_update_packet: u64,
+    min: f64,
+    max: f64,
     bps_per_byte: f64,
     min_rate: Rate,
     line_rate: Rate,
@@ -192,32 +216,32 @@ impl Window {
             max_stage: params.max_stage,
             stage: 0,
             reference: bytes(env.line_rate),
-            last_update_seq: 0,
-            least: bytes(min_rate),
-            most: bytes(env.line_rate),
+            last_update_packet: 0,
+            min: bytes(min_rate),
+            max: bytes(env.line_rate),
             bps_per_byte: 8e12 / base_rtt.0 as f64,
             min_rate,
             line_rate: env.line_rate,
             window: 0,
             rate: env.line_rate,
         };
-        window.apply(window.most);
+        window.apply(window.max);
         window
     }
 
-    /// Whether an ACK up to `seq` tells of packets sent since the reference window was last updated.
+    /// Whether the ACK of `packet` answers a packet that was sent after the last update of the reference window.
     #[inline]
-    pub fn is_due(&self, seq: u64) -> bool {
-        seq > self.last_update_seq
+    pub fn is_due(&self, packet: u64) -> bool {
+        packet >= self.last_update_packet
     }
 
-    /// The next update comes with the ACK of a byte at `snd_nxt` or later.
+    /// The next update comes with an ACK of `next_packet` or a later packet.
     #[inline]
-    pub fn begin_round(&mut self, snd_nxt: u64) {
-        self.last_update_seq = snd_nxt;
+    pub fn begin_round(&mut self, next_packet: u64) {
+        self.last_update_packet = next_packet;
     }
 
-    /// Computes the window for a normalized load of `utilization`; `update` takes it as the new reference.
+    /// Computes the window for a normalized load of `utilization`; with `update` the window becomes the new reference.
     #[inline]
     pub fn compute(&mut self, utilization: f64, update: bool) {
         let (window, stage) = if utilization >= self.eta || self.stage >= self.max_stage {
@@ -234,25 +258,25 @@ impl Window {
 
     /// Sets the reference window W^c alone, in bytes.
     pub fn set_reference(&mut self, window: f64) {
-        self.reference = window.clamp(self.least, self.most);
+        self.reference = window.clamp(self.min, self.max);
     }
 
-    /// Sets window and reference, in bytes, and begins the additive stages anew.
+    /// Sets window and reference, in bytes, and restarts the additive stages.
     pub fn set(&mut self, window: f64) {
         self.reference = self.apply(window);
         self.stage = 0;
     }
 
-    /// Makes `window` the one in force, within its bounds, and returns it.
+    /// Makes `window` the current window, within its bounds, and returns it.
     #[inline]
     fn apply(&mut self, window: f64) -> f64 {
-        let window = window.clamp(self.least, self.most);
+        let window = window.clamp(self.min, self.max);
         self.window = (window + 0.5) as u64;
         self.rate = Rate((window * self.bps_per_byte + 0.5) as u64).clamp(self.min_rate, self.line_rate);
         window
     }
 
-    /// The window in force, to the nearest byte.
+    /// The current window, to the nearest byte.
     #[inline]
     pub fn bytes(&self) -> u64 {
         self.window
@@ -282,6 +306,12 @@ impl ReactionPoint for HpccSender {
             HpccSender::Rate(sender) => sender.on_ack(ack),
         }
     }
+    fn on_busy(&mut self, now: Time) {
+        match self {
+            HpccSender::Window(sender) => sender.in_flight.on_busy(now),
+            HpccSender::Rate(sender) => sender.on_busy(now),
+        }
+    }
     #[inline]
     fn rate(&self) -> Rate {
         match self {
@@ -309,15 +339,15 @@ pub struct WindowSender {
 impl WindowSender {
     #[inline]
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = self.window.is_due(ack.seq);
+        let due = self.window.is_due(ack.packet);
         if !due && !self.fast_react {
             return;
         }
-        if self.in_flight.measure(&ack.int) {
+        if self.in_flight.measure(ack) {
             self.window.compute(self.in_flight.average(), due);
         }
         if due {
-            self.window.begin_round(ack.snd_nxt);
+            self.window.begin_round(ack.next_packet);
         }
     }
 }
@@ -327,8 +357,9 @@ impl Scheme for Hpcc {
     const TITLE: &'static str = "HPCC: window from in-network telemetry on data packets";
     const SOURCE: &'static str = "Li et al., HPCC: High Precision Congestion Control, SIGCOMM 2019";
     type Reaction = HpccSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         check::above("eta", self.eta, 0.0, 1.0)?;
@@ -353,10 +384,10 @@ impl Scheme for Hpcc {
             Form::Rate => HpccSender::Rate(RateSender::new(self, env)),
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -1,7 +1,7 @@
-//! HPCC's sender as its authors' simulator reckons it (its `cc_mode` 3): the rate in whole bits a second is what is
-//! steered, and the window follows from it as W R / C, rounded down.
+//! HPCC's sender as in its authors' simulator (`cc_mode` 3): the sender steers the rate in whole bits a second, and the
+//! window follows as W R / C, rounded down.
 //!
-//! The control law is Algorithm 1's. Its numbers differ from those of the window by roundings alone: rates cut to
+//! The control law is Algorithm 1's. The numbers differ from those of the window by roundings alone: rates cut to
 //! bit/s, T to nanoseconds, the window to bytes, and the order of floating-point operations.
 
 use std::hint::select_unpredictable;
@@ -10,7 +10,7 @@ use xoff_engine::{Rate, Time, as_double};
 
 use super::Hpcc;
 use crate::int::IntMemory;
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -21,8 +21,8 @@ pub struct RateSender {
     fast_react: bool,
     /// Additive increase, bit/s.
     r_ai: u64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     base_rtt_ns: u64,
     /// Window at line rate, in bytes.
     full_window: u64,
@@ -32,7 +32,8 @@ pub struct RateSender {
     /// The reference rate, bit/s.
     reference: u64,
     rate: u64,
-    last_update_seq: u64,
+    /// The round trip ends with an ACK of this packet or a later one.
+    last_update_packet: u64,
 }
 
 impl RateSender {
@@ -44,27 +45,27 @@ impl RateSender {
             max_stage: params.max_stage,
             fast_react: params.fast_react,
             r_ai: params.additive_rate(env.base_rtt),
-            least: params.min_rate.0.min(line),
-            most: line,
+            min: params.min_rate.0.min(line),
+            max: line,
             base_rtt_ns: (env.base_rtt.0 / 1_000).max(1),
             full_window: env.line_rate.bytes_in(env.base_rtt).max(1),
             utilization: 1.0,
             stage: 0,
             reference: line,
             rate: line,
-            last_update_seq: 0,
+            last_update_packet: 0,
         }
     }
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
-        let due = ack.seq > self.last_update_seq;
+        let due = ack.packet >= self.last_update_packet;
         if !due && !self.fast_react {
             return;
         }
-        let (most, window) = (self.most as f64, self.full_window as f64);
+        let (max, window) = (self.max as f64, self.full_window as f64);
         let (mut peak, mut tau) = (0.0, 0);
-        let compared = self.memory.compare(&ack.int, |_, change| {
+        let compared = self.memory.compare(&ack.int, ack.now, ack.packet, |_, change| {
             let ns = change.elapsed.0 / 1_000;
             let line = (change.bytes_per_ps * 8e12 + 0.5) as i64;
             if ns == 0 || line == 0 {
@@ -72,7 +73,7 @@ impl RateSender {
             }
             let line = line as f64;
             let sent = as_double(change.tx_bytes * 8) / (as_double(ns) * 1e-9);
-            let load = sent / line + as_double(change.queue_bytes) * most / line / window;
+            let load = sent / line + as_double(change.queue_bytes) * max / line / window;
             let more = load > peak;
             (peak, tau) = (select_unpredictable(more, load, peak), select_unpredictable(more, ns, tau));
         });
@@ -80,8 +81,12 @@ impl RateSender {
             self.steer(peak, tau, due);
         }
         if due {
-            self.last_update_seq = ack.snd_nxt;
+            self.last_update_packet = ack.next_packet;
         }
+    }
+
+    pub(super) fn on_busy(&mut self, now: Time) {
+        self.memory.forget_if_wrapped(now);
     }
 
     /// Takes in a load of `peak`, measured over `tau` nanoseconds; `update` makes the rate the new reference.
@@ -96,7 +101,7 @@ impl RateSender {
         } else {
             (self.reference, self.stage + 1)
         };
-        self.rate = rate.saturating_add(self.r_ai).clamp(self.least, self.most);
+        self.rate = rate.saturating_add(self.r_ai).clamp(self.min, self.max);
         if update {
             (self.reference, self.stage) = (self.rate, stage);
         }
@@ -110,8 +115,8 @@ impl RateSender {
     #[inline]
     pub(super) fn window(&self) -> u64 {
         let window = match self.full_window.checked_mul(self.rate) {
-            Some(product) => product / self.most,
-            None => (u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.most)) as u64,
+            Some(product) => product / self.max,
+            None => (u128::from(self.full_window) * u128::from(self.rate) / u128::from(self.max)) as u64,
         };
         window.max(1)
     }

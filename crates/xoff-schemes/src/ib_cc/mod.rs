@@ -1,7 +1,7 @@
 //! InfiniBand congestion control (InfiniBand Architecture Specification 1.4, Volume 1, Annex A10).
 //!
-//! Switches mark (FECN, [`crate::detector::fecn`]), receivers send the mark back (BECN), and the sender delays the flow's
-//! next packet by what the congestion control table ([`table`]) has at the flow's index CCTI:
+//! Switches mark (FECN, [`crate::detector::fecn`]), receivers send the mark back (BECN), and the sender delays the
+//! flow's next packet by the entry of the congestion control table ([`table`]) at the flow's index CCTI:
 //!
 //! ```text
 //! BECN:          CCTI = min(CCTI + CCTI_Increase, CCTI_Limit); the timer starts if it does not run
@@ -9,10 +9,20 @@
 //! after a packet of time t:  wait t * multiplier / 2^shift  before the next, so rate = C / (1 + multiplier / 2^shift)
 //! ```
 //!
-//! That a BECN does not start a running timer anew is how Linux' driver of Intel's adapter (hfi1) has it. It takes the
-//! time of a full packet for t, whatever the packet's; the two differ after a flow's last packet only, which nothing
-//! follows. The index is a flow's own (its QP's), or that of a service level, which all flows of a host and priority share:
-//! their packets then wait for each other ([`Scope`]). With ternary detection (TCD, SIGCOMM 2021, section 5.2.2) a BECN may say that a port is undetermined.
+//! That a BECN does not restart a running timer follows Linux' driver of Intel's adapter (hfi1). The driver takes the
+//! time of a full packet for t, whatever the packet's size; the two differ after a flow's last packet only, which
+//! nothing follows. The index belongs to a flow (its QP), or to a service level, which all flows of a host and priority
+//! share: their packets then wait for each other ([`Scope`]). With ternary detection (TCD, SIGCOMM 2021, section 5.2.2)
+//! a BECN may say that a port is undetermined.
+//!
+//! # Reordering
+//!
+//! Each BECN raises the index, in whatever order they come.
+//!
+//! # Idle
+//!
+//! CCTI_Timer runs on whether or not the QP or service level sends: the rules above name no packet, and hfi1's timer
+//! starts anew on each expiry while CCTI > CCTI_Min. The index falls by one at each expiry.
 
 mod reaction;
 pub mod table;
@@ -22,12 +32,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 
 use crate::check;
-use crate::detector::AnyDetector;
 use crate::detector::fecn::Fecn;
-use crate::seams::{
-    Arrival, Cnp, FlowEnv, LaneEnv, NetworkEnv, NotificationPoint, ParamError, PortEnv, Scheme, Silent,
-};
 use crate::signals::{Mark, Signals};
+use crate::traits::{
+    Arrival, Cnp, FlowEnv, NetworkEnv, NoOp, NotificationPoint, ParamError, PortEnv, Scheme, SlEnv,
+};
 pub use reaction::Sender;
 use reaction::Settings;
 use table::{ENTRIES, LARGEST_MULTIPLIER, LARGEST_SHIFT, Shape, Table};
@@ -50,7 +59,7 @@ pub enum Undetermined {
     /// Nothing: the rate is not updated, and the timer goes on as it did (TCD, section 5.2.2).
     #[default]
     Ignore,
-    /// A running timer starts anew, so that the rate does not rise either.
+    /// A running timer restarts, so that the rate does not rise either.
     Hold,
 }
 
@@ -58,11 +67,12 @@ pub enum Undetermined {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
-    /// Those of the flow that the BECN is for: each QP has an index of its own.
+    /// The packets of the BECN's flow: each QP has an index of its own.
     #[default]
     Qp,
-    /// All of the flow's host and priority: they share one index, and a packet of one waits for those of the others. It
-    /// outlives the flows, so that a new one begins with what those before it have met.
+    /// All packets of the flow's host and priority: the flows share one index, and a packet of one waits for the
+    /// packets of the others. The index outlives the flows, so that a new flow begins with the index that earlier flows
+    /// left.
     Sl,
 }
 
@@ -72,15 +82,15 @@ pub enum Scope {
 pub struct IbCc {
     /// How a BECN travels. Default `ack`.
     pub becn: Becn,
-    /// Whose packets are held back: those of one flow (`qp`) or all of a host's priority (`sl`), the two ways of an
-    /// adapter's control of congestion. Default `qp`.
+    /// Whose packets are held back: the packets of one flow (`qp`) or all packets of a host's priority (`sl`), the two
+    /// modes of an adapter's congestion control. Default `qp`.
     pub scope: Scope,
     /// Steps by which a BECN raises the index: CCTI_Increase, without unit, at least 1. Default 1; with TCD 2 (section
     /// 5.2.2, which calls 1 the default).
     pub ccti_increase: u16,
     /// The largest index: CCTI_Limit, without unit, below the table's length. Default: the table's last.
     pub ccti_limit: Option<u16>,
-    /// The least index, at which flows start: CCTI_Min, without unit. Default 0.
+    /// The minimum index, at which flows start: CCTI_Min, without unit. Default 0.
     pub ccti_min: u16,
     /// Time after which the index falls by one: CCTI_Timer, in the specification a multiple of 1.024 us. Default 153.6
     /// us, 150 of them (attributed to Gran et al., IPDPS 2010, and not verified there).
@@ -117,7 +127,7 @@ impl Default for IbCc {
     }
 }
 
-/// The fabric constant where none is given.
+/// The default fabric constant.
 const FABRIC_CONSTANT: f64 = 0.218;
 
 impl IbCc {
@@ -157,7 +167,7 @@ impl IbCc {
         }
     }
 
-    /// Refuses a list that is no table, and keys that the shape does not have.
+    /// Refuses a list that is not a valid table, and keys that the shape does not use.
     fn check_table(&self) -> Result<(), ParamError> {
         let (list, scaled) = (self.cct == Shape::List, matches!(self.cct, Shape::Mellanox | Shape::Simula));
         let name = serde_json::to_value(self.cct).unwrap_or_default();
@@ -218,7 +228,8 @@ impl Scheme for IbCc {
     const SOURCE: &'static str = "InfiniBand Architecture Specification 1.4, Volume 1, Annex A10";
     type Reaction = Sender;
     type Notification = BecnSender;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Fecn;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_table()?;
@@ -256,25 +267,22 @@ impl Scheme for IbCc {
     fn signals(&self) -> Signals {
         Signals { ecn: true, acks: self.becn == Becn::Ack, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Fecn(Fecn::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> Sender {
         let settings = self.settings();
         let limit = match self.scope {
             Scope::Qp => settings.limit,
-            // The lane's index is what counts, and it is never below this.
+            // The service level's index applies, and it is never below this.
             Scope::Sl => settings.min,
         };
         Sender::new(Settings { limit, ..settings }, env.line_rate)
     }
-    fn lane(&self, env: &LaneEnv) -> Option<Sender> {
+    fn sl_reaction(&self, env: &SlEnv) -> Option<Sender> {
         (self.scope == Scope::Sl).then(|| Sender::new(self.settings(), env.line_rate))
     }
     fn notification(&self, _: &FlowEnv) -> BecnSender {
         BecnSender { becn: self.becn }
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -1,13 +1,13 @@
-//! A flow, or all flows of a host and priority, at the sender: index into the table, timer, rate.
+//! The sender of a flow, or of all flows of a host and priority: index into the table, timer, rate.
 
 use xoff_engine::{Rate, Time};
 
 use super::Undetermined;
 use super::table::Table;
-use crate::seams::{Ack, Cnp, ReactionPoint};
 use crate::signals::Mark;
+use crate::traits::{Ack, Cnp, ReactionPoint};
 
-/// What the sender goes by.
+/// Parameters of the sender, defaults filled in.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub table: Table,
@@ -16,7 +16,7 @@ pub(super) struct Settings {
     pub min: u16,
     pub timer: Time,
     pub undetermined: Undetermined,
-    /// BECNs come with ACKs.
+    /// Whether BECNs come with ACKs.
     pub becn_on_acks: bool,
 }
 
@@ -70,7 +70,7 @@ impl Sender {
         }
     }
 
-    /// Takes the steps of the timer up to `now`.
+    /// Makes the timer's steps up to `now`.
     fn advance(&mut self, now: Time) {
         while self.expires <= now {
             let (min, lower) = (self.settings.min, self.ccti.saturating_sub(1));
@@ -89,6 +89,9 @@ impl ReactionPoint for Sender {
     }
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
         self.becn(now, cnp.mark);
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.advance(now);
     }
     fn on_timer(&mut self, now: Time) {
         self.advance(now);

@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Rate;
 
-/// Entries of a table that is made by a formula, and the most of one that is given: OpenSM sends two blocks of 64.
+/// Entries of a table from a formula, and maximum entries of a given table: OpenSM sends two blocks of 64.
 pub const ENTRIES: usize = 128;
 /// The largest multiplier: 14 bits.
 pub const LARGEST_MULTIPLIER: u16 = (1 << 14) - 1;
@@ -53,10 +53,10 @@ pub enum Table {
     Formula {
         /// The formula.
         shape: Shape,
-        /// k, where the formula has it.
+        /// k, for formulas that use it.
         fabric_constant: f64,
     },
-    /// Given.
+    /// A given list.
     List {
         /// The multipliers.
         multipliers: Vec<u16>,
@@ -66,7 +66,7 @@ pub enum Table {
 }
 
 impl Table {
-    /// The entry at an index; beyond the table's end the last one.
+    /// The entry at an index; beyond the table's end the last entry.
     pub fn entry(&self, ccti: u16) -> Entry {
         match self {
             Table::Formula { shape, fabric_constant } => {

@@ -6,7 +6,7 @@
 //!
 //! - [`switch`]: threshold, identification of flows, and the messages.
 //! - [`table`]: the flow table, by which messages find their way and flows are counted.
-//! - [`sender`]: the least of the targets, beside a base scheme that recovers the rate.
+//! - [`sender`]: the minimum of the targets, beside a base scheme that recovers the rate.
 //!
 //! Readings, where the paper leaves room or contradicts itself:
 //!
@@ -21,9 +21,21 @@
 //! - An uncongested packet is one that finds its egress queue within its own threshold.
 //! - The target, the average rate "normalized to the bottleneck bandwidth", is C over the number of flows that the
 //!   egress saw within T.
-//! - How often a flow is told, for how long a target holds, when a table forgets and how a rate recovers is not said:
-//!   once a base RTT, for three, after `flow_timeout`, and as the base scheme does.
+//! - The paper does not say how often a flow is sent a message, for how long a target holds, when a table forgets and
+//!   how a rate recovers: once a base RTT, for three, after `flow_timeout`, and as the base scheme does.
 //! - The 8-bit flow id of the CNM and the 16-bit one of the table stand for the flow itself: no two flows share one.
+//!
+//! # Reordering
+//!
+//! Senders obey messages in the order in which they come. Switches look at each packet as it comes: a flow that takes
+//! several paths is learned by each switch on them, and a switch's message goes back by the port of the flow's latest
+//! packet.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. Targets end `target_timeout` after their last
+//! message, the base scheme recovers the rate as it does for a flow that sends, and switches forget the flow after
+//! `flow_timeout`.
 
 pub mod sender;
 pub mod switch;
@@ -36,12 +48,13 @@ use xoff_engine::{Bytes, Time};
 use crate::check;
 use crate::dcqcn::Dcqcn;
 use crate::dcqcn::notification::CnpPacer;
-use crate::seams::{FlowEnv, NetworkEnv, ParamError, PortEnv, Scheme, Silent, SwitchEnv, SwitchPoint};
+use crate::detector::red::Red;
 use crate::signals::Signals;
+use crate::traits::{FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, Scheme, SwitchEnv, SwitchPoint};
 use sender::{Doubling, SrccSender};
 use switch::{Quota, SrccSwitch};
 
-/// From which length on an egress queue is congested.
+/// The length from which an egress queue is congested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
@@ -51,19 +64,19 @@ pub enum Threshold {
     Dynamic,
     /// Q_PFC/M less what m - 1 ports at line rate bring in that time (section III-C, Eq. 6).
     Literal,
-    /// The same at any time (section V-B, Fig. 8a).
+    /// Constant (section V-B, Fig. 8a).
     Fixed,
 }
 
-/// Which uncongested packets make a congested flow one that shares its ingress port with victims.
+/// Which uncongested packets show that a congested flow shares its ingress port with victims.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sharing {
-    /// All that came in by that port, also those of the congested queue before it was congested (section III-B: one
-    /// time for each ingress port).
+    /// All packets that came in by that port, also packets of the congested queue before it was congested (section
+    /// III-B: one time for each ingress port).
     #[default]
     AnyQueue,
-    /// Those to other egress queues: only they can be blocked behind the flow (section III-B, Fig. 4a, where a flow
+    /// Packets to other egress queues: only they can be blocked behind the flow (section III-B, Fig. 4a, where a flow
     /// that has its ports for itself is left alone).
     OtherQueue,
 }
@@ -87,27 +100,27 @@ pub struct Srcc {
     pub threshold: Threshold,
     /// `fixed` only, and required there: the threshold, in bytes (SRCC, Fig. 8a: 40 % and 60 % of a buffer).
     pub fixed_threshold: Option<Bytes>,
-    /// The PFC threshold Q_PFC of Eq. 4, in bytes. Left out: Xoff of the packet's ingress port, at that moment where it
+    /// The PFC threshold Q_PFC of Eq. 4, in bytes. Default: Xoff of the packet's ingress port, at that moment if Xoff
     /// is dynamic.
     pub q_pfc: Option<Bytes>,
-    /// The least threshold, in bytes. Default two full frames; the paper has none, and Eq. 6 falls below zero.
+    /// The minimum threshold, in bytes. Default two full frames; the paper gives none, and Eq. 6 falls below zero.
     pub floor: Option<Bytes>,
     /// One-way delays N_TTL d that the queue goes on growing for, without unit. Default 1, the message's way (SRCC,
     /// section III-C); 2 counts the way of the slower data too.
     pub rtt_factor: Option<f64>,
-    /// `dynamic` only: time constant of the measured arrival rate. Default 1 us; the paper has none.
+    /// `dynamic` only: time constant of the measured arrival rate. Default 1 us; the paper gives none.
     pub rate_time: Option<Time>,
     /// Time window T within which an uncongested packet counts, in base RTTs. Default 3 (SRCC, section V-B, Fig. 8b).
     pub window_rtts: f64,
     /// Which uncongested packets count. Default `any_queue` (SRCC, section III-B).
     pub sharing: Sharing,
-    /// Least time between two messages of a switch to a flow. Default one base RTT; the paper has none.
+    /// Minimum time between two messages of a switch to a flow. Default one base RTT; the paper gives none.
     pub cnm_interval: Option<Time>,
     /// Time after a flow's last packet at which a switch's table forgets it, at least the time window. Default 10 ms;
-    /// the paper has none.
+    /// the paper gives none.
     pub flow_timeout: Time,
     /// Time for which a target limits its flow after the last message of its congestion point. Default three base RTTs;
-    /// the paper has none.
+    /// the paper gives none.
     pub target_timeout: Option<Time>,
     /// The end-to-end scheme by which a rate recovers (SRCC, section III-E). Default `dcqcn`.
     pub base: Base,
@@ -171,7 +184,7 @@ impl Srcc {
         }
     }
 
-    /// DCQCN's parameters, where it is the base.
+    /// DCQCN's parameters, if DCQCN is the base.
     fn dcqcn(&self) -> Option<Dcqcn> {
         (self.base == Base::Dcqcn).then(|| self.dcqcn.clone().unwrap_or_default())
     }
@@ -184,7 +197,8 @@ impl Scheme for Srcc {
                                   Transactions on Industrial Informatics 2024";
     type Reaction = SrccSender;
     type Notification = CnpPacer;
-    type Congestion = Silent;
+    type Congestion = NoOp;
+    type DefaultDetector = Red;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_use()?;
@@ -247,8 +261,8 @@ impl Scheme for Srcc {
     fn notification(&self, env: &FlowEnv) -> CnpPacer {
         self.dcqcn().map_or_else(CnpPacer::silent, |dcqcn| dcqcn.notification(env))
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
     fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
         let window = Time((env.base_rtt.0 as f64 * self.window_rtts) as u64).max(Time(1));

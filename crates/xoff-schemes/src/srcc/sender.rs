@@ -1,12 +1,12 @@
-//! SRCC's sender (section III-E): a message sets the rate at once, the least of several targets counts, and a base
-//! scheme, which is told of each message, recovers the rate.
+//! SRCC's sender (section III-E): a message sets the rate at once, the minimum of several targets counts, and a base
+//! scheme, which sees each message, recovers the rate.
 
 use xoff_engine::{Rate, Time};
 
 use crate::dcqcn;
-use crate::seams::{Ack, Cnm, Cnp, ReactionPoint, Sent};
+use crate::traits::{Ack, Cnm, Cnp, ReactionPoint, Sent};
 
-/// A rate that doubles when it has heard nothing for a while.
+/// A rate that doubles after a while without a message.
 #[derive(Clone, Debug)]
 pub struct Doubling {
     rate: Rate,
@@ -63,15 +63,15 @@ pub struct SrccSender {
     timeout: Time,
     /// Targets in force, one for each congestion point.
     targets: Vec<Target>,
-    /// The least of them.
-    least: Rate,
-    /// When the first of them ends.
+    /// The minimum of their rates.
+    min: Rate,
+    /// When the first target ends.
     until: Time,
 }
 
 impl SrccSender {
     pub(super) fn new(base: BaseSender, timeout: Time) -> Self {
-        SrccSender { base, timeout, targets: Vec::new(), least: Rate(u64::MAX), until: Time::NEVER }
+        SrccSender { base, timeout, targets: Vec::new(), min: Rate(u64::MAX), until: Time::NEVER }
     }
 
     /// Drops the targets that have ended by `now`.
@@ -83,7 +83,7 @@ impl SrccSender {
     }
 
     fn summarize(&mut self) {
-        self.least = self.targets.iter().map(|t| t.rate).min().unwrap_or(Rate(u64::MAX));
+        self.min = self.targets.iter().map(|t| t.rate).min().unwrap_or(Rate(u64::MAX));
         self.until = self.targets.iter().map(|t| t.until).min().unwrap_or(Time::NEVER);
     }
 }
@@ -116,6 +116,9 @@ impl ReactionPoint for SrccSender {
         self.targets.push(target);
         self.summarize();
     }
+    fn on_busy(&mut self, now: Time) {
+        self.on_timer(now);
+    }
     fn on_timer(&mut self, now: Time) {
         self.age(now);
         match &mut self.base {
@@ -137,7 +140,7 @@ impl ReactionPoint for SrccSender {
             BaseSender::Dcqcn(base) => base.rate(),
             BaseSender::None(base) => base.rate,
         };
-        base.min(self.least)
+        base.min(self.min)
     }
     #[inline]
     fn window(&self) -> u64 {

@@ -5,16 +5,16 @@ use xoff_engine::{Rate, Time};
 
 use super::Sharing;
 use super::table::FlowTable;
-use crate::seams::{Cnm, Joining, SwitchEnv, SwitchPoint};
+use crate::traits::{Cnm, Joining, SwitchEnv, SwitchPoint};
 
-/// Where the threshold comes from.
+/// How the threshold is computed.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Quota {
     /// Arrivals measured over about `time`.
     Dynamic { time: Time },
     /// Ingress ports that sent something to the egress within `recent`.
     Literal { recent: Time },
-    /// Given.
+    /// A given length.
     Fixed { bytes: u64 },
 }
 
@@ -39,7 +39,7 @@ struct Arrivals {
 }
 
 impl Arrivals {
-    /// Another packet; the rate in bytes a picosecond.
+    /// Adds a packet. Returns the rate in bytes a picosecond.
     fn add(&mut self, now: Time, bytes: u64, time: Time) -> f64 {
         let age = (now - self.last).0 as f64 / time.0.max(1) as f64;
         self.bytes = self.bytes * libm::exp(-age) + bytes as f64;
@@ -48,7 +48,8 @@ impl Arrivals {
     }
 }
 
-/// The latest uncongested packet of an ingress queue, and the latest that went to another egress queue than that one.
+/// The latest uncongested packet of an ingress queue, and the latest that went to a different egress queue than that
+/// packet.
 #[derive(Clone, Copy, Debug, Default)]
 struct Uncongested {
     last: Option<(Time, u32)>,
@@ -63,7 +64,7 @@ impl Uncongested {
         self.last = Some((now, egress));
     }
 
-    /// The latest one that makes a congested flow to `egress` share its ingress.
+    /// The latest uncongested packet that makes a congested flow to `egress` share its ingress.
     fn latest(&self, egress: u32, sharing: Sharing) -> Option<Time> {
         let counts = |&(_, queue): &(Time, u32)| sharing == Sharing::AnyQueue || queue != egress;
         self.last.filter(counts).or(self.other.filter(counts)).map(|(time, _)| time)
@@ -77,7 +78,8 @@ pub struct SrccSwitch {
     priorities: u32,
     /// By egress queue.
     arrivals: Vec<Arrivals>,
-    /// By egress queue: ingress queues that fed it lately, each with its last packet; only for [`Quota::Literal`].
+    /// By egress queue: ingress queues that fed the egress queue recently, each with its last packet; only for
+    /// [`Quota::Literal`].
     fed: Vec<Vec<(u32, Time)>>,
     /// By ingress queue.
     uncongested: Vec<Uncongested>,
@@ -116,10 +118,10 @@ impl SrccSwitch {
             }
         };
         let q_pfc = self.settings.q_pfc.or(ingress.xoff).unwrap_or(u64::MAX);
-        let most = q_pfc / u64::from(ingress.feeds.max(1));
+        let max = q_pfc / u64::from(ingress.feeds.max(1));
         let delay = ingress.delay.0 as f64 * f64::from(packet.hops) * self.settings.rtt_factor;
         let grown = (growth * delay + 0.5) as u64;
-        most.saturating_sub(grown).max(self.settings.floor.min(most))
+        max.saturating_sub(grown).max(self.settings.floor.min(max))
     }
 }
 
@@ -146,7 +148,7 @@ impl SwitchPoint for SrccSwitch {
         self.flows.port(now, flow)
     }
 
-    fn most_flows(&self) -> u64 {
-        self.flows.most() as u64
+    fn max_flows(&self) -> u64 {
+        self.flows.max_flows() as u64
     }
 }

@@ -1,5 +1,5 @@
 //! The flow table of a switch (SRCC, section III-D): for each flow the port by which it comes in, learned from its
-//! data, and how many flows each egress queue has seen lately.
+//! data, and how many flows each egress queue has seen recently.
 
 use std::collections::HashMap;
 
@@ -38,7 +38,7 @@ pub struct FlowTable {
     first_active: u32,
     /// By egress queue: flows seen within the window.
     active: Vec<u32>,
-    most: usize,
+    max_flows: usize,
 }
 
 impl FlowTable {
@@ -55,7 +55,7 @@ impl FlowTable {
             newest: NONE,
             first_active: NONE,
             active: vec![0; queues as usize],
-            most: 0,
+            max_flows: 0,
         }
     }
 
@@ -92,7 +92,8 @@ impl FlowTable {
         self.active[queue as usize]
     }
 
-    /// Whether the flow at `place` may be told now, at the earliest `interval` after the last time; then it is.
+    /// Whether the flow at `place` may be sent a message now, `interval` after the last one at the earliest. If so,
+    /// notes the message.
     pub fn tell(&mut self, place: u32, now: Time, interval: Time) -> bool {
         let told = &mut self.entries[place as usize].told;
         let due = told.is_none_or(|last| last.saturating_add(interval) <= now);
@@ -102,22 +103,22 @@ impl FlowTable {
         due
     }
 
-    /// The port by which a flow comes in; none if it is not, or no more, in the table.
+    /// The port by which a flow comes in; `None` if the flow is not, or no longer, in the table.
     pub fn port(&mut self, now: Time, flow: u32) -> Option<u32> {
         self.advance(now);
         self.index.get(&flow).map(|&place| self.entries[place as usize].port)
     }
 
-    /// Most flows in the table at once.
-    pub fn most(&self) -> usize {
-        self.most
+    /// Maximum flows in the table at once so far.
+    pub fn max_flows(&self) -> usize {
+        self.max_flows
     }
 
     fn is_active(&self, place: u32, now: Time) -> bool {
         self.entries[place as usize].seen.saturating_add(self.window) > now
     }
 
-    /// Lets flows age up to `now`.
+    /// Brings the ages of flows up to `now`.
     fn advance(&mut self, now: Time) {
         while self.first_active != NONE && !self.is_active(self.first_active, now) {
             let entry = &self.entries[self.first_active as usize];
@@ -148,7 +149,7 @@ impl FlowTable {
             }
         };
         self.index.insert(flow, place);
-        self.most = self.most.max(self.index.len());
+        self.max_flows = self.max_flows.max(self.index.len());
         place
     }
 

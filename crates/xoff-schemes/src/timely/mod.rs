@@ -1,11 +1,25 @@
 //! TIMELY: RTT-based congestion control (Mittal et al., SIGCOMM 2015), Algorithm 1.
 //!
-//! - [`segment`]: as its authors' published snippet has it, an update when a segment completes.
-//! - [`ns3_hpcc`]: as the simulator of HPCC's authors has it, an update a round trip.
+//! - [`segment`]: as in its authors' published snippet, with an update when a segment completes.
+//! - [`ns3_hpcc`]: the variant of the ns-3 HPCC simulator, with an update a round trip.
 //!
-//! Between two thresholds the sign of the smoothed gradient of the round-trip time decides: the rate rises by a step
-//! or falls in proportion to the gradient; outside of them the round-trip time itself decides. No window, no help from
-//! switches. A packet with an undetermined mark of ternary detection may be passed over (TCD, section 5.2).
+//! Between two thresholds the sign of the smoothed gradient of the round-trip time decides: the rate rises by a step or
+//! falls in proportion to the gradient; outside the thresholds the round-trip time itself decides. There is no window,
+//! and switches do not help. A packet with an undetermined mark of ternary detection may be passed over (TCD, section
+//! 5.2).
+//!
+//! # Reordering
+//!
+//! Segments and round trips are counted in packets. A segment completes with the first ACK of its last packet or of a
+//! later one, and that ACK's round-trip time is the sample; ACKs of older packets that come afterwards give none. So a
+//! swapped pair of ACKs gives one sample. A packet that took a longer path has a longer round-trip time, which TIMELY
+//! takes for a queue.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. The rate, the latest round-trip time and the
+//! smoothed difference stay, so the first sample after idleness is compared with the last one before. The time in
+//! between scales a step by 1 at most.
 
 pub mod ns3_hpcc;
 pub mod segment;
@@ -15,11 +29,11 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 pub use crate::rtt::Undetermined;
 use crate::rtt::{self, Pacing, Start};
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::Signals;
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
 
 /// When the rate is updated, and in which numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -28,7 +42,7 @@ pub enum Form {
     /// When a segment completes (SIGCOMM 2015, section 4; the authors' snippet).
     #[default]
     Segment,
-    /// Once a round trip, in whole nanoseconds and bits a second (the simulator of HPCC's authors, its `cc_mode` 7).
+    /// Once a round trip, in whole nanoseconds and bits a second (the variant of the ns-3 HPCC simulator, `cc_mode` 7).
     Ns3Hpcc,
 }
 
@@ -42,7 +56,7 @@ pub struct Timely {
     /// setting of the CoNEXT 2016 study and of the simulators; the authors' snippet recommends 0.02).
     pub alpha: f64,
     /// Multiplicative decrease β, without unit, above 0 and at most 2. Default 0.8 (SIGCOMM 2015, section 4.3); with
-    /// ternary detection TCD has 1.6 (TCD, section 5.2).
+    /// ternary detection 1.6 (TCD, section 5.2).
     pub beta: f64,
     /// Round-trip time T_low below which the rate always rises. Default 50 us (SIGCOMM 2015, section 4.4). The
     /// authors' snippet recommends 0 with packets paced one by one.
@@ -56,20 +70,20 @@ pub struct Timely {
     /// Takes the flow's base RTT for D_minRTT. Default false.
     pub base_min_rtt: bool,
     /// Step δ of additive increase, in bits a second. Default 10 Mb/s for each 10 Gb/s of line rate (the authors'
-    /// snippet; SIGCOMM 2015 has 10 Mb/s at 10 Gb/s).
+    /// snippet; 10 Mb/s at 10 Gb/s in SIGCOMM 2015).
     pub delta: Option<Rate>,
     /// Updates in a row with a falling round-trip time before steps grow by `hai_factor`; in form `ns3_hpcc`,
     /// increases in a row. Without unit. Default 5 (SIGCOMM 2015, section 4.3.1).
     pub hai_after: u32,
-    /// How many times δ a step of hyperactive increase is, without unit, from 1, which is none of it, to 1000.
+    /// How many times δ a step of hyperactive increase is, without unit, from 1, which turns it off, to 1000.
     /// Default 5 (SIGCOMM 2015, section 4.3.1).
     pub hai_factor: f64,
-    /// The least factor of a decrease, without unit, from 0 to 1. Default 0.5 in form `segment` (the authors'
+    /// The minimum factor of a decrease, without unit, from 0 to 1. Default 0.5 in form `segment` (the authors'
     /// snippet), 0 in `ns3_hpcc`.
     pub least_factor: Option<f64>,
-    /// The least rate, in bits a second. Default 100 Mb/s (1 % of 10 Gb/s in the simulators before HPCC's).
+    /// The minimum rate, in bits a second. Default 100 Mb/s (1 % of 10 Gb/s in the simulators before HPCC's).
     pub min_rate: Rate,
-    /// The rate at which a flow starts, in bits a second. Default: what `start` says.
+    /// The rate at which a flow starts, in bits a second. Default: as `start` says.
     pub initial_rate: Option<Rate>,
     /// The rate at which a flow starts. Default `share` in form `segment` (the CoNEXT 2016 study), `line` in
     /// `ns3_hpcc`.
@@ -80,13 +94,13 @@ pub struct Timely {
     /// Form `segment` only: payload bytes of a segment, rounded up to whole packets; at most 1 MB. Default 16 KB
     /// (SIGCOMM 2015, section 5).
     pub segment: Option<Bytes>,
-    /// Form `segment` only: whether the packets of a segment go back to back or each in its time. Default `segment` (SIGCOMM
-    /// 2015, section 3.2).
+    /// Form `segment` only: whether the packets of a segment go back to back or each in its time. Default `segment`
+    /// (SIGCOMM 2015, section 3.2).
     pub pacing: Option<Pacing>,
     /// Form `segment` only: scales steps, and cuts above T_high, by the time since the last update over D_minRTT
-    /// where that is below 1 (the authors' snippet; Algorithm 1 in print does not). Default true.
+    /// if that is below 1 (the authors' snippet; Algorithm 1 in print does not). Default true.
     pub time_scaling: Option<bool>,
-    /// Form `segment` only: takes a full packet's time at line rate off each sample, so that a segment's own
+    /// Form `segment` only: subtracts a full packet's time at line rate from each sample, so that a segment's own
     /// length does not count (SIGCOMM 2015, section 3.1). Default true.
     pub deduct_serialization: Option<bool>,
     /// Form `segment` only: what a sample with the mark of an undetermined port does, while the gradient is positive
@@ -152,7 +166,7 @@ impl Timely {
         rtt::initial_rate(self.initial_rate, start, env)
     }
 
-    /// Refuses parameters that the form `ns3_hpcc` does not have.
+    /// Refuses parameters that the form `ns3_hpcc` does not use.
     fn check_form(&self) -> Result<(), ParamError> {
         let foreign = [
             ("segment", self.segment.is_some()),
@@ -171,7 +185,7 @@ impl Timely {
     }
 }
 
-/// The window that follows the rate, where there is one.
+/// The window that follows the rate, if there is one.
 #[derive(Clone, Copy, Debug)]
 struct Follower {
     /// Window at line rate, in bytes.
@@ -230,8 +244,9 @@ impl Scheme for Timely {
     const SOURCE: &'static str =
         "Mittal et al., TIMELY: RTT-based Congestion Control for the Datacenter, SIGCOMM 2015";
     type Reaction = TimelySender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         self.check_form()?;
@@ -273,9 +288,6 @@ impl Scheme for Timely {
             ..Signals::default()
         }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> TimelySender {
         let burst = match (self.form, self.pacing) {
             (Form::Segment, Some(Pacing::Segment)) => rtt::whole_packets(self.segment(), env.payload),
@@ -291,10 +303,10 @@ impl Scheme for Timely {
             burst,
         }
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -1,10 +1,13 @@
-//! TIMELY as the simulator of HPCC's authors reckons it (its `cc_mode` 7): an update with the first ACK of each round
-//! trip, hyperactive increase after increases in a row of any kind, whole nanoseconds and bits a second.
+//! The variant of TIMELY in the ns-3 HPCC simulator (the simulator of HPCC's authors, Li et al., SIGCOMM 2019;
+//! `cc_mode` 7).
+//!
+//! A reading of TIMELY with three differences from the paper: an update with the first ACK of each round trip,
+//! hyperactive increase after increases in a row of any kind, and whole nanoseconds and bits a second.
 
 use xoff_engine::Rate;
 
 use super::Timely;
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -19,21 +22,22 @@ pub struct RoundLaw {
     hai_delta: u64,
     hai_after: u32,
     least_factor: f64,
-    least: u64,
-    most: u64,
+    min: u64,
+    max: u64,
     rate: u64,
     /// Smoothed difference of the round-trip time, and its latest value, in nanoseconds.
     difference: f64,
     last_rtt: u64,
     increases: u32,
-    last_update_seq: u64,
+    /// The round trip ends with an ACK of this packet or a later one; 0 before the first sample.
+    last_update_packet: u64,
 }
 
 impl RoundLaw {
     pub(super) fn new(params: &Timely, env: &FlowEnv) -> Self {
         let delta = params.delta(env.line_rate).0;
         let line = env.line_rate.0;
-        let least = params.min_rate.0.min(line);
+        let min = params.min_rate.0.min(line);
         RoundLaw {
             t_low: params.t_low.0 / 1_000,
             t_high: params.t_high.0 / 1_000,
@@ -44,27 +48,27 @@ impl RoundLaw {
             hai_delta: (delta as f64 * params.hai_factor) as u64,
             hai_after: params.hai_after,
             least_factor: params.least_factor(),
-            least,
-            most: line,
-            rate: params.initial_rate(env).0.max(least),
+            min,
+            max: line,
+            rate: params.initial_rate(env).0.max(min),
             difference: 0.0,
             last_rtt: 0,
             increases: 0,
-            last_update_seq: 0,
+            last_update_packet: 0,
         }
     }
 
     #[inline]
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>) {
         let Some(rtt) = ack.rtt else { return };
-        if ack.seq <= self.last_update_seq {
+        if ack.packet < self.last_update_packet {
             return;
         }
         let rtt = rtt.0 / 1_000;
-        if self.last_update_seq != 0 {
+        if self.last_update_packet != 0 {
             self.update(rtt);
         }
-        self.last_update_seq = ack.snd_nxt;
+        self.last_update_packet = ack.next_packet;
         self.last_rtt = rtt;
     }
 
@@ -93,7 +97,7 @@ impl RoundLaw {
                 (self.rate as f64 * factor.max(self.least_factor)) as u64
             }
         };
-        self.rate = rate.clamp(self.least, self.most);
+        self.rate = rate.clamp(self.min, self.max);
     }
 
     #[inline]

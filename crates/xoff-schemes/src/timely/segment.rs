@@ -1,11 +1,11 @@
-//! TIMELY's update when a segment completes: Algorithm 1 of SIGCOMM 2015 with what its authors' snippet adds, the
-//! scaling by time and the bound on a single cut.
+//! TIMELY's update when a segment completes: Algorithm 1 of SIGCOMM 2015 with two additions from its authors' snippet,
+//! the scaling by time and the bound on a single cut.
 
 use xoff_engine::{Rate, Time};
 
 use super::{Timely, Undetermined};
 use crate::rtt::{Sampler, Sampling};
-use crate::seams::{Ack, FlowEnv};
+use crate::traits::{Ack, FlowEnv};
 
 /// State of a flow's sender.
 #[derive(Clone, Debug)]
@@ -22,10 +22,10 @@ pub struct SegmentLaw {
     least_factor: f64,
     time_scaling: bool,
     holds: bool,
-    /// Samples in a row that were below the one before.
+    /// Consecutive samples below the previous one.
     falls: u32,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     /// The rate, in bits a second.
     rate: f64,
 }
@@ -40,7 +40,7 @@ impl SegmentLaw {
             alpha: params.alpha,
             min_rtt,
         };
-        let least = params.min_rate.min(env.line_rate);
+        let min = params.min_rate.min(env.line_rate);
         SegmentLaw {
             sampler: Sampler::new(&sampling, env),
             t_low: params.t_low.0 as f64,
@@ -54,9 +54,9 @@ impl SegmentLaw {
             time_scaling: params.time_scaling.unwrap_or(true),
             holds: params.undetermined == Some(Undetermined::Hold),
             falls: 0,
-            least: least.0 as f64,
-            most: env.line_rate.0 as f64,
-            rate: params.initial_rate(env).max(least).0 as f64,
+            min: min.0 as f64,
+            max: env.line_rate.0 as f64,
+            rate: params.initial_rate(env).max(min).0 as f64,
         }
     }
 
@@ -81,7 +81,7 @@ impl SegmentLaw {
         } else {
             before * (1.0 - self.beta * sample.gradient)
         };
-        self.rate = rate.max(before * self.least_factor).clamp(self.least, self.most);
+        self.rate = rate.max(before * self.least_factor).clamp(self.min, self.max);
     }
 
     #[inline]

@@ -1,6 +1,6 @@
 //! The example scheme of CONTRIBUTING.md against numbers worked out by hand.
 
-#[path = "../../examples/aimd.rs"]
+#[path = "../examples/aimd.rs"]
 #[allow(dead_code)] // its `main`
 mod example;
 
@@ -36,11 +36,11 @@ fn a_marked_round_trip_halves_the_window_once_and_others_add_a_step() {
 fn the_window_stays_between_a_packet_and_the_bandwidth_delay_product() {
     let params = Aimd { step: Bytes(70_000), cut: 0.001 };
     let mut sender = params.reaction(&flow());
-    sender.on_ack(&ack(1, 1, Mark::Ce));
+    sender.on_ack(&ack(1_456, 1_456, Mark::Ce));
     assert_eq!(sender.window(), 1_456); // not 100 B
-    sender.on_ack(&ack(2, 2, Mark::None));
+    sender.on_ack(&ack(2_912, 2_912, Mark::None));
     assert_eq!(sender.window(), 71_456);
-    sender.on_ack(&ack(3, 3, Mark::None));
+    sender.on_ack(&ack(4_368, 4_368, Mark::None));
     assert_eq!(sender.window(), 100_000); // not 141,456 B
 }
 

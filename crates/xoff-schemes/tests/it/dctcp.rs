@@ -3,6 +3,7 @@
 //!
 //! Throughout, C = 100 Gb/s = 12,500 B/us and T = 10 us, so that C T = 125,000 B = 125 packets of 1,000 B.
 
+
 use crate::common::flow_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::dctcp::{Dctcp, DctcpSender, Form};
@@ -30,7 +31,18 @@ fn rate_form() -> Dctcp {
 /// The ACK of the packet that ends at `seq`.
 fn ack(seq: u64, snd_nxt: u64, mark: Mark) -> Ack<'static> {
     let int = IntStack::default();
-    Ack { now: Time::ZERO, seq, newly_acked: MSS, snd_nxt, rtt: None, mark, flow_count: 0, int }
+    Ack {
+        now: Time::ZERO,
+        seq,
+        newly_acked: MSS,
+        snd_nxt,
+        packet: (seq - 1) / MSS,
+        next_packet: snd_nxt.div_ceil(MSS),
+        rtt: None,
+        mark,
+        flow_count: 0,
+        int,
+    }
 }
 
 /// ACKs of all packets from `from` to `to`, of which the first `marked` are marked, while nothing new is sent.
@@ -59,7 +71,7 @@ fn it_reads_marks_on_acks_and_nothing_else() {
     assert_eq!((signals.int, signals.timestamp, signals.flow_count), (IntPath::Off, false, false));
     // Where a scenario has no detector: 30 KB for each 10 Gb/s, as a step.
     let step = Red::step(Bytes(30_000));
-    assert!(matches!(Dctcp::default().detector(), AnyDetector::Red(red) if red == step));
+    assert!(matches!(AnyDetector::from(Dctcp::default().detector()), AnyDetector::Red(red) if red == step));
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! FECN: roots of congestion mark, victims do not, as Annex A10 tells them apart; and TCD around it.
 
+
 use crate::common::port_env;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
@@ -7,7 +8,7 @@ use xoff_schemes::detector::fecn::{Delayed, Fecn, FecnMarker, VictimMask};
 use xoff_schemes::detector::red::Red;
 use xoff_schemes::detector::tcd::Tcd;
 use xoff_schemes::detector::ternary::Rules;
-use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, Passing, PortEnv, PortState, QueueView};
+use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, PacketView, PortEnv, PortState, QueueView};
 
 use Mark::{Ce, None as Unmarked, Ue};
 
@@ -22,7 +23,7 @@ fn at(now_us: u64, bytes: u64) -> QueueView {
 
 /// A packet of `size` bytes leaves `bytes` behind.
 fn leave_sized(marker: &mut FecnMarker, bytes: u64, size: u64) -> Mark {
-    marker.on_dequeue(&at(1, bytes), &Passing { flow: 0, bytes: size })
+    marker.on_dequeue(&at(1, bytes), &PacketView { flow: 0, bytes: size })
 }
 
 /// Packets of 1,000 B leave.
@@ -142,7 +143,7 @@ fn tcd_marks_ce_by_fecn_and_ue_in_its_place_after_a_stall() {
             marker.on_pause(&at(now - 1, bytes));
             marker.on_resume(&at(now, bytes), &|| 60);
         }
-        let mark = marker.on_dequeue(&at(now, bytes), &Passing { flow: 0, bytes: 1_000 });
+        let mark = marker.on_dequeue(&at(now, bytes), &PacketView { flow: 0, bytes: 1_000 });
         (mark, marker.state())
     };
     // Never stalled: FECN's threshold, and each second packet.

@@ -2,6 +2,7 @@
 //!
 //! Throughout, B = 100 Gb/s = 12,500 B/us and T = 10 us, so that B T = 125,000 B and 1 B of window is 800 kb/s.
 
+
 use crate::common::flow_env;
 use proptest::prelude::*;
 use xoff_engine::{Rate, Time};
@@ -22,6 +23,8 @@ fn ack<'a>(seq: u64, flow_count: u16, int: IntStack<'a>) -> Ack<'a> {
         seq,
         newly_acked: 1_000,
         snd_nxt: 1_000_000,
+        packet: (seq - 1) / 1_000,
+        next_packet: 1_000,
         rtt: None,
         mark: Mark::None,
         flow_count,

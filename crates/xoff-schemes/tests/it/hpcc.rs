@@ -3,6 +3,7 @@
 //!
 //! Throughout, B = 100 Gb/s = 12,500 B/us and T = 10 us, so that B T = 125,000 B and 1 B of window is 800 kb/s.
 
+
 use crate::common::flow_env;
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
@@ -24,7 +25,22 @@ fn stack(records: &[ExactRecord]) -> IntStack<'_> {
 }
 
 fn ack<'a>(seq: u64, snd_nxt: u64, int: IntStack<'a>) -> Ack<'a> {
-    Ack { now: Time::ZERO, seq, newly_acked: 1_000, snd_nxt, rtt: None, mark: Mark::None, flow_count: 0, int }
+    Ack {
+        now: Time::ZERO,
+        seq,
+        newly_acked: 1_000,
+        snd_nxt,
+        packet: (seq - 1) / 1_000,
+        next_packet: snd_nxt.div_ceil(1_000),
+        rtt: None,
+        mark: Mark::None,
+        flow_count: 0,
+        int,
+    }
+}
+
+fn telemetry(records: &[ExactRecord]) -> Ack<'_> {
+    ack(1_000, 1_000, stack(records))
 }
 
 fn sender(params: &Hpcc) -> HpccSender {
@@ -78,14 +94,14 @@ fn the_average_weighs_by_the_worst_hops_interval_and_the_lesser_queue() {
     // Hop 0: 2,500 B in 1 us, u' = 0.2. Hop 1: 12,500 B in 2 us and min(12,500, 25,000) B queued,
     // u' = 12,500/125,000 + 0.5 = 0.6. tau = 2 us, U = 0.8 * 1 + 0.2 * 0.6 = 0.92.
     let mut in_flight = InFlight::new(T);
-    assert!(!in_flight.measure(&stack(&[record(0, 0, 0), record(0, 0, 12_500)])));
-    assert!(in_flight.measure(&stack(&[record(1, 2_500, 0), record(2, 12_500, 25_000)])));
+    assert!(!in_flight.measure(&telemetry(&[record(0, 0, 0), record(0, 0, 12_500)])));
+    assert!(in_flight.measure(&telemetry(&[record(1, 2_500, 0), record(2, 12_500, 25_000)])));
     assert!((in_flight.average() - 0.92).abs() < 1e-12);
     let worst = in_flight.bottleneck();
     assert_eq!((worst.hop, worst.is_last, worst.bytes_per_ps), (1, true, 0.0125));
     assert!((worst.utilization - 0.6).abs() < 1e-12);
     // An interval beyond T counts as T: 100,000 B in 20 us, U = u = 0.4.
-    assert!(in_flight.measure(&stack(&[record(21, 102_500, 0), record(22, 20_000, 0)])));
+    assert!(in_flight.measure(&telemetry(&[record(21, 102_500, 0), record(22, 20_000, 0)])));
     assert!((in_flight.average() - 0.4).abs() < 1e-12);
     assert!(!in_flight.bottleneck().is_last);
 }
@@ -94,11 +110,11 @@ fn the_average_weighs_by_the_worst_hops_interval_and_the_lesser_queue() {
 fn the_same_snapshot_keeps_a_hops_load_and_the_average() {
     // u' = 2 at hop 0 over 5 us: 62,500 B sent and 125,000 B queued. U = 0.5 * 1 + 0.5 * 2 = 1.5.
     let mut in_flight = InFlight::new(T);
-    in_flight.measure(&stack(&[record(0, 0, BDP), record(0, 0, 0)]));
-    in_flight.measure(&stack(&[record(5, 62_500, BDP), record(5, 0, 0)]));
+    in_flight.measure(&telemetry(&[record(0, 0, BDP), record(0, 0, 0)]));
+    in_flight.measure(&telemetry(&[record(5, 62_500, BDP), record(5, 0, 0)]));
     assert!((in_flight.average() - 1.5).abs() < 1e-12);
     // Hop 0 shows the same moment again, hop 1 has moved with u' = 0.5: hop 0 is still the worst, over no time.
-    assert!(in_flight.measure(&stack(&[record(5, 62_500, BDP), record(9, 25_000, 0)])));
+    assert!(in_flight.measure(&telemetry(&[record(5, 62_500, BDP), record(9, 25_000, 0)])));
     assert!((in_flight.average() - 1.5).abs() < 1e-12);
     assert_eq!(in_flight.bottleneck().hop, 0);
     assert!((in_flight.bottleneck().utilization - 2.0).abs() < 1e-12);
@@ -107,9 +123,9 @@ fn the_same_snapshot_keeps_a_hops_load_and_the_average() {
 #[test]
 fn a_path_of_another_length_is_measured_from_new() {
     let mut in_flight = InFlight::new(T);
-    in_flight.measure(&stack(&[record(0, 0, 0)]));
-    assert!(!in_flight.measure(&stack(&[record(1, 12_500, 0), record(1, 12_500, 0)])));
-    assert!(in_flight.measure(&stack(&[record(2, 12_500, 0), record(2, 18_750, 0)])));
+    in_flight.measure(&telemetry(&[record(0, 0, 0)]));
+    assert!(!in_flight.measure(&telemetry(&[record(1, 12_500, 0), record(1, 12_500, 0)])));
+    assert!(in_flight.measure(&telemetry(&[record(2, 12_500, 0), record(2, 18_750, 0)])));
     // Hop 1 sent half of what it can: U = 0.9 * 1 + 0.1 * 0.5.
     assert!((in_flight.average() - 0.95).abs() < 1e-12);
 }

@@ -1,10 +1,11 @@
 //! NP-ECN: the packets that were queued when a pause ended leave unmarked, each one counted.
 
+
 use crate::common::port_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::np_ecn::{NpEcn, NpEcnMarker, Rule};
 use xoff_schemes::detector::red::Red;
-use xoff_schemes::{Detector, DetectorParams, Mark, Passing, PortEnv, QueueView};
+use xoff_schemes::{Detector, DetectorParams, Mark, PacketView, PortEnv, QueueView};
 
 fn port() -> PortEnv {
     PortEnv {
@@ -19,7 +20,7 @@ fn view(bytes: u64) -> QueueView {
 }
 
 fn leave(marker: &mut NpEcnMarker, bytes: u64) -> Mark {
-    marker.on_dequeue(&view(bytes), &Passing { flow: 0, bytes: 1_030 })
+    marker.on_dequeue(&view(bytes), &PacketView { flow: 0, bytes: 1_030 })
 }
 
 #[test]

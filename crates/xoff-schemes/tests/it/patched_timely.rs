@@ -3,6 +3,7 @@
 //! Throughout, C = 10 Gb/s, δ = 10 Mb/s, β = 0.008, T_low = RTT_ref = 50 us, T_high = 500 us, D_minRTT = 20 us and
 //! α = 0.875; a segment is one packet of 1,456 B unless said otherwise.
 
+
 use crate::common::flow_env;
 use proptest::prelude::*;
 use serde_json::json;
@@ -10,7 +11,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::int::{IntStack, Records};
 use xoff_schemes::patched_timely::{PatchedTimely, PatchedTimelySender, weight};
 use xoff_schemes::rtt::Undetermined;
-use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
+use xoff_schemes::{Ack, AnyDetector, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
 const PACKET: u64 = 1_456;
 const LINE: Rate = Rate::from_gbps(10);
@@ -39,6 +40,8 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64) -> Ack<'static> {
         seq: packets * PACKET,
         newly_acked: PACKET,
         snd_nxt: (packets + 10) * PACKET,
+        packet: packets - 1,
+        next_packet: packets + 10,
         rtt: Some(us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,
@@ -212,7 +215,7 @@ fn the_rate_stays_between_its_bounds() {
 fn an_undetermined_mark_holds_the_rate_while_the_gradient_is_positive() {
     let hold = PatchedTimely { undetermined: Undetermined::Hold, ..plain() };
     assert!(hold.signals().ecn && !plain().signals().ecn);
-    assert_eq!(hold.detector().name(), "tcd");
+    assert_eq!(AnyDetector::from(hold.detector()).name(), "tcd");
     let marked = |packet: u64, rtt, mark| Ack { mark, ..ack_at(packet as f64 * 1_000.0, packet, rtt) };
     // As `in_between_step_and_cut_share_by_the_weight`: 1,001 Mb/s at 100 us, where there is no gradient; it stays at
     // 102 us, whose gradient counts on: at 102 us again g = 0.125 * 0.0875 = 0.0109375, w = 0.521875, error 1.04,

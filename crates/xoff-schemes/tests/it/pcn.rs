@@ -1,6 +1,6 @@
 //! PCN: what the receiver says every 50 us, and what the sender makes of it.
 
-use crate::common;
+
 use xoff_engine::{Rate, Time};
 use xoff_schemes::pcn::{Pcn, RateField, Receiver, Sender};
 use xoff_schemes::{AnyDetector, Arrival, Cnp, Mark, NotificationPoint, ReactionPoint, Scheme};
@@ -168,7 +168,7 @@ fn the_field_of_16_bits_rounds_down_and_saturates() {
 
 #[test]
 fn it_marks_by_np_ecn_and_refuses_parameters_out_of_range() {
-    assert!(matches!(Pcn::default().detector(), AnyDetector::NpEcn(_)));
+    assert!(matches!(AnyDetector::from(Pcn::default().detector()), AnyDetector::NpEcn(_)));
     assert!(Pcn::default().signals().ecn && Pcn::default().validate().is_ok());
     let key = |pcn: Pcn| pcn.validate().unwrap_err().key;
     assert_eq!(key(Pcn { w_max: 1.1, ..Pcn::default() }), "w_max");

@@ -1,17 +1,17 @@
 //! RED: nothing up to K_min, P_max (q - K_min)/(K_max - K_min) up to K_max, everything above.
 
-use crate::common;
+
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::{Red, RedAtRate, RedMarker};
-use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, Passing, PortEnv, QueueView, detector};
+use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, PacketView, PortEnv, QueueView, detector};
 
 fn port_env(gbps: u64) -> PortEnv {
     PortEnv { payload: 1_456, frame: 1_518, ..common::port_env(Rate::from_gbps(gbps), Time::from_ns(1_500)) }
 }
 
 fn mark(marker: &mut RedMarker, bytes: u64) -> Mark {
-    marker.on_dequeue(&QueueView { now: Time::ZERO, bytes }, &Passing { flow: 0, bytes: 1_518 })
+    marker.on_dequeue(&QueueView { now: Time::ZERO, bytes }, &PacketView { flow: 0, bytes: 1_518 })
 }
 
 fn red(k_min: u64, k_max: u64, p_max: f64) -> Red {

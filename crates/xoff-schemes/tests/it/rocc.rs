@@ -1,11 +1,12 @@
 //! RoCC against numbers worked by hand. At 100 Gb/s: F_max 10,000 and F_min 10 units of 10 Mb/s; Q_ref 500,
 //! Q_mid 1,000 and Q_max 1,100 units of 600 B; gains 0.45 and 2.25 over the divisor of F's region.
 
+
 use crate::common::{flow_env, port_env};
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Domain, Rate, Time, stream};
 use xoff_schemes::rocc::{FairRate, Rocc, RoccSender, gain_divisor};
-use xoff_schemes::{Cnm, CongestionPoint, Passing, PortEnv, QueueView, ReactionPoint, Scheme};
+use xoff_schemes::{Cnm, CongestionPoint, PacketView, PortEnv, QueueView, ReactionPoint, Scheme};
 
 const UNIT: u64 = 600;
 
@@ -18,7 +19,7 @@ fn port(rate: Rate) -> FairRate {
         point: 3,
         payload: 1_456,
         frame: 1_518,
-        stream: stream(1, Domain::Congestion, 3),
+        random: stream(1, Domain::Congestion, 3).into(),
         ..port_env(rate, Time::from_ns(1_500))
     })
 }
@@ -26,7 +27,7 @@ fn port(rate: Rate) -> FairRate {
 /// A congestion point at 100 Gb/s whose clock runs: flow 1 has a packet in its queue since time zero.
 fn busy_port() -> FairRate {
     let mut point = port(Rate::from_gbps(100));
-    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &Passing { flow: 1, bytes: 1_000 });
+    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &PacketView { flow: 1, bytes: 1_000 });
     point
 }
 
@@ -91,7 +92,7 @@ fn a_long_queue_sets_the_least_rate_and_a_low_one_climbs_gently() {
 fn at_40_gbps_the_papers_own_column_counts() {
     // Q_ref 250, Q_max 600 units, gains 0.3 and 1.5: q = 300: F = 4,000 - 0.3 * 50 - 1.5 * 300 = 3,535.
     let mut point = port(Rate::from_gbps(40));
-    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &Passing { flow: 1, bytes: 1_000 });
+    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &PacketView { flow: 1, bytes: 1_000 });
     tick(&mut point, 300);
     assert_eq!(point.rate(), Rate::from_mbps(35_350));
     tick(&mut point, 600);
@@ -102,7 +103,7 @@ fn at_40_gbps_the_papers_own_column_counts() {
 fn thresholds_of_other_rates_are_scaled_from_100_gbps() {
     // 200 Gb/s: F_max 20,000, Q_ref 1,000, Q_max 2,200. q = 1,000: F = 20,000 - 2.25 * 1,000 = 17,750.
     let mut point = port(Rate::from_gbps(200));
-    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &Passing { flow: 1, bytes: 1_000 });
+    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &PacketView { flow: 1, bytes: 1_000 });
     tick(&mut point, 1_000);
     assert_eq!(point.rate(), Rate::from_mbps(177_500));
     tick(&mut point, 2_200);
@@ -114,13 +115,13 @@ fn messages_go_to_the_flows_in_the_queue_in_their_order() {
     let mut point = port(Rate::from_gbps(100));
     let view = QueueView { now: us(10), bytes: 3_000 };
     for flow in [9, 2, 9, 5] {
-        point.on_enqueue(&view, &Passing { flow, bytes: 1_000 });
+        point.on_enqueue(&view, &PacketView { flow, bytes: 1_000 });
     }
     let flows = |sent: Vec<Cnm>| sent.into_iter().map(|c| c.flow).collect::<Vec<_>>();
     assert_eq!(point.next_timer(), us(40));
     assert_eq!(flows(tick(&mut point, 500)), [2, 5, 9]);
     for flow in [9, 2] {
-        point.on_dequeue(&view, &Passing { flow, bytes: 1_000 });
+        point.on_dequeue(&view, &PacketView { flow, bytes: 1_000 });
     }
     // Of flow 9 one packet is left.
     assert_eq!(flows(tick(&mut point, 500)), [5, 9]);
@@ -130,7 +131,7 @@ fn messages_go_to_the_flows_in_the_queue_in_their_order() {
 fn an_empty_queue_at_the_greatest_rate_lets_the_clock_rest() {
     let mut point = port(Rate::from_gbps(100));
     assert_eq!(point.next_timer(), Time::NEVER);
-    let packet = Passing { flow: 1, bytes: 1_000 };
+    let packet = PacketView { flow: 1, bytes: 1_000 };
     point.on_enqueue(&QueueView { now: us(41), bytes: 1_000 }, &packet);
     // All queues compute at multiples of 40 us.
     assert_eq!(point.next_timer(), us(80));

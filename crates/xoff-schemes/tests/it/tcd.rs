@@ -1,12 +1,13 @@
 //! TCD: max(T_on) by Equation 3, and the states and marks of Figures 6 and 9, by the paper's rules and by those of the
 //! released simulator.
 
+
 use crate::common::port_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::Red;
 use xoff_schemes::detector::tcd::{Tcd, TcdMarker};
 use xoff_schemes::detector::ternary::Rules;
-use xoff_schemes::{Detector, DetectorParams, Mark, Passing, PortEnv, PortState, QueueView};
+use xoff_schemes::{Detector, DetectorParams, Mark, PacketView, PortEnv, PortState, QueueView};
 
 use Mark::{Ce, None as Unmarked, Ue};
 use PortState::{Congestion, NonCongestion, Released, Undetermined};
@@ -69,7 +70,7 @@ impl Driven {
     }
     /// A packet leaves `bytes` behind: its mark and the state.
     fn leave(&mut self, now_us: u64, bytes: u64) -> (Mark, PortState) {
-        let mark = self.0.on_dequeue(&Driven::at(now_us, bytes), &Passing { flow: 0, bytes: 1_000 });
+        let mark = self.0.on_dequeue(&Driven::at(now_us, bytes), &PacketView { flow: 0, bytes: 1_000 });
         (mark, self.0.state().expect("TCD tells states apart"))
     }
 }

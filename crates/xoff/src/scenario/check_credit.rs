@@ -5,7 +5,7 @@ use xoff_fabric::credit::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
-use xoff_schemes::{LaneEnv, Signals};
+use xoff_schemes::{Signals, SlEnv};
 
 use super::Scenario;
 use super::check::Checker;
@@ -63,7 +63,7 @@ pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
     if s.quirks.nic != NicTimer::Ns3 {
         return;
     }
-    let lane = s.scheme.lane(&LaneEnv { line_rate: Rate::from_gbps(1) }).is_some();
+    let lane = s.scheme.sl_reaction(&SlEnv { line_rate: Rate::from_gbps(1) }).is_some();
     for (there, what) in [
         (s.throttle.is_some(), "[throttle]".to_string()),
         (lane, format!("a rate that flows share, as [scheme] `{}` has it here", s.scheme.name())),

@@ -2,7 +2,7 @@
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use xoff_schemes::{AnyScheme, Foreign, Scheme};
+use xoff_schemes::{AnyDetector, AnyScheme, Foreign, Scheme};
 
 use super::de::{Fault, Kind, TableDe};
 
@@ -63,6 +63,7 @@ impl OwnSchemes {
         S::Reaction: Send + 'static,
         S::Notification: Send + 'static,
         S::Congestion: Send + 'static,
+        S::DefaultDetector: Into<AnyDetector>,
     {
         let schema = schemars::schema_for!(S).to_value();
         let keys = schema["properties"].as_object().map(|keys| keys.keys().cloned().collect());

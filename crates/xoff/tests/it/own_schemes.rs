@@ -7,7 +7,6 @@ use serde_json::json;
 use xoff::scenario::{NameError, OwnSchemes, ParamFault};
 use xoff::{Output, Scenario, Threads, run_on};
 use xoff_schemes::dcqcn::Dcqcn;
-use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::fncc::Fncc;
 use xoff_schemes::hpcc::Hpcc;
 use xoff_schemes::rocc::Rocc;
@@ -32,6 +31,7 @@ macro_rules! again {
                 type Reaction = <$built_in as Scheme>::Reaction;
                 type Notification = <$built_in as Scheme>::Notification;
                 type Congestion = <$built_in as Scheme>::Congestion;
+                type DefaultDetector = <$built_in as Scheme>::DefaultDetector;
 
                 fn validate(&self) -> Result<(), ParamError> {
                     self.0.validate()
@@ -42,7 +42,7 @@ macro_rules! again {
                 fn signals(&self) -> Signals {
                     self.0.signals()
                 }
-                fn detector(&self) -> AnyDetector {
+                fn detector(&self) -> Self::DefaultDetector {
                     self.0.detector()
                 }
                 fn reaction(&self, env: &FlowEnv) -> Self::Reaction {

@@ -11,27 +11,29 @@
 //! RI:  a flit may go in a cycle if a random number r of b bits is at least f(c): injection rate max(0, 1 - f(c) / 2^b)
 //! ```
 //!
-//! Packets go as a whole here: the next one may begin when the flits of the last one would be through, each at the rate of
-//! its moment (of RI the mean). That is exact for a c that changes on the way.
+//! Packets go as a whole here: the next one may begin when the flits of the last one would be through, each at the rate
+//! of its moment (of RI the mean). That is exact for a c that changes on the way.
 //!
-//! Readings. Algorithm 2 calls thresholds and windows alike: `c > T_e` is c > t_e. Its counters keep their values when the
-//! state changes, so that with T_e' = T_s' it leaves Congested in the cycle in which it enters it; [`Reading`] has it
-//! repaired and as printed. FT needs t_e >= t_s; AT does not, and the best setting of the paper, 0x250 and 0x2a0, has it the
-//! other way round. Windows, counts and b are not in the paper: see their defaults. "The larger the n, the smaller the
-//! injection rate" (section III.D) contradicts Equation 1, which stands.
+//! Readings. Algorithm 2 calls thresholds and windows alike: `c > T_e` is c > t_e. Its counters keep their values when
+//! the state changes, so that with T_e' = T_s' it leaves Congested in the cycle in which it enters it; [`Reading`]
+//! offers the algorithm repaired and as printed. FT needs t_e >= t_s; AT does not, and the best setting of the paper,
+//! 0x250 and 0x2a0, has it the other way round. Windows, counts and b are not in the paper: see their defaults. "The
+//! larger the n, the smaller the injection rate" (section III.D) contradicts Equation 1, which stands.
 
+mod gate;
 pub mod state;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Time};
 
-use super::{Changes, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
 use crate::check;
-use crate::seams::ParamError;
+use crate::traits::{ParamError, ThrottleEnv, ThrottleParams};
+pub use gate::PftGate;
+use gate::{Detection, Law};
 use state::{Average, Limits};
 
-/// What the state goes by.
+/// What determines the state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Threshold {
@@ -69,15 +71,15 @@ pub enum Reading {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Pft {
-    /// What the state goes by: `average` (AT) or `fixed` (FT). Default `average`.
+    /// What determines the state: `average` (AT) or `fixed` (FT). Default `average`.
     pub threshold: Threshold,
     /// How flits are held back: `random` (RI) or `fixed` (FI). Default `random`.
     pub interval: Interval,
-    /// Bits by which used credits are shifted left: m in Equation 1, without unit, at most 40. Default 18 with `random`,
-    /// 0 with `fixed` (section III.D).
+    /// Bits by which used credits are shifted left: m in Equation 1, without unit, at most 40. Default 18 with
+    /// `random`, 0 with `fixed` (section III.D).
     pub m: Option<u32>,
-    /// Bits by which they are then shifted right: n in Equation 1, without unit, at most 40. Default 0 with `random`, 10
-    /// with `fixed`, in the middle of the 8 to 12 that section III.D recommends.
+    /// Bits by which they are then shifted right: n in Equation 1, without unit, at most 40. Default 0 with `random`,
+    /// 10 with `fixed`, in the middle of the 8 to 12 that section III.D recommends.
     pub n: Option<u32>,
     /// What is added: k in Equation 1, in cycles or in units of the random number. Default 0.
     pub k: u64,
@@ -87,11 +89,11 @@ pub struct Pft {
     /// t_s: used credits below which it becomes Normal, at most `threshold_enter` with `fixed`. Default 672 (0x2a0,
     /// section IV.C) with `average`, 592 with `fixed`.
     pub threshold_escape: Option<u64>,
-    /// `average` only: T_e, the window of the Normal state, in cycles, from 2 to 1,000,000. Default 1024, 1.46 us (not in
-    /// the paper).
+    /// `average` only: T_e, the window of the Normal state, in cycles, from 2 to 1,000,000. Default 1024, 1.46 us (not
+    /// in the paper).
     pub enter_window: Option<u64>,
-    /// `average` only: T_e', the cycles of that window above `threshold_enter` that make it Congested, below the window.
-    /// Default 512 (not in the paper).
+    /// `average` only: T_e', the cycles of that window above `threshold_enter` that make it Congested, below the
+    /// window. Default 512 (not in the paper).
     pub enter_count: Option<u64>,
     /// `average` only: T_s, the window of the Congested state, in cycles, from 2 to 1,000,000. Default 1024 (not in the
     /// paper).
@@ -101,19 +103,19 @@ pub struct Pft {
     pub escape_count: Option<u64>,
     /// `average` only: how Algorithm 2 is read. Default `repaired`.
     pub reading: Option<Reading>,
-    /// `random` only: b, the random number's width in bits, from 1 to 40. Default 28 (not in the paper: with it all of m =
-    /// 15 to 22 have a visible effect up to 4096 credits, as section III.D says of them).
+    /// `random` only: b, the random number's width in bits, from 1 to 40. Default 28 (not in the paper: with it m =
+    /// 15 to 22 all have a visible effect up to 4096 credits, as section III.D says of them).
     pub random_bits: Option<u32>,
     /// The core's clock in MHz, from 1 to 100,000: windows count its cycles. Default 700 (section IV.B).
     pub clock_mhz: Option<u32>,
-    /// Bytes of a flit, of which one may go in a cycle: a packet takes as many cycles as it has flits, and 1 + f(c) times
-    /// as many while held back by `fixed`. Default what the link carries in a cycle, so that with f(c) = 0 nothing is held
-    /// back; a flit of 16 B at 700 MHz would hold back 100 Gb/s to 89.6.
+    /// Bytes of a flit, of which one may go in a cycle: a packet takes as many cycles as it has flits, and 1 + f(c)
+    /// times as many while held back by `fixed`. Default what the link carries in a cycle, so that with f(c) = 0
+    /// nothing is held back; a flit of 16 B at 700 MHz would hold back 100 Gb/s to 89.6.
     pub flit: Option<Bytes>,
 }
 
-/// The most bits of a shift or a random number.
-const MOST_BITS: u32 = 40;
+/// Maximum bits of a shift or a random number.
+const MAX_BITS: u32 = 40;
 /// The longest window, in cycles.
 const LONGEST_WINDOW: u64 = 1_000_000;
 /// The fastest clock, in MHz.
@@ -162,7 +164,7 @@ impl Pft {
         allowed as f64 / of as f64
     }
 
-    /// Refuses parameters that the chosen strategies do not have.
+    /// Refuses parameters that the chosen strategies do not use.
     fn check_unused(&self) -> Result<(), ParamError> {
         let windows = [
             ("enter_window", self.enter_window.is_some()),
@@ -213,171 +215,11 @@ impl Pft {
 }
 
 /// Refuses a number outside `least..=most`.
-fn bounds(key: &'static str, value: u64, least: u64, most: u64) -> Result<(), ParamError> {
-    if (least..=most).contains(&value) {
+fn bounds(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
+    if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(ParamError::new(key, format!("`{key}` is {value}: expected a number from {least} to {most}")))
-}
-
-/// Equation 1 and what follows from it.
-#[derive(Clone, Debug)]
-struct Law {
-    m: u32,
-    n: u32,
-    k: u64,
-    /// Width of the random number; none for fixed intervals.
-    bits: Option<u32>,
-}
-
-impl Law {
-    /// f(c).
-    fn f(&self, used: u64) -> u64 {
-        let shifted = u128::from(used) << self.m >> self.n;
-        u64::try_from(shifted + u128::from(self.k)).unwrap_or(u64::MAX)
-    }
-
-    /// The share of cycles in which a flit goes, as a fraction.
-    fn share(&self, used: u64) -> (u64, u64) {
-        let f = self.f(used);
-        match self.bits {
-            None => (1, f.saturating_add(1)),
-            Some(bits) => {
-                let all = 1 << bits;
-                (all - f.min(all), all)
-            }
-        }
-    }
-}
-
-/// What PFT's state goes by, with the state.
-#[derive(Clone, Debug)]
-enum Detection {
-    Fixed { enter: u64, escape: u64, congested: bool },
-    Average(Average),
-}
-
-/// PFT at a NIC port.
-#[derive(Clone, Debug)]
-pub struct PftGate {
-    rate: Rate,
-    clock_mhz: u64,
-    flit: Option<u64>,
-    law: Law,
-    detection: Detection,
-    used: u64,
-    /// Cycles of the core that are over.
-    cycle: u64,
-    /// Up to when `work` is reckoned.
-    now: Time,
-    /// What is left of the last packet: its time without throttling, in picoseconds shifted left by [`FRACTION`] bits.
-    work: u128,
-}
-
-/// Bits of a picosecond's fraction in [`PftGate::work`], for packets whose flits take no whole number of picoseconds.
-const FRACTION: u32 = 20;
-/// Picoseconds of a cycle at 1 MHz.
-const PS_AT_1_MHZ: u64 = 1_000_000;
-
-impl PftGate {
-    fn congested(&self) -> bool {
-        match &self.detection {
-            Detection::Fixed { congested, .. } => *congested,
-            Detection::Average(average) => average.congested,
-        }
-    }
-
-    /// Cycles that are over by a moment.
-    fn cycles_by(&self, time: Time) -> u64 {
-        (u128::from(time.0) * u128::from(self.clock_mhz) / u128::from(PS_AT_1_MHZ)) as u64
-    }
-
-    /// The first picosecond in which so many cycles are over.
-    fn end_of(&self, cycle: u64) -> Time {
-        let ps = (u128::from(cycle) * u128::from(PS_AT_1_MHZ)).div_ceil(u128::from(self.clock_mhz));
-        Time(u64::try_from(ps).unwrap_or(u64::MAX))
-    }
-
-    /// Share of the full rate while the state stands, as a fraction.
-    fn share(&self) -> (u64, u64) {
-        if self.congested() { self.law.share(self.used) } else { (1, 1) }
-    }
-
-    /// Lets flits go up to `time`, at the rate of a share.
-    fn pay(&mut self, (allowed, of): (u64, u64), time: Time) {
-        let done = (u128::from((time - self.now).0) << FRACTION) * u128::from(allowed) / u128::from(of);
-        self.work = self.work.saturating_sub(done);
-        self.now = time;
-    }
-
-    fn advance(&mut self, now: Time, changes: &mut Changes) {
-        let end = self.cycles_by(now);
-        while self.cycle < end {
-            let share = self.share();
-            let Detection::Average(average) = &mut self.detection else { break };
-            let (cycles, changed) = average.run(self.used, end - self.cycle);
-            self.cycle += cycles;
-            if changed {
-                let at = self.end_of(self.cycle);
-                self.pay(share, at);
-                changes.push((at, self.state()));
-            }
-        }
-        self.cycle = end;
-        self.pay(self.share(), now);
-    }
-}
-
-impl Throttle for PftGate {
-    fn used_credits(&mut self, now: Time, used: u64, changes: &mut Changes) {
-        self.advance(now, changes);
-        self.used = used;
-        if let Detection::Fixed { enter, escape, congested } = &mut self.detection {
-            let before = *congested;
-            *congested = if before { used >= *escape } else { used > *enter };
-            if *congested != before {
-                changes.push((now, self.state()));
-            }
-        }
-    }
-
-    fn on_send(&mut self, now: Time, bytes: u64, changes: &mut Changes) {
-        self.advance(now, changes);
-        self.work = match self.flit {
-            None => u128::from(self.rate.time_for(bytes).0) << FRACTION,
-            Some(flit) => {
-                let cycles = u128::from(bytes.div_ceil(flit));
-                ((cycles * u128::from(PS_AT_1_MHZ)) << FRACTION).div_ceil(u128::from(self.clock_mhz))
-            }
-        };
-    }
-
-    fn ready_at(&mut self, now: Time, changes: &mut Changes) -> Time {
-        self.advance(now, changes);
-        if !self.congested() || self.work == 0 {
-            return now;
-        }
-        let (allowed, of) = self.share();
-        let through = match u128::from(allowed) << FRACTION {
-            0 => Time::NEVER,
-            allowed => {
-                let left = (self.work * u128::from(of)).div_ceil(allowed);
-                now.saturating_add(Time(u64::try_from(left).unwrap_or(u64::MAX)))
-            }
-        };
-        // In the Normal state nothing is held back.
-        let normal = match &self.detection {
-            Detection::Average(average) => {
-                average.next_change(self.used).map_or(Time::NEVER, |n| self.end_of(self.cycle + n))
-            }
-            Detection::Fixed { .. } => Time::NEVER,
-        };
-        through.min(normal)
-    }
-
-    fn state(&self) -> ThrottleState {
-        if self.congested() { ThrottleState::Congested } else { ThrottleState::Normal }
-    }
+    Err(ParamError::new(key, format!("`{key}` is {value}: expected a number from {min} to {max}")))
 }
 
 impl ThrottleParams for Pft {
@@ -391,9 +233,9 @@ impl ThrottleParams for Pft {
         self.check_unused()?;
         let (m, n) = self.shifts();
         for (key, bits) in [("m", m), ("n", n)] {
-            bounds(key, bits.into(), 0, MOST_BITS.into())?;
+            bounds(key, bits.into(), 0, MAX_BITS.into())?;
         }
-        self.random_bits.map_or(Ok(()), |b| bounds("random_bits", b.into(), 1, MOST_BITS.into()))?;
+        self.random_bits.map_or(Ok(()), |b| bounds("random_bits", b.into(), 1, MAX_BITS.into()))?;
         self.check_windows()?;
         bounds("clock_mhz", self.clock_mhz().into(), 1, FASTEST_CLOCK.into())?;
         self.flit.map_or(Ok(()), |flit| check::bytes("flit", flit))

@@ -1,7 +1,7 @@
 //! Normal and Congested: Algorithms 1 and 2.
 //!
-//! Both look once a cycle. As used credits change only now and then, all cycles between two changes are alike, and those
-//! that only count are taken in one step.
+//! Both look once a cycle. As used credits change only now and then, all cycles between two changes are alike, and
+//! those that only count are taken in one step.
 
 use super::Reading;
 
@@ -37,7 +37,7 @@ impl Average {
         Average { reading, limits, congested: false, cycle_count: 0, congested_count: 0 }
     }
 
-    /// Window and count of the state at hand, and whether `used` credits count.
+    /// Window and count of the current state, and whether `used` credits count.
     fn terms(&self, used: u64) -> (u64, u64, bool) {
         let l = &self.limits;
         if self.congested {
@@ -47,10 +47,10 @@ impl Average {
         }
     }
 
-    /// Goes through cycles with `used` credits, `most` of them or up to a change of state: how many, and whether it
+    /// Goes through cycles with `used` credits, `max` of them or up to a change of state: how many, and whether it
     /// changed.
-    pub fn run(&mut self, used: u64, most: u64) -> (u64, bool) {
-        let mut left = most;
+    pub fn run(&mut self, used: u64, max: u64) -> (u64, bool) {
+        let mut left = max;
         while left > 0 {
             let plain = self.plain(used).min(left);
             self.cycle_count += plain;
@@ -64,14 +64,14 @@ impl Average {
                 }
                 left -= 1;
                 if self.congested != before {
-                    return (most - left, true);
+                    return (max - left, true);
                 }
             }
         }
-        (most, false)
+        (max, false)
     }
 
-    /// Cycles up to the next change of state with `used` credits; none where there is none.
+    /// Cycles up to the next change of state with `used` credits; `None` if there is none.
     pub fn next_change(&self, used: u64) -> Option<u64> {
         // All that counters bring with them is gone after a window of either kind; the next one shows what repeats.
         let longest = self.limits.enter_window.max(self.limits.escape_window) + 1;

@@ -19,7 +19,6 @@ pub fn port_env(rate: Rate, delay: Time) -> PortEnv {
         to_host: false,
         hysteresis: None,
         credit_period: None,
-        stream: stream(1, Domain::Marking, 4),
-        ns3_streams: None,
+        random: stream(1, Domain::Marking, 4).into(),
     }
 }

@@ -1,30 +1,44 @@
 //! Swift: a window from the delay's distance to a target (Kumar et al., SIGCOMM 2020).
 //!
 //! A window of packets, real-valued, grows by `ai` a round trip while the delay is below a target, and is cut at most
-//! once a round trip by the share of the delay that is above it. The target grows with the hops of the path and as the
-//! window shrinks, so that many flows at a queue do not all wait for too short a one, and unequal flows grow alike.
-//! Below one packet the window becomes a gap: one packet each RTT/cwnd.
+//! once a round trip by the share of the delay that is above the target. The target grows with the hops of the path and
+//! as the window shrinks, so that many flows at a queue do not all wait for too short a queue, and unequal flows grow
+//! alike. Below one packet the window becomes a gap: one packet each RTT/cwnd.
 //!
 //! The paper keeps two such windows, one on the delay of the fabric and one on that of the receiving host, and sends by
-//! the smaller. The second one is there where `endpoint_target` is given. Receiving hosts are modelled by one constant
+//! the smaller. The second window exists if `endpoint_target` is given. Receiving hosts are modelled by one constant
 //! delay before their ACKs (`host.processing_delay`), so the paper's average over its samples changes nothing and is
 //! left out; the echo of that delay is taken to fit into the timestamp's bytes.
 //!
-//! Reading: the moment of the last cut is noted where the window became *smaller*. The paper's listing notes it where
-//! the window is not larger, so that one held at its least would never be cut again.
+//! Reading: the moment of the last cut is noted if the window became *smaller*. The paper's listing notes the moment if
+//! the window is not larger, so that a window held at its minimum would never be cut again.
 //!
 //! The paper publishes neither `ai`, `beta`, `max_mdf`, the hop's share nor the constants of flow scaling; the defaults
-//! are those of the Swift in the simulator of Bolt's authors (NSDI 2023) at 100 Gb/s, but for the base target.
+//! are those of the Swift in the simulator of Bolt's authors (NSDI 2023) at 100 Gb/s, except for the base target.
+//!
+//! # Reordering
+//!
+//! Round trips are counted in time, not in packets: a cut needs a round-trip time since the last cut. So an ACK out of
+//! order neither ends a round trip early nor delays its end. Each ACK's delay counts as it comes, as in the paper, and
+//! each acknowledged packet makes the window grow once.
+//!
+//! # Idle
+//!
+//! The paper says nothing of idle connections; xoff keeps the state. Window, gap, round-trip time and the moment of the
+//! last cut stay, so the first delay above the target after an idleness of a round trip cuts at once.
+
+mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use crate::check;
-use crate::detector::{AnyDetector, tcd::Tcd};
+use crate::detector::tcd::Tcd;
 use crate::rtt::Undetermined;
-use crate::seams::{Ack, FlowEnv, NetworkEnv, ParamError, PortEnv, ReactionPoint, Scheme, Silent};
 use crate::signals::{Mark, Signals};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use window::{FlowScaling, Law, Window};
 
 /// Parameters of Swift. Windows are in full packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -34,37 +48,38 @@ pub struct Swift {
     pub ai: f64,
     /// Share of the delay's relative excess by which the window is cut: β, without unit. Default 0.8 (Bolt's authors).
     pub beta: f64,
-    /// The greatest cut, as a share of the window, above 0 and below 1. Default 0.5 (Bolt's authors).
+    /// The maximum cut, as a share of the window, above 0 and below 1. Default 0.5 (Bolt's authors).
     pub max_mdf: f64,
     /// Target delay of a path without hops and a large window, as a time. Default: 5 us above the largest base RTT, and
     /// at least 10 us (Bolt's authors at an RTT of 5 to 8 us); a target below the base RTT would starve flows.
     pub base_target: Option<Time>,
-    /// Added to the target for each switch on the path: ħ, as a time (Swift, section 3.3). Default 1 us (Bolt's authors).
+    /// Added to the target for each switch on the path: ħ, as a time (Swift, section 3.3). Default 1 us (Bolt's
+    /// authors).
     pub per_hop: Time,
-    /// The most that flow scaling adds to the target, as a time; 0 turns it off (Swift, section 3.3). Default 100 us
+    /// The maximum that flow scaling adds to the target, as a time; 0 turns it off (Swift, section 3.3). Default 100 us
     /// (Bolt's authors).
     pub fs_range: Time,
     /// Window up to which flow scaling adds all of `fs_range`, in packets. Default 0.1 (Bolt's authors).
     pub fs_min: f64,
     /// Window from which on flow scaling adds nothing, in packets. Default 256 (Bolt's authors).
     pub fs_max: f64,
-    /// The least window, in packets. Default 0.001 (Swift, section 3.5).
+    /// The minimum window, in packets. Default 0.001 (Swift, section 3.5).
     pub min_cwnd: f64,
-    /// The greatest window, in packets. Default 256 (Bolt's authors).
+    /// The maximum window, in packets. Default 256 (Bolt's authors).
     pub max_cwnd: f64,
-    /// Window of a new flow, in packets. Default: the bandwidth-delay product of its NIC, as RDMA flows begin; the paper
+    /// Window of a new flow, in packets. Default: the bandwidth-delay product of its NIC, as for RDMA flows; the paper
     /// gives none.
     pub initial_cwnd: Option<f64>,
-    /// Weight of the latest sample in the RTT that spaces cuts, and packets below a window of one; without unit, above 0
-    /// and at most 1. The delay that is compared with the target is never averaged. Default 1, the latest alone.
+    /// Weight of the latest sample in the RTT that spaces cuts, and packets below a window of one; without unit, above
+    /// 0 and at most 1. The delay that is compared with the target is never averaged. Default 1, the latest alone.
     pub rtt_gain: f64,
     /// Timeouts in a row after which the window falls to `min_cwnd`: RETX_RESET_THRESHOLD, a number (Swift, Algorithm
     /// 1). Default 5 (Broadcom's htsim; the paper gives none).
     pub retx_reset: u32,
-    /// Target of the delay at the receiving host, as a time, for a window of its own (Swift, section 3.2). Default: none,
-    /// which leaves that window out and takes the host's delay for the fabric's.
+    /// Target of the delay at the receiving host, as a time, for a second window (Swift, section 3.2). Default: none,
+    /// which leaves that window out and counts the host's delay as the fabric's.
     pub endpoint_target: Option<Time>,
-    /// What an ACK with the mark of an undetermined port does to the fabric's window where its delay is not below the
+    /// What an ACK with the mark of an undetermined port does to the fabric's window if its delay is not below the
     /// target, after TCD's rule for delay-based schemes. Default `cut`; with `hold` the scenario's detector marks data
     /// packets, by default TCD.
     pub undetermined: Undetermined,
@@ -93,7 +108,7 @@ impl Default for Swift {
 }
 
 impl Swift {
-    /// Refuses windows of flow scaling where that is off.
+    /// Refuses windows of flow scaling if flow scaling is off.
     fn check_scaling(&self) -> Result<(), ParamError> {
         let default = Swift::default();
         let set = [("fs_min", self.fs_min != default.fs_min), ("fs_max", self.fs_max != default.fs_max)];
@@ -110,72 +125,6 @@ impl Swift {
 /// The default base target in a network of this base RTT.
 fn default_base_target(base_rtt: Time) -> Time {
     base_rtt.saturating_add(Time::from_us(5)).max(Time::from_us(10))
-}
-
-/// Flow scaling: what the target grows by as a window shrinks (Swift, section 3.3).
-#[derive(Clone, Copy, Debug)]
-struct FlowScaling {
-    /// Picoseconds: a / sqrt(window) + b, between 0 and the range.
-    a: f64,
-    b: f64,
-    range: f64,
-}
-
-impl FlowScaling {
-    fn new(params: &Swift) -> Self {
-        let range = params.fs_range.0 as f64;
-        let a = range / (1.0 / params.fs_min.sqrt() - 1.0 / params.fs_max.sqrt());
-        FlowScaling { a, b: -a / params.fs_max.sqrt(), range }
-    }
-    #[inline]
-    fn at(&self, window: f64) -> f64 {
-        (self.a / window.sqrt() + self.b).clamp(0.0, self.range)
-    }
-}
-
-/// How a window follows a delay (Swift, Algorithm 1).
-#[derive(Clone, Copy, Debug)]
-struct Law {
-    ai: f64,
-    beta: f64,
-    max_mdf: f64,
-    least: f64,
-    most: f64,
-}
-
-/// A window and its last cut.
-#[derive(Clone, Copy, Debug)]
-struct Window {
-    /// Packets.
-    size: f64,
-    cut_at: Option<Time>,
-}
-
-impl Window {
-    fn may_cut(&self, now: Time, rtt: Time) -> bool {
-        self.cut_at.is_none_or(|at| now.saturating_sub(at) >= rtt)
-    }
-
-    /// Takes in a delay, in picoseconds like `target`, that an ACK of `acked` packets brings.
-    #[inline]
-    fn follow(&mut self, law: &Law, now: Time, rtt: Time, acked: f64, delay: f64, target: f64) {
-        if delay < target {
-            let step = law.ai * acked;
-            self.set(law, now, self.size + if self.size >= 1.0 { step / self.size } else { step });
-        } else if self.may_cut(now, rtt) {
-            let share = (1.0 - law.beta * (delay - target) / delay).max(1.0 - law.max_mdf);
-            self.set(law, now, self.size * share);
-        }
-    }
-
-    #[inline]
-    fn set(&mut self, law: &Law, now: Time, size: f64) {
-        let size = size.clamp(law.least, law.most);
-        if size < self.size {
-            self.cut_at = Some(now);
-        }
-        self.size = size;
-    }
 }
 
 /// The window on the receiving host's delay.
@@ -218,11 +167,11 @@ impl SwiftSender {
             ai: params.ai,
             beta: params.beta,
             max_mdf: params.max_mdf,
-            least: params.min_cwnd,
-            most: params.max_cwnd,
+            min: params.min_cwnd,
+            max: params.max_cwnd,
         };
         let bdp = env.line_rate.bytes_in(env.base_rtt) as f64 / payload;
-        let size = params.initial_cwnd.unwrap_or(bdp).clamp(law.least, law.most);
+        let size = params.initial_cwnd.unwrap_or(bdp).clamp(law.min, law.max);
         let window = Window { size, cut_at: None };
         let base = params.base_target.unwrap_or_else(|| default_base_target(env.base_rtt));
         let mut sender = SwiftSender {
@@ -251,18 +200,18 @@ impl SwiftSender {
         sender
     }
 
-    /// The target of the fabric's delay with the window in force.
+    /// The target of the fabric's delay with the current window.
     pub fn target(&self) -> Time {
         Time((self.target + self.scaling.at(self.fabric.size) + 0.5) as u64)
     }
 
-    /// The window in force, in packets: the lesser of the fabric's and the endpoint's.
+    /// The current window, in packets: the smaller of the fabric's and the endpoint's.
     pub fn cwnd(&self) -> f64 {
         self.endpoint.map_or(self.fabric.size, |e| e.window.size.min(self.fabric.size))
     }
 
-    /// States window and rate. A window of a packet or more is bytes in flight, unpaced; a smaller one is a packet each
-    /// RTT/cwnd.
+    /// Sets window and rate from cwnd. A window of a packet or more limits bytes in flight, unpaced; a smaller window
+    /// is a packet each RTT/cwnd.
     #[inline]
     fn state(&mut self) {
         let cwnd = self.cwnd();
@@ -281,8 +230,8 @@ impl SwiftSender {
         Time(self.rtt as u64)
     }
 
-    /// Cuts both windows by the most, if their last cuts are a round trip old.
-    fn cut_by_most(&mut self, now: Time) {
+    /// Cuts both windows by the maximum, if their last cuts are a round trip old.
+    fn cut_by_max(&mut self, now: Time) {
         let (law, rtt) = (self.law, self.rtt());
         for window in [Some(&mut self.fabric), self.endpoint.as_mut().map(|e| &mut e.window)] {
             if let Some(window) = window.filter(|w| w.may_cut(now, rtt)) {
@@ -316,18 +265,18 @@ impl ReactionPoint for SwiftSender {
 
     fn on_loss(&mut self, now: Time) {
         self.timeouts = 0;
-        self.cut_by_most(now);
+        self.cut_by_max(now);
     }
 
     fn on_timeout(&mut self, now: Time) {
         self.timeouts += 1;
         if self.timeouts < self.retx_reset {
-            return self.cut_by_most(now);
+            return self.cut_by_max(now);
         }
         let law = self.law;
-        self.fabric.set(&law, now, law.least);
+        self.fabric.set(&law, now, law.min);
         if let Some(endpoint) = &mut self.endpoint {
-            endpoint.window.set(&law, now, law.least);
+            endpoint.window.set(&law, now, law.min);
         }
         self.state();
     }
@@ -347,8 +296,9 @@ impl Scheme for Swift {
     const TITLE: &'static str = "Swift: window from the delay's distance to a target";
     const SOURCE: &'static str = "Kumar et al., Swift: Delay is Simple and Effective for Congestion Control in the Datacenter, SIGCOMM 2020";
     type Reaction = SwiftSender;
-    type Notification = Silent;
-    type Congestion = Silent;
+    type Notification = NoOp;
+    type Congestion = NoOp;
+    type DefaultDetector = Tcd;
 
     fn validate(&self) -> Result<(), ParamError> {
         for (key, value) in [("ai", self.ai), ("beta", self.beta), ("fs_min", self.fs_min)] {
@@ -380,16 +330,13 @@ impl Scheme for Swift {
         let ecn = self.undetermined == Undetermined::Hold;
         Signals { timestamp: true, acks: true, ecn, ..Signals::default() }
     }
-    fn detector(&self) -> AnyDetector {
-        AnyDetector::Tcd(Tcd::default())
-    }
     fn reaction(&self, env: &FlowEnv) -> SwiftSender {
         SwiftSender::new(self, env)
     }
-    fn notification(&self, _: &FlowEnv) -> Silent {
-        Silent
+    fn notification(&self, _: &FlowEnv) -> NoOp {
+        NoOp
     }
-    fn congestion(&self, _: &PortEnv) -> Silent {
-        Silent
+    fn congestion(&self, _: &PortEnv) -> NoOp {
+        NoOp
     }
 }

@@ -1,0 +1,30 @@
+//! The traits between a scheme and a simulator: reaction, notification and congestion points, detectors, throttles.
+//!
+//! Every implementation is a pure state machine. Time is an argument, randomness comes from a stream that the machine
+//! is given, and the machine states what it wants instead of doing it: a rate, a window, the time of its next timer, a
+//! message to send. So a scheme can be tested without a network and used in any.
+//!
+//! This folder names no scheme, no detector and no throttle; they depend on it, never the other way round.
+
+mod congestion;
+mod detector;
+mod messages;
+mod notification;
+mod params;
+mod random;
+mod reaction;
+mod scheme;
+mod switch;
+mod throttle;
+
+pub use congestion::{CongestionPoint, PacketView, PortEnv, QueueView};
+pub use detector::{Detector, DetectorParams, PortState};
+pub use messages::{Cnm, Cnp};
+pub use notification::{Arrival, NotificationPoint};
+pub use params::ParamError;
+pub use random::MarkingRandom;
+pub use reaction::{Ack, FlowEnv, ReactionPoint, Sent, SlEnv};
+pub(crate) use scheme::sends_messages;
+pub use scheme::{NetworkEnv, NoOp, Scheme};
+pub use switch::{EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};
+pub use throttle::{Changes, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
