@@ -3,7 +3,7 @@
 use serde::Serialize;
 use xoff_engine::Time;
 use xoff_fabric::Simulation;
-use xoff_fabric::replay::ideal_steps;
+use xoff_fabric::network::ideal_steps;
 use xoff_traffic::Traffic;
 
 /// The operations of a traffic pattern's label, as one job.

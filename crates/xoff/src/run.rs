@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use xoff_engine::Time;
 pub use xoff_fabric::Failure;
-use xoff_fabric::capture::PacketFilter;
-use xoff_fabric::dependencies::{self, Schedule};
+use xoff_fabric::observe::capture::PacketFilter;
+use xoff_fabric::network::dependencies::{self, Schedule};
 use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Cut, Network, Progress, Recording, Simulation, Stop, needs_one_part};
@@ -169,7 +169,7 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
 /// The cut of a network for its threads.
 fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
     match (threads, needs_one_part(net)) {
-        (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::whole(net)),
+        (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::single(net)),
         (Threads::UpTo(threads), _) if net.scheme.needs_one_thread() => {
             Err(RunError::SchemeOfOneThread { threads, scheme: net.scheme.name().to_string() })
         }
@@ -473,12 +473,12 @@ fn manifest(scenario: &Scenario, sim: &Simulation, stop: Stop, clock: &Clock, ta
         "hosts": net.topology.hosts().len(),
         "flows": net.flows.len(),
         "flows_done": counters.flows_done,
-        "most_packets_in_flight": sim.most_packets_in_flight(),
+        "most_packets_in_flight": sim.max_packets_in_flight(),
         "dropped_packets": counters.drops,
         "switch_messages": sim.records().cnms_sent,
         "lost_switch_messages": sim.records().cnms_lost,
         "flow_tables": flow_tables(sim),
-        "base_rtt_ps": net.base_rtt.ps(),
+        "base_rtt_ps": net.env.base_rtt.ps(),
         "wire": {
             "payload_bytes": net.wire.payload, "frame_bytes": net.wire.frame(), "ack_bytes": net.wire.ack,
             "ack_growth_bytes": net.wire.ack_growth,

@@ -14,7 +14,7 @@ use arrow_array::{
 };
 use arrow_schema::{DataType, Field, Schema};
 use xoff_engine::Time;
-use xoff_fabric::capture::PacketRecord;
+use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::{HAS_RATE, Kind};
 use xoff_fabric::topology::{PortId, peer};
 use xoff_fabric::{Network, Simulation};
@@ -163,7 +163,7 @@ fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     // Flows that had not started are not rows.
     let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
     let outcome =
-        |f: fn(&xoff_fabric::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
+        |f: fn(&xoff_fabric::observe::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
     // A flow that was stopped early has no ideal to compare with.
     let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
     let ideal = rows.iter().map(|&i| net.ideal_fct(i as u32).filter(|_| whole(i)));
@@ -337,7 +337,7 @@ fn rates(sim: &Simulation) -> Table {
 
 fn utilization(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().utilization;
-    let share = |r: &xoff_fabric::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
+    let share = |r: &xoff_fabric::observe::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)

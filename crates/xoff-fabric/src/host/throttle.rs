@@ -5,7 +5,8 @@
 //! as many credits of 16 B count as used as the neighbour's threshold holds, and none while it is not.
 
 use xoff_engine::Time;
-use xoff_schemes::throttle::{AnyGate, AnyThrottle, Changes, Throttle, ThrottleEnv};
+use xoff_schemes::throttle::{AnyGate, AnyThrottle};
+use xoff_schemes::{Changes, Throttle, ThrottleEnv};
 
 use super::Hosts;
 use super::nic::NicScheduler;

@@ -117,7 +117,9 @@ impl<C: LinkControl> Links<C> {
             cut_through,
         }
     }
+}
 
+impl<C> Links<C> {
     /// The queue of a port and data class.
     #[inline]
     pub fn queue_id(&self, port: PortId, class: u8) -> QueueId {

@@ -67,14 +67,14 @@ pub struct VlArbiter {
 impl VlArbiter {
     /// The arbiter that `switch` describes.
     pub fn new(switch: &Switch) -> Self {
-        let entry = |VL: u8| Entry {
-            class: DATA + VL,
-            weight: switch.weights.get(usize::from(VL)).map_or(1, |&w| u64::from(w)) * 64,
+        let entry = |vl: u8| Entry {
+            class: DATA + vl,
+            weight: switch.weights.get(usize::from(vl)).map_or(1, |&w| u64::from(w)) * 64,
         };
-        let high = |VL: &u8| switch.high_priority.contains(VL);
+        let high = |vl: &u8| switch.high_priority.contains(vl);
         VlArbiter {
             high: Table::new((0..switch.priorities).filter(high).map(entry).collect()),
-            low: Table::new((0..switch.priorities).filter(|VL| !high(VL)).map(entry).collect()),
+            low: Table::new((0..switch.priorities).filter(|vl| !high(vl)).map(entry).collect()),
             limit: (switch.high_limit < 255).then_some(u64::from(switch.high_limit) * 4096),
             high_sent: 0,
         }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn VLs_take_turns_by_their_weights() {
+    fn vls_take_turns_by_their_weights() {
         // Weights of 4 and 2 blocks, packets of 2 blocks (128 B): two of VL 0, one of VL 1.
         let switch = Switch { priorities: 2, weights: vec![4, 2], ..Switch::default() };
         assert_eq!(order(&switch, 6, 128, 0b1100), [0, 0, 1, 0, 0, 1]);

@@ -4,8 +4,7 @@
 //! where something rare happens.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::throttle::ThrottleState;
-use xoff_schemes::PortState;
+use xoff_schemes::{PortState, ThrottleState};
 
 use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};

@@ -1,12 +1,12 @@
 //! Packets on their way from one partition of the network to another, each with its telemetry.
 
-use xoff_engine::{Event, Time};
+use xoff_engine::{Event, FutureEvents, Time};
 
-use crate::breakdown::way::Way;
-
-use super::{IntPool, Packet, PacketId, Packets};
-use crate::agenda::Agenda;
-use crate::topology::NodeId;
+use super::pool::IntPool;
+use super::way::Way;
+use super::{Packet, PacketId, Packets};
+use crate::event::index_of;
+use crate::ids::NodeId;
 
 /// Packets that have left a partition during a window; another takes them in when the window ends.
 pub(crate) struct Transit {

@@ -233,7 +233,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn close(&mut self, end: Time) -> (Counters, Records) {
-        let Partition { ctx, links, switches, hosts, .. } = self;
+        let Partition { ctx, links, hosts, .. } = self;
         ctx.now = ctx.now.max(end);
         hosts.close(ctx, links);
         self.close_stops();

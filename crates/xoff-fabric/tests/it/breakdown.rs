@@ -3,7 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::breakdown::{Cause, Leg};
+use xoff_fabric::observe::breakdown::{Cause, Leg};
 use xoff_fabric::settings::{
     CreditUnit, FlowControl, Forwarding, Host, LinkCredits, Packets, Pfc, Settings, Switch,
 };

@@ -3,7 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::capture::{PacketFilter, PacketRecord};
+use xoff_fabric::observe::capture::{PacketFilter, PacketRecord};
 use xoff_fabric::packet::{Kind, LAST};
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::topology::PortId;

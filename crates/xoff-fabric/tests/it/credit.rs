@@ -204,7 +204,7 @@ fn a_header_is_all_that_a_hop_costs_with_cut_through() {
         let flows = vec![flow(0, 1, 1000)];
         let mut sim = simulate(topology.clone(), settings, none.clone(), flows, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        (sim.records().flows[0].fct, sim.network().ideal_fct(0), sim.network().base_rtt)
+        (sim.records().flows[0].fct, sim.network().ideal_fct(0), sim.network().env.base_rtt)
     };
     let cut = Time(8_000_000 + 3 * 12_800 + 204_800 + 3 * 12_800 + 13_200);
     assert_eq!(fct(None), (Some(cut), Some(cut), cut));

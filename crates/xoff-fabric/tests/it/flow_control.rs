@@ -3,7 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::buffer::Full;
+use xoff_fabric::observe::Full;
 use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
 

@@ -2,9 +2,9 @@
 
 use crate::common::{flow, round_packets, star};
 use xoff_engine::Time;
-use xoff_fabric::dependencies::{Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter};
+use xoff_fabric::network::dependencies::{Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::network::Flow;
-use xoff_fabric::replay::ideal_steps;
+use xoff_fabric::network::ideal_steps;
 use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop, needs_one_part};
 
 const PAYLOAD: u64 = 952;

@@ -7,7 +7,7 @@ use crate::common::{self, chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::capture::PacketFilter;
+use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
     Order, Pfc, Queueing, Quirks, Scheduling, Settings, Switch,

@@ -3,7 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::records::RateSample;
+use xoff_fabric::observe::records::RateSample;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::{Flow, Recording, Simulation, Stop};
 

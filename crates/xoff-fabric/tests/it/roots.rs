@@ -4,7 +4,7 @@
 use crate::common::{chain, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::records::RootRecord;
+use xoff_fabric::observe::records::RootRecord;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{Flow, Recording, Simulation};
@@ -78,7 +78,7 @@ fn a_flow_that_waits_for_others_is_blocked_and_those_at_the_root_are_not() {
     assert_eq!(before, [port(&sim, "s1->h3")]);
     // A pause ends a root: no port is a root while it is stopped.
     for root in &records.roots {
-        let overlaps = |p: &&xoff_fabric::records::PauseRecord| {
+        let overlaps = |p: &&xoff_fabric::observe::records::PauseRecord| {
             p.port == root.port && p.start < root.end && root.start < p.end
         };
         assert_eq!(records.pauses.iter().find(overlaps), None, "{root:?}");

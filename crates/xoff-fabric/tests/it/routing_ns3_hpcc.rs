@@ -97,13 +97,13 @@ fn what_the_ns3_simulators_hash_cannot_serve_is_named() {
         assert_eq!(error(&t, &ns3_hpcc()), RoutingError::NoNumber { node: name.into() });
     }
     let t = between_s2_and_s3(&[("s2", "s3")]);
-    let mut unneeded = Ecmp { hash: EcmpHash::Ns3Hpcc, symmetric: Some(true), dst_port: None };
+    let mut unneeded = Ecmp { hash: EcmpHash::Ns3Hpcc, symmetric: Some(true), dst_port: None, ..Ecmp::default() };
     let key = |ecmp: &Ecmp| match error(&t, &Routing::Ecmp(ecmp.clone())) {
         RoutingError::Unneeded { key, .. } => key,
         other => panic!("{other}"),
     };
     assert_eq!(key(&unneeded), "symmetric");
-    unneeded = Ecmp { hash: EcmpHash::Own, symmetric: None, dst_port: Some(100) };
+    unneeded = Ecmp { hash: EcmpHash::Own, symmetric: None, dst_port: Some(100), ..Ecmp::default() };
     assert_eq!(key(&unneeded), "dst_port");
     let fallback = Ecmp { hash: EcmpHash::Ns3Hpcc, ..Ecmp::default() };
     let routes = Routing::StaticRoutes(StaticRoutes { fallback, ..StaticRoutes::default() });

@@ -70,7 +70,7 @@ fn a_message_to_a_forgotten_flow_is_lost() {
     let flows = vec![flow(0, 2, 60 * PAYLOAD), late];
     let sim = run(topology, fixed(json!({ "window_rtts": 0.005, "flow_timeout": "1ns" })), flows);
     let records = sim.records();
-    let base_rtt = sim.network().base_rtt;
+    let base_rtt = sim.network().env.base_rtt;
     assert!(base_rtt > Time::from_us(60) && base_rtt < Time::from_us(61), "{base_rtt}");
     assert!(records.cnms_lost > 0);
     let arrived = records.notifications.len() as u64;

@@ -1,7 +1,7 @@
 //! Checks of credit-based flow control.
 
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::credit::sizing::Sizing;
+use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
 use xoff_fabric::topology::{NodeKind, Topology, peer};

@@ -1,7 +1,7 @@
 //! Checks of packets, hosts, switches and flow control.
 
 use xoff_engine::{Bytes, Time};
-use xoff_fabric::buffer::{LinkEnds, pfc_headroom, quanta_time};
+use xoff_fabric::link::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{Clock, FlowControl, Order, Pfc};
 use xoff_fabric::topology::{NodeKind, Topology, peer};

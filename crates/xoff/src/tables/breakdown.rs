@@ -1,7 +1,7 @@
 //! The table of where flows' time went.
 
 use xoff_fabric::Simulation;
-use xoff_fabric::breakdown::{Cause, Leg};
+use xoff_fabric::observe::breakdown::{Cause, Leg};
 
 use super::{Columns, Names, Table, strings};
 

@@ -1,7 +1,7 @@
 //! Columns of the ports' table on the room that flow control has at their ingress.
 
 use xoff_fabric::Simulation;
-use xoff_fabric::room::{CreditRoom, Headroom};
+use xoff_fabric::run::buffer_sizing::{CreditRoom, Headroom};
 use xoff_fabric::topology::PortId;
 
 use super::Columns;
@@ -37,7 +37,7 @@ pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
         .u64_or_null(
             "max_headroom_bytes",
             "most bytes used of the headroom, by any priority; null as above",
-            headroom(|h| h.most_used),
+            headroom(|h| h.max_used),
         )
         .u64_or_null(
             "credits",

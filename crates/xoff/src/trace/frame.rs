@@ -2,7 +2,7 @@
 
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, UdpHeader};
 use xoff_fabric::Network;
-use xoff_fabric::capture::PacketRecord;
+use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::{Kind, LAST};
 use xoff_fabric::topology::peer;
 use xoff_schemes::Mark;

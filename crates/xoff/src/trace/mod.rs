@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use xoff_engine::Time;
 use xoff_fabric::Network;
-use xoff_fabric::records::Records;
+use xoff_fabric::observe::records::Records;
 use xoff_fabric::topology::PortId;
 
 /// Least bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.

@@ -7,9 +7,9 @@ use std::io::{self, Write};
 
 use prost::Message;
 use xoff_engine::Time;
-use xoff_fabric::capture::PacketRecord;
+use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::Kind;
-use xoff_fabric::records::RateSample;
+use xoff_fabric::observe::records::RateSample;
 use xoff_fabric::topology::PortId;
 use xoff_schemes::Mark;
 

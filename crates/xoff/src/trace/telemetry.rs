@@ -1,7 +1,7 @@
 //! What schemes add to headers, as bytes of a packet's payload. `docs/packets.md` has the layout.
 
 use xoff_fabric::Network;
-use xoff_fabric::capture::PacketRecord;
+use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::{HAS_RATE, Kind};
 use xoff_schemes::signals::INT_RECORD_BYTES;
 use xoff_schemes::{IntPath, Mark};

@@ -292,7 +292,7 @@ impl Accounting {
             let ends = LinkEnds::of(net, port);
             let node = topology.node_of(port) as usize;
             for _ in 0..priorities {
-                let queue = IngressQueue::new(node as u32, fc, &ends, net.line_rate, frame, pfc_frames);
+                let queue = IngressQueue::new(node as u32, fc, &ends, net.env.line_rate, frame, pfc_frames);
                 headrooms[node] += queue.headroom();
                 queues[node] += 1;
                 buffers.push(queue);

@@ -1,5 +1,5 @@
 use super::*;
-use xoff_engine::Bytes;
+use xoff_engine::{Bytes, Time};
 
 fn ends() -> LinkEnds {
     let (rate, delay) = (Rate::from_gbps(100), Time(1_500_000));

@@ -2,7 +2,7 @@
 //!
 //! Sixteen hosts of a fat-tree at 100 Gbps send to each other, and a third of their flows to one of four, so that buffers are
 //! full all the time. Flows have packets of all sizes, ACKs travel in the data's class, and there are two lanes. While it runs
-//! the assertions of [`xoff_fabric::credit::counters`] see every packet at every link: no more credits are spent than there
+//! the assertions of [`xoff_fabric::link::flow_control::counters`] see every packet at every link: no more credits are spent than there
 //! are, no buffer holds more than it has, no credit comes back that was not spent.
 
 use serde_json::json;
