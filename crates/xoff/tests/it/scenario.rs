@@ -408,7 +408,7 @@ fn a_scenario_alone_has_no_sweep_and_no_tuning_and_no_warning_of_them() {
     );
     let both = read(&text, &[]);
     assert_eq!(both.warnings().len(), 2);
-    let alone = both.unloaded();
+    let alone = both.alone();
     assert_eq!(alone.warnings(), [""; 0]);
     assert_eq!(serde_json::to_value(&alone).unwrap(), serde_json::to_value(read(SMALL, &[])).unwrap());
 }

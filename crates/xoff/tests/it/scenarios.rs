@@ -34,7 +34,7 @@ fn every_ready_scenario_keeps_the_laws_of_any_network() {
         let scenario = load(&name, shortened(&name));
         assert!(scenario.title.is_some(), "{name} has no title");
         // One that stands for many runs warns that it is run alone.
-        assert_eq!(scenario.clone().unloaded().warnings(), [""; 0], "{name}");
+        assert_eq!(scenario.clone().alone().warnings(), [""; 0], "{name}");
         let output = run(&scenario);
         assert_eq!(output.manifest["complete"], true, "{name}");
         finite_flows_complete(&name, &output);
