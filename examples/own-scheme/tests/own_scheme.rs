@@ -32,7 +32,7 @@ fn ack(seq: u64, snd_nxt: u64, rtt_us: u64) -> Ack<'static> {
 fn a_slow_round_trip_cuts_once_and_a_fast_one_adds_a_step() {
     let mut sender = sender(&DelayAimd::default());
     assert_eq!((sender.window(), sender.rate()), (100_000, Rate::from_gbps(100)));
-    // 11 us are above 10 us: 0.8 x 100,000 B. The round trip ends with an ACK of packet 69, the first one beyond 100,000 B, or a later one.
+    // 11 us are above 10 us: 0.8 x 100,000 B. The round trip ends with packet 69, the first beyond 100,000 B.
     sender.on_ack(&ack(1_456, 100_000, 11));
     assert_eq!(sender.window(), 80_000);
     sender.on_ack(&ack(50_000, 120_000, 12));
