@@ -282,7 +282,7 @@ class Ack:
 
     @property
     def packet(self) -> int:
-        """Number of the data packet that it answers, from 0 in the order of first transmission; of several the newest."""
+        """Number of the data packet answered, from 0 in the order of first transmission; of several, the newest."""
 
     @property
     def next_packet(self) -> int:

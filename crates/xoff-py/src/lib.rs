@@ -1,6 +1,7 @@
 //! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
 
 mod feedback;
+mod hop;
 mod own_scheme;
 mod reaction;
 
@@ -315,8 +316,8 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<feedback::Sent>()?;
     module.add_class::<feedback::Ack>()?;
     module.add_class::<feedback::Cnp>()?;
-    module.add_class::<feedback::Hop>()?;
-    module.add_class::<feedback::HopChange>()?;
+    module.add_class::<hop::Hop>()?;
+    module.add_class::<hop::HopChange>()?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;

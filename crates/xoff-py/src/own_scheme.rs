@@ -1,4 +1,4 @@
-//! A scheme in Python as one of xoff's: its class, its parameters, and what broke in it.
+//! A scheme in Python as a scheme of xoff: its class, its parameters, and what broke in it.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -30,7 +30,7 @@ pub struct Described {
     bind: Py<PyAny>,
 }
 
-/// Its signals.
+/// The signals that the class declares.
 #[derive(FromPyObject)]
 #[pyo3(from_item_all)]
 struct Declared {
@@ -65,12 +65,12 @@ pub struct Broken {
 }
 
 impl Broken {
-    /// Whether anything has. All of a run's calls come from one thread.
+    /// Whether anything has broken. All calls of a run come from one thread.
     pub fn is(&self) -> bool {
         self.flag.load(Ordering::Relaxed)
     }
 
-    /// Takes down what broke, unless something did before.
+    /// Notes what broke, unless something broke before.
     pub fn tell(&self, scheme: &str, at: Time, what: String, cause: Option<PyErr>) {
         let mut first = self.first.lock().unwrap_or_else(PoisonError::into_inner);
         first.get_or_insert_with(|| SchemeFailure {
@@ -125,7 +125,7 @@ pub fn own_schemes(py: Python<'_>, classes: Vec<Described>) -> PyResult<OwnSchem
     })
 }
 
-/// The class with what a scenario gives, as Python's side has it.
+/// The class with the parameters of a scenario, checked by Python.
 fn bound(
     py: Python<'_>,
     class: &Arc<Class>,
@@ -174,7 +174,7 @@ impl ForeignScheme for PyScheme {
     fn notifies(&self) -> bool {
         self.class.cnps
     }
-    /// Objects of one class may share what they like, and nothing says in which order threads would get to it.
+    /// Objects of one class may share state, and threads would reach it in no defined order.
     fn needs_one_thread(&self) -> bool {
         true
     }
@@ -193,7 +193,7 @@ impl ForeignScheme for PyScheme {
         let point = PyReaction::new(&self.class, &self.keywords, &self.broken, env);
         ForeignReaction(Box::new(point))
     }
-    /// Of CNPs those that DCQCN's receivers send.
+    /// CNPs as DCQCN's receivers send them.
     fn notification(&self, env: &FlowEnv) -> ForeignNotification {
         ForeignNotification(match self.class.cnps {
             true => Box::new(Dcqcn::default().notification(env)),
@@ -212,7 +212,7 @@ pub fn make_object<'py>(
     keywords: &Py<PyDict>,
     flow: crate::feedback::Flow,
 ) -> PyResult<Bound<'py, PyAny>> {
-    // A list or dict among the parameters is each flow's own.
+    // Each flow has its own copy of a list or dict among the parameters.
     let copied = py.import("copy")?.call_method1("deepcopy", (keywords,))?.cast_into::<PyDict>()?;
     class.object.bind(py).call(PyTuple::new(py, [Py::new(py, flow)?])?, Some(&copied))
 }

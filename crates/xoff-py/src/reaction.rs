@@ -1,8 +1,8 @@
 //! The reaction point of a flow whose scheme is a class in Python.
 //!
-//! Each call takes the GIL, which is free otherwise while a run goes on. After it the object is asked for rate, window and
-//! timer, which hold until the next one; so the network may ask as often as it likes. Once anything has broken, no object
-//! is called any more, and the run ends with its window.
+//! Each call takes the GIL, which is free otherwise during a run. After the call the object is asked for rate, window and
+//! timer, which hold until the next call; so the network may read them as often as it likes. Once anything has broken, no
+//! object is called any more, and the run ends with its window.
 
 use std::sync::Arc;
 
@@ -29,7 +29,7 @@ struct Methods {
     next_timer: Option<Py<PyAny>>,
 }
 
-/// A flow's object, and what it stated last.
+/// A flow's object, and its latest statements.
 pub struct PyReaction {
     class: Arc<Class>,
     broken: Arc<Broken>,
@@ -41,7 +41,7 @@ pub struct PyReaction {
     timer: Time,
 }
 
-/// What broke: in words, and the exception where there is one.
+/// What broke: in words, and the exception if there is one.
 type Breakage = (String, Option<PyErr>);
 
 impl PyReaction {
@@ -91,7 +91,7 @@ impl PyReaction {
         self.ask(py, env.now)
     }
 
-    /// Calls one of the object's methods and asks what holds from now on.
+    /// Calls one of the object's methods and asks for rate, window and timer.
     fn call<A: for<'py> PyCallArgs<'py>>(
         &mut self,
         now: Time,
@@ -156,18 +156,18 @@ impl PyReaction {
             let answer = method.call0(py).map_err(|e| self.raised(py, "next_timer", e))?;
             let expected = format!("a time in ps from now, {}, on, or None", now.ps());
             let timer = self.number("next_timer", answer.bind(py), now.ps() as f64, &expected)?;
-            // Never earlier than was asked for.
+            // Never earlier than the scheme asked for.
             self.timer = timer.map_or(Time::NEVER, |ps| Time(ps.ceil() as u64));
         }
         Ok(())
     }
 
-    /// A finite number that is not below `least`; none for None.
+    /// A finite number that is not below `min`; `None` for Python's None.
     fn number(
         &self,
         method: &str,
         answer: &Bound<'_, PyAny>,
-        least: f64,
+        min: f64,
         expected: &str,
     ) -> Result<Option<f64>, Breakage> {
         if answer.is_none() {
@@ -175,7 +175,7 @@ impl PyReaction {
         }
         let plain = !answer.is_instance_of::<PyBool>() && !answer.is_instance_of::<PyString>();
         match answer.extract::<f64>() {
-            Ok(number) if plain && number.is_finite() && number >= least => Ok(Some(number)),
+            Ok(number) if plain && number.is_finite() && number >= min => Ok(Some(number)),
             _ => Err(self.answered(method, answer, expected)),
         }
     }
@@ -218,7 +218,7 @@ impl ReactionPoint for PyReaction {
     fn on_timer(&mut self, now: Time) {
         self.call(now, "on_timer", |m| m.on_timer.as_ref(), |_| (now.ps(),));
     }
-    /// Once anything is broken nobody would move a timer on, and its moment would never pass.
+    /// Once anything is broken, no call would move the timer on, and its time would never pass.
     fn next_timer(&self) -> Time {
         if self.broken.is() { Time::NEVER } else { self.timer }
     }

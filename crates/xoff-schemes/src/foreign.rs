@@ -46,7 +46,7 @@ impl PartialEq for SchemeFailure {
 }
 impl Eq for SchemeFailure {}
 
-/// A scheme with its parameters that is not in the registry; the methods are those of [`Scheme`], with some
+/// A scheme with its parameters that is not in the registry; the methods of [`Scheme`], with some
 /// more for schemes in another language.
 pub trait ForeignScheme: Send + Sync {
     /// The name in scenarios.

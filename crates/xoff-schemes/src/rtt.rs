@@ -116,7 +116,7 @@ pub struct Sampling {
     pub segment: Bytes,
     /// Subtracts a full packet's time at line rate from each sample.
     pub deduct_serialization: bool,
-    /// Minimum time between two samples; a segment that completes earlier has none.
+    /// Minimum time between two samples; a segment that completes earlier gives no sample.
     pub gap: Time,
     /// Weight of a new difference.
     pub alpha: f64,

@@ -32,7 +32,7 @@ fn ack(seq: u64, snd_nxt: u64, rtt_us: u64) -> Ack<'static> {
 fn a_slow_round_trip_cuts_once_and_a_fast_one_adds_a_step() {
     let mut sender = sender(&DelayAimd::default());
     assert_eq!((sender.window(), sender.rate()), (100_000, Rate::from_gbps(100)));
-    // 11 us are above 10 us: 0.8 x 100,000 B. The round trip ends with the ACK of a byte after 100,000.
+    // 11 us are above 10 us: 0.8 x 100,000 B. The round trip ends with packet 69, the first beyond 100,000 B.
     sender.on_ack(&ack(1_456, 100_000, 11));
     assert_eq!(sender.window(), 80_000);
     sender.on_ack(&ack(50_000, 120_000, 12));
@@ -48,10 +48,10 @@ fn a_slow_round_trip_cuts_once_and_a_fast_one_adds_a_step() {
 #[test]
 fn the_window_stays_between_a_packet_and_the_bandwidth_delay_product() {
     let mut sender = sender(&DelayAimd { step: Bytes(99_000), cut: 0.001, ..DelayAimd::default() });
-    sender.on_ack(&ack(1, 1, 20));
+    sender.on_ack(&ack(1_456, 1_456, 20));
     assert_eq!(sender.window(), 1_456); // not 100 B
-    sender.on_ack(&ack(2, 2, 8));
-    sender.on_ack(&ack(3, 3, 8));
+    sender.on_ack(&ack(2_912, 2_912, 8));
+    sender.on_ack(&ack(4_368, 4_368, 8));
     assert_eq!(sender.window(), 100_000); // not 199,456 B
 }
 

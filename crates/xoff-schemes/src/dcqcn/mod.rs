@@ -111,7 +111,7 @@ pub struct Dcqcn {
     pub whole_bits: bool,
     /// `paper` only: when the receiver sends CNPs. Default `immediate`.
     pub np: Option<Np>,
-    /// `paper` only: least time between two CNPs of a flow. Default 50 us (SIGCOMM 2015, section 3.1).
+    /// `paper` only: minimum time between two CNPs of a flow. Default 50 us (SIGCOMM 2015, section 3.1).
     pub cnp_interval: Option<Time>,
     /// `paper` only: what a CNP that reports an undetermined port does. Default `hold`.
     pub undetermined: Option<Undetermined>,

@@ -21,7 +21,7 @@ fn a_marked_round_trip_halves_the_window_once_and_others_add_a_step() {
     // The first ACK ends a round trip of its own: halved. 50,000 B in 8 us are 50 Gbps.
     sender.on_ack(&ack(1_456, 100_000, Mark::Ce));
     assert_eq!((sender.window(), sender.rate()), (50_000, Rate::from_gbps(50)));
-    // The next one ends with the ACK of a byte after 100,000; marks until then count into it, and cut nothing yet.
+    // The next one ends with packet 69, the first beyond 100,000 B; marks until then count into it, and cut nothing yet.
     sender.on_ack(&ack(50_000, 130_000, Mark::Ce));
     sender.on_ack(&ack(100_000, 150_000, Mark::None));
     assert_eq!(sender.window(), 50_000);

@@ -69,7 +69,7 @@ fn all_that_were_queued_may_count_as_delayed() {
     let mut marker = queued.detector(&port());
     stall(&mut marker, 3);
     assert_eq!(leave(&mut marker, &[3_000, 2_000, 1_000, 1]), [Unmarked, Unmarked, Unmarked, Ce]);
-    // A second stall counts anew what is there.
+    // A second stall counts again what is there.
     stall(&mut marker, 3);
     assert_eq!(leave(&mut marker, &[2_000]), [Unmarked]);
     stall(&mut marker, 1);

@@ -157,7 +157,7 @@ fn the_index_stays_between_its_bounds() {
         ..IbCc::default()
     };
     let mut sender = sender(&bounds);
-    // A flow starts at the least index: 8 x 7 x 400 / 9,025 = 2.48, so 2 eighths, 40 Gbps x 8/10.
+    // A flow starts at the minimum index: 8 x 7 x 400 / 9,025 = 2.48, so 2 eighths, 40 Gbps x 8/10.
     assert_eq!((sender.ccti(), sender.rate()), (20, Rate::from_gbps(32)));
     assert_eq!(sender.next_timer(), Time::NEVER);
     sender.on_ack(&ack(us(10), Mark::Ce));
@@ -208,7 +208,7 @@ fn a_service_level_has_one_index_for_all_its_flows() {
     assert_eq!((lane.ccti(), lane.rate(), lane.next_timer()), (36, Rate::from_gbps(20), us(110)));
     lane.on_timer(us(110));
     assert_eq!((lane.ccti(), lane.next_timer()), (35, us(210)));
-    // What the flows have of their own never holds them back further: it stays at the least index.
+    // What the flows have of their own never holds them back further: it stays at the minimum index.
     let mut flow = sender(&by_sl);
     flow.on_ack(&ack(us(10), Mark::Ce));
     assert_eq!((flow.ccti(), flow.rate(), flow.next_timer()), (9, Rate(35_555_555_555), Time::NEVER));

@@ -272,7 +272,7 @@ fn impossible_parameters_are_refused_by_key() {
 }
 
 proptest! {
-    /// Whatever comes, the rate is between the least one and line rate.
+    /// Whatever comes, the rate is between the minimum and line rate.
     #[test]
     fn rates_stay_in_bounds(rtts in prop::collection::vec(0.0f64..2_000.0, 1..200)) {
         let mut sender = sender(plain());

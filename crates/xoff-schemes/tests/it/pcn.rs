@@ -96,7 +96,7 @@ fn the_rate_never_passes_the_line_nor_falls_below_the_least() {
     assert_eq!(rp.rate(), Rate::from_gbps(40));
     rp.on_cnp(Time::ZERO, &Cnp { mark: Mark::Ce, rate: Some(Rate::from_mbps(1)) });
     assert_eq!(rp.rate(), Rate::from_mbps(100));
-    // Without a least rate it is that of the CNP, and never zero.
+    // Without a minimum the rate is the one in the CNP, and never zero.
     let mut rp = sender(&Pcn::default());
     rp.on_cnp(Time::ZERO, &Cnp { mark: Mark::Ce, rate: Some(Rate(0)) });
     assert_eq!(rp.rate(), Rate(1));
@@ -141,7 +141,7 @@ fn a_period_without_packets_brings_no_cnp_and_periods_keep_their_beat() {
 #[test]
 fn one_packet_alone_is_rated_by_the_mean_time_between_arrivals() {
     // The first: 1,000 B over T, 160 Mbps. The second 100 us later: (50 + 100) / 2 = 75 us, 106.67 Mbps. The third at
-    // 10 ms after the second begins anew: 160 Mbps.
+    // 10 ms after the second restarts: 160 Mbps.
     let mut np = receiver(&Pcn::default());
     arrive(&mut np, 0, Mark::None);
     assert_eq!(np.on_timer(Time::from_us(50)).and_then(|c| c.rate), Some(Rate::from_mbps(160)));

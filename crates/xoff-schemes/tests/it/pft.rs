@@ -226,7 +226,7 @@ fn fixed_intervals_stretch_it_by_idle_cycles() {
     // At 400 ns 30 ns of it are left: x 20.
     set(&mut gate, 400_000, 19);
     assert_eq!(ready(&mut gate, 400_000), 1_000_000);
-    // A new packet begins anew, though one in the Normal state was not through.
+    // A new packet restarts, though one in the Normal state was not through.
     set(&mut gate, 450_000, 0);
     send(&mut gate, 450_000);
     set(&mut gate, 450_000, 11);

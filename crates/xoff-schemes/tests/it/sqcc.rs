@@ -145,7 +145,7 @@ fn the_error_grows_without_bound() {
     // Patched TIMELY's there: 225/50 = 4.5: 0.02 - 0.36.
     let patched = Sqcc { error: ErrorFunction::PatchedTimely, ..second.clone() };
     assert_near(step(&mut fair(&patched, 500), 1, 500, 275.0), 0.02 - 0.36);
-    // At 490 us 500 * 440 / (50 * 10) = 440: β error w = 1.76 takes the whole rate, and the least one stays.
+    // At 490 us 500 * 440 / (50 * 10) = 440: β error w = 1.76 takes the whole rate, and the minimum stays.
     let mut high = fair(&second, 500);
     feed(&mut high, 1, 500, &[490.0]);
     assert_eq!(high.rate(), Rate::from_mbps(1));
@@ -260,7 +260,7 @@ fn impossible_parameters_are_refused_by_key() {
 }
 
 proptest! {
-    /// Whatever comes, the rate is between the least one and line rate.
+    /// Whatever comes, the rate is between the minimum and line rate.
     #[test]
     fn rates_stay_in_bounds(
         acks in prop::collection::vec((0.0f64..2_000.0, 0u16..2_000), 1..200),

@@ -69,7 +69,7 @@ fn it_asks_for_timestamps_on_every_ack() {
 fn a_flow_starts_with_the_bandwidth_delay_product_unpaced() {
     let sender = sender(&Swift::default());
     assert_eq!((sender.window(), sender.rate()), (125_000, Rate::from_gbps(100)));
-    // The greatest window is a bound from the start.
+    // The maximum window is a bound from the start.
     let most = Swift { max_cwnd: 100.0, ..Swift::default() };
     assert_eq!(self::sender(&most).window(), 100_000);
 }
@@ -114,7 +114,7 @@ fn below_the_target_the_window_grows_by_ai_a_round_trip() {
     let mut sender = self::sender(&Swift { ai: 0.25, ..plain(0.5) });
     sender.on_ack(&ack(0, 17));
     assert_cwnd(&sender, 0.75);
-    // An ACK of two packets counts twice, and the greatest window is kept to.
+    // An ACK of two packets counts twice, and the maximum window is kept to.
     let mut sender = self::sender(&Swift { max_cwnd: 10.15, ..plain(10.0) });
     sender.on_ack(&Ack { newly_acked: 2_000, ..ack(0, 17) }); // 10.2
     assert_cwnd(&sender, 10.15);
@@ -163,7 +163,7 @@ fn a_window_held_at_its_least_notes_no_cut() {
     sender.on_ack(&ack(100, 36));
     assert_cwnd(&sender, 10.0);
     sender.on_ack(&ack(100, 17)); // 10.1
-    sender.on_ack(&ack(101, 20)); // may cut at once: 10.1 * 0.92 is below the least
+    sender.on_ack(&ack(101, 20)); // may cut at once: 10.1 * 0.92 is below the minimum
     assert_cwnd(&sender, 10.0);
     sender.on_ack(&ack(101, 17));
     sender.on_ack(&ack(102, 20)); // that was a cut, so this is not
@@ -181,7 +181,7 @@ fn below_one_packet_the_window_is_a_gap() {
     assert_eq!(sender.window(), 1); // one packet, when none is in flight
     assert_eq!(sender.rate(), Rate(118_944_000));
     assert_eq!(sender.rate().time_for(1_062).0 / 10_000, 7_142); // 71.42 us
-    // The least: 0.001 packets at an RTT of 100 us, one packet each 100 ms.
+    // The minimum: 0.001 packets at an RTT of 100 us, one packet each 100 ms.
     let mut sender = self::sender(&plain(0.0011));
     sender.on_ack(&ack(0, 100));
     assert_cwnd(&sender, 0.001);

@@ -117,7 +117,7 @@ fn up_to_max_on_a_port_is_undetermined_from_either_state() {
             // Transitions 3 and 6: from the end of the OFF on, whatever is queued.
             assert_eq!(port.leave(1_000, 50_000), (Ue, Undetermined));
             assert_eq!(port.leave(1_099, 0), (Ue, Undetermined));
-            // Each OFF starts T_on anew.
+            // Each OFF restarts T_on.
             port.resume(1_150, 50_000);
             assert_eq!(port.leave(1_249, 50_000), (Ue, Undetermined));
         }

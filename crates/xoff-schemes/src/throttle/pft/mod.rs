@@ -214,7 +214,7 @@ impl Pft {
     }
 }
 
-/// Refuses a number outside `least..=most`.
+/// Refuses a number outside `min..=max`.
 fn bounds(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
     if (min..=max).contains(&value) {
         return Ok(());

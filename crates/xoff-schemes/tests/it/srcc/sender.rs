@@ -124,7 +124,7 @@ fn without_a_base_the_rate_doubles() {
     let mut s = sender(json!({ "base": "none", "rise_interval": "10us", "target_timeout": "5us" }));
     assert_eq!((s.rate(), s.next_timer(), s.window()), (GBPS_100, Time::NEVER, u64::MAX));
     s.on_cnm(us(0), &cnm(1, 15));
-    s.on_cnm(us(4), &cnm(1, 20)); // not less: 15, and the time begins anew
+    s.on_cnm(us(4), &cnm(1, 20)); // not less: 15, and the time restarts
     s.on_cnp(us(5), &Cnp { mark: Mark::Ce, rate: None }); // there are no CNPs without DCQCN
     for (at, mbps) in [(13, 15_000), (14, 30_000), (24, 60_000), (34, 100_000)] {
         run(&mut s, us(at));

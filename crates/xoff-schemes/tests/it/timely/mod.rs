@@ -73,7 +73,7 @@ fn a_flow_starts_with_its_share_of_the_nic() {
     assert_eq!(line.reaction(&FlowEnv { active_flows: 3, ..env() }).rate(), LINE);
     assert_eq!(sender(plain()).rate(), Rate::from_gbps(1));
     let low = Timely { initial_rate: Some(Rate::from_mbps(1)), ..Timely::default() };
-    assert_eq!(sender(low).rate(), Rate::from_mbps(100)); // the least rate
+    assert_eq!(sender(low).rate(), Rate::from_mbps(100)); // the minimum rate
     assert_eq!(sender(plain()).window(), u64::MAX);
 }
 

@@ -38,7 +38,7 @@ fn the_ns3_form_counts_increases_of_any_kind() {
     round(&mut sender, 8, 0, 24.0);
     assert_mbps(&sender, 1_150.0);
     // A cut ends the row: 24 to 64 us, difference 0.125 * 3.5 + 0.875 * 40 = 35.4375 us, g = 1.771875 and the
-    // factor 0 leaves the least rate.
+    // factor 0 leaves the minimum rate.
     round(&mut sender, 9, 0, 64.0);
     assert_mbps(&sender, 100.0);
     // 64 to 30 us: below T_low, a first increase again.

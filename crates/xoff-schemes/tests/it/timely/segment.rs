@@ -83,7 +83,7 @@ fn a_cut_takes_half_at_most() {
     let mut authors = sender(plain());
     feed(&mut authors, 1, &[100.0, 140.0]);
     assert_mbps(&authors, 505.0);
-    // Without the bound the factor is 0, and the least rate stays.
+    // Without the bound the factor is 0, and the minimum rate stays.
     let mut bare = sender(Timely { least_factor: Some(0.0), ..plain() });
     feed(&mut bare, 1, &[100.0, 140.0]);
     assert_mbps(&bare, 100.0);
@@ -94,7 +94,7 @@ fn the_rate_stays_between_its_bounds() {
     let mut top = sender(Timely { initial_rate: None, ..plain() });
     feed(&mut top, 1, &[20.0]);
     assert_eq!(top.rate(), LINE);
-    // 110 * (1 - 0.8 * (1 - 500/5000)) = 110 * 0.28: half is 55, and the least rate is 100.
+    // 110 * (1 - 0.8 * (1 - 500/5000)) = 110 * 0.28: half is 55, and the minimum rate is 100.
     let mut bottom = sender(Timely { initial_rate: Some(Rate::from_mbps(110)), ..plain() });
     feed(&mut bottom, 1, &[5_000.0]);
     assert_mbps(&bottom, 100.0);
@@ -200,7 +200,7 @@ fn an_undetermined_mark_holds_the_rate_where_it_would_fall_by_the_gradient() {
 }
 
 proptest! {
-    /// Whatever comes, the rate is between the least one and line rate.
+    /// Whatever comes, the rate is between the minimum and line rate.
     #[test]
     fn rates_stay_in_bounds(
         rtts in prop::collection::vec((0.0f64..2_000.0, 0.1f64..100.0), 1..200),
