@@ -1,4 +1,4 @@
-//! The engine of xoff: simulated time, quantities, the event queue and random streams.
+//! The engine of xoff: simulated time, quantities, the event queue, random streams and schedules.
 //!
 //! It knows no network. Time is an integer number of picoseconds, so that one byte at any standard link
 //! rate is a whole number of ticks and nothing is rounded on a packet's way.
@@ -10,6 +10,7 @@ pub mod entities;
 pub mod ns3_random;
 pub mod quantity;
 pub mod random;
+pub mod schedule;
 pub mod units;
 pub mod wheel;
 

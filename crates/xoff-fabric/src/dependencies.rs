@@ -1,9 +1,6 @@
 //! Closed loops: flows that start when others have ended.
 //!
-//! A message of a parallel program goes when others have come, or have gone. So a flow may wait for the *milestones* of
-//! others: the delivery of their last byte at the receiver, or its acknowledgement at the sender, each with a delay for
-//! what the process does in between. What a process does without the network is a *step*: a point in time at a host that
-//! waits and is waited for as a flow is, for instance the end of an iteration.
+//! [`xoff_engine::schedule`] says what waits for what. Here a step's host is a node of the topology.
 //!
 //! A milestone is known at one node, and whatever waits for it is of the same node: so a network that is cut into parts
 //! needs no messages for it, and comes to the same on any number of threads. Where a schedule asks for more, its network
@@ -14,61 +11,10 @@
 use std::collections::VecDeque;
 
 use xoff_engine::Time;
+pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
 
 use crate::network::Flow;
 use crate::topology::{NodeId, Topology};
-
-/// What can be waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Milestone {
-    /// The last byte of this flow has arrived at its receiver.
-    Delivered(u32),
-    /// The last byte of this flow is acknowledged at its sender.
-    Sent(u32),
-    /// This step is done.
-    Step(u32),
-}
-
-/// What can wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiter {
-    /// This flow, with its start.
-    Flow(u32),
-    /// This step.
-    Step(u32),
-}
-
-/// `then` comes no earlier than `delay` after `on`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dependency {
-    /// What is waited for.
-    pub on: Milestone,
-    /// What waits.
-    pub then: Waiter,
-    /// What passes in between.
-    pub delay: Time,
-}
-
-/// A point in time at a host, when all that it waits for has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The host.
-    pub host: NodeId,
-    /// It comes no earlier.
-    pub start: Time,
-    /// The processor that it takes; it then comes no earlier than that one is free.
-    pub hold: Option<Hold>,
-}
-
-/// A step's claim on a processor, which serves one at a time: those that wait for it come by the time at which they were
-/// ready, and of simultaneous ones the first in the list of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// Number of the processor, of one host.
-    pub processor: u32,
-    /// For how long from the step on.
-    pub time: Time,
-}
 
 /// What is said of flows beside each of them: who waits for whom, and which the run waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -7,13 +7,13 @@ use serde_json::{Value, json};
 use xoff_engine::Time;
 pub use xoff_fabric::Failure;
 use xoff_fabric::capture::PacketFilter;
-use xoff_fabric::dependencies::{self, Schedule};
+use xoff_fabric::dependencies::{Schedule, Step};
 use xoff_fabric::network::Flow;
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_fabric::{BuildError, Cut, Network, Progress, Recording, Simulation, Stop, needs_one_part};
 
 use xoff_schemes::{AnyDetector, AnyScheme};
-use xoff_traffic::{Traffic, closed_loop};
+use xoff_traffic::Traffic;
 
 use crate::jobs;
 use crate::scenario::{MOST_ROWS, Queues, Rates, Scenario, States, Stop as Until};
@@ -134,32 +134,14 @@ pub fn run_on(
     run_up_to(threads, scenario, MOST_ROWS, look)
 }
 
-/// Which flows wait for which, as the fabric has it.
+/// What the network must know of `traffic` beside its flows: which flows wait for which, and their connections.
 fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
-    let on = |on: closed_loop::Milestone| match on {
-        closed_loop::Milestone::Delivered(flow) => dependencies::Milestone::Delivered(flow),
-        closed_loop::Milestone::Sent(flow) => dependencies::Milestone::Sent(flow),
-        closed_loop::Milestone::Step(step) => dependencies::Milestone::Step(step),
-    };
-    let then = |then: closed_loop::Waiter| match then {
-        closed_loop::Waiter::Flow(flow) => dependencies::Waiter::Flow(flow),
-        closed_loop::Waiter::Step(step) => dependencies::Waiter::Step(step),
-    };
-    let step = |s: &closed_loop::Step| dependencies::Step {
-        host: hosts[s.host as usize],
-        start: s.start,
-        hold: s.hold.map(|h| dependencies::Hold { processor: h.processor, time: h.time }),
-    };
-    let edge = |d: &closed_loop::Dependency| dependencies::Dependency {
-        on: on(d.on),
-        then: then(d.then),
-        delay: d.delay,
-    };
+    let steps = traffic.steps.iter().map(|s| Step { host: hosts[s.host as usize], ..*s });
     let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
     let background = flows.iter().any(|f| f.background);
     Schedule {
-        steps: traffic.steps.iter().map(step).collect(),
-        dependencies: traffic.dependencies.iter().map(edge).collect(),
+        steps: steps.collect(),
+        dependencies: traffic.dependencies.clone(),
         connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
         background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
         anywhere: traffic.anywhere,
