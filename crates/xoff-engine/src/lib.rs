@@ -11,7 +11,9 @@ pub mod ns3_random;
 pub mod quantity;
 pub mod random;
 pub mod schedule;
+pub mod spelling;
 pub mod units;
+pub mod violation;
 pub mod wheel;
 
 pub use ahead::fetch_ahead;
@@ -20,5 +22,7 @@ pub use entities::{Arrival, EntityQueues, Links, MOST_LANES, Next};
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
+pub use spelling::Nearest;
 pub use units::{Bytes, Rate, Time, as_double};
+pub use violation::Violation;
 pub use wheel::{Event, EventQueue, MOST_SCHEDULED};

@@ -3,6 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use xoff_engine::Violation;
+
 use super::RoutingError;
 
 /// Routing by name with its parameters.
@@ -29,7 +31,7 @@ impl Routing {
     /// The names of all kinds of routing.
     pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
 
-    /// The routing called `name`, its parameters read from `source`; none where there is no such routing.
+    /// The routing called `name`, its parameters read from `source`; `None` if there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
         match name {
             "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
@@ -46,6 +48,20 @@ impl Routing {
             Routing::SpanningTrees(_) | Routing::DModK(_) => {}
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
+    }
+    /// What is wrong with the parameters on any topology. [`super::Router::new`] compares them with one.
+    pub fn validate(&self) -> Vec<Violation> {
+        let found = match self {
+            Routing::Ecmp(ecmp) => ecmp.check().err().map(|error| error.violation()),
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) if fallback.hash != EcmpHash::Own => {
+                Some(RoutingError::FallbackHash.violation())
+            }
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
+                fallback.check().err().map(|error| error.violation().inside("fallback"))
+            }
+            Routing::SpanningTrees(_) | Routing::DModK(_) => None,
+        };
+        found.into_iter().collect()
     }
     /// Its name in scenarios.
     pub fn name(&self) -> &'static str {
@@ -65,8 +81,8 @@ pub enum EcmpHash {
     /// xoff's own, from the scenario's seed; any names of nodes.
     #[default]
     Own,
-    /// That of the ns-3 HPCC simulator, to take the same paths as there: MurmurHash3 of addresses and ports. Each
-    /// node's name ends in a number of its own, its id there.
+    /// That of the ns-3 HPCC simulator, for the same paths as in that simulator: MurmurHash3 of addresses and ports. Each
+    /// node's name ends in a number of its own, its id in that simulator.
     Ns3Hpcc,
 }
 
@@ -75,7 +91,7 @@ pub enum EcmpHash {
 #[serde(default, deny_unknown_fields)]
 pub struct Ecmp {
     /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
-    /// simulator, for the same paths as there; then each node's name ends in a number of its own, its id there.
+    /// simulator, for the same paths as in that one; then each node's name ends in a number of its own, its id there.
     pub hash: EcmpHash,
     /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
     /// addresses. Default true.

@@ -60,12 +60,12 @@ impl TopologyKind for Chain {
     const SOURCE: &'static str = "FNCC, Section 5.4, Fig. 11";
 
     fn build(&self) -> Result<Topology, TopologyError> {
-        let (least, join, receivers) = match self.join {
+        let (min, join, receivers) = match self.join {
             Join::First => (2, 1, 2),
             Join::Middle => (3, self.switches.div_ceil(2), 2),
             Join::Last => (1, self.switches, 1),
         };
-        at_least("switches", self.switches, least)?;
+        at_least("switches", self.switches, min)?;
         let (hosts, switches) = (2 + receivers, self.switches);
         let nodes = u128::from(hosts) + u128::from(switches);
         let mut b = Builder::new(nodes, nodes - 1)?;

@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use super::{Action, GoalError, Operation, Requirement, Schedule, circle, matching};
-use crate::error::{Fault, nearest};
+use xoff_engine::Nearest;
+
+use crate::error::Fault;
 use crate::sizes::MAX_FLOW;
 
 /// The most ranks: as many as the largest topology has hosts, and more.
@@ -215,8 +217,7 @@ impl Reader {
             Some(":") => {
                 let word = words.next().unwrap_or_default();
                 if !["send", "recv", "calc"].contains(&word) {
-                    let near = nearest(word, ["send", "recv", "calc"]);
-                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let near = Nearest::of(word, ["send", "recv", "calc"]);
                     let found = before(Some(word).filter(|w| !w.is_empty()));
                     return Err(words.wrong(first, found, format!("`send`, `recv` or `calc`{near}")));
                 }
@@ -291,8 +292,7 @@ impl Reader {
                     return Err(words.wrong(key, "behind a `calc`", "`cpu` or `nic`"));
                 }
                 _ => {
-                    let near = nearest(key, ["tag", "cpu", "nic"]);
-                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let near = Nearest::of(key, ["tag", "cpu", "nic"]);
                     return Err(words.wrong(
                         key,
                         format!("behind a `{word}`"),
@@ -317,14 +317,14 @@ impl Reader {
         for (line, then, on, ended) in rank.wanted {
             let find = |label: &str| {
                 rank.labels.get(label).copied().ok_or_else(|| {
-                    // Of several as near the one that sorts first, whatever the order of the map.
+                    // Sorted, so that the hint does not depend on the order of the map.
                     let mut known: Vec<&str> = rank.labels.keys().map(String::as_str).collect();
                     known.sort_unstable();
                     let first = known.first().copied();
-                    let near = nearest(label, known);
+                    let near = Nearest::of(label, known);
                     let example =
                         || first.map_or(String::new(), |label| format!(" such as `{}`", shown(label)));
-                    let hint = near.map_or_else(example, |n| format!("; did you mean `{n}`?"));
+                    let hint = if near.0.is_some() { near.to_string() } else { example() };
                     let expected = format!("a label of rank {}{hint}", rank.number);
                     GoalError::new(line, shown(label), Fault::bounds("the label of no operation", expected))
                 })

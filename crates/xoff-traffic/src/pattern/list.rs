@@ -7,11 +7,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, QuantityError, Time};
+use xoff_engine::{Bytes, Nearest, QuantityError, Time};
 
 use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
-use crate::error::{Fault, Misfit, nearest};
+use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
 
@@ -102,8 +102,7 @@ fn header(words: &[&str]) -> Option<Result<Vec<Column>, Wrong>> {
     let mut columns: Vec<Column> = Vec::new();
     for word in words {
         let Some(column) = known(word) else {
-            let near = nearest(word, COLUMNS.iter().map(|(name, _)| *name));
-            let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            let near = Nearest::of(word, COLUMNS.iter().map(|(name, _)| *name));
             let expected =
                 format!("src, dst, size or size_bytes, start or start_ps, priority, id, after{near}");
             return Some(Err((word.to_string(), Fault::bounds("no column", expected))));

@@ -5,10 +5,10 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use xoff_engine::Time;
+use xoff_engine::{Nearest, Time};
 
 use crate::closed_loop::{Milestone, Waiter};
-use crate::error::{Fault, nearest};
+use crate::error::Fault;
 use crate::generate::{FlowSpec, Sink};
 
 /// A flow's line, its `id`, and what its `after` says.
@@ -141,7 +141,7 @@ fn read(word: &str, by_id: &HashMap<&str, u32>) -> Result<Ended, Fault> {
     let Some(&flow) = by_id.get(id) else {
         let mut known: Vec<&str> = by_id.keys().copied().collect();
         known.sort_unstable();
-        let near = nearest(id, known).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let near = Nearest::of(id, known);
         return Err(Fault::bounds(format!("`{word}`"), format!("the `id` of a flow of the file{near}")));
     };
     Ok(Ended { flow, received: what == "received" })

@@ -1,11 +1,12 @@
 //! Checks of what is recorded: names, and the space that it takes.
 
+use xoff_engine::spelling::nearest;
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_traffic::{FlowSpec, Traffic};
 
 use super::check::Checker;
-use super::error::{nearest, one_of};
+use super::error::one_of;
 use super::{Queues, Rates, Scenario, States, Stop};
 
 /// Most rows of samples, pauses and notifications that a run may record. They are held in memory until it ends: a

@@ -1,6 +1,7 @@
 //! From the tree to a [`Scenario`]: which table is read as what.
 
 use serde::de::DeserializeOwned;
+use xoff_engine::spelling::nearest;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc};
 use xoff_fabric::topology::AnyTopology;
@@ -9,8 +10,8 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
-use super::error::{Location, Problem, ScenarioError, Source, nearest, one_of};
-use super::explain::{Context, Explained, explain, split, table_label};
+use super::error::{Location, Problem, ScenarioError, Source, one_of};
+use super::explain::{Context, Explained, divided, explain, table_label};
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, Value};
 use super::{Scenario, default_seed};
@@ -64,7 +65,7 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
             "duplicate key" => {
                 (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
             }
-            _ => split(&text),
+            _ => divided(&text),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
         ScenarioError::new(vec![Problem { message, place, expected, notes: vec![] }])

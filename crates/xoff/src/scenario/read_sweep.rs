@@ -1,9 +1,9 @@
 //! From the tree to what stands for many runs: `[sweep]` and `[tune]`.
 
 use serde::Deserialize;
+use xoff_engine::Nearest;
 
 use super::de::{Fault, NodeDe, TableDe};
-use super::error::nearest;
 use super::explain::Context;
 use super::range::{Form, Range};
 use super::read::Reader;
@@ -307,8 +307,7 @@ impl<'a> Reader<'a> {
         }
         let of_schemes: Vec<String> = self.own.keys().collect();
         let known = keys.iter().filter(|key| !own(key)).chain(&of_schemes);
-        let near = nearest(&wanted, known.map(String::as_str));
-        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let meant = Nearest::of(&wanted, known.map(String::as_str));
         let expected = format!("expected a key with dots such as `scheme.name`{meant}");
         self.add(place, format!("{label} names the unknown key `{path}`"), expected);
         false
