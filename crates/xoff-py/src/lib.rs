@@ -15,7 +15,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use xoff::run::{Failure, Glance, Output, RunError, Threads, run_on};
+use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
 use xoff::scenario::{self, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
@@ -232,8 +232,8 @@ impl Prepared {
     fn run(&self, py: Python<'_>, threads: Option<u32>, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
         let mut raised = None;
         let output = py.detach(|| {
-            let mut look = |glance: &Glance| {
-                Python::attach(|py| match see(py, progress.as_ref(), glance) {
+            let mut on_progress = |now: &Progress| {
+                Python::attach(|py| match report(py, progress.as_ref(), now) {
                     Ok(go_on) => go_on,
                     Err(e) => {
                         raised = Some(e);
@@ -241,15 +241,15 @@ impl Prepared {
                     }
                 })
             };
-            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut look).map_err(|e| {
-                match e {
+            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress).map_err(
+                |e| match e {
                     e @ (RunError::Build(_)
                     | RunError::OneThread { .. }
                     | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
                     RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),
                     broken => RunFailure::new_err(broken.to_string()),
-                }
-            })
+                },
+            )
         })?;
         match raised {
             Some(e) => Err(e),
@@ -295,11 +295,11 @@ fn prepare(
     Ok(Prepared { scenario, files })
 }
 
-fn see(py: Python<'_>, progress: Option<&Py<PyAny>>, glance: &Glance) -> PyResult<bool> {
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
     let Some(progress) = progress else {
         return py.check_signals().map(|()| true);
     };
-    let args = (glance.share, glance.now.ps(), glance.flows_done, glance.flows);
+    let args = (now.share, now.now.ps(), now.flows_done, now.flows);
     progress.call1(py, args)?.is_truthy(py)
 }
 

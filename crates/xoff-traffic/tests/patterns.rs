@@ -402,7 +402,7 @@ fn messages_name_pattern_key_and_what_was_expected() {
     let typo = r#"{"pattern": "poisson", "load": 0.5, "workload": "web_search", "label": "background"}"#;
     assert_eq!(
         try_make(4, MS, &[flow, typo]).unwrap_err().to_string(),
-        "traffic[1] (`background`): `workload` names `web_search`, which is no workload; did you mean `websearch`?"
+        "traffic[1] (`background`): `workload` names the unknown workload `web_search`: expected the name of a workload; did you mean `websearch`?"
     );
     let late = r#"{"pattern": "permutation", "start": "2ms"}"#;
     assert_eq!(

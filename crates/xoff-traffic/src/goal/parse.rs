@@ -9,7 +9,7 @@ use crate::error::Fault;
 use crate::sizes::MAX_FLOW;
 
 /// The most ranks: as many as the largest topology has hosts, and more.
-const MOST_RANKS: u64 = 1_000_000;
+const MAX_RANKS: u64 = 1_000_000;
 
 /// The longest calculation, 1000 s.
 const LONGEST_NS: u64 = 1_000_000_000_000;
@@ -180,9 +180,9 @@ impl Reader {
         if self.schedule.ranks > 0 {
             return Err(words.wrong("num_ranks", "there twice", "it once, in the first line"));
         }
-        let ranks = words.number("num_ranks", MOST_RANKS)? as u32;
+        let ranks = words.number("num_ranks", MAX_RANKS)? as u32;
         if ranks == 0 {
-            return Err(words.wrong("num_ranks", 0, format!("a whole number from 1 to {MOST_RANKS}")));
+            return Err(words.wrong("num_ranks", 0, format!("a whole number from 1 to {MAX_RANKS}")));
         }
         self.schedule.ranks = ranks;
         self.begun = vec![0; ranks as usize];

@@ -38,6 +38,22 @@ pub struct Flow {
     pub rate: Option<Rate>,
 }
 
+impl Flow {
+    /// A message of `size` that starts at time zero.
+    pub fn message(src: impl Into<String>, dst: impl Into<String>, size: Bytes) -> Flow {
+        Flow {
+            label: None,
+            priority: 0,
+            start: Time::ZERO,
+            src: src.into(),
+            dst: dst.into(),
+            size: Some(size),
+            stop: None,
+            rate: None,
+        }
+    }
+}
+
 /// The keys of a flow that may be endless, checked: size and stop.
 pub(super) fn ends(
     scope: &Scope<'_>,

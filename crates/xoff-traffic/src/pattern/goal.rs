@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use super::allreduce::{check_time, one};
+use super::collective::{check_time, one};
 use super::{Common, Params, common};
 use crate::closed_loop::{self, Hold, Milestone, Role, Waiter};
 use crate::error::{Fault, Misfit};
@@ -19,7 +19,7 @@ use crate::goal::{self, Action, Schedule};
 use crate::hosts::HostList;
 
 /// The most ranks on a host.
-const MOST_RANKS: u32 = 1024;
+const MAX_RANKS: u32 = 1024;
 
 /// Sends, receives and calculations of ranks that wait for each other, as a file has them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -232,8 +232,8 @@ impl Params for Goal {
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
-        if !(1..=MOST_RANKS).contains(&self.ranks_per_host) {
-            let expected = format!("a number from 1 to {MOST_RANKS}");
+        if !(1..=MAX_RANKS).contains(&self.ranks_per_host) {
+            let expected = format!("a number from 1 to {MAX_RANKS}");
             return Err(Fault::bounds(self.ranks_per_host, expected).at("ranks_per_host"));
         }
         check_time(self.overhead, "overhead")?;

@@ -5,7 +5,7 @@
 
 use xoff_engine::Time;
 
-use super::collective::{Message, Phase};
+use super::collective::phases::{Message, Phase};
 use crate::closed_loop::{Milestone, Operation, Role, Waiter};
 use crate::generate::{FlowSpec, Sink};
 

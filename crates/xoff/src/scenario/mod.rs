@@ -23,6 +23,7 @@
 //! # Ok::<(), xoff::ScenarioError>(())
 //! ```
 
+mod builder;
 mod check;
 mod check_credit;
 mod check_effect;
@@ -58,7 +59,8 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
-pub(crate) use check_record::MOST_ROWS;
+pub use builder::ScenarioBuilder;
+pub(crate) use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use xoff_engine::{Bytes, Rate, Time};
 
 /// Most values of one range.
-const MOST_STEPS: u32 = 10_000;
+const MAX_STEPS: u32 = 10_000;
 
 /// What a range's ends are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,7 +92,7 @@ impl Range {
             let found = format!("`{key}` goes from {} with `log`", form.from);
             return Err((found, "expected `from` above zero"));
         }
-        if form.steps.is_some_and(|steps| !(2..=MOST_STEPS).contains(&steps)) {
+        if form.steps.is_some_and(|steps| !(2..=MAX_STEPS).contains(&steps)) {
             let found = format!("`{key}` has {} steps", form.steps.unwrap_or(0));
             return Err((found, "expected 2 to 10000, both ends included"));
         }

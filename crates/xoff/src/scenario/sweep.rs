@@ -10,10 +10,10 @@ use xoff_engine::random::mix;
 use super::range::Range;
 
 /// Most runs of one sweep.
-pub(crate) const MOST_POINTS: usize = 1_000_000;
+pub(crate) const MAX_POINTS: usize = 1_000_000;
 
 /// Draws for each point that a sample wants, before it is given up to find another one.
-const MOST_DRAWS: usize = 200;
+const MAX_DRAWS: usize = 200;
 
 /// Keys of `[sweep]` that are not keys of the scenario.
 pub(super) const OWN_KEYS: &[&str] = &["list", "sample", "sample_seed"];
@@ -134,7 +134,7 @@ impl Sweep {
             axes.iter().map(|axis| axis.key.bytes().fold(0, |h, b| mix(h ^ u64::from(b)))).collect();
         let mut points = Vec::new();
         let mut known = std::collections::HashSet::new();
-        for draw in 0..count.saturating_mul(MOST_DRAWS) as u64 {
+        for draw in 0..count.saturating_mul(MAX_DRAWS) as u64 {
             if points.len() == count {
                 break;
             }

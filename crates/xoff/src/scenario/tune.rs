@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::sweep::Axis;
 
 /// Most trials of a tuning.
-pub(super) const MOST_TRIALS: u32 = 100_000;
+pub(super) const MAX_TRIALS: u32 = 100_000;
 
 /// A number of a run that a tuning makes small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]

@@ -18,7 +18,7 @@ const ICRC: usize = 4;
 /// Frame check sequence, which captures leave out.
 const FCS: usize = 4;
 /// An Ethernet frame has at least 64 bytes with its check sequence.
-const LEAST_FRAME: usize = 64 - FCS;
+const MIN_FRAME: usize = 64 - FCS;
 /// Hops that a packet may take.
 const TIME_TO_LIVE: u8 = 64;
 
@@ -87,7 +87,7 @@ impl<'t> Framer<'t> {
         bytes.extend((1u16 << priority).to_be_bytes());
         let quanta = |p| if p == priority { row.seq as u16 } else { 0 };
         (0..8).for_each(|p| bytes.extend(quanta(p).to_be_bytes()));
-        bytes.resize(LEAST_FRAME, 0);
+        bytes.resize(MIN_FRAME, 0);
         self.captured(bytes, row)
     }
 
@@ -142,7 +142,7 @@ impl<'t> Framer<'t> {
 
     /// The frame of these bytes; where the network counts more, padding follows.
     fn captured(&self, mut bytes: Vec<u8>, row: &PacketRecord) -> Frame {
-        let length = bytes.len().max(usize::from(row.size).saturating_sub(FCS)).max(LEAST_FRAME);
+        let length = bytes.len().max(usize::from(row.size).saturating_sub(FCS)).max(MIN_FRAME);
         bytes.resize(length.min(self.snap_length), 0);
         Frame { bytes, length }
     }

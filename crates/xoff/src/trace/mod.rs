@@ -4,7 +4,6 @@ mod addresses;
 mod frame;
 mod pcapng;
 mod perfetto;
-mod perfetto_proto;
 mod telemetry;
 
 use std::fs::File;
@@ -17,10 +16,10 @@ use xoff_fabric::Network;
 use xoff_fabric::records::Records;
 use xoff_fabric::topology::PortId;
 
-/// Least bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.
-pub const LEAST_SNAP_LENGTH: u32 = 64;
-/// Most bytes of a packet that a capture may keep: what Wireshark takes.
-pub const MOST_SNAP_LENGTH: u32 = 262_144;
+/// Minimum bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.
+pub const MIN_SNAP_LENGTH: u32 = 64;
+/// Maximum bytes of a packet that a capture may keep: Wireshark's limit.
+pub const MAX_SNAP_LENGTH: u32 = 262_144;
 
 /// How switches write what they say of congestion into the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

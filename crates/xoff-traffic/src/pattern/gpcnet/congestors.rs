@@ -4,7 +4,7 @@ use xoff_engine::Time;
 
 use super::{CongestorKernel, Gpcnet};
 use crate::closed_loop::{Milestone, Waiter};
-use crate::pattern::collective;
+use crate::pattern::collective::phases;
 use crate::pattern::processes::{Process, Program};
 
 /// A request for a get: what InfiniBand's extended transport header of an RDMA read takes.
@@ -46,7 +46,7 @@ impl Gpcnet {
     }
 
     fn exchange(&self, program: &mut Program<'_>, ranks: &mut [Process]) {
-        let phases = collective::all_to_all(ranks.len(), self.congestor_size.0);
+        let phases = phases::all_to_all(ranks.len(), self.congestor_size.0);
         for iteration in 0..self.congestor_iterations {
             program.iteration = iteration;
             phases.iter().for_each(|phase| program.phase(ranks, phase));

@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Time};
 
-use super::allreduce::{check_processes, check_time, one, yes};
+use super::collective::{check_processes, check_time, one, yes};
 use super::processes::Program;
 use super::{Common, Params, common};
 use crate::draw;

@@ -8,18 +8,18 @@
 
 /// A message from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) from: usize,
-    pub(super) to: usize,
+pub(in crate::pattern) struct Message {
+    pub(in crate::pattern) from: usize,
+    pub(in crate::pattern) to: usize,
     /// In bytes; none is empty.
-    pub(super) size: u64,
+    pub(in crate::pattern) size: u64,
 }
 
 /// The messages of a phase.
-pub(super) type Phase = Vec<Message>;
+pub(in crate::pattern) type Phase = Vec<Message>;
 
 /// The sum over phases.
-pub(super) fn messages(phases: &[Phase]) -> u128 {
+pub(in crate::pattern) fn messages(phases: &[Phase]) -> u128 {
     phases.iter().map(|phase| phase.len() as u128).sum()
 }
 
@@ -31,7 +31,7 @@ fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
 
 /// Ring allreduce: in N - 1 phases each rank sends a block to the next, which adds its own; in as many the sums go
 /// around. `size` must not be below N.
-pub(super) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
     let phase = |step: usize| {
         let message = |rank: usize| {
             // The block that came in the phase before; in the first each sends its own.
@@ -45,7 +45,7 @@ pub(super) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// Binomial tree: all is added up towards rank 0 in ceil(log2 N) phases, and goes back the same way.
-pub(super) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
     let mut up = Vec::new();
     let mut distance = 1;
     while distance < ranks {
@@ -85,7 +85,7 @@ fn folded(ranks: usize, size: u64, inner: impl Fn(usize) -> Vec<Phase>) -> Vec<P
 }
 
 /// Recursive doubling: in log2 N phases each rank exchanges all that it has with one at twice the distance.
-pub(super) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         let phase = |bit: u32| (0..inside).map(|r| Message { from: r, to: r ^ 1 << bit, size }).collect();
         (0..inside.ilog2()).map(phase).collect()
@@ -94,7 +94,7 @@ pub(super) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
 
 /// Rabenseifner's algorithm: ranks exchange halves of what they still have to add up, at twice the distance in each phase,
 /// and then give the sums back the same way. `size` must not be below the ranks.
-pub(super) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         // By rank: the blocks that it still adds up.
         let mut blocks = vec![(0, inside); inside];
@@ -128,7 +128,7 @@ pub(super) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
 
 /// Pairwise exchange: in phase i each rank exchanges with the one whose number differs by i in its bits or, where the ranks
 /// are no power of two, sends to the i-th after it and gets from the i-th before it.
-pub(super) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
     let to = |rank: usize, i: usize| {
         if ranks.is_power_of_two() { rank ^ i } else { (rank + i) % ranks }
     };
@@ -136,7 +136,7 @@ pub(super) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// Dissemination: in ceil(log2 N) phases each rank tells the one at twice the distance.
-pub(super) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
     let rounds = ranks.next_power_of_two().ilog2();
     let phase = |round: u32| {
         (0..ranks).map(|from| Message { from, to: (from + (1usize << round)) % ranks, size }).collect()
