@@ -24,11 +24,11 @@ pub struct Operation {
     pub label: u16,
     /// Which iteration of which process.
     pub role: Role,
-    /// The random ring of GPCNeT, from 0; 0 where there is none.
+    /// The random ring of GPCNeT, from 0; 0 if there is none.
     pub ring: u32,
     /// The process's host.
     pub host: u32,
-    /// Payload that the process sends in it, without what a barrier takes.
+    /// Payload that the process sends in it, without the messages of a barrier.
     pub bytes: u64,
     /// Its first step.
     pub begin: u32,

@@ -30,11 +30,11 @@ pub enum TrafficError {
         index: usize,
         /// Its label.
         label: String,
-        /// Expected number of flows of all patterns up to this one, or the largest number where it does not fit.
+        /// Expected number of flows of all patterns up to this one, or the largest number if the sum does not fit.
         count: u64,
         /// The limit.
         limit: u64,
-        /// What makes them so many.
+        /// The reason for that number.
         cause: String,
     },
     /// More patterns than a flow's label can number.
@@ -73,7 +73,7 @@ pub enum Fault {
     ToItself(String),
     /// A number, time, size or rate outside its bounds.
     OutOfBounds {
-        /// As written, or as it follows from what is written.
+        /// The value as written, or as it follows from the text.
         value: String,
         /// What would do.
         expected: String,

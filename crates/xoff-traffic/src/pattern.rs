@@ -76,7 +76,7 @@ pub struct PatternInfo {
     pub title: &'static str,
     /// JSON schema of its parameters, with their documentation.
     pub schema: Value,
-    /// The parameters that may be left out, with what holds then; null where that is nothing.
+    /// The parameters that may be left out, with what holds then; null if nothing holds.
     pub defaults: Value,
 }
 
@@ -134,7 +134,7 @@ macro_rules! patterns {
 }
 
 impl Pattern {
-    /// The group of its flows in the results: its label, or its name where it has none.
+    /// The group of its flows in the results: its label, or its name if it has no label.
     pub fn label(&self) -> &str {
         self.common().label.unwrap_or(self.name())
     }

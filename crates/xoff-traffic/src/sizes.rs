@@ -11,7 +11,7 @@ use crate::workloads::{self, WORKLOADS};
 /// The largest flow: 1 TB, 80 s at 100 Gbps and beyond any packet-level simulation.
 pub(crate) const MAX_FLOW: Bytes = Bytes(1_000_000_000_000);
 
-/// A text by its path, from whoever calls.
+/// The text of a file by its path, from the caller.
 pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// A message's size.

@@ -38,7 +38,7 @@
 //!
 //! - [`scenario`]: scenarios, their keys and checks, sweeps and tunings;
 //! - [`run()`], [`run_on`]: one run, on one thread or several;
-//! - [`tables`], [`summary`], [`store`], [`trace`]: what a run gives;
+//! - [`tables`], [`summary`], [`store`], [`trace`]: the results of a run;
 //! - [`catalogue`]: the names of all schemes, topologies, patterns and workloads;
 //! - [`schemes`]: congestion control as state machines that run without a network, and the traits of a scheme of one's own;
 //! - [`fabric`]: packets, links, switches, hosts, routing and topologies;

@@ -1,4 +1,4 @@
-//! What can be set of routing.
+//! The parameters of routing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -107,7 +107,7 @@ pub struct Ecmp {
 const DST_PORT: u16 = 100;
 
 impl Ecmp {
-    /// Whether ACKs are sure to take their data's path backwards.
+    /// Whether ACKs always take their data's path backwards.
     pub fn is_symmetric(&self) -> bool {
         self.hash == EcmpHash::Own && self.symmetric.unwrap_or(true)
     }
@@ -143,7 +143,7 @@ impl Ecmp {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpanningTrees {
-    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 one of its own.
+    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 a tree of its own.
     pub trees: u32,
     /// Names of the switches at which the trees are rooted, in turn; without them, the switches of the highest
     /// tier, evenly chosen.
@@ -162,11 +162,11 @@ impl Default for SpanningTrees {
 pub struct StaticRoutes {
     /// The listed paths.
     pub routes: Vec<StaticRoute>,
-    /// What the pairs that are not listed use.
+    /// Routing of the pairs that are not listed.
     pub fallback: Ecmp,
 }
 
-/// A path from one host to another. It holds for the way back too, unless that is listed on its own.
+/// A path from one host to another. It also holds for the opposite direction, unless that direction is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticRoute {
@@ -174,13 +174,13 @@ pub struct StaticRoute {
     pub from: String,
     /// Name of the receiving host.
     pub to: String,
-    /// Names of all switches on the way, from the sender's to the receiver's. Of parallel links between two of
+    /// Names of all switches on the path, from the sender's to the receiver's. Of parallel links between two of
     /// them, the flow's hash picks one.
     pub via: Vec<String>,
 }
 
-/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): packets to one host meet at one
-/// switch of the top, whoever sends them. No parameters.
+/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): all packets to one host pass
+/// one switch of the top tier, whoever sends them. No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DModK {}

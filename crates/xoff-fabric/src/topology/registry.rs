@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Topology, TopologyError};
 
-/// The parameters of one kind of topology; the type itself is what a scenario's table is read into.
+/// The parameters of one kind of topology; a scenario's table is read into this type.
 pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + Default {
     /// Name in scenarios.
     const NAME: &'static str;

@@ -62,7 +62,7 @@ pub enum CdfError {
         place: Place,
         /// As it stands there.
         probability: f64,
-        /// 1, or 100 where the last point has 100.
+        /// 1, or 100 if the last point has 100.
         most: f64,
     },
     /// A size smaller than the one before.
@@ -72,7 +72,7 @@ pub enum CdfError {
         place: Place,
         /// In bytes.
         size: f64,
-        /// Of the point before, in bytes.
+        /// Size of the point before, in bytes.
         before: f64,
     },
     /// A probability smaller than the one before.
@@ -82,7 +82,7 @@ pub enum CdfError {
         place: Place,
         /// As it stands there.
         probability: f64,
-        /// Of the point before.
+        /// Probability of the point before.
         before: f64,
     },
     /// The last probability is neither 1 nor 100 (percent).

@@ -3,7 +3,7 @@
 //! A distribution is a list of points (bytes, probability that a flow is at most so long). Between two points sizes
 //! are uniform, so that the inverse transform is a linear interpolation and the mean is the sum of the trapezoids
 //! `(p2 - p1) (x1 + x2) / 2`, as in the traffic generator of HPCC (Li et al., SIGCOMM 2019). Two points of one size
-//! make a vertical jump: that share of flows has exactly this size. So has the first point's probability where it is
+//! make a vertical jump: that share of flows has exactly this size. The same holds for the first point's probability if it is
 //! not zero.
 
 mod error;
@@ -29,7 +29,7 @@ pub struct SizeCdf {
 }
 
 impl SizeCdf {
-    /// A distribution from points (bytes, probability from 0 to 1, or to 100 where the last is 100).
+    /// A distribution from points (bytes, probability from 0 to 1, or to 100 if the last is 100).
     ///
     /// # Errors
     /// Any of [`CdfError`], naming the point.

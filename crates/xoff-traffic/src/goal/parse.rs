@@ -8,7 +8,7 @@ use xoff_engine::Nearest;
 use crate::error::Fault;
 use crate::sizes::MAX_FLOW;
 
-/// The most ranks: as many as the largest topology has hosts, and more.
+/// Maximum number of ranks: more than the number of hosts of the largest topology.
 const MAX_RANKS: u64 = 1_000_000;
 
 /// The longest calculation, 1000 s.
@@ -17,10 +17,10 @@ const LONGEST_NS: u64 = 1_000_000_000_000;
 /// What LogGOPSim takes for any tag or any source.
 const ANY: u64 = u32::MAX as u64;
 
-/// The schedule in a text; with `ignore_tags` sends and receives belong together whatever their tags.
+/// The schedule in a text; with `ignore_tags` the tags of sends and receives are ignored.
 ///
 /// # Errors
-/// [`GoalError`], for the first line that is malformed or asks for what is not modelled; then for messages without
+/// [`GoalError`], for the first line that is malformed or has something that is not modelled; then for messages without
 /// counterpart, and for operations that wait for themselves.
 pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     let mut reader = Reader::default();
@@ -37,7 +37,7 @@ pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     reader.finish(line, ignore_tags)
 }
 
-/// A line without what is in comments; `comment` is the line in which one begins that has not ended yet.
+/// A line without its comments; `comment` is the line in which a comment begins that has not ended yet.
 fn without_comments(content: &str, line: u32, comment: &mut Option<u32>) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut rest = content;
@@ -81,7 +81,7 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// The labels of a rank, and what waits for what by label, until the rank is read.
+/// The labels of a rank, and the dependencies between labels, until the rank is read.
 #[derive(Default)]
 struct Rank {
     number: u32,
@@ -94,7 +94,7 @@ struct Rank {
 #[derive(Default)]
 struct Reader {
     schedule: Schedule,
-    /// By rank: the line where it begins; 0 where it has not.
+    /// By rank: the line in which it begins; 0 if it has not begun.
     begun: Vec<u32>,
     rank: Option<Rank>,
 }
@@ -153,7 +153,7 @@ fn shown(word: &str) -> String {
     if word.chars().nth(40).is_some() { format!("{short}...") } else { short }
 }
 
-/// How a word stands that comes after another.
+/// How a message calls the place of a word behind another one.
 fn before(found: Option<&str>) -> String {
     found.map_or("the last word of its line".into(), |word| format!("followed by `{}`", shown(word)))
 }

@@ -11,7 +11,7 @@ use crate::closed_loop::{Milestone, Waiter};
 use crate::error::Fault;
 use crate::generate::{FlowSpec, Sink};
 
-/// A flow's line, its `id`, and what its `after` says.
+/// A flow's line, its `id`, and its `after`.
 pub(super) struct Entry<'a> {
     pub(super) line: usize,
     pub(super) id: Option<&'a str>,
@@ -33,11 +33,11 @@ pub(super) struct Triggers {
     across: bool,
 }
 
-/// A line, a column and what is wrong.
+/// A line, a column, and the fault.
 type Wrong = (usize, &'static str, Fault);
 
 impl Triggers {
-    /// What `entries` say of `flows`. With `across`, flows may wait for what their own host does not know.
+    /// The dependencies that `entries` give to `flows`. With `across`, flows may wait for milestones of other hosts.
     pub(super) fn new(flows: &[FlowSpec], entries: &[Entry<'_>], across: bool) -> Result<Triggers, Wrong> {
         let mut by_id: HashMap<&str, u32> = HashMap::new();
         for (place, entry) in (0..).zip(entries) {

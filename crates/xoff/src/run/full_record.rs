@@ -5,12 +5,12 @@ use xoff_fabric::Simulation;
 
 use crate::scenario::Scenario;
 
-/// Why a run whose record is full ended, and what would let it go on.
+/// Why a run with a full record ended, and what would let the run continue.
 pub(super) fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     let (records, now, interval) = (sim.records(), sim.now(), scenario.record.interval);
     let (samples, events) = (records.sampled_rows(), full_of(sim));
     let remedy = if events.iter().all(|(_, _, rows)| samples >= *rows) {
-        // As many samples as now over the whole duration or, where the end is open, ten times as long.
+        // The same number of samples over the whole duration or, if the end is open, over ten times the time.
         let longer = match scenario.run.duration {
             Some(duration) => {
                 (u128::from(interval.ps()) * u128::from(duration.ps())).div_ceil(u128::from(now.ps().max(1)))
@@ -39,7 +39,7 @@ pub(super) fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
     )
 }
 
-/// What rows a record has beside samples, the key that does without each, and how many.
+/// The kinds of rows beside samples, the key that turns each off, and the number of rows.
 fn full_of(sim: &Simulation) -> [(&'static str, &'static str, usize); 8] {
     let records = sim.records();
     [

@@ -98,7 +98,8 @@ pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
     sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
 }
 
-/// Most flows in any switch's table at once, and on average over the switches; null where they have no such table.
+/// Maximum number of flows in a switch's table at once: the largest and the mean over the switches; null if switches have no
+/// such table.
 fn flow_tables(sim: &Simulation) -> Value {
     let most: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, most)| most).collect();
     match most.iter().max() {
@@ -109,7 +110,7 @@ fn flow_tables(sim: &Simulation) -> Value {
     }
 }
 
-/// What there is to say of background processes that came to their end before the run did, by label.
+/// Warnings of background processes that ended before the run did, by label.
 fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
     // By label, then process: whether all its flows are complete.
     let mut done: BTreeMap<u16, BTreeMap<u32, bool>> = BTreeMap::new();

@@ -27,7 +27,7 @@ use recording::recording;
 
 /// What a run gives.
 pub struct Output {
-    /// The resolved scenario and the run's totals, as `manifest.json` has them.
+    /// The resolved scenario and the run's totals, as in `manifest.json`.
     pub manifest: Value,
     /// Result tables.
     pub tables: Vec<Table>,
@@ -51,9 +51,9 @@ pub struct Progress {
 /// How many threads simulate a run. Its results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// As many as make the run fastest, up to the number of cores: one where it is small.
+    /// The number that makes the run fastest, up to the number of cores; one for a small run.
     Auto,
-    /// This many, or as many as the network has parts to simulate; at least one.
+    /// This many, at most the number of parts into which the network can be cut, and at least one.
     UpTo(u32),
 }
 
@@ -163,7 +163,7 @@ fn run_up_to(
     Ok(Output { manifest, tables, trace })
 }
 
-/// The packets of a run that has ended, and what a trace needs beside them.
+/// The packets of a run that has ended, with the rest that a trace needs.
 fn trace(scenario: &Scenario, detector: Option<&AnyDetector>, ports: Vec<PortId>, sim: Simulation) -> Trace {
     let (scheme, seed) = (scenario.scheme.name(), scenario.seed);
     let end = sim.now();

@@ -1,4 +1,4 @@
-//! What takes more than one table to check: the network is built, its traffic is made, and the scheme's needs are
+//! Checks that need more than one table: the network is built, its traffic is made, and the scheme's needs are
 //! compared with both.
 
 use std::io;
@@ -29,7 +29,7 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A problem at the value of a key, or at its table where the key is not written.
+    /// A problem at the value of a key, or at its table if the key is not written.
     pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) {
         let place = self.source.location(self.root.locate(path));
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
@@ -123,7 +123,7 @@ pub(super) const SEARCHES: [&str; 2] = [
     "a single run takes the scenario as it stands, without its [tune]",
 ];
 
-/// Checks a scenario whose reading `began` at a moment, and fills in what follows from the whole of it.
+/// Checks a scenario whose reading `began` at a moment, and fills in the values that follow from all of it.
 pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,

@@ -82,7 +82,7 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
 /// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
 pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if !c.problems.is_empty() {
-        return; // Sizes may be beyond what can be computed with.
+        return; // Sizes may be too large to calculate with.
     }
     let (key, undersized, width) = match &s.flow_control {
         FlowControl::Cbfc(cbfc) => ("buffer", cbfc.undersized, cbfc.counters),
@@ -97,7 +97,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         CounterWidth::Wide => sizing.credits(),
         CounterWidth::TwelveBit => sizing.credits().min(2048),
     };
-    // The one that lacks most.
+    // The link with the largest deficit.
     let worst = sizings.max_by_key(|(_, sizing)| sizing.needed().saturating_sub(granted(sizing)));
     let Some((port, sizing)) = worst else { return };
     let into = topology.port_name(peer(port));

@@ -1,4 +1,4 @@
-//! Checks of what is recorded: names, and the space that it takes.
+//! Checks of the `[record]` table: names, and the memory that records take.
 
 use xoff_engine::spelling::nearest;
 use xoff_engine::{Bytes, Time};

@@ -45,7 +45,7 @@ fn frame(c: &mut Checker<'_>, s: &mut Scenario, payload: Bytes) {
 pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let FlowControl::Pfc(pfc) = &s.flow_control else { return };
     if !c.problems.is_empty() || !pfc.refresh || !pfc.expires {
-        return; // Sizes may be beyond what can be computed with.
+        return; // Sizes may be too large to calculate with.
     }
     let wire = WireSizes::new(&s.settings(), signals);
     let waiting = wire.largest() + wire.pfc_frames(s.switch.priorities);
@@ -67,8 +67,7 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
 }
 
-/// Refuses times cut to whole nanoseconds where a frame would take none at all: a full one, of links without limit, or the
-/// smallest, of which then several are on a link at the same time, in no order but that of scheduling.
+/// Refuses times cut to whole nanoseconds if a full frame would take no time at all, as if links had no limit.
 pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if s.quirks.clock == Clock::Exact || !c.problems.is_empty() {
         return;
@@ -85,11 +84,11 @@ pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topolo
     }
 }
 
-/// Refuses a switch memory smaller than what its ports need for themselves.
+/// Refuses a switch memory that is smaller than the sum of its ports' headroom and reserves.
 pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let (Some(buffer), FlowControl::Pfc(pfc)) = (s.switch.buffer, &s.flow_control) else { return };
     if !c.problems.is_empty() {
-        return; // Sizes may be beyond what can be computed with.
+        return; // Sizes may be too large to calculate with.
     }
     let wire = WireSizes::new(&s.settings(), signals);
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));

@@ -18,7 +18,7 @@ const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
 const MAX_IN_ORDER: u64 = 4_000_000_000;
 const _: () = assert!(MAX_IN_ORDER < MOST_SCHEDULED);
 
-/// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
+/// Checks `[run]` and `[[traffic]]`. Gives the flows if they can be made.
 pub(super) fn all(
     c: &mut Checker<'_>,
     s: &Scenario,

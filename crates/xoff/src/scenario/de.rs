@@ -23,11 +23,11 @@ pub(crate) enum Kind {
     Unfit { found: String, expected: String },
     /// What a type's own check says: what is wrong, and what would be right.
     Wrong { found: String, expected: String },
-    /// The same as one text, of a check that keeps nothing apart.
+    /// The same as one text, from a check that does not separate the two.
     Custom(String),
 }
 
-/// An error while reading, and the way to it.
+/// An error while reading, and the path to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub kind: Kind,

@@ -1,4 +1,4 @@
-//! What is said of a scenario that cannot be read: what is wrong, where, what was expected, and the nearest name.
+//! Errors of scenarios: what is wrong, where, what was expected, and the nearest name.
 
 use std::fmt;
 
@@ -31,7 +31,7 @@ pub struct Problem {
     pub notes: Vec<String>,
 }
 
-/// Where a problem is.
+/// If a problem is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A part of a line of a file.
@@ -168,7 +168,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The part of a line to show, what goes before the carets, and their number.
+/// The part of a line to show, the padding before the carets, and the number of carets.
 fn window(text: &str, column: usize, length: usize) -> (String, String, usize) {
     let chars: Vec<char> = printable(text).chars().collect();
     let first =
@@ -206,7 +206,7 @@ pub(crate) fn expected_names<'a>(wrong: &str, names: impl IntoIterator<Item = &'
     format!("one of: {list}{}", Nearest::of(wrong, names))
 }
 
-/// The same behind "expected".
+/// As [`expected_names`], behind "expected".
 pub(crate) fn one_of<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     format!("expected {}", expected_names(wrong, names))
 }

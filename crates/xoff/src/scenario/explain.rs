@@ -1,4 +1,4 @@
-//! From what a reader says to what a person reads.
+//! Messages for people from the errors of a reader.
 
 use xoff_engine::violation::key_text;
 
@@ -6,7 +6,7 @@ use super::de::{Fault, Kind};
 use super::error::one_of;
 use super::schema::{KeyDoc, keys, normalized};
 
-/// A table while it is read: its key, and what its tag says.
+/// A table while it is read: its key, and its tag.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub table: Option<&'static str>,
@@ -26,7 +26,7 @@ pub(super) struct Explained {
     pub notes: Vec<String>,
 }
 
-/// Says what is wrong, what was expected, and what the key means.
+/// The message: what is wrong, what was expected, and what the key means.
 pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
     let label = context.table.map(table_label);
     let inside = label.as_ref().map_or(String::new(), |l| format!(" in {l}"));
@@ -67,7 +67,7 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
     Explained { message, expected, notes: notes.into_iter().collect() }
 }
 
-/// What the schema says of the faulty key, or of `key` beside it.
+/// The schema's entry of the faulty key, or of `key` in the same table.
 fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'static KeyDoc> {
     let table = context.table.map(|t| if t == "traffic" { "traffic[]" } else { t });
     let steps = table.into_iter().chain(fault.path.iter().map(String::as_str)).chain(key);
@@ -91,7 +91,7 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     Some(format!("`{key}` is a key of {label} with {tag} = {}", forms.join(", ")))
 }
 
-/// Divides a text of somebody else, the TOML parser or a scheme's own check, into what is wrong and what was expected.
+/// Divides a text from outside, from the TOML parser or a scheme's own check, into what is wrong and what was expected.
 pub(super) fn divided(text: &str) -> (String, String) {
     for separator in [": expected ", ", expected ", "; expected "] {
         if let Some((wrong, expected)) = text.split_once(separator) {

@@ -41,10 +41,10 @@ pub(super) const TOP: &[&str] = &[
 /// The names of [`FlowControl`]'s variants.
 pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc", "cbfc", "credit"];
 
-/// Tables that need no `name`, with what they are without one.
+/// Tables that need no `name`, with the name that they then have.
 pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
 
-/// What to write at least.
+/// The smallest scenario.
 pub(super) const SMALLEST: &str = "[topology]
 name = \"star\"
 
@@ -207,7 +207,7 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
-    /// The table at `key`; complains where something else is there.
+    /// The table at `key`; adds a problem if the value is no table.
     pub(super) fn is_table(&mut self, key: &str, node: &'a Node) -> Option<&'a Table> {
         if let Value::Table(table) = &node.value {
             return Some(table);
@@ -224,7 +224,7 @@ impl<'a> Reader<'a> {
         T::deserialize(NodeDe(node)).map_err(|e| self.fault(Context { table: Some(key), tag: None }, e)).ok()
     }
 
-    /// A table that is read as what its `name` says.
+    /// A table that is read as the kind that its `name` gives.
     fn tagged<T>(
         &mut self,
         key: &'static str,
@@ -306,7 +306,7 @@ impl<'a> Reader<'a> {
         items.iter().filter_map(read).collect()
     }
 
-    /// Adds what a reader of one table says.
+    /// Adds the fault that the reader of one table found.
     pub(super) fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
         let Explained { message, expected, notes } = explain(context, &fault);
         let problem = self.add(&fault.place.unwrap_or(Place::File(0..0)), message, expected);

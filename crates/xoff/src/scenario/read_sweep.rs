@@ -1,4 +1,4 @@
-//! From the tree to what stands for many runs: `[sweep]` and `[tune]`.
+//! Reads the tables that stand for many runs: `[sweep]` and `[tune]`.
 
 use serde::Deserialize;
 use xoff_engine::Nearest;
@@ -14,7 +14,7 @@ use super::tune::{Keys, MAX_TRIALS, Tune};
 const SWEEP: Context<'static> = Context { table: Some("sweep"), tag: None };
 const TUNE: Context<'static> = Context { table: Some("tune"), tag: None };
 
-/// A table of keys and what each of them takes.
+/// A table of keys with the values of each.
 #[derive(Clone, Copy)]
 struct Axes {
     /// How messages call it.
@@ -118,7 +118,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A whole number of `[sweep]`, from `least` to `most`.
+    /// A whole number of `[sweep]`, from `min` to `max`.
     fn number(&mut self, table: &'a Table, key: &'static str, min: u64, max: u64) -> Option<u64> {
         let entry = table.get(key)?;
         match u64::deserialize(NodeDe(&entry.node)) {
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the scenario can have a key; complains where not.
+    /// Whether the scenario can have a key; adds a problem if not.
     fn sweepable(&mut self, label: &str, path: &str, place: &Place) -> bool {
         let wanted = super::schema::normalized(path);
         let keys = super::schema::paths();

@@ -103,9 +103,8 @@ impl Columns {
     pub(super) fn table(self, name: &'static str) -> Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-        // What could be refused: columns of different lengths, but each is made from the rows of its table; a type other
-        // than its field's, but the field is made from the array; a null where there is none, but only the builders
-        // that allow it make nulls.
+        // None of the possible errors can occur: all columns are made from the rows of one table, each field is made from
+        // its array, and only nullable columns make nulls.
         Table {
             name,
             batch: batch.expect("fields are their arrays', and all columns have the rows of their table"),

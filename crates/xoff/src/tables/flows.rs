@@ -18,7 +18,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
     let outcome =
         |f: fn(&xoff_fabric::records::FlowOutcome) -> u64| rows.iter().map(move |&i| f(&outcomes[i]));
-    // A flow that was stopped early has no ideal to compare with.
+    // A flow that was stopped early has no ideal completion time.
     let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
     let ideal = rows.iter().map(|&i| net.ideal_fct(i as u32).filter(|_| whole(i)));
     let ideal: Vec<Option<Time>> = ideal.collect();
@@ -90,7 +90,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .table("flows")
 }
 
-/// The distinct paths of flows as text, and which of them each row has.
+/// The distinct paths of flows as text, and the path of each row by its index.
 fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
     let mut texts: Vec<String> = Vec::new();

@@ -17,7 +17,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAllCollective {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -40,11 +40,11 @@ pub struct AllToAllCollective {
     /// Time that a rank computes between one and the next.
     #[serde(default)]
     pub compute: Time,
-    /// Time from the arrival of a message to what its receiver does next: matching and software.
+    /// Time from the arrival of a message to the receiver's next action: matching and software.
     #[serde(default)]
     pub overhead: Time,
-    /// Whether a rank also waits for the last ACK of what it has sent before it goes on to the next phase, as a blocking
-    /// send of a large message does.
+    /// Whether a rank also waits for the last ACK of its messages before it begins the next phase, as in a blocking send of
+    /// a large message.
     #[serde(default = "yes")]
     pub acknowledged: bool,
 }

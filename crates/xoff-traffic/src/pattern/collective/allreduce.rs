@@ -1,7 +1,7 @@
-//! Allreduce: each rank ends up with the sum of what all have, by one of the algorithms of [`super::phases`].
+//! Allreduce: each rank ends up with the sum of the data of all ranks, by one of the algorithms of [`super::phases`].
 //!
-//! A closed loop: what a rank sends waits for what it has to get first. No rank waits for others beyond that, so that one
-//! that is late holds up the others as far as the algorithm makes it.
+//! A closed loop: a rank sends its messages of a phase when it has received those of the phase before. Ranks wait for
+//! nothing else, so a late rank delays the others only as far as the algorithm requires.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,7 +20,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Allreduce {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -32,7 +32,7 @@ pub struct Allreduce {
     /// Who takes part, two or more: one rank each, in this order.
     #[serde(default)]
     pub hosts: HostList,
-    /// How the sums are made.
+    /// The algorithm.
     pub algorithm: AllreduceAlgorithm,
     /// Bytes that each rank has, up to 1 TB.
     pub size: Bytes,
@@ -45,11 +45,11 @@ pub struct Allreduce {
     /// Time that a rank computes between one and the next.
     #[serde(default)]
     pub compute: Time,
-    /// Time from the arrival of a message to what its receiver does next: the sum, matching and software.
+    /// Time from the arrival of a message to the receiver's next action: the sum, matching and software.
     #[serde(default)]
     pub overhead: Time,
-    /// Whether a rank also waits for the last ACK of what it has sent before it goes on to the next phase, as a blocking
-    /// send of a large message does.
+    /// Whether a rank also waits for the last ACK of its messages before it begins the next phase, as in a blocking send of
+    /// a large message.
     #[serde(default = "yes")]
     pub acknowledged: bool,
 }

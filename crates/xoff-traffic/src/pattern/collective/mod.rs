@@ -1,4 +1,5 @@
-//! Collective operations as closed loops: what allreduce and all-to-all have in common, and what else uses their phases.
+//! Collective operations as closed loops: the patterns allreduce and all-to-all, and the phases that GPCNeT shares with
+//! them.
 
 pub(super) mod all_to_all;
 pub(super) mod allreduce;
@@ -19,7 +20,7 @@ pub(super) const fn yes() -> bool {
     true
 }
 
-/// What collectives have in common beside their phases.
+/// The parameters that collectives have in common beside their phases.
 pub(super) struct Collective<'a> {
     kernel: &'a str,
     start: Time,

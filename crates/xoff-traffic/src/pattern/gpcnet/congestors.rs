@@ -7,7 +7,7 @@ use crate::closed_loop::{Milestone, Waiter};
 use crate::pattern::collective::phases;
 use crate::pattern::processes::{Process, Program};
 
-/// A request for a get: what InfiniBand's extended transport header of an RDMA read takes.
+/// A request for a get: the size of InfiniBand's extended transport header of an RDMA read.
 pub(super) const REQUEST: u64 = 16;
 
 impl Gpcnet {
@@ -53,7 +53,7 @@ impl Gpcnet {
         }
     }
 
-    /// Each process but the first sends to it, `pause` after the last ACK of what it sent before.
+    /// Each process but the first sends to it, `pause` after the last ACK of its message before.
     fn incast(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
         for rank in &ranks[1..] {
             let (mut before, mut delay) = (Milestone::Step(rank.at), Time::ZERO);

@@ -52,7 +52,7 @@ impl Gpcnet {
         }
     }
 
-    /// All messages of the tests among so many hosts.
+    /// The number of messages of the tests among `hosts` hosts.
     pub(super) fn victim_messages(&self, hosts: usize) -> u128 {
         let ring: Vec<usize> = (0..hosts).collect();
         let barrier = messages(&phases::barrier(hosts, BARRIER));
@@ -95,7 +95,7 @@ impl Gpcnet {
         }
     }
 
-    /// The processes of each host meet, their first goes through a barrier of all hosts, and lets the others go on.
+    /// The processes of each host meet, the first of them takes part in a barrier of all hosts, and then all continue.
     fn barrier_of_all(&self, program: &mut Program<'_>, slices: &mut [Vec<Process>]) {
         program.kernel = program.sink.kernel("barrier");
         program.iteration = 0;

@@ -119,7 +119,7 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// The number of a name, and what says so where it is new.
+    /// The number of a name, and its definition if the name is new.
     fn name(&mut self, name: Name) -> (u64, Option<InternedData>) {
         let next = self.names.len() as u64 + 1;
         let iid = *self.names.entry(name).or_insert(next);
@@ -321,7 +321,7 @@ impl<W: Write> Writer<'_, W> {
         self.counter(track, Track::Flow(flow), counter.name(), of, rank)?;
         let over_interval = matches!(counter, Counter::Sent | Counter::Goodput);
         for row in rows {
-            // A mean holds from the beginning of its interval, what is seen at its end from there on.
+            // A mean holds from the beginning of its interval; a value seen at the end holds from there on.
             let at = if over_interval { row.time - row.interval } else { row.time };
             if let Some(value) = value(row) {
                 self.count(track, at, value)?;

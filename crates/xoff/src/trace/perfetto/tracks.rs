@@ -2,7 +2,7 @@
 
 use xoff_fabric::topology::PortId;
 
-/// A track, by what it shows.
+/// A track, by its content.
 #[derive(Clone, Copy)]
 pub(super) enum Track {
     Node(u32),
