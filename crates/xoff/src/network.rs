@@ -9,6 +9,8 @@ use xoff_fabric::{BuildError, Network, Recording, Schedule, Simulation, network_
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, ParamError};
 
+use crate::scenario::MAX_PATH;
+
 /// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
@@ -35,6 +37,10 @@ pub enum NetworkError {
 }
 
 /// Builds a network node by node, and the flows on it.
+///
+/// Names, links, settings, routing and flows are checked. Whether buffers, credits and pauses suit the links is checked of
+/// scenarios alone: [`crate::ScenarioBuilder`] with a [`xoff_fabric::topology::Graph`] gives the same network with those
+/// checks.
 ///
 /// Without further settings all hosts send at line rate, and switches have PFC with a static threshold of 500 KB, which is
 /// what a scenario without these tables has.
@@ -186,6 +192,10 @@ impl NetworkBuilder {
         let topology = self.topology.listed().build()?;
         self.scheme.validate()?;
         let mut settings = self.settings.clone();
+        if let Some(throttle) = settings.throttle.take() {
+            throttle.validate()?;
+            settings.throttle = Some(throttle.resolve());
+        }
         if let Some(payload) = settings.packets.payload {
             let wire = WireSizes::new(&settings, &self.scheme.signals());
             settings.packets.mtu = Bytes(payload.0.saturating_add(wire.data_overhead));
@@ -199,6 +209,12 @@ impl NetworkBuilder {
         let mut routing = self.routing.clone();
         routing.resolve();
         let router = Router::new(&topology, &routing, self.seed).map_err(BuildError::from)?;
+        let links = router.max_hops();
+        if links > MAX_PATH {
+            let found = format!("has a path of {links} links");
+            let violation = Violation::new("topology", found, format!("at most {MAX_PATH}"));
+            return Err(NetworkError::Settings(vec![violation]));
+        }
         let env = network_env(&topology, &router, &settings, &self.scheme.signals())?;
         let scheme = self.scheme.clone().resolve(&env);
         let mut flows = self.flows.clone();

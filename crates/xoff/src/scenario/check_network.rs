@@ -12,7 +12,7 @@ use super::{Files, Scenario};
 /// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
 const MIN_RATE: Rate = Rate::from_mbps(1);
 /// Maximum number of links of a path.
-const MAX_PATH: usize = 64;
+pub(crate) const MAX_PATH: usize = 64;
 
 /// The network's nodes and links. A graph that stands in a file becomes part of the scenario.
 pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) -> Option<Topology> {
