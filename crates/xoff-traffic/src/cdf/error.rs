@@ -47,7 +47,7 @@ pub enum CdfError {
         /// What stands there.
         text: String,
     },
-    /// A size that is negative, not finite or above [`MAX_SIZE`].
+    /// A size that is negative, not finite or above [`super::MAX_SIZE`].
     #[error("{place}: the size {size} lies outside 0 to 2^50 bytes")]
     Size {
         /// Where.
@@ -56,14 +56,14 @@ pub enum CdfError {
         size: f64,
     },
     /// A probability below 0, above 1 (100 in percent) or not a number.
-    #[error("{place}: the probability {probability} lies outside 0 to {most}")]
+    #[error("{place}: the probability {probability} lies outside 0 to {max}")]
     Probability {
         /// Where.
         place: Place,
         /// As it stands there.
         probability: f64,
         /// 1, or 100 if the last point has 100.
-        most: f64,
+        max: f64,
     },
     /// A size smaller than the one before.
     #[error("{place}: the size {size} is below {before} of the point before")]

@@ -1,6 +1,6 @@
 //! Flow-size distributions as piecewise-linear cumulative functions.
 //!
-//! A distribution is a list of points (bytes, probability that a flow is at most so long). Between two points sizes
+//! A distribution is a list of points (bytes, probability that a flow is at max so long). Between two points sizes
 //! are uniform, so that the inverse transform is a linear interpolation and the mean is the sum of the trapezoids
 //! `(p2 - p1) (x1 + x2) / 2`, as in the traffic generator of HPCC (Li et al., SIGCOMM 2019). Two points of one size
 //! make a vertical jump: that share of flows has exactly this size. The same holds for the first point's probability if it is
@@ -84,15 +84,15 @@ impl SizeCdf {
         if count == 1 {
             return Err(CdfError::OnePoint(place(1)));
         }
-        let most = if (last / 100.0 - 1.0).abs() <= TOLERANCE { 100.0 } else { 1.0 };
+        let max = if (last / 100.0 - 1.0).abs() <= TOLERANCE { 100.0 } else { 1.0 };
         let mut before = (0.0, 0.0);
         for (i, &(size, probability)) in points.iter().enumerate() {
             let place = place(i + 1);
             if !(0.0..=MAX_SIZE).contains(&size) {
                 return Err(CdfError::Size { place, size });
             }
-            if !(0.0..=most * (1.0 + TOLERANCE)).contains(&probability) {
-                return Err(CdfError::Probability { place, probability, most });
+            if !(0.0..=max * (1.0 + TOLERANCE)).contains(&probability) {
+                return Err(CdfError::Probability { place, probability, max });
             }
             if size < before.0 {
                 return Err(CdfError::SizeFalls { place, size, before: before.0 });
@@ -102,11 +102,11 @@ impl SizeCdf {
             }
             before = (size, probability);
         }
-        if (last / most - 1.0).abs() > TOLERANCE {
+        if (last / max - 1.0).abs() > TOLERANCE {
             return Err(CdfError::LastNotOne { place: place(count), probability: last });
         }
         for point in &mut points {
-            point.1 = (point.1 / most).min(1.0);
+            point.1 = (point.1 / max).min(1.0);
         }
         points[count - 1].1 = 1.0;
         let cdf = SizeCdf { points: Cow::Owned(points) };
@@ -143,7 +143,7 @@ impl SizeCdf {
         self.moment(|a, b| (a * a + a * b + b * b) / 3.0)
     }
 
-    /// The share of flows of at most `size` bytes.
+    /// The share of flows of at max `size` bytes.
     pub fn probability(&self, size: f64) -> f64 {
         let after = self.points.partition_point(|&(x, _)| x <= size);
         let Some(&(x1, p1)) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
@@ -227,10 +227,10 @@ mod tests {
         assert!(matches!(wrong("0 0\nnan 0.5\n9 1"), CdfError::Size { place, .. } if place == line(2)));
         assert!(matches!(wrong("0 0\n5 NaN\n9 1"), CdfError::Probability { place, .. } if place == line(2)));
         assert!(
-            matches!(wrong("0 0\n5 1.5\n9 1"), CdfError::Probability { place, most: 1.0, .. } if place == line(2))
+            matches!(wrong("0 0\n5 1.5\n9 1"), CdfError::Probability { place, max: 1.0, .. } if place == line(2))
         );
         assert!(
-            matches!(wrong("0 0\n5 101\n9 100"), CdfError::Probability { place, most: 100.0, .. } if place == line(2))
+            matches!(wrong("0 0\n5 101\n9 100"), CdfError::Probability { place, max: 100.0, .. } if place == line(2))
         );
         assert!(matches!(wrong("0 -0.1\n9 1"), CdfError::Probability { place, .. } if place == line(1)));
         assert!(matches!(wrong("10 0\n5 0.5\n9 1"), CdfError::SizeFalls { place, .. } if place == line(2)));

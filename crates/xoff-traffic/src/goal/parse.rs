@@ -125,16 +125,16 @@ impl<'a> Words<'a> {
     }
 
     /// The next word as a whole number.
-    fn number(&mut self, subject: &str, most: u64) -> Result<u64, GoalError> {
-        self.number_of(subject, most, "a whole number")
+    fn number(&mut self, subject: &str, max: u64) -> Result<u64, GoalError> {
+        self.number_of(subject, max, "a whole number")
     }
 
     /// The next word as a number of what `expected` says.
-    fn number_of(&mut self, subject: &str, most: u64, expected: &str) -> Result<u64, GoalError> {
+    fn number_of(&mut self, subject: &str, max: u64, expected: &str) -> Result<u64, GoalError> {
         let word = self.next();
-        let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= most);
+        let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= max);
         number.ok_or_else(|| {
-            self.wrong(subject, word.map_or_else(|| before(None), shown), format!("{expected} up to {most}"))
+            self.wrong(subject, word.map_or_else(|| before(None), shown), format!("{expected} up to {max}"))
         })
     }
 

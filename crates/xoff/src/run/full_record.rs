@@ -26,8 +26,8 @@ pub(super) fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
         };
         format!("give a longer `record.interval`, such as \"{}\", {reaches}, or sample less", Time(longer))
     } else {
-        let most = events.iter().max_by_key(|(_, _, rows)| rows);
-        format!("give `record.{}`, or a shorter run", most.map_or("", |(_, off, _)| off))
+        let largest = events.iter().max_by_key(|(_, _, rows)| rows);
+        format!("give `record.{}`, or a shorter run", largest.map_or("", |(_, off, _)| off))
     };
     let counts =
         events.iter().filter(|(_, _, rows)| *rows > 0).map(|(what, _, rows)| format!(", {rows} of {what}"));

@@ -101,10 +101,10 @@ pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
 /// Maximum number of flows in a switch's table at once: the largest and the mean over the switches; null if switches have no
 /// such table.
 fn flow_tables(sim: &Simulation) -> Value {
-    let most: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, most)| most).collect();
-    match most.iter().max() {
+    let sizes: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, size)| size).collect();
+    match sizes.iter().max() {
         Some(largest) => {
-            json!({ "largest": largest, "mean": most.iter().sum::<u64>() as f64 / most.len() as f64 })
+            json!({ "largest": largest, "mean": sizes.iter().sum::<u64>() as f64 / sizes.len() as f64 })
         }
         None => Value::Null,
     }

@@ -12,7 +12,7 @@ use super::{Queues, Rates, Scenario, States, Stop};
 /// Maximum number of rows of samples, pauses and notifications that a run may record. All rows are held in memory until the
 /// run ends: a row of rates takes 56 B while the run goes on and 52 B in its table, so a full record takes 5.4 GB; a record
 /// of packets with telemetry of five hops takes twice that.
-pub(crate) const MAX_ROWS: usize = 50_000_000;
+pub const MAX_ROWS: usize = 50_000_000;
 
 /// Checks `[record]`.
 pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: Option<&Traffic>) {

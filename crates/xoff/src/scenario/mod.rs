@@ -61,7 +61,7 @@ use xoff_traffic::{Pattern, Traffic};
 
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
-pub(crate) use check_record::MAX_ROWS;
+pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};

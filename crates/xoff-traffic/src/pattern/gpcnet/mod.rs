@@ -254,7 +254,7 @@ impl Gpcnet {
         if (1..self.tests.len()).any(|i| self.tests[..i].contains(&self.tests[i])) {
             return Err(Fault::bounds("a list with a test twice", "each test once").at("tests"));
         }
-        for (count, most, key) in [
+        for (count, max, key) in [
             (self.congestor_iterations, 1_000_000, "congestor_iterations"),
             (self.rings, 1_000, "rings"),
             (self.latency_iterations, 1_000_000, "latency_iterations"),
@@ -262,8 +262,8 @@ impl Gpcnet {
             (self.bandwidth_outstanding, 1_000, "bandwidth_outstanding"),
             (self.allreduce_iterations, 1_000_000, "allreduce_iterations"),
         ] {
-            if !(1..=most).contains(&count) {
-                return Err(Fault::bounds(count, format!("a number from 1 to {most}")).at(key));
+            if !(1..=max).contains(&count) {
+                return Err(Fault::bounds(count, format!("a number from 1 to {max}")).at(key));
             }
         }
         for (size, key) in [
