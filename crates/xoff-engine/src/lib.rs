@@ -1,4 +1,4 @@
-//! The engine of xoff: simulated time, quantities, event queues and random streams.
+//! The engine of xoff: simulated time, quantities, event queues, random streams and schedules.
 //!
 //! The engine knows nothing of networks. Time is an integer number of picoseconds, so that one byte at any standard link
 //! rate takes a whole number of ticks and no time on a packet's way is rounded.
@@ -14,7 +14,10 @@ pub mod future_events;
 pub mod ns3_random;
 pub mod quantity;
 pub mod random;
+pub mod schedule;
+pub mod spelling;
 pub mod units;
+pub mod violation;
 pub mod wheel;
 mod window_events;
 
@@ -26,5 +29,7 @@ pub use future_events::FutureEvents;
 pub use ns3_random::SharedNs3Streams;
 pub use quantity::QuantityError;
 pub use random::{Domain, Stream, stream};
+pub use spelling::Nearest;
 pub use units::{Bytes, Rate, Time, as_double};
+pub use violation::Violation;
 pub use wheel::{EventQueue, MAX_SCHEDULED};

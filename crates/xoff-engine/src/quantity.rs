@@ -11,32 +11,66 @@ use std::str::FromStr;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 
+use crate::spelling::Nearest;
 use crate::units::{Bytes, Rate, Time};
 
-/// Why a string is not a quantity.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why a string is no quantity. The first field is the string.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum QuantityError {
-    /// The unit is missing.
-    #[error("`{0}` lacks a unit: expected {1}")]
+    /// A number without the unit that it needs; what is expected.
     MissingUnit(String, String),
-    /// This kind of quantity does not have the unit.
-    #[error("`{0}` has the unknown unit `{1}`: expected {2}")]
+    /// A unit that this kind of quantity does not have; the unit, and what is expected.
     UnknownUnit(String, String, String),
-    /// The part before the unit is not a decimal number.
-    #[error("`{0}` is not a number with a unit: expected {1}")]
+    /// The part before the unit is no decimal number; what is expected.
     NotANumber(String, String),
-    /// The number is negative.
-    #[error("`{0}` is negative: expected {1}")]
+    /// A number below zero; what is expected.
     Negative(String, String),
-    /// The value is not a whole number of the smallest unit.
-    #[error("`{0}` is not a whole number of {1}")]
+    /// Not a whole number of the smallest unit; that unit.
     Fraction(String, &'static str),
-    /// The value in the smallest unit exceeds 64 bits.
-    #[error("`{0}` is too large: at most {1}")]
+    /// More than 64 bits of the smallest unit; the maximum.
     TooLarge(String, String),
 }
 
-/// A kind of quantity: its units, and what a message gives as an example.
+impl QuantityError {
+    /// What is wrong.
+    pub fn found(&self) -> String {
+        match self {
+            QuantityError::MissingUnit(text, _) => format!("`{text}` lacks a unit"),
+            QuantityError::UnknownUnit(text, unit, _) => format!("`{text}` has the unknown unit `{unit}`"),
+            QuantityError::NotANumber(text, _) => format!("`{text}` is not a number with a unit"),
+            QuantityError::Negative(text, _) => format!("`{text}` is negative"),
+            QuantityError::Fraction(text, unit) => format!("`{text}` is not a whole number of {unit}"),
+            QuantityError::TooLarge(text, _) => format!("`{text}` is too large"),
+        }
+    }
+
+    /// What would be right.
+    pub fn expected(&self) -> String {
+        match self {
+            QuantityError::MissingUnit(_, expected)
+            | QuantityError::UnknownUnit(_, _, expected)
+            | QuantityError::NotANumber(_, expected)
+            | QuantityError::Negative(_, expected) => expected.clone(),
+            QuantityError::Fraction(_, unit) => format!("a whole number of {unit}"),
+            QuantityError::TooLarge(_, max) => format!("at most {max}"),
+        }
+    }
+
+    /// The error for serde: both parts stay apart.
+    fn to_serde<E: de::Error>(&self) -> E {
+        E::invalid_value(de::Unexpected::Other(&self.found()), &self.expected().as_str())
+    }
+}
+
+impl fmt::Display for QuantityError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: expected {}", self.found(), self.expected())
+    }
+}
+
+impl std::error::Error for QuantityError {}
+
+/// A kind of quantity: its units and what a message says is expected.
 struct Kind {
     /// Each unit with its size in the smallest unit, largest first. Display tries them in this order.
     units: &'static [(&'static str, u64)],
@@ -90,7 +124,8 @@ impl Kind {
             return Err(QuantityError::MissingUnit(owned(), self.example.into()));
         }
         let Some(&(_, scale)) = self.units.iter().chain(self.more).find(|(name, _)| *name == unit) else {
-            return Err(QuantityError::UnknownUnit(owned(), unit.into(), self.example.into()));
+            let expected = format!("{}{}", self.example, self.nearest_unit(unit));
+            return Err(QuantityError::UnknownUnit(owned(), unit.into(), expected));
         };
         let too_large = || QuantityError::TooLarge(owned(), self.show(u64::MAX));
         let mut value: u128 = 0;
@@ -112,6 +147,14 @@ impl Kind {
             value += part / ten_to;
         }
         u64::try_from(value).map_err(|_| too_large())
+    }
+
+    /// The unit that was probably meant by an unknown one. A unit of another kind of quantity is no slip of the pen.
+    fn nearest_unit(&self, unit: &str) -> Nearest {
+        if [TIME, RATE, BYTES].iter().any(|kind| kind.units.iter().any(|(name, _)| *name == unit)) {
+            return Nearest::default();
+        }
+        Nearest::of(unit, self.units.iter().chain(self.more).map(|(name, _)| *name))
     }
 
     fn show(&self, value: u64) -> String {
@@ -160,16 +203,16 @@ macro_rules! quantity {
                         f.write_str($kind.example)
                     }
                     fn visit_str<E: de::Error>(self, text: &str) -> Result<$type, E> {
-                        text.parse().map_err(E::custom)
+                        text.parse().map_err(|error: QuantityError| error.to_serde())
                     }
                     fn visit_i64<E: de::Error>(self, n: i64) -> Result<$type, E> {
-                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                        Err(QuantityError::MissingUnit(n.to_string(), $kind.example.into()).to_serde())
                     }
                     fn visit_u64<E: de::Error>(self, n: u64) -> Result<$type, E> {
-                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                        Err(QuantityError::MissingUnit(n.to_string(), $kind.example.into()).to_serde())
                     }
                     fn visit_f64<E: de::Error>(self, n: f64) -> Result<$type, E> {
-                        Err(E::custom(QuantityError::MissingUnit(n.to_string(), $kind.example.into())))
+                        Err(QuantityError::MissingUnit(n.to_string(), $kind.example.into()).to_serde())
                     }
                 }
                 d.deserialize_any(Visitor)

@@ -16,7 +16,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use xoff::run::{Failure, Glance, Output, RunError, Threads, run_on};
+use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
 use xoff::scenario::{self, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::summary::Summary;
@@ -89,7 +89,7 @@ fn pft_injection_rate(params: &str, used: Vec<u64>) -> PyResult<Vec<f64>> {
     Ok(used.into_iter().map(|used| pft.injection_rate(used)).collect())
 }
 
-/// Ranks, operations and messages of a GOAL schedule, as JSON; a ScenarioError that begins with the line where it is none.
+/// Ranks, operations and messages of a GOAL schedule, as JSON; a ScenarioError that begins with the line if the text is no schedule.
 #[pyfunction]
 fn goal(text: &str, ignore_tags: bool) -> PyResult<String> {
     let schedule =
@@ -103,7 +103,7 @@ struct ArrowTable(RecordBatch);
 
 #[pymethods]
 impl ArrowTable {
-    /// The table as a stream by the Arrow PyCapsule interface; it comes in its own types, whatever is asked for.
+    /// The table as a stream by the Arrow PyCapsule interface; the types are the table's own, whatever is asked for.
     #[pyo3(signature = (requested_schema=None))]
     fn __arrow_c_stream__<'py>(
         &self,
@@ -118,7 +118,7 @@ impl ArrowTable {
     }
 }
 
-/// What a run left: its manifest and its tables.
+/// The results of a run: its manifest and its tables.
 #[pyclass(frozen)]
 struct RunOutput(Output);
 
@@ -187,7 +187,7 @@ impl Prepared {
         to_json(&self.scenario)
     }
 
-    /// What is allowed but probably not meant.
+    /// Warnings of settings that are allowed but probably not meant.
     #[getter]
     fn warnings(&self) -> Vec<String> {
         self.scenario.warnings().to_vec()
@@ -205,36 +205,36 @@ impl Prepared {
         to_json(&self.scenario.network().listed())
     }
 
-    /// The overrides of each run of its sweep: one without any where it has none.
+    /// The overrides of each run of its sweep; a single run without overrides if it has no sweep.
     #[getter]
     fn points(&self) -> Vec<Overrides> {
         self.scenario.sweep_points()
     }
 
-    /// What its tuning may choose for each key, as JSON; none where it has no tuning.
+    /// The choices of its tuning for each key, as JSON; `None` if it has no tuning.
     #[getter]
     fn space(&self) -> PyResult<Option<String>> {
         self.scenario.tune.as_ref().map(|tune| to_json(&tune.space())).transpose()
     }
 
-    /// Refuses a network of which there can be no capture.
+    /// Refuses a network that has no Ethernet frames to capture.
     fn check_capture(&self) -> PyResult<()> {
         trace::ethernet(&self.scenario.flow_control).map_err(|e| ScenarioError::new_err(e.to_string()))
     }
 
-    /// The same scenario as a run of its own: without the sweep and the tuning.
+    /// The scenario as a single run, without the sweep and the tuning.
     fn alone(&self) -> Prepared {
         Prepared { scenario: self.scenario.clone().alone(), files: self.files.clone() }
     }
 
-    /// Runs it to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on as
-    /// many as make it fastest.
+    /// Runs the scenario to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on
+    /// the number of threads that makes the run fastest.
     #[pyo3(signature = (threads, progress))]
     fn run(&self, py: Python<'_>, threads: Option<u32>, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
         let mut raised = None;
         let output = py.detach(|| {
-            let mut look = |glance: &Glance| {
-                Python::attach(|py| match see(py, progress.as_ref(), glance) {
+            let mut on_progress = |now: &Progress| {
+                Python::attach(|py| match report(py, progress.as_ref(), now) {
                     Ok(go_on) => go_on,
                     Err(e) => {
                         raised = Some(e);
@@ -242,15 +242,15 @@ impl Prepared {
                     }
                 })
             };
-            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut look).map_err(|e| {
-                match e {
+            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress).map_err(
+                |e| match e {
                     e @ (RunError::Build(_)
                     | RunError::OneThread { .. }
                     | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
                     RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),
                     broken => RunFailure::new_err(broken.to_string()),
-                }
-            })
+                },
+            )
         })?;
         match raised {
             Some(e) => Err(e),
@@ -259,7 +259,7 @@ impl Prepared {
     }
 }
 
-/// What a scheme in Python broke with: an exception of its own is the cause, and Ctrl-C in it is Ctrl-C.
+/// The error of a scheme in Python that failed: its exception is the cause, and Ctrl-C in it is Ctrl-C.
 fn scheme_failure(broken: &SchemeFailure) -> PyErr {
     Python::attach(|py| {
         let cause = broken.cause.as_ref().and_then(|cause| cause.downcast_ref::<PyErr>());
@@ -275,7 +275,7 @@ fn scheme_failure(broken: &SchemeFailure) -> PyErr {
 }
 
 /// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile. The files that it names
-/// are taken from `files` where that is given, else from `base_dir`. It may name one of `schemes` as well.
+/// are taken from `files` if that is given, otherwise from `base_dir`. It may also name one of `schemes`.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None, schemes=Vec::new()))]
 #[allow(clippy::too_many_arguments)]
@@ -296,11 +296,11 @@ fn prepare(
     Ok(Prepared { scenario, files })
 }
 
-fn see(py: Python<'_>, progress: Option<&Py<PyAny>>, glance: &Glance) -> PyResult<bool> {
+fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
     let Some(progress) = progress else {
         return py.check_signals().map(|()| true);
     };
-    let args = (glance.share, glance.now.ps(), glance.flows_done, glance.flows);
+    let args = (now.share, now.now.ps(), now.flows_done, now.flows);
     progress.call1(py, args)?.is_truthy(py)
 }
 

@@ -1,6 +1,8 @@
 //! What can be wrong with a description of traffic.
 
-use xoff_engine::{QuantityError, Time};
+use std::fmt;
+
+use xoff_engine::{Nearest, QuantityError, Time, Violation};
 
 use crate::cdf::CdfError;
 
@@ -28,11 +30,11 @@ pub enum TrafficError {
         index: usize,
         /// Its label.
         label: String,
-        /// Expected number of flows of all patterns up to this one, or the largest number where it does not fit.
+        /// Expected number of flows of all patterns up to this one, or the largest number if the sum does not fit.
         count: u64,
         /// The limit.
         limit: u64,
-        /// What makes them so many.
+        /// The reason for that number.
         cause: String,
     },
     /// More patterns than a flow's label can number.
@@ -46,52 +48,41 @@ pub enum TrafficError {
     SameName(String),
 }
 
-/// What is wrong with a key of a pattern. The texts continue "`key` ...".
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+/// What is wrong with a key of a pattern.
+#[derive(Clone, Debug, PartialEq)]
 pub enum Fault {
     /// A name that no host has.
-    #[error("names `{name}`, which is no host{}", nearest.as_ref().map_or(String::new(), |n| format!("; did you mean `{n}`?")))]
     UnknownHost {
         /// As written.
         name: String,
-        /// The name most like it.
-        nearest: Option<String>,
+        /// The nearest valid name.
+        nearest: Nearest,
     },
     /// A name that no workload has.
-    #[error("names `{name}`, which is no workload{}", nearest.as_ref().map_or(String::new(), |n| format!("; did you mean `{n}`?")))]
     UnknownWorkload {
         /// As written.
         name: String,
-        /// The name most like it.
-        nearest: Option<String>,
+        /// The nearest valid name.
+        nearest: Nearest,
     },
     /// Not a range of hosts.
-    #[error(
-        "has the range `{0}`: expected two names that differ in the number at their end only, the smaller first, such as `host0..host15`"
-    )]
     Range(String),
     /// A host that stands twice in a list.
-    #[error("lists host `{0}` twice: expected each host once")]
     Twice(String),
     /// A flow from a host to itself.
-    #[error("makes host `{0}` send to itself: expected another host")]
     ToItself(String),
     /// A number, time, size or rate outside its bounds.
-    #[error("is {value}: expected {expected}")]
     OutOfBounds {
-        /// As written, or as it follows from what is written.
+        /// The value as written, or as it follows from the text.
         value: String,
         /// What would do.
         expected: String,
     },
     /// A key that these other keys require.
-    #[error("is missing: expected {0}")]
     Missing(&'static str),
     /// A key that these other keys exclude.
-    #[error("has no meaning here: {0}")]
     Unneeded(&'static str),
     /// A start at or after the end of the run.
-    #[error("is {start}: expected a time before the end of the run at {end}")]
     AfterEnd {
         /// As written.
         start: Time,
@@ -99,7 +90,6 @@ pub enum Fault {
         end: Time,
     },
     /// A file that the caller could not give.
-    #[error("names the file `{path}`, which cannot be read: {why}")]
     File {
         /// As written.
         path: String,
@@ -107,7 +97,6 @@ pub enum Fault {
         why: String,
     },
     /// A file that is no distribution of sizes.
-    #[error("names the file `{path}`, which is no size distribution: {error}")]
     Cdf {
         /// As written.
         path: String,
@@ -115,7 +104,6 @@ pub enum Fault {
         error: Box<CdfError>,
     },
     /// A line of a list of flows.
-    #[error("names the file `{path}`, which has an error in line {line}: `{column}` {fault}")]
     Line {
         /// As written.
         path: String,
@@ -127,11 +115,62 @@ pub enum Fault {
         fault: Box<Fault>,
     },
     /// No quantity.
-    #[error("is wrong: {0}")]
     Quantity(QuantityError),
 }
 
 impl Fault {
+    /// What is wrong, as the end of a sentence that begins with the key.
+    pub fn found(&self) -> String {
+        match self {
+            Fault::UnknownHost { name, .. } => format!("names the unknown host `{name}`"),
+            Fault::UnknownWorkload { name, .. } => format!("names the unknown workload `{name}`"),
+            Fault::Range(text) => format!("has the range `{text}`"),
+            Fault::Twice(host) => format!("lists host `{host}` twice"),
+            Fault::ToItself(host) => format!("makes host `{host}` send to itself"),
+            Fault::OutOfBounds { value, .. } => format!("is {value}"),
+            Fault::Missing(_) => "is missing".into(),
+            Fault::Unneeded(_) => "has no meaning here".into(),
+            Fault::AfterEnd { start, .. } => format!("is {start}"),
+            Fault::File { path, why } => format!("names the file `{path}`, which cannot be read: {why}"),
+            Fault::Cdf { path, error } => {
+                format!("names the file `{path}`, which is no size distribution: {error}")
+            }
+            Fault::Line { path, line, column, fault } => {
+                let found = fault.found();
+                format!("names the file `{path}`, which has an error in line {line}: `{column}` {found}")
+            }
+            Fault::Quantity(error) => format!("is wrong: {}", error.found()),
+        }
+    }
+
+    /// What would be right, as the end of a sentence that begins with "expected".
+    pub fn expected(&self) -> String {
+        match self {
+            Fault::UnknownHost { nearest, .. } => format!("the name of a host{nearest}"),
+            Fault::UnknownWorkload { nearest, .. } => format!("the name of a workload{nearest}"),
+            Fault::Range(_) => {
+                "two names that differ in the number at their end only, the smaller first, such as `host0..host15`".into()
+            }
+            Fault::Twice(_) => "each host once".into(),
+            Fault::ToItself(_) => "another host".into(),
+            Fault::OutOfBounds { expected, .. } => expected.clone(),
+            Fault::Missing(expected) => expected.to_string(),
+            Fault::Unneeded(why) => format!("no such key: {why}"),
+            Fault::AfterEnd { end, .. } => format!("a time before the end of the run at {end}"),
+            Fault::File { .. } => "a file, named relative to the scenario".into(),
+            Fault::Cdf { .. } => {
+                "lines `SIZE_IN_BYTES PROBABILITY`, both rising, the last probability 1 or 100".into()
+            }
+            Fault::Line { fault, .. } => fault.expected(),
+            Fault::Quantity(error) => error.expected(),
+        }
+    }
+
+    /// The fault as a violation of `key`.
+    pub fn violation(&self, key: &'static str) -> Violation {
+        Violation::new(key, self.found(), self.expected())
+    }
+
     /// The fault of `key`.
     pub(crate) fn at(self, key: &'static str) -> Misfit {
         Misfit { key, fault: self }
@@ -143,34 +182,17 @@ impl Fault {
     }
 }
 
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: expected {}", self.found(), self.expected())
+    }
+}
+
+impl std::error::Error for Fault {}
+
 /// A fault and the key that has it, before the pattern's place is known.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Misfit {
     pub(crate) key: &'static str,
     pub(crate) fault: Fault,
-}
-
-/// The candidate most like `name`, the first of several; none where every one differs in more than half of its letters.
-pub(crate) fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    // Beyond any sensible name the comparison, quadratic in length, is not worth its time.
-    if name.len() > 128 {
-        return None;
-    }
-    let distances = candidates.into_iter().map(|c| (strsim::osa_distance(name, c), c));
-    let best = distances.min_by_key(|(distance, _)| *distance)?;
-    (2 * best.0 <= name.chars().count().max(2)).then(|| best.1.to_string())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn nearest_is_the_fewest_edits_away_and_not_just_anything() {
-        let names = ["websearch", "fb_hadoop", "tcd_hadoop"];
-        assert_eq!(nearest("web_search", names).as_deref(), Some("websearch"));
-        assert_eq!(nearest("fb_hadop", names).as_deref(), Some("fb_hadoop"));
-        assert_eq!(nearest("uniform", names), None);
-        assert_eq!(nearest("x", []), None);
-    }
 }

@@ -12,7 +12,7 @@ use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
 use crate::sizes::Files;
 
-/// The most flows that are generated: 50 million, 4.8 GB of [`FlowSpec`].
+/// Maximum number of flows that are generated: 50 million, 4.8 GB of [`FlowSpec`].
 pub const MAX_FLOWS: u64 = 50_000_000;
 
 /// One message from a host to another.
@@ -22,27 +22,27 @@ pub struct FlowSpec {
     pub src: u32,
     /// Receiver's index; never the sender's.
     pub dst: u32,
-    /// Bytes of payload; none where the flow is endless.
+    /// Bytes of payload; `None` for an endless flow.
     pub size: Option<u64>,
-    /// When its first byte is ready; where it waits for others, no earlier than this.
+    /// When its first byte is ready; for a dependent flow, the earliest time.
     pub start: Time,
-    /// When it ends, complete or not; none where only its size or the run ends it.
+    /// When it ends, complete or not; `None` if only its size or the end of the run ends it.
     pub stop: Option<Time>,
-    /// The rate at which the application makes its bytes, of payload; none where all are ready at once.
+    /// The rate at which the application makes its payload; `None` if all bytes are ready at the start.
     pub app_rate: Option<Rate>,
     /// Traffic class, 0 to 7.
     pub priority: u8,
     /// Index into [`Traffic::labels`].
     pub label: u16,
-    /// Its part in a parallel program; none of a lone flow.
+    /// Its part in a parallel program; `None` for a lone flow.
     pub role: Option<Role>,
-    /// The connection that it goes over, among those from its sender to its receiver; none for one of its own.
+    /// The connection that it goes over, among those from its sender to its receiver; `None` for a connection of its own.
     pub connection: Option<u32>,
     /// The run need not wait for it.
     pub background: bool,
 }
 
-/// The load of a Poisson pattern, asked and offered. Loads are payload bytes over what the senders' links carry in the
+/// The load of a Poisson pattern, asked and offered. A load is payload bytes over the bytes that the senders' links carry in the
 /// window.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Load {
@@ -62,20 +62,20 @@ pub struct Load {
     pub offered: f64,
     /// Number of these flows.
     pub flows: u64,
-    /// Their bytes; stays at the largest number where they do not fit.
+    /// Their bytes; the largest number if the sum does not fit.
     pub bytes: u64,
-    /// Mean size of these flows, in bytes; 0 where there is none.
+    /// Mean size of these flows, in bytes; 0 if there are no flows.
     pub mean_sampled: f64,
     /// Mean size of the distribution, in bytes.
     pub mean: f64,
 }
 
-/// Flows and what is said of them.
+/// Flows, their groups and their dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Traffic {
     /// By start, then by the place of their pattern in the list, then in the order in which the pattern makes them.
     pub flows: Vec<FlowSpec>,
-    /// Of each Poisson pattern.
+    /// The loads of all Poisson patterns.
     pub offered: Vec<Load>,
     /// Names of the groups of flows; patterns with one label share a group.
     pub labels: Vec<String>,
@@ -87,7 +87,7 @@ pub struct Traffic {
     pub dependencies: Vec<Dependency>,
     /// What processes do, from one step to another.
     pub operations: Vec<Operation>,
-    /// Whether a host may wait for what another alone knows, and learns of it in no time.
+    /// Whether a host may wait for milestones that only another host knows, and learns of them without delay.
     pub anywhere: bool,
 }
 
@@ -126,7 +126,7 @@ impl Scope<'_> {
     }
 }
 
-/// Where a pattern puts its flows.
+/// If a pattern puts its flows.
 pub(crate) struct Sink {
     flows: Vec<FlowSpec>,
     offered: Vec<Load>,
@@ -168,7 +168,7 @@ impl Sink {
         self.steps.push(step);
         (self.steps.len() - 1) as u32
     }
-    /// Lets hosts wait for what others alone know.
+    /// Lets hosts wait for milestones that only other hosts know.
     pub(crate) fn wait_anywhere(&mut self) {
         self.anywhere = true;
     }
@@ -220,13 +220,14 @@ impl Sink {
     pub(crate) fn flow(&mut self, flow: FlowSpec) {
         self.flows.push(flow);
     }
-    /// The load of the pattern at hand, whose place and label are filled in here.
+    /// The load of the current pattern, whose place and label are filled in here.
     pub(crate) fn load(&mut self, load: Load) {
         self.offered.push(Load { pattern: self.pattern, label: self.label, ..load });
     }
 }
 
-/// A pattern that is found to be right: how many flows it is expected to have, why, and what makes them.
+/// A pattern that passed its checks: its expected number of flows, the reason for that number, and the function that makes
+/// the flows.
 pub(crate) struct Plan<'a> {
     pub(crate) flows: u128,
     pub(crate) cause: String,
@@ -274,7 +275,7 @@ pub fn generate(
     }
 
     let (mut labels, mut known) = (Vec::new(), BTreeMap::new());
-    // A Poisson process may exceed what is expected of it by a few parts in a thousand where there are many flows.
+    // A Poisson process may exceed its expected number by a few parts in a thousand if there are many flows.
     let flows = Vec::with_capacity((count + count / 100) as usize);
     let mut sink = Sink {
         flows,

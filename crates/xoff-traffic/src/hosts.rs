@@ -6,9 +6,9 @@ use std::fmt;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
-use xoff_engine::Rate;
+use xoff_engine::{Nearest, Rate};
 
-use crate::error::{Fault, TrafficError, nearest};
+use crate::error::{Fault, TrafficError};
 
 /// What traffic knows of a host. Its index is its place in the list that is given to [`crate::generate()`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -188,7 +188,7 @@ impl<'a> Directory<'a> {
     pub(crate) fn find(&self, name: &str) -> Result<u32, Fault> {
         self.by_name.get(name).copied().ok_or_else(|| Fault::UnknownHost {
             name: name.into(),
-            nearest: nearest(name, self.hosts.iter().map(|h| h.name.as_str())),
+            nearest: Nearest::of(name, self.hosts.iter().map(|h| h.name.as_str())),
         })
     }
 
@@ -281,7 +281,7 @@ pub(crate) mod tests {
         let four = hosts(4);
         let unknown = |name: &str, like: Option<&str>| Fault::UnknownHost {
             name: name.into(),
-            nearest: like.map(Into::into),
+            nearest: Nearest(like.map(Into::into)),
         };
         assert_eq!(resolve(&four, &["hots1"]), Err(unknown("hots1", Some("host1"))));
         assert_eq!(resolve(&four, &["server-in-rack-7"]), Err(unknown("server-in-rack-7", None)));

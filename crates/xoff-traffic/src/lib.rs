@@ -1,6 +1,6 @@
 //! Flow sizes, arrivals and traffic patterns: from a list of pattern descriptions to the list of flows.
 //!
-//! The crate knows no network beyond a list of hosts with a name and a line rate each. The same patterns, hosts and
+//! The crate needs no network beyond a list of hosts with a name and a line rate each. The same patterns, hosts and
 //! seed give the same flows on every machine: random numbers come from streams that belong to a pattern or to one of
 //! its hosts, and logarithms from a library of known bits.
 //!
@@ -8,7 +8,7 @@
 //! - [`workloads`]: the published distributions, by name;
 //! - [`closed_loop`]: flows that start when others have ended;
 //! - [`goal`]: schedules of parallel programs, from text;
-//! - [`pattern`]: what can be asked for, as serde types with their JSON schema;
+//! - [`pattern`]: the patterns, as serde types with their JSON schema;
 //! - [`generate()`]: the flows.
 
 pub mod cdf;

@@ -67,7 +67,7 @@ pub(crate) struct Walk<'a> {
 }
 
 impl Walk<'_> {
-    /// The next moment; none after the last one.
+    /// The next moment; `None` after the last one.
     pub(crate) fn next(&mut self, stream: &mut Stream) -> Option<Time> {
         let Moments { start, every, count, end, poisson } = *self.moments;
         if self.done == count {

@@ -9,8 +9,6 @@ use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
 
 mod all_to_all;
-mod all_to_all_collective;
-mod allreduce;
 mod burst;
 mod collective;
 mod destinations;
@@ -26,9 +24,9 @@ mod processes;
 mod triggers;
 
 pub use all_to_all::AllToAll;
-pub use all_to_all_collective::AllToAllCollective;
-pub use allreduce::{Allreduce, AllreduceAlgorithm};
 pub use burst::Burst;
+pub use collective::all_to_all::AllToAllCollective;
+pub use collective::allreduce::{Allreduce, AllreduceAlgorithm};
 pub use flow::Flow;
 pub use goal::Goal;
 pub use gpcnet::{CongestorKernel, Gpcnet, VictimTest};
@@ -78,7 +76,7 @@ pub struct PatternInfo {
     pub title: &'static str,
     /// JSON schema of its parameters, with their documentation.
     pub schema: Value,
-    /// The parameters that may be left out, with what holds then; null where that is nothing.
+    /// The parameters that may be left out, with what holds then; null if nothing holds.
     pub defaults: Value,
 }
 
@@ -98,6 +96,12 @@ macro_rules! patterns {
         #[serde(tag = "pattern", rename_all = "snake_case")]
         pub enum Pattern { $($(#[$doc])* $variant($variant)),* }
 
+        $(impl From<$variant> for Pattern {
+            fn from(params: $variant) -> Pattern {
+                Pattern::$variant(params)
+            }
+        })*
+
         /// Every pattern, in the order of the registry.
         pub fn catalogue() -> Vec<PatternInfo> {
             vec![$(info::<$variant>()),*]
@@ -107,7 +111,7 @@ macro_rules! patterns {
             /// The names of all patterns.
             pub const NAMES: &'static [&'static str] = &[$(<$variant as Params>::NAME),*];
 
-            /// The pattern called `name`, its parameters read from `source`; none where there is no such pattern.
+            /// The pattern called `name`, its parameters read from `source`; `None` if there is no such pattern.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$variant as Params>::NAME {
                     return Some($variant::deserialize(source).map(Pattern::$variant));
@@ -130,7 +134,7 @@ macro_rules! patterns {
 }
 
 impl Pattern {
-    /// The group of its flows in the results: its label, or its name where it has none.
+    /// The group of its flows in the results: its label, or its name if it has no label.
     pub fn label(&self) -> &str {
         self.common().label.unwrap_or(self.name())
     }

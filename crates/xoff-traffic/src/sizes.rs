@@ -2,16 +2,16 @@
 
 use std::borrow::Cow;
 
-use xoff_engine::{Bytes, Stream};
+use xoff_engine::{Bytes, Nearest, Stream};
 
 use crate::cdf::SizeCdf;
-use crate::error::{Fault, Misfit, nearest};
+use crate::error::{Fault, Misfit};
 use crate::workloads::{self, WORKLOADS};
 
 /// The largest flow: 1 TB, 80 s at 100 Gbps and beyond any packet-level simulation.
 pub(crate) const MAX_FLOW: Bytes = Bytes(1_000_000_000_000);
 
-/// A text by its path, from whoever calls.
+/// The text of a file by its path, from the caller.
 pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// A message's size.
@@ -34,7 +34,7 @@ impl Sizes {
             (Some(size), None, None) => return check(size).map(Sizes::Fixed),
             (None, Some(name), None) => {
                 let Some(found) = workloads::find(name) else {
-                    let nearest = nearest(name, WORKLOADS.iter().map(|w| w.name));
+                    let nearest = Nearest::of(name, WORKLOADS.iter().map(|w| w.name));
                     return Err(Fault::UnknownWorkload { name: name.into(), nearest }.at("workload"));
                 };
                 ("workload", Sizes::Cdf(name.into(), Cow::Borrowed(&found.cdf)))
@@ -152,11 +152,11 @@ mod tests {
         let misspelt = wrong(None, Some("web_search"), None).fault;
         assert_eq!(
             misspelt,
-            Fault::UnknownWorkload { name: "web_search".into(), nearest: Some("websearch".into()) }
+            Fault::UnknownWorkload { name: "web_search".into(), nearest: Nearest(Some("websearch".into())) }
         );
         assert_eq!(
             misspelt.to_string(),
-            "names `web_search`, which is no workload; did you mean `websearch`?"
+            "names the unknown workload `web_search`: expected the name of a workload; did you mean `websearch`?"
         );
     }
 }

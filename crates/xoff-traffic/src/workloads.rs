@@ -37,7 +37,7 @@ pub struct WorkloadInfo {
     pub mean: f64,
     /// Largest size, in bytes.
     pub max: f64,
-    /// (bytes, share of flows of at most so many bytes).
+    /// Pairs of a size in bytes and the share of flows of at most that size.
     pub points: Vec<(f64, f64)>,
 }
 
@@ -290,7 +290,7 @@ mod tests {
 
     #[test]
     fn samples_converge_to_the_mean() {
-        // The average of n independent sizes has sigma sqrt((E[x^2] - E[x]^2) / n); rounding to bytes and the least size
+        // The average of n independent sizes has sigma sqrt((E[x^2] - E[x]^2) / n); rounding to bytes and the minimum size
         // of 1 B add less than a byte. Five sigma: one in 1.7 million would fail if the seed were drawn.
         let n = 100_000u32;
         for (i, w) in WORKLOADS.iter().enumerate() {

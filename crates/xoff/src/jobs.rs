@@ -1,4 +1,4 @@
-//! How long parallel programs take, beside the same on an ideal network.
+//! How long parallel programs take, in the run and on an ideal network.
 
 use serde::Serialize;
 use xoff_engine::Time;
@@ -15,16 +15,16 @@ pub struct Job {
     pub processes: usize,
     /// Number of their operations.
     pub operations: usize,
-    /// When the first operation began, ps; none where none did.
+    /// When the first operation began, ps; `None` if none began.
     pub start_ps: Option<u64>,
-    /// From there to the end of the last one, ps; none where one has not ended.
+    /// From there to the end of the last operation, ps; `None` if an operation has not ended.
     pub completion_ps: Option<u64>,
-    /// The same where each message takes the time that it takes alone in the network, at line rate and without telemetry, ps;
-    /// none where it waits for an endless flow.
+    /// The completion time if each message takes the time that it takes alone in the network, at line rate and without
+    /// telemetry, ps; `None` if the job waits for an endless flow.
     pub ideal_completion_ps: Option<u64>,
 }
 
-/// The jobs of a run, in the order of their labels; none where its traffic has no operations.
+/// The jobs of a run, in the order of their labels; empty if its traffic has no operations.
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Job> {
     if traffic.operations.is_empty() {
         return Vec::new();

@@ -15,16 +15,16 @@ use crate::tables::Table;
 /// Writes each table to `NAME.parquet` in `folder`, compressed, with its columns' meaning and unit.
 ///
 /// # Errors
-/// Where a file cannot be made or written.
+/// If a file cannot be created or written.
 pub fn write(tables: &[Table], folder: &Path) -> io::Result<()> {
     tables.iter().try_for_each(|table| write_table(table, &folder.join(format!("{}.parquet", table.name))))
 }
 
-/// Writes a run's tables and its manifest into `folder`, which is made where it is not there. The manifest comes last, so
-/// that where it stands, the run is complete.
+/// Writes a run's tables and its manifest into `folder`, which is created if it does not exist. The manifest is written
+/// last, so a folder with a manifest holds a complete run.
 ///
 /// # Errors
-/// Where the folder or a file cannot be made or written.
+/// If the folder or a file cannot be created or written.
 pub fn save(output: &Output, folder: &Path) -> io::Result<()> {
     let manifest = folder.join("manifest.json");
     fs::create_dir_all(folder)?;

@@ -14,13 +14,13 @@ pub struct Summary {
     pub flows: u64,
     /// Flows that completed, or stopped when they were told to.
     pub completed: u64,
-    /// Of the flows that sent all of their size; none where there is none.
+    /// Slowdown of the flows that sent all of their size; `None` if there is no such flow.
     pub slowdown: Option<Slowdown>,
     /// PAUSE frames sent by all ports.
     pub pause_frames: u64,
     /// Time that ports were stopped, summed over ports and priorities, in ps.
     pub paused_ps: u64,
-    /// Flows that head-of-line blocking held up; none where congestion roots are not recorded.
+    /// Flows that head-of-line blocking delayed; `None` if congestion roots are not recorded.
     pub hol_blocked: Option<u64>,
     /// The longest egress queue of any port, in bytes.
     pub max_queue_bytes: u64,
@@ -42,7 +42,7 @@ pub struct Slowdown {
 }
 
 impl Slowdown {
-    /// That of these slowdowns, in any order; none of none.
+    /// The summary of these slowdowns, in any order; `None` if there are none.
     pub fn of(mut values: Vec<f64>) -> Option<Slowdown> {
         let last = values.len().checked_sub(1)?;
         values.sort_unstable_by(f64::total_cmp);
@@ -57,7 +57,7 @@ impl Slowdown {
 }
 
 impl Summary {
-    /// That of a run with these tables.
+    /// The summary of a run with these tables.
     pub fn of(tables: &[Table]) -> Summary {
         let find = |name: &str| tables.iter().find(|t| t.name == name).map(|t| &t.batch);
         let column = |table: &str, name: &str| find(table).and_then(|batch| batch.column_by_name(name));

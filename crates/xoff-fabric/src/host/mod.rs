@@ -29,12 +29,12 @@ use crate::network::Network;
 use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::Resumed;
 use crate::packet::DATA;
-use xoff_engine::Time;
 use nic::{Nic, NicId, NicScheduler};
 use receiver::Receiver;
 use sender::Sender;
 use sl_reaction::SlReactions;
 use throttle::Throttles;
+use xoff_engine::Time;
 
 /// The hosts of a partition.
 pub(crate) struct Hosts<N> {
@@ -76,7 +76,11 @@ impl<N: NicScheduler> Hosts<N> {
     /// The NIC of a host's port.
     #[inline(always)] // on the way of every packet
     fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
-        if self.nic_of_port.is_empty() { links.ports[port as usize].node } else { self.nic_of_port[port as usize] }
+        if self.nic_of_port.is_empty() {
+            links.ports[port as usize].node
+        } else {
+            self.nic_of_port[port as usize]
+        }
     }
 
     /// Messages that receivers count as incomplete, of all hosts.

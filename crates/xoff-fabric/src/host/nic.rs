@@ -106,13 +106,7 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     }
 
     /// Its priorities' shared reaction points may let the next packet go earlier.
-    fn rearm<C: LinkControl>(
-        _hosts: &mut Hosts<Self>,
-        _ctx: &mut Ctx,
-        _links: &mut Links<C>,
-        _nic: NicId,
-    ) {
-    }
+    fn rearm<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _nic: NicId) {}
 
     /// It may have something to send: now, or when its wire is free.
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId);
@@ -153,12 +147,8 @@ pub(super) fn all<N: NicScheduler>(
 ) -> (Vec<Nic<N>>, Vec<NicId>) {
     let topology = &net.topology;
     let priorities = usize::from(net.settings.switch.priorities);
-    let nic = |host, port, priorities| Nic {
-        host,
-        port,
-        counts: Counts::default(),
-        scheduler: N::new(priorities),
-    };
+    let nic =
+        |host, port, priorities| Nic { host, port, counts: Counts::default(), scheduler: N::new(priorities) };
     let nodes = topology.nodes.len() as NodeId;
     let mut nics: Vec<Nic<N>> = (0..nodes).map(|node| nic(node, 0, 0)).collect();
     let mut of_port: Vec<NicId> = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
@@ -183,13 +173,7 @@ pub(super) fn all<N: NicScheduler>(
 
 impl<N: NicScheduler> Hosts<N> {
     /// A NIC has a packet of its own (ACK, CNP, NACK, frame of flow control) to send.
-    pub fn enqueue<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        nic: NicId,
-        id: PacketId,
-    ) {
+    pub fn enqueue<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId, id: PacketId) {
         let port_id = self.nics[nic as usize].port;
         let packet = &ctx.packets[id];
         let (class, size) = (packet.class, u64::from(packet.size));

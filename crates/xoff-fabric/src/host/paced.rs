@@ -139,12 +139,7 @@ impl NicScheduler for PacedNic {
 
     /// Arms the wake-up for what is left to send.
     #[inline(always)] // on the way of every packet
-    fn rearm<C: LinkControl>(
-        hosts: &mut Hosts<Self>,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        nic: NicId,
-    ) {
+    fn rearm<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let own = &hosts.nics[nic as usize];
         let port = &links.ports[own.port as usize];
         let (queued, ready) = (port.sendable(), own.scheduler.ready_classes & !port.paused);
@@ -169,13 +164,7 @@ impl NicScheduler for PacedNic {
         }
     }
 
-    fn forget(
-        hosts: &mut Hosts<Self>,
-        connection: ConnectionId,
-        nic: NicId,
-        priority: u8,
-        state: SendState,
-    ) {
+    fn forget(hosts: &mut Hosts<Self>, connection: ConnectionId, nic: NicId, priority: u8, state: SendState) {
         let scheduler = &mut hosts.nics[nic as usize].scheduler;
         match state {
             SendState::Idle => {}

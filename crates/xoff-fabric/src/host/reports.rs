@@ -183,7 +183,11 @@ impl<N: NicScheduler> Hosts<N> {
                 sender.earliest_departure(&settings.quirks)
             },
             paused: links.ports[port as usize].paused & 1 << (DATA + sender.priority) != 0,
-            throttled_until: ctx.probes.breakdown.as_ref().map_or_else(Default::default, |b| b.throttled_until(port)),
+            throttled_until: ctx
+                .probes
+                .breakdown
+                .as_ref()
+                .map_or_else(Default::default, |b| b.throttled_until(port)),
         }
     }
 

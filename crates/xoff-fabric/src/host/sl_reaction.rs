@@ -147,12 +147,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// An ACK, CNP or CNM has come to a host, whose flow may have completed.
     #[cold]
-    pub(super) fn sl_feedback<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        id: PacketId,
-    ) {
+    pub(super) fn sl_feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
         let packet = ctx.packets[id];
         let (flow, now) = (&ctx.net.flows[packet.flow as usize], ctx.now);
         let connection = ctx.net.connections.of(packet.flow);

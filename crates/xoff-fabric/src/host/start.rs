@@ -22,7 +22,13 @@ use crate::settings::Order;
 impl<N: NicScheduler> Hosts<N> {
     /// A message starts, and with it the wait for the next one. If events come in the order of scheduling, the message
     /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
-    pub fn flow_start<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId, step: u32) {
+    pub fn flow_start<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        flow: FlowId,
+        step: u32,
+    ) {
         let net = ctx.net.clone();
         let f = &net.flows[flow as usize];
         if step == 0 && !ctx.events.looks_ahead() && !net.dependencies.flow_waits(flow) {

@@ -91,24 +91,14 @@ fn record(records: &mut Records, port: PortId, changes: &mut Changes) {
 
 impl<N: NicScheduler> Hosts<N> {
     /// A host's port has other credits than before.
-    pub(super) fn throttle_credits<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &Links<C>,
-        port: PortId,
-    ) {
+    pub(super) fn throttle_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         if let Some(throttles) = &mut self.throttles {
             throttles.on_credits(ctx, links, port);
         }
     }
 
     /// A host's port was paused or may go on; with credits these tell the throttle themselves.
-    pub(super) fn throttle_pause<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &Links<C>,
-        port: PortId,
-    ) {
+    pub(super) fn throttle_pause<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         if !C::HAS_CREDITS {
             self.throttle_credits(ctx, links, port);
         }

@@ -6,10 +6,10 @@
 
 use xoff_engine::{Rate, Time};
 
-use crate::network::{lead, uniform};
-use crate::settings::Settings;
 use crate::ids::{PortId, peer};
+use crate::network::{lead, uniform};
 use crate::path::topology::{NodeKind, Topology};
+use crate::settings::Settings;
 
 /// Where a run cuts through.
 pub(crate) struct CutThrough {

@@ -54,8 +54,7 @@ impl<C: LinkControl> Links<C> {
         {
             let port = &self.ports[port_id as usize];
             let next = || ctx.net.next_rate(packet);
-            arrival = arrival
-                - cut_through.ahead(port_id, size, port.rate, port.serialization(size), next);
+            arrival = arrival - cut_through.ahead(port_id, size, port.rate, port.serialization(size), next);
         }
         if ctx.probes.on_wire {
             let stopped = self.stopped_for(ctx.now, port_id, class);

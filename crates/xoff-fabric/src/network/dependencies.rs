@@ -1,93 +1,39 @@
 //! Closed loops: flows that start when others have ended.
 //!
-//! A message of a parallel program goes when others have come, or have gone. So a flow may wait for the *milestones* of
-//! others: the delivery of their last byte at the receiver, or its acknowledgement at the sender, each with a delay for
-//! what the process does in between. What a process does without the network is a *step*: a point in time at a host that
-//! waits and is waited for as a flow is, for instance the end of an iteration.
+//! [`xoff_engine::schedule`] defines milestones and dependencies. Here a step's host is a node of the topology.
 //!
-//! A milestone is known at one node, and whatever waits for it is of the same node: so a network that is cut into parts
-//! needs no messages for it, and comes to the same on any number of threads. Where a schedule asks for more, its network
-//! stays in one part.
+//! A milestone is known at one node, and what waits for it belongs to the same node. A network that is cut into parts
+//! therefore needs no messages for milestones, and its results do not depend on the number of threads. If a schedule asks
+//! for more, its network is not cut.
 //!
-//! What happens as milestones come is in [`super::dependency_tracker`].
+//! [`super::dependency_tracker`] follows the milestones of a run.
 
 use std::collections::VecDeque;
 
 use xoff_engine::Time;
+pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
 
 use super::Flow;
 use crate::ids::NodeId;
 use crate::path::topology::Topology;
 
-/// What can be waited for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Milestone {
-    /// The last byte of this flow has arrived at its receiver.
-    Delivered(u32),
-    /// The last byte of this flow is acknowledged at its sender.
-    Sent(u32),
-    /// This step is done.
-    Step(u32),
-}
-
-/// What can wait.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Waiter {
-    /// This flow, with its start.
-    Flow(u32),
-    /// This step.
-    Step(u32),
-}
-
-/// `then` comes no earlier than `delay` after `on`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dependency {
-    /// What is waited for.
-    pub on: Milestone,
-    /// What waits.
-    pub then: Waiter,
-    /// What passes in between.
-    pub delay: Time,
-}
-
-/// A point in time at a host, when all that it waits for has come.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    /// The host.
-    pub host: NodeId,
-    /// It comes no earlier.
-    pub start: Time,
-    /// The processor that it takes; it then comes no earlier than that one is free.
-    pub hold: Option<Hold>,
-}
-
-/// A step's claim on a processor, which serves one at a time: those that wait for it come by the time at which they were
-/// ready, and of simultaneous ones the first in the list of steps.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Hold {
-    /// Number of the processor, of one host.
-    pub processor: u32,
-    /// For how long from the step on.
-    pub time: Time,
-}
-
-/// What is said of flows beside each of them: who waits for whom, and which the run waits for.
+/// What connects flows: dependencies, connections, and the flows that the run waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// Steps, numbered in this order.
     pub steps: Vec<Step>,
-    /// Who waits for whom. A flow or step with several dependencies waits for all of them, and for its `start`.
+    /// Dependencies. A flow or step with several dependencies waits for all of them, and for its `start`.
     pub dependencies: Vec<Dependency>,
-    /// By flow: the number of its connection among those of its pair of hosts; none for one of its own. Flows of one
-    /// connection take the same path. May be empty.
+    /// By flow: the number of its connection among those of its pair of hosts; `None` for a connection of its own.
+    /// Flows of one connection take the same path. May be empty.
     pub connections: Vec<Option<u32>>,
     /// By flow: whether the run may end without it. May be empty.
     pub background: Vec<bool>,
-    /// Whether a host may wait for what another alone knows, and learns of it in no time.
+    /// Whether a host may wait for milestones that only another host knows, and learns of them without delay.
     pub anywhere: bool,
 }
 
-/// Why flows cannot wait for each other as they are asked to.
+/// Why dependencies are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DependencyError {
     /// A number beyond the flows or steps.
@@ -100,18 +46,18 @@ pub enum DependencyError {
         /// How many there are.
         count: usize,
     },
-    /// What is waited for is not known where the waiting is done.
+    /// The milestone is not known at the host that waits for it.
     #[error(
         "{then} at {waits} waits for {on}, which {known} alone knows: expected something that ends at {waits}"
     )]
     Elsewhere {
         /// What waits.
         then: String,
-        /// Where.
+        /// The host that waits.
         waits: String,
         /// What is waited for.
         on: String,
-        /// Where that is known.
+        /// The host that knows the milestone.
         known: String,
     },
     /// Steps of several hosts that take one processor.
@@ -135,19 +81,19 @@ pub enum DependencyError {
 /// What waits for a milestone.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Edge {
-    /// A flow's number, or that of a step above all flows.
+    /// A flow's number, or the number of flows plus a step's number.
     pub then: u32,
     pub delay: Time,
 }
 
-/// Who waits for whom, by milestone.
+/// The dependencies, by milestone.
 #[derive(Clone, Debug, Default)]
 pub struct Dependencies {
     flows: u32,
     steps: Vec<Step>,
-    /// By flow, then step: for how many milestones it waits. Empty where nothing waits.
+    /// By flow, then step: for how many milestones it waits. Empty if nothing waits.
     waits: Vec<u32>,
-    /// By milestone, and one more: its first edge.
+    /// By milestone: its first edge; one entry more than there are milestones.
     first: Vec<u32>,
     edges: Vec<Edge>,
     /// Number of processors.
@@ -156,7 +102,7 @@ pub struct Dependencies {
 }
 
 impl Dependencies {
-    /// Those of `schedule` among `flows`.
+    /// The dependencies of `schedule` among `flows`.
     ///
     /// # Errors
     /// [`DependencyError`].
@@ -203,7 +149,7 @@ impl Dependencies {
         }
     }
 
-    /// Whether there are none, nor steps.
+    /// Whether there are neither dependencies nor steps.
     pub fn is_empty(&self) -> bool {
         self.waits.is_empty()
     }
@@ -218,7 +164,7 @@ impl Dependencies {
         self.processors
     }
 
-    /// Whether a host may wait for what another alone knows.
+    /// Whether a host may wait for milestones that only another host knows.
     pub fn anywhere(&self) -> bool {
         self.anywhere
     }
@@ -239,13 +185,13 @@ impl Dependencies {
         !self.waits.is_empty() && self.waits[flow as usize] > 0
     }
 
-    /// When all is over where each flow takes the time that `lasts` tells: the length of the longest chain.
+    /// The length of the longest chain if each flow takes the time that `lasts` gives.
     pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Time {
         self.walk(flows, lasts).unwrap_or(Time::NEVER)
     }
 
-    /// Goes through all flows and steps in an order in which they can come, and tells when the last ends; a flow or step
-    /// on a cycle where there is none.
+    /// Goes through all flows and steps in an order that the dependencies allow. Gives the time at which the last of them
+    /// ends; a flow or step on a cycle if there is no such order.
     fn walk(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Result<Time, u32> {
         let start = |item: usize| flows.get(item).map_or_else(|| self.step(item).start, |flow| flow.start);
         let mut left = self.waits.clone();
@@ -277,8 +223,8 @@ impl Dependencies {
         Err(self.on_a_cycle(&left))
     }
 
-    /// One of those that wait for themselves, where `left` of each one's milestones never come: such a one is found by
-    /// going from any that never starts to one that it waits for, and so on, as many times as there are any.
+    /// A flow or step on a cycle, if `left` of each one's milestones never come. Every one that never starts waits for
+    /// another one that never starts, so as many steps back as there are flows and steps end on a cycle.
     fn on_a_cycle(&self, left: &[u32]) -> u32 {
         let mut waits_for = vec![u32::MAX; left.len()];
         for item in (0..left.len() as u32).filter(|&i| left[i as usize] > 0) {
@@ -348,7 +294,7 @@ impl Dependencies {
         Ok(host_of.len())
     }
 
-    /// Refuses a dependency on what there is not, or on what its waiter's host does not know of.
+    /// Refuses a dependency on a flow or step that does not exist, or on a milestone that the waiting host does not know.
     fn check(&self, d: &Dependency, flows: &[Flow], topology: &Topology) -> Result<(), DependencyError> {
         let flow = |number: u32| {
             let unknown = DependencyError::Unknown { what: "flow", number, count: flows.len() };

@@ -8,17 +8,15 @@ pub mod dependencies;
 pub(crate) mod dependency_tracker;
 mod replay;
 mod unloaded;
-mod wire_sizes;
 
 pub(crate) use build::MAX_INDEX;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;
 pub use replay::ideal_steps;
-pub(crate) use unloaded::UnloadedTimes;
 pub use unloaded::UnloadedFct;
+pub(crate) use unloaded::UnloadedTimes;
 pub(crate) use unloaded::{lead, uniform};
-pub use wire_sizes::WireSizes;
 
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
@@ -27,6 +25,7 @@ use crate::ids::{ConnectionId, FlowId, NodeId, PortId, peer};
 use crate::packet::Packet;
 use crate::path::routing::NextHops;
 use crate::path::topology::{NodeKind, Topology};
+pub use crate::settings::WireSizes;
 use crate::settings::{BaseRtt, Settings};
 use dependencies::Dependencies;
 use unloaded::UnloadedFlow;

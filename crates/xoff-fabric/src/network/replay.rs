@@ -30,7 +30,8 @@ struct Ideal<'a> {
 impl Effects for Ideal<'_> {
     fn start(&mut self, flow: u32, at: Time) {
         let Some(unloaded) = self.net.unloaded(flow) else { return };
-        let milestones = [(Milestone::Delivered(flow), unloaded.delivered), (Milestone::Sent(flow), unloaded.sent)];
+        let milestones =
+            [(Milestone::Delivered(flow), unloaded.delivered), (Milestone::Sent(flow), unloaded.sent)];
         for (milestone, after) in milestones {
             let milestone = self.net.dependencies.milestone(milestone);
             // Most milestones are waited for by nobody.

@@ -11,7 +11,11 @@ use crate::ids::{PortId, QueueId};
 ///
 /// `held` says by queue whether it is stopped and its other end has no room; `charged` lists for each packet in a switch's
 /// memory the ingress queue that it is charged to and the egress queue that it is in.
-pub(crate) fn deadlock(mut held: Vec<bool>, charged: &[(QueueId, QueueId)], priorities: usize) -> Vec<PortId> {
+pub(crate) fn deadlock(
+    mut held: Vec<bool>,
+    charged: &[(QueueId, QueueId)],
+    priorities: usize,
+) -> Vec<PortId> {
     let other_end = |queue: QueueId| queue.other_end(priorities).index();
     // Ingress queues from which a packet may still leave free the egress that waits for them.
     retain(&mut held, |held, waiting| {

@@ -3,7 +3,6 @@
 use xoff_engine::Time;
 use xoff_schemes::SchemeFailure;
 
-
 /// What has no room for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Full {

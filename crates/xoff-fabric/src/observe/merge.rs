@@ -13,7 +13,12 @@ impl Records {
     /// The record of all partitions, in their order. Samples come by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
     /// port, packets by time, direction and port.
-    pub(crate) fn merge(parts: Vec<Records>, recording: &Recording, partition_of: &[PartitionId], net: &Network) -> Records {
+    pub(crate) fn merge(
+        parts: Vec<Records>,
+        recording: &Recording,
+        partition_of: &[PartitionId],
+        net: &Network,
+    ) -> Records {
         let mut all = Records::default();
         all.flows = vec![FlowOutcome::default(); net.flows.len()];
         all.steps = vec![Time::NEVER; net.dependencies.steps().len()];

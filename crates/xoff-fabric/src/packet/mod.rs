@@ -168,11 +168,7 @@ impl Packet {
 
     /// An update of the credits of `priority` that leaves by `port`; its limit is filled in when it leaves.
     pub fn credit_update(port: PortId, priority: u8, size: u64, now: Time) -> Packet {
-        Packet {
-            hops: priority,
-            ingress: port,
-            ..Packet::plain(Kind::CreditUpdate, MAC_CONTROL, size, now)
-        }
+        Packet { hops: priority, ingress: port, ..Packet::plain(Kind::CreditUpdate, MAC_CONTROL, size, now) }
     }
 
     /// The rate that a CNM grants, or that a CNP carries.

@@ -162,7 +162,11 @@ pub(crate) fn together(
 }
 
 /// Goes through windows with the only part there is.
-pub(crate) fn alone(part: &mut dyn AnyPartition, windows: &mut Windows, on_progress: &mut dyn FnMut(&Progress) -> bool) -> End {
+pub(crate) fn alone(
+    part: &mut dyn AnyPartition,
+    windows: &mut Windows,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> End {
     loop {
         let totals = part.totals();
         let limit = match windows.next(&totals) {

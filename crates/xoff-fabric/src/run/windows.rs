@@ -113,7 +113,14 @@ pub(crate) struct Windows {
 
 impl Windows {
     pub fn new(bounds: Bounds) -> Self {
-        Windows { bounds, limit: Time::ZERO, now: None, reported: (0, 0), report_due: false, max_in_flight: 0 }
+        Windows {
+            bounds,
+            limit: Time::ZERO,
+            now: None,
+            reported: (0, 0),
+            report_due: false,
+            max_in_flight: 0,
+        }
     }
 
     /// The end of the next window, which all parts are to reach, or why there is none.

@@ -1,7 +1,7 @@
 //! A packet's arrival at a switch: which way it goes, and whether it passes at once.
 
-use xoff_schemes::int::PortReading;
 use xoff_schemes::IntPath;
+use xoff_schemes::int::PortReading;
 
 use super::Switches;
 use crate::ctx::Ctx;

@@ -260,7 +260,9 @@ impl Switches {
                 ctx.packets[id].size += ctx.net.wire.ack_growth as u16;
             }
             Kind::Pfc | Kind::CreditUpdate => C::on_frame_sent(links, ctx, egress, id),
-            Kind::Ack if class >= DATA && self.hooks.marks_acks => self.on_ack_dequeue(ctx, links, egress, id, class),
+            Kind::Ack if class >= DATA && self.hooks.marks_acks => {
+                self.on_ack_dequeue(ctx, links, egress, id, class)
+            }
             _ => {}
         }
         links.put_on_wire(ctx, egress, id);

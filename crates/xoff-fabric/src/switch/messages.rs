@@ -27,7 +27,7 @@ impl Switches {
             // The congestion point's number stands where others have the number of their path: it chooses as well as any.
             packet.position = net.data_path(flow)[0] | BY_HOP;
             ctx.probes.records.cnms_sent += 1;
-        let id = ctx.packets.insert(packet);
+            let id = ctx.packets.insert(packet);
             let node = links.ports[egress as usize].node;
             let out = self.next_hop(ctx, links, node, id);
             return self.enqueue(ctx, links, out, id, CONTROL, size);

@@ -32,10 +32,18 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 impl Switches {
     /// Chooses the port by which a packet leaves a switch.
     #[inline(never)]
-    pub(super) fn next_hop<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
+    pub(super) fn next_hop<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        node: NodeId,
+        id: PacketId,
+    ) -> PortId {
         let packet = &mut ctx.packets[id];
         packet.links += 1;
-        let (Some(hops), Some(end)) = (&ctx.net.next_hops, packet.destination()) else { return packet.ingress };
+        let (Some(hops), Some(end)) = (&ctx.net.next_hops, packet.destination()) else {
+            return packet.ingress;
+        };
         let candidates = match hops.towards(node, end) {
             Ok(last) => return last,
             Err(candidates) => candidates,

@@ -4,8 +4,8 @@
 //! An output serves its inputs round robin, a packet each. An input can send to several outputs at a time, so that
 //! nothing but the outputs' links limits what passes a switch.
 
-use crate::packet::{NO_PACKET, PacketId, Packets};
 use crate::ids::PortId;
+use crate::packet::{NO_PACKET, PacketId, Packets};
 use crate::path::topology::Topology;
 
 const NONE: u32 = u32::MAX;

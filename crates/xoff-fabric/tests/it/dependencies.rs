@@ -2,8 +2,8 @@
 
 use crate::common::{flow, round_packets as network, star};
 use xoff_engine::Time;
-use xoff_fabric::network::dependencies::{Dependency, DependencyError, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::network::Flow;
+use xoff_fabric::network::dependencies::{Dependency, DependencyError, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop};
 

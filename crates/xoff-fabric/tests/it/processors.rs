@@ -2,8 +2,10 @@
 
 use crate::common::{flow, round_packets, star};
 use xoff_engine::Time;
-use xoff_fabric::network::dependencies::{Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::network::Flow;
+use xoff_fabric::network::dependencies::{
+    Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter,
+};
 use xoff_fabric::network::ideal_steps;
 use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop, needs_one_part};
 

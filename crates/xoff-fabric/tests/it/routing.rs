@@ -274,7 +274,7 @@ fn wrong_routes_are_named() {
     let one = |from, to, via: &[&str]| wrong(&[route(from, to, via)]);
     assert_eq!(
         one("host0", "hots4", &[]).to_string(),
-        "routes[0].to names the unknown node `hots4`; did you mean `host4`?"
+        "`routes[0].to` names the unknown node `hots4`: expected a node of the topology; did you mean `host4`?"
     );
     assert_eq!(
         one("host0", "host2", &["edge0", "spine", "edge1"]),
@@ -310,16 +310,16 @@ fn wrong_routes_are_named() {
 fn wrong_trees_are_named() {
     let t = fat_tree(4);
     let wrong = |n, roots: &[&str]| Router::new(&t, &trees(n, roots), 1).unwrap_err();
-    assert_eq!(wrong(0, &[]), RoutingError::TreeCount { trees: 0, most: MAX_TREES });
-    assert_eq!(wrong(MAX_TREES + 1, &[]), RoutingError::TreeCount { trees: MAX_TREES + 1, most: MAX_TREES });
+    assert_eq!(wrong(0, &[]), RoutingError::TreeCount { trees: 0, max: MAX_TREES });
+    assert_eq!(wrong(MAX_TREES + 1, &[]), RoutingError::TreeCount { trees: MAX_TREES + 1, max: MAX_TREES });
     // 2^27 entries are 1342 trees of 100,000 switches each.
     let long = Dumbbell { switches: 100_000, ..Dumbbell::default() }.build().unwrap();
     let many = Router::new(&long, &trees(1343, &[]), 1).map(|_| ());
-    assert_eq!(many, Err(RoutingError::TreeCount { trees: 1343, most: 1342 }));
+    assert_eq!(many, Err(RoutingError::TreeCount { trees: 1343, max: 1342 }));
     assert_eq!(wrong(1, &["core0", "core1"]), RoutingError::TooManyRoots { roots: 2, trees: 1 });
     assert_eq!(
         wrong(1, &["core9"]).to_string(),
-        "roots[0] names the unknown node `core9`; did you mean `core0`?"
+        "`roots[0]` names the unknown node `core9`: expected a node of the topology; did you mean `core0`?"
     );
     assert_eq!(
         wrong(2, &["core0", "host0"]),

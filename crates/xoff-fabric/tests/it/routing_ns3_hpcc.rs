@@ -97,7 +97,8 @@ fn what_the_ns3_simulators_hash_cannot_serve_is_named() {
         assert_eq!(error(&t, &ns3_hpcc()), RoutingError::NoNumber { node: name.into() });
     }
     let t = between_s2_and_s3(&[("s2", "s3")]);
-    let mut unneeded = Ecmp { hash: EcmpHash::Ns3Hpcc, symmetric: Some(true), dst_port: None, ..Ecmp::default() };
+    let mut unneeded =
+        Ecmp { hash: EcmpHash::Ns3Hpcc, symmetric: Some(true), dst_port: None, ..Ecmp::default() };
     let key = |ecmp: &Ecmp| match error(&t, &Routing::Ecmp(ecmp.clone())) {
         RoutingError::Unneeded { key, .. } => key,
         other => panic!("{other}"),

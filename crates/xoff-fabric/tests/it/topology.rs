@@ -231,7 +231,8 @@ fn a_graph_names_what_is_wrong() {
     let h = "[\"h0\", \"h1\"]";
     assert_eq!(
         with(h, &[link("h0", "switch1"), link("h1", "swich1")]).to_string(),
-        "links[1].b names the unknown node `swich1`; did you mean `switch1`?"
+        "`links[1].b` names the unknown node `swich1`: expected a name from `nodes`, `hosts` or `switches`; did you mean \
+         `switch1`?"
     );
     assert_eq!(
         with(h, &[link("elsewhere", "switch1")]),
@@ -275,7 +276,7 @@ fn rates_and_delays_beyond_any_real_ones_are_refused() {
 
 #[test]
 fn counts_that_make_no_network_are_refused() {
-    let few = |key, got, least| Err(TopologyError::TooFew { key, got, least });
+    let few = |key, got, min| Err(TopologyError::TooFew { key, got, min });
     let d = Dumbbell::default();
     assert_eq!(Dumbbell { switches: 0, ..d.clone() }.build(), few("switches", 0, 1));
     assert_eq!(Dumbbell { senders: 0, ..d.clone() }.build(), few("senders", 0, 1));

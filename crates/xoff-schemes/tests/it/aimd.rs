@@ -1,6 +1,6 @@
 //! The example scheme of CONTRIBUTING.md against numbers worked out by hand.
 
-#[path = "../examples/aimd.rs"]
+#[path = "../../examples/aimd.rs"]
 #[allow(dead_code)] // its `main`
 mod example;
 

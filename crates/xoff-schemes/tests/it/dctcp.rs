@@ -3,7 +3,6 @@
 //!
 //! Throughout, C = 100 Gb/s = 12,500 B/us and T = 10 us, so that C T = 125,000 B = 125 packets of 1,000 B.
 
-
 use crate::common::flow_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::dctcp::{Dctcp, DctcpSender, Form};

@@ -1,6 +1,5 @@
 //! FECN: roots of congestion mark, victims do not, as Annex A10 tells them apart; and TCD around it.
 
-
 use crate::common::port_env;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};

@@ -2,7 +2,6 @@
 //!
 //! Throughout, B = 100 Gb/s = 12,500 B/us and T = 10 us, so that B T = 125,000 B and 1 B of window is 800 kb/s.
 
-
 use crate::common::flow_env;
 use proptest::prelude::*;
 use xoff_engine::{Rate, Time};

@@ -1,6 +1,5 @@
 //! InfiniBand congestion control against numbers worked by hand, on a link of 40 Gbps.
 
-
 use crate::common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::ib_cc::table::{Entry, Shape};

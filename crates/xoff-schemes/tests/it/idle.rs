@@ -1,6 +1,5 @@
 //! Connections that are idle between two messages, against numbers worked by hand.
 
-
 use crate::common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::dcqcn::{Dcqcn, Reaction};

@@ -1,6 +1,5 @@
 //! NP-ECN: the packets that were queued when a pause ended leave unmarked, each one counted.
 
-
 use crate::common::port_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::np_ecn::{NpEcn, NpEcnMarker, Rule};

@@ -3,7 +3,6 @@
 //! Throughout, C = 10 Gb/s, δ = 10 Mb/s, β = 0.008, T_low = RTT_ref = 50 us, T_high = 500 us, D_minRTT = 20 us and
 //! α = 0.875; a segment is one packet of 1,456 B unless said otherwise.
 
-
 use crate::common::flow_env;
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,6 +1,6 @@
 //! PCN: what the receiver says every 50 us, and what the sender makes of it.
 
-
+use crate::common;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::pcn::{Pcn, RateField, Receiver, Sender};
 use xoff_schemes::{AnyDetector, Arrival, Cnp, Mark, NotificationPoint, ReactionPoint, Scheme};

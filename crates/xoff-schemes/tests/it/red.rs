@@ -1,6 +1,6 @@
 //! RED: nothing up to K_min, P_max (q - K_min)/(K_max - K_min) up to K_max, everything above.
 
-
+use crate::common;
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::{Red, RedAtRate, RedMarker};

@@ -1,6 +1,5 @@
 //! Senders whose ACKs come out of order, against numbers worked by hand.
 
-
 use crate::common::flow_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::dctcp::{Dctcp, DctcpSender};

@@ -1,7 +1,6 @@
 //! RoCC against numbers worked by hand. At 100 Gb/s: F_max 10,000 and F_min 10 units of 10 Mb/s; Q_ref 500,
 //! Q_mid 1,000 and Q_max 1,100 units of 600 B; gains 0.45 and 2.25 over the divisor of F's region.
 
-
 use crate::common::{flow_env, port_env};
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Domain, Rate, Time, stream};

@@ -3,7 +3,6 @@
 //! Throughout, C = 10 Gb/s, β = 0.008, T_low = 50 us at k = 1, T_high = 500 us, D_minRTT = 20 us, a segment is one
 //! packet, and flows start with C/N.
 
-
 use crate::common::flow_env;
 use proptest::prelude::*;
 use serde_json::json;

@@ -5,7 +5,6 @@
 //! Throughout, C = 100 Gb/s, T = 10 us, three hops, and packets of 1,000 B, 1,062 B on the wire. C T is 125 packets, and
 //! without flow scaling the default target is T + 5 us + 3 * 1 us = 18 us.
 
-
 use crate::common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::IntStack;

@@ -1,7 +1,6 @@
 //! TCD: max(T_on) by Equation 3, and the states and marks of Figures 6 and 9, by the paper's rules and by those of the
 //! released simulator.
 
-
 use crate::common::port_env;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::detector::red::Red;

@@ -6,7 +6,7 @@ use crate::error::Fault;
 /// As many lines of a circle are told.
 const SHOWN: usize = 8;
 
-/// Who comes after whom. Each operation has two points, its beginning and its end.
+/// The order of operations. Each operation has two points, its beginning and its end.
 struct Order {
     /// By point, and one more: its first edge.
     first: Vec<u32>,
@@ -86,7 +86,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), GoalError> {
     if circle.len() > 1 && circle.last() == circle.first() {
         circle.pop();
     }
-    // From the first of the text on, each followed by what it waits for.
+    // Beginning with the first of the text, each point followed by the one that it waits for.
     let start = (0..circle.len()).min_by_key(|&i| circle[i]).unwrap_or(0);
     circle.rotate_left(start);
     let first = &schedule.operations[circle[0] as usize];

@@ -11,7 +11,7 @@ type Entry = (u32, u32, u32, u32);
 pub(super) fn partners(schedule: &Schedule, ignore_tags: bool) -> Result<Vec<u32>, GoalError> {
     let (sends, receives) = ends(schedule, ignore_tags);
     let partners = pair(schedule.operations.len(), &sends, &receives).map_err(|alone| {
-        // Of all without partner the first in the text.
+        // The first operation of the text that has no partner.
         let line = |e: &Entry| schedule.operations[e.3 as usize].line;
         let first = alone.into_iter().min_by_key(line).unwrap_or_default();
         let (sends_too, receives_too) = ends(schedule, true);
@@ -38,7 +38,7 @@ fn ends(schedule: &Schedule, ignore_tags: bool) -> (Vec<Entry>, Vec<Entry>) {
     (sends, receives)
 }
 
-/// By operation its partner, or itself; where there are any, those without.
+/// By operation, its partner, or itself if it has none; an error lists the operations without a partner.
 fn pair(operations: usize, sends: &[Entry], receives: &[Entry]) -> Result<Vec<u32>, Vec<Entry>> {
     let mut partners: Vec<u32> = (0..operations as u32).collect();
     let mut alone = Vec::new();

@@ -37,7 +37,7 @@ pub struct GoalError {
     pub line: usize,
     /// The word that it is about.
     pub subject: String,
-    /// What is wrong with it, and what was expected.
+    /// What is wrong with the line, and what was expected.
     pub fault: Fault,
 }
 
@@ -52,7 +52,7 @@ impl GoalError {
 pub enum Action {
     /// Keeps its processor busy.
     Calc {
-        /// For so many nanoseconds.
+        /// Length in nanoseconds.
         ns: u64,
     },
     /// Sends a message.

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use super::{Action, GoalError, Operation, Requirement, Schedule, circle, matching};
-use crate::error::{Fault, nearest};
+use xoff_engine::Nearest;
+
+use crate::error::Fault;
 use crate::sizes::MAX_FLOW;
 
-/// The most ranks: as many as the largest topology has hosts, and more.
-const MOST_RANKS: u64 = 1_000_000;
+/// Maximum number of ranks: more than the number of hosts of the largest topology.
+const MAX_RANKS: u64 = 1_000_000;
 
 /// The longest calculation, 1000 s.
 const LONGEST_NS: u64 = 1_000_000_000_000;
@@ -15,10 +17,10 @@ const LONGEST_NS: u64 = 1_000_000_000_000;
 /// What LogGOPSim takes for any tag or any source.
 const ANY: u64 = u32::MAX as u64;
 
-/// The schedule in a text; with `ignore_tags` sends and receives belong together whatever their tags.
+/// The schedule in a text; with `ignore_tags` the tags of sends and receives are ignored.
 ///
 /// # Errors
-/// [`GoalError`], for the first line that is malformed or asks for what is not modelled; then for messages without
+/// [`GoalError`], for the first line that is malformed or has something that is not modelled; then for messages without
 /// counterpart, and for operations that wait for themselves.
 pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     let mut reader = Reader::default();
@@ -35,7 +37,7 @@ pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     reader.finish(line, ignore_tags)
 }
 
-/// A line without what is in comments; `comment` is the line in which one begins that has not ended yet.
+/// A line without its comments; `comment` is the line in which a comment begins that has not ended yet.
 fn without_comments(content: &str, line: u32, comment: &mut Option<u32>) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut rest = content;
@@ -79,7 +81,7 @@ fn words(line: &str) -> Vec<&str> {
     words
 }
 
-/// The labels of a rank, and what waits for what by label, until the rank is read.
+/// The labels of a rank, and the dependencies between labels, until the rank is read.
 #[derive(Default)]
 struct Rank {
     number: u32,
@@ -92,7 +94,7 @@ struct Rank {
 #[derive(Default)]
 struct Reader {
     schedule: Schedule,
-    /// By rank: the line where it begins; 0 where it has not.
+    /// By rank: the line in which it begins; 0 if it has not begun.
     begun: Vec<u32>,
     rank: Option<Rank>,
 }
@@ -123,16 +125,16 @@ impl<'a> Words<'a> {
     }
 
     /// The next word as a whole number.
-    fn number(&mut self, subject: &str, most: u64) -> Result<u64, GoalError> {
-        self.number_of(subject, most, "a whole number")
+    fn number(&mut self, subject: &str, max: u64) -> Result<u64, GoalError> {
+        self.number_of(subject, max, "a whole number")
     }
 
     /// The next word as a number of what `expected` says.
-    fn number_of(&mut self, subject: &str, most: u64, expected: &str) -> Result<u64, GoalError> {
+    fn number_of(&mut self, subject: &str, max: u64, expected: &str) -> Result<u64, GoalError> {
         let word = self.next();
-        let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= most);
+        let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= max);
         number.ok_or_else(|| {
-            self.wrong(subject, word.map_or_else(|| before(None), shown), format!("{expected} up to {most}"))
+            self.wrong(subject, word.map_or_else(|| before(None), shown), format!("{expected} up to {max}"))
         })
     }
 
@@ -151,7 +153,7 @@ fn shown(word: &str) -> String {
     if word.chars().nth(40).is_some() { format!("{short}...") } else { short }
 }
 
-/// How a word stands that comes after another.
+/// How a message calls the place of a word behind another one.
 fn before(found: Option<&str>) -> String {
     found.map_or("the last word of its line".into(), |word| format!("followed by `{}`", shown(word)))
 }
@@ -178,9 +180,9 @@ impl Reader {
         if self.schedule.ranks > 0 {
             return Err(words.wrong("num_ranks", "there twice", "it once, in the first line"));
         }
-        let ranks = words.number("num_ranks", MOST_RANKS)? as u32;
+        let ranks = words.number("num_ranks", MAX_RANKS)? as u32;
         if ranks == 0 {
-            return Err(words.wrong("num_ranks", 0, format!("a whole number from 1 to {MOST_RANKS}")));
+            return Err(words.wrong("num_ranks", 0, format!("a whole number from 1 to {MAX_RANKS}")));
         }
         self.schedule.ranks = ranks;
         self.begun = vec![0; ranks as usize];
@@ -215,8 +217,7 @@ impl Reader {
             Some(":") => {
                 let word = words.next().unwrap_or_default();
                 if !["send", "recv", "calc"].contains(&word) {
-                    let near = nearest(word, ["send", "recv", "calc"]);
-                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let near = Nearest::of(word, ["send", "recv", "calc"]);
                     let found = before(Some(word).filter(|w| !w.is_empty()));
                     return Err(words.wrong(first, found, format!("`send`, `recv` or `calc`{near}")));
                 }
@@ -291,8 +292,7 @@ impl Reader {
                     return Err(words.wrong(key, "behind a `calc`", "`cpu` or `nic`"));
                 }
                 _ => {
-                    let near = nearest(key, ["tag", "cpu", "nic"]);
-                    let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+                    let near = Nearest::of(key, ["tag", "cpu", "nic"]);
                     return Err(words.wrong(
                         key,
                         format!("behind a `{word}`"),
@@ -317,14 +317,14 @@ impl Reader {
         for (line, then, on, ended) in rank.wanted {
             let find = |label: &str| {
                 rank.labels.get(label).copied().ok_or_else(|| {
-                    // Of several as near the one that sorts first, whatever the order of the map.
+                    // Sorted, so that the hint does not depend on the order of the map.
                     let mut known: Vec<&str> = rank.labels.keys().map(String::as_str).collect();
                     known.sort_unstable();
                     let first = known.first().copied();
-                    let near = nearest(label, known);
+                    let near = Nearest::of(label, known);
                     let example =
                         || first.map_or(String::new(), |label| format!(" such as `{}`", shown(label)));
-                    let hint = near.map_or_else(example, |n| format!("; did you mean `{n}`?"));
+                    let hint = if near.0.is_some() { near.to_string() } else { example() };
                     let expected = format!("a label of rank {}{hint}", rank.number);
                     GoalError::new(line, shown(label), Fault::bounds("the label of no operation", expected))
                 })

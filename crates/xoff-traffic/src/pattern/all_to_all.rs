@@ -17,7 +17,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAll {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -31,7 +31,7 @@ pub struct AllToAll {
     pub hosts: HostList,
     /// Payload of each message, up to 1 TB.
     pub size: Bytes,
-    /// Time from the start of a round to that of the next; 0 starts all at once. Every round must start before the end
+    /// Time from the start of a round to the start of the next one; with 0 all rounds start at the same time. Every round must start before the end
     /// of the run.
     #[serde(default)]
     pub stagger: Time,

@@ -19,7 +19,7 @@ use crate::sizes::Sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Burst {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -33,8 +33,8 @@ pub struct Burst {
     /// Who may receive: each message goes to one of these, other than its sender, drawn uniformly.
     #[serde(default)]
     pub receivers: HostList,
-    /// Whether instead the first sender always sends to the first receiver, the second to the second, and so on, around
-    /// again where there are fewer receivers.
+    /// Whether instead the first sender always sends to the first receiver, the second to the second, and so on, from
+    /// the first receiver again if there are fewer receivers.
     #[serde(default)]
     pub paired: bool,
     /// Payload of each message, up to 1 TB. One of this, `workload` and `cdf` is needed.
@@ -46,7 +46,7 @@ pub struct Burst {
     /// Path of a size distribution's file (a line `SIZE_IN_BYTES PROBABILITY` a point), used as `workload` is.
     #[serde(default)]
     pub cdf: Option<String>,
-    /// How many moments; without this one, or with `every` as many as come before `stop` and the end of the run.
+    /// Number of moments. Without it a single moment or, with `every`, all moments before `stop` and the end of the run.
     #[serde(default)]
     pub count: Option<u64>,
     /// Time from one moment to the next, on average where `poisson` is set.

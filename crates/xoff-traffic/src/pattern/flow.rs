@@ -13,7 +13,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Flow {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -26,16 +26,32 @@ pub struct Flow {
     pub src: String,
     /// Name of the receiving host.
     pub dst: String,
-    /// Payload, up to 1 TB; where none is given the flow is endless until `stop` or the end of the run.
+    /// Payload, up to 1 TB; without it, the flow is endless until `stop` or the end of the run.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// When the flow ends even if bytes are left.
     #[serde(default)]
     pub stop: Option<Time>,
-    /// Constant rate at which the application makes its bytes, of payload; where none is given all bytes are ready at
-    /// the start.
+    /// Constant rate at which the application makes its bytes, of payload; without it, all bytes are ready at the
+    /// start.
     #[serde(default)]
     pub rate: Option<Rate>,
+}
+
+impl Flow {
+    /// A message of `size` that starts at time zero.
+    pub fn message(src: impl Into<String>, dst: impl Into<String>, size: Bytes) -> Flow {
+        Flow {
+            label: None,
+            priority: 0,
+            start: Time::ZERO,
+            src: src.into(),
+            dst: dst.into(),
+            size: Some(size),
+            stop: None,
+            rate: None,
+        }
+    }
 }
 
 /// The keys of a flow that may be endless, checked: size and stop.

@@ -1,8 +1,8 @@
 //! A schedule of a parallel program in the GOAL format, replayed as a closed loop.
 //!
 //! An operation begins when all that it requires is there. A *calc* then takes its processor, which serves one operation at
-//! a time in the order in which they are ready; one of no time is a mere joint and takes none. A *send* begins with its
-//! message and ends, where that is long, with its last ACK. A *receive* ends when it has begun and its message has come.
+//! a time in the order in which they are ready; a calculation of zero length only joins others and takes no processor. A *send* begins with its
+//! message and ends, if the message is long, with its last ACK. A *receive* ends when it has begun and its message has arrived.
 
 use std::collections::HashMap;
 
@@ -10,7 +10,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
-use super::allreduce::{check_time, one};
+use super::collective::{check_time, one};
 use super::{Common, Params, common};
 use crate::closed_loop::{self, Hold, Milestone, Role, Waiter};
 use crate::error::{Fault, Misfit};
@@ -18,14 +18,14 @@ use crate::generate::{FlowSpec, Plan, Scope, Sink};
 use crate::goal::{self, Action, Schedule};
 use crate::hosts::HostList;
 
-/// The most ranks on a host.
-const MOST_RANKS: u32 = 1024;
+/// Maximum number of ranks on a host.
+const MAX_RANKS: u32 = 1024;
 
-/// Sends, receives and calculations of ranks that wait for each other, as a file has them.
+/// Sends, receives and calculations of ranks that wait for each other, from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Goal {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -36,11 +36,11 @@ pub struct Goal {
     pub start: Time,
     /// Path of the schedule, in the text form of GOAL.
     pub file: String,
-    /// Whether the n-th send of a rank to another belongs to the n-th receive there whatever their tags; otherwise to the n-th
+    /// Whether the n-th send of a rank to another belongs to that rank's n-th receive, whatever the tags; otherwise to the n-th
     /// with its tag.
     #[serde(default)]
     pub ignore_tags: bool,
-    /// Where the ranks are: the first ones on the first of these hosts, and so on. There may be more hosts than it takes.
+    /// If the ranks are: the first ones on the first of these hosts, and so on. There may be more hosts than it takes.
     #[serde(default)]
     pub hosts: HostList,
     /// Ranks on each host.
@@ -90,7 +90,7 @@ impl Goal {
 #[derive(Clone, Copy)]
 struct Span {
     begin: u32,
-    /// Of a receive: what its message and its beginning make come, an overhead before its end.
+    /// For a receive: the step at which it has begun and its message has arrived, an overhead before its end.
     arrival: u32,
     end: u32,
 }
@@ -111,7 +111,7 @@ impl Writer<'_> {
         self.sink.step(self.hosts[rank as usize], self.goal.start)
     }
 
-    /// A step that takes a processor for a while, where that is no time at all a plain one.
+    /// A step that takes a processor for a while; a plain step if that time is zero.
     fn held(&mut self, rank: u32, cpu: u32, time: Time) -> u32 {
         if time == Time::ZERO {
             return self.step(rank);
@@ -125,7 +125,7 @@ impl Writer<'_> {
         self.sink.after(on, then, delay);
     }
 
-    /// A step that comes a time after another, which is that other one where the time is none.
+    /// A step that comes a time after another one; that other step itself if the time is zero.
     fn later(&mut self, rank: u32, step: u32, time: Time) -> u32 {
         if time == Time::ZERO {
             return step;
@@ -191,7 +191,7 @@ impl Writer<'_> {
         }
     }
 
-    /// A message from its send to what it makes come at its receiver.
+    /// A message from its send to its arrival at the receiver.
     fn message(&mut self, from: u32, to: u32, size: u64, role: Role, send: Span, arrival: u32) {
         let (src, dst) = (self.hosts[from as usize], self.hosts[to as usize]);
         let (begin, overhead) = (Milestone::Step(send.begin), self.goal.overhead);
@@ -209,7 +209,7 @@ impl Writer<'_> {
             // An empty message still takes a packet, of one byte.
             size: Some(size.max(1)),
             role: Some(role),
-            // All messages of two ranks go one way, as over one queue pair.
+            // All messages between two ranks take one path, as over one queue pair.
             connection: Some(from % per_host * per_host + to % per_host),
             ..self.sink.blank(src, dst, self.goal.start)
         });
@@ -232,8 +232,8 @@ impl Params for Goal {
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
-        if !(1..=MOST_RANKS).contains(&self.ranks_per_host) {
-            let expected = format!("a number from 1 to {MOST_RANKS}");
+        if !(1..=MAX_RANKS).contains(&self.ranks_per_host) {
+            let expected = format!("a number from 1 to {MAX_RANKS}");
             return Err(Fault::bounds(self.ranks_per_host, expected).at("ranks_per_host"));
         }
         check_time(self.overhead, "overhead")?;

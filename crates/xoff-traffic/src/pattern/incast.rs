@@ -18,7 +18,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Incast {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -27,7 +27,7 @@ pub struct Incast {
     /// The first moment.
     #[serde(default)]
     pub start: Time,
-    /// Who sends: a number (the first so many hosts other than the receiver), `"all"` others, or hosts by name.
+    /// Who sends: a number (that many of the first hosts, without the receiver), `"all"` others, or hosts by name.
     pub senders: Senders,
     /// Name of the receiving host, or `"random"`: another at each moment, where `senders` is a number or `"all"`.
     pub receiver: String,
@@ -40,7 +40,7 @@ pub struct Incast {
     /// the end of the run are left out.
     #[serde(default)]
     pub spread: Time,
-    /// How many moments; without this one, or with `every` as many as come before `stop` and the end of the run.
+    /// Number of moments. Without it a single moment or, with `every`, all moments before `stop` and the end of the run.
     #[serde(default)]
     pub repeat: Option<u64>,
     /// Time from one moment to the next, on average where `poisson` is set.
@@ -61,7 +61,7 @@ const RANDOM: &str = "random";
 enum Who {
     /// The same hosts each time.
     These(Vec<u32>),
-    /// The first so many other than the receiver.
+    /// This many of the first hosts, without the receiver.
     First(usize),
     /// So many, drawn from all other than the receiver.
     Drawn(usize),

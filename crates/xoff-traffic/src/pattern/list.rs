@@ -1,4 +1,4 @@
-//! Flows from a file: a trace, or what another program made.
+//! Flows from a file: a trace, or the output of another program.
 //!
 //! A flow a line, columns separated by blanks or commas, `#` begins a comment. Without a header the columns are
 //! `src dst size start` and, if there is a fifth, `priority`; sizes and times carry units (`64KB`, `1.5us`). A first line
@@ -7,11 +7,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, QuantityError, Time};
+use xoff_engine::{Bytes, Nearest, QuantityError, Time};
 
 use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
-use crate::error::{Fault, Misfit, nearest};
+use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
 
@@ -19,10 +19,10 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct List {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
-    /// Traffic class of the flows whose line gives none, 0 to 7.
+    /// Traffic class of the flows whose line has no priority, 0 to 7.
     #[serde(default)]
     pub priority: u8,
     /// Added to the start of each flow.
@@ -30,13 +30,13 @@ pub struct List {
     pub start: Time,
     /// Path of the file: lines `SRC DST SIZE START [PRIORITY]` with units, or a header that names the columns.
     pub file: String,
-    /// Whether a flow may wait (column `after`) for an end that its own host does not know of; it then learns of it in no time,
+    /// Whether a flow may wait (column `after`) for an end that its own host does not know; it then learns of that end without delay,
     /// and the run takes one thread.
     #[serde(default)]
     pub across_hosts: bool,
 }
 
-/// A column by what it holds.
+/// A column, by its content.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Column {
     Src,
@@ -45,7 +45,7 @@ enum Column {
     /// Bytes without unit.
     SizeBytes,
     Start,
-    /// A whole number of so many picoseconds.
+    /// A whole number in units of this many picoseconds.
     StartIn(u64),
     Priority,
     /// What others call it.
@@ -75,7 +75,7 @@ impl Column {
     fn name(self) -> &'static str {
         COLUMNS.iter().find(|(_, c)| *c == self).map_or("", |(name, _)| name)
     }
-    /// What it says, whatever the unit.
+    /// Its subject, without the unit.
     fn subject(self) -> u8 {
         match self {
             Column::Src => 0,
@@ -92,7 +92,7 @@ impl Column {
 /// A column's name and its fault.
 type Wrong = (String, Fault);
 
-/// The columns of a header; none where the line is no header but a flow.
+/// The columns of a header; `None` if the line is a flow.
 fn header(words: &[&str]) -> Option<Result<Vec<Column>, Wrong>> {
     let known = |word: &str| COLUMNS.iter().find(|(name, _)| *name == word).map(|(_, c)| *c);
     // Hosts may be called `src`, but sizes and times begin with a digit.
@@ -102,8 +102,7 @@ fn header(words: &[&str]) -> Option<Result<Vec<Column>, Wrong>> {
     let mut columns: Vec<Column> = Vec::new();
     for word in words {
         let Some(column) = known(word) else {
-            let near = nearest(word, COLUMNS.iter().map(|(name, _)| *name));
-            let near = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+            let near = Nearest::of(word, COLUMNS.iter().map(|(name, _)| *name));
             let expected =
                 format!("src, dst, size or size_bytes, start or start_ps, priority, id, after{near}");
             return Some(Err((word.to_string(), Fault::bounds("no column", expected))));

@@ -1,12 +1,12 @@
 //! MPI and I/O jobs that share a network: the mix of TCD's evaluation (Zhang et al., SIGCOMM 2021, section 5.2.2), after
 //! Brown et al., "Interference between I/O and MPI Traffic on Fat-Tree Networks" (ICPP 2018).
 //!
-//! Of each rack some random hosts are I/O servers; a share of all hosts are I/O clients, the rest MPI processes. Times
+//! Some random hosts of each rack are I/O servers; a share of all hosts are I/O clients; the others are MPI processes. Times
 //! are a Poisson process for I/O and one for MPI. An I/O client has one connection to one random server: a message over it
 //! starts when it is due and the one before it is acknowledged, since the paper's several I/O messages of one connection
-//! go one behind the other.
+//! go one after another.
 //!
-//! Readings where the paper is silent: the I/O servers and clients are distinct; a client's server is drawn uniformly; MPI
+//! Readings where the paper says nothing: the I/O servers and clients are distinct; a client's server is drawn uniformly; MPI
 //! messages go from one random MPI process to another; the sizes of MPI messages that are not 2 KB are uniform among 4, 8,
 //! 16 and 32 KB, and 55 % are of 2 KB (the paper: from 2 to 32 KB, over 50 % of 2 KB).
 
@@ -28,7 +28,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MpiIo {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.

@@ -18,7 +18,7 @@ use crate::hosts::HostList;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Permutation {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -30,7 +30,7 @@ pub struct Permutation {
     /// Who takes part, two or more.
     #[serde(default)]
     pub hosts: HostList,
-    /// Payload of each flow, up to 1 TB; where none is given they are endless until `stop` or the end of the run.
+    /// Payload of each flow, up to 1 TB; without it, flows are endless until `stop` or the end of the run.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// When the flows end even if bytes are left.

@@ -3,7 +3,7 @@
 //! A host of line rate C makes a new flow after an exponential time of mean `8 E[size] / (load C)`, so that `load` is
 //! the share of its link that its payload takes on average; the model of HPCC's traffic generator (Li et al., SIGCOMM
 //! 2019) and of most evaluations since pFabric (Alizadeh et al., SIGCOMM 2013). Each host draws from a stream of its
-//! own: which hosts take part changes nothing of what the others draw.
+//! own: the choice of hosts that take part does not change what the others draw.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -21,7 +21,7 @@ use crate::sizes::Sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Poisson {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -39,7 +39,7 @@ pub struct Poisson {
     /// Path of a size distribution's file (a line `SIZE_IN_BYTES PROBABILITY` a point).
     #[serde(default)]
     pub cdf: Option<String>,
-    /// Payload of each flow where all have the same, up to 1 TB.
+    /// Payload of each flow if all flows have one size, up to 1 TB.
     #[serde(default)]
     pub size: Option<Bytes>,
     /// Who sends.
@@ -51,7 +51,7 @@ pub struct Poisson {
     /// No flow starts at or after this time; where neither this nor `duration` is given, the end of the run.
     #[serde(default)]
     pub stop: Option<Time>,
-    /// The same as a length from `start`.
+    /// The same end, as a time from `start`.
     #[serde(default)]
     pub duration: Option<Time>,
 }

@@ -1,11 +1,11 @@
 //! Processes of a parallel program, written down as messages that wait for each other.
 //!
-//! Each process does one thing after the other: it sends, waits until what is sent to it has come, and goes on. Between
-//! the arrival of a message and what its receiver does next lies the *overhead*: matching and software.
+//! Each process performs one operation after another: it sends, waits for the messages to it, and continues. Between
+//! the arrival of a message and the receiver's next action lies the *overhead*: matching and software.
 
 use xoff_engine::Time;
 
-use super::collective::{Message, Phase};
+use super::collective::phases::{Message, Phase};
 use crate::closed_loop::{Milestone, Operation, Role, Waiter};
 use crate::generate::{FlowSpec, Sink};
 
@@ -28,7 +28,7 @@ pub(super) struct Program<'a> {
     pub(super) start: Time,
     /// Between the arrival of a message and the next action of the process that waits for it.
     pub(super) overhead: Time,
-    /// Messages up to this size are out of their process's hands at once; it waits for the last ACK of longer ones.
+    /// A process does not wait for messages up to this size; it waits for the last ACK of longer messages.
     pub(super) eager: u64,
     /// The run need not wait for these.
     pub(super) background: bool,
@@ -58,14 +58,15 @@ impl Program<'_> {
         Role { kernel: self.kernel, process: process.number, iteration: self.iteration }
     }
 
-    /// A step that comes no earlier than the last of a process.
+    /// A step that comes no earlier than the last step of a process.
     fn next_step(&mut self, process: &Process) -> u32 {
         let next = self.sink.step(process.host, self.start);
         self.sink.after(Milestone::Step(process.at), Waiter::Step(next), Time::ZERO);
         next
     }
 
-    /// All processes send what they have to, and go on when what is for them has come and what is not eager has gone.
+    /// All processes send their messages, and continue when the messages to them have arrived and their own messages that are
+    /// not eager are acknowledged.
     pub(super) fn phase(&mut self, processes: &mut [Process], messages: &[Message]) {
         // By process: the step that ends the phase for it.
         let mut ends: Vec<Option<u32>> = vec![None; processes.len()];

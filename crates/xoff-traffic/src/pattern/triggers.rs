@@ -5,13 +5,13 @@
 
 use std::collections::{HashMap, VecDeque};
 
-use xoff_engine::Time;
+use xoff_engine::{Nearest, Time};
 
 use crate::closed_loop::{Milestone, Waiter};
-use crate::error::{Fault, nearest};
+use crate::error::Fault;
 use crate::generate::{FlowSpec, Sink};
 
-/// A flow's line, its `id`, and what its `after` says.
+/// A flow's line, its `id`, and its `after`.
 pub(super) struct Entry<'a> {
     pub(super) line: usize,
     pub(super) id: Option<&'a str>,
@@ -33,11 +33,11 @@ pub(super) struct Triggers {
     across: bool,
 }
 
-/// A line, a column and what is wrong.
+/// A line, a column, and the fault.
 type Wrong = (usize, &'static str, Fault);
 
 impl Triggers {
-    /// What `entries` say of `flows`. With `across`, flows may wait for what their own host does not know.
+    /// The dependencies that `entries` give to `flows`. With `across`, flows may wait for milestones of other hosts.
     pub(super) fn new(flows: &[FlowSpec], entries: &[Entry<'_>], across: bool) -> Result<Triggers, Wrong> {
         let mut by_id: HashMap<&str, u32> = HashMap::new();
         for (place, entry) in (0..).zip(entries) {
@@ -141,7 +141,7 @@ fn read(word: &str, by_id: &HashMap<&str, u32>) -> Result<Ended, Fault> {
     let Some(&flow) = by_id.get(id) else {
         let mut known: Vec<&str> = by_id.keys().copied().collect();
         known.sort_unstable();
-        let near = nearest(id, known).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let near = Nearest::of(id, known);
         return Err(Fault::bounds(format!("`{word}`"), format!("the `id` of a flow of the file{near}")));
     };
     Ok(Ended { flow, received: what == "received" })

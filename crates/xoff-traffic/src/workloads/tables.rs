@@ -1,7 +1,7 @@
 //! The published tables: (bytes, probability that a flow is at most so long). Titles and sources stand in the list
 //! of the module above.
 
-/// DCTCP's web search as HPCC's `WebSearch_distribution.txt` has it.
+/// DCTCP's web search as in HPCC's `WebSearch_distribution.txt`.
 pub(super) const WEBSEARCH: &[(f64, f64)] = &[
     (0.0, 0.0), (10_000.0, 0.15), (20_000.0, 0.2), (30_000.0, 0.3), (50_000.0, 0.4), (80_000.0, 0.53),
     (200_000.0, 0.6), (1_000_000.0, 0.7), (2_000_000.0, 0.8), (5_000_000.0, 0.9), (10_000_000.0, 0.97),

@@ -364,7 +364,7 @@ fn mistakes_are_refused_by_key() {
     assert!(matches!(key(r#"{"pattern": "list", "file": "none.txt"}"#), ("file", File { .. })));
     assert!(matches!(key(r#"{"pattern": "list", "file": "empty.txt"}"#), ("file", File { .. })));
     assert!(
-        matches!(list("wrong_host.txt"), (3, c, UnknownHost { nearest: Some(n), .. }) if c == "dst" && n == "host1")
+        matches!(list("wrong_host.txt"), (3, c, UnknownHost { nearest, .. }) if c == "dst" && nearest.0.as_deref() == Some("host1"))
     );
     assert!(matches!(list("no_unit.txt"), (1, c, Quantity(_)) if c == "size"));
     assert!(matches!(list("itself.txt"), (1, c, ToItself(_)) if c == "dst"));
@@ -402,7 +402,7 @@ fn messages_name_pattern_key_and_what_was_expected() {
     let typo = r#"{"pattern": "poisson", "load": 0.5, "workload": "web_search", "label": "background"}"#;
     assert_eq!(
         try_make(4, MS, &[flow, typo]).unwrap_err().to_string(),
-        "traffic[1] (`background`): `workload` names `web_search`, which is no workload; did you mean `websearch`?"
+        "traffic[1] (`background`): `workload` names the unknown workload `web_search`: expected the name of a workload; did you mean `websearch`?"
     );
     let late = r#"{"pattern": "permutation", "start": "2ms"}"#;
     assert_eq!(

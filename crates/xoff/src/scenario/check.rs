@@ -1,17 +1,19 @@
-//! What takes more than one table to check: the network is built, its traffic is made, and the scheme's needs are
+//! Checks that need more than one table: the network is built, its traffic is made, and the scheme's needs are
 //! compared with both.
 
 use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
+use xoff_engine::Violation;
+use xoff_engine::violation::key_text;
 use xoff_fabric::network_env;
 use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_schemes::{ParamError, Signals};
 
 use super::error::{Problem, ScenarioError, Source};
-use super::explain::split;
+use super::explain::{divided, table_label};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
@@ -27,17 +29,27 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A problem at the value of a key, or at its table where the key is not written.
+    /// A problem at the value of a key, or at its table if the key is not written.
     pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) {
         let place = self.source.location(self.root.locate(path));
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message: message.into(), place, expected, notes: vec![] });
     }
 
-    /// A problem whose text says after `: expected` what was expected.
-    pub fn add_text(&mut self, path: &str, text: &str) {
-        let (wrong, expected) = split(text);
-        self.add(path, wrong, expected);
+    /// A violation at its key, or at its table if the table as a whole is wrong. The key begins with the table.
+    pub fn violation(&mut self, violation: &Violation) {
+        let place = if TABLES.contains(&&*violation.key) {
+            format!("{}.name", violation.key)
+        } else {
+            violation.key.to_string()
+        };
+        self.violation_at(&place, violation);
+    }
+
+    /// A violation at another place than its key.
+    pub fn violation_at(&mut self, place: &str, violation: &Violation) {
+        let message = format!("{} {}", subject(&violation.key), violation.found);
+        self.add(place, message, format!("expected {}", violation.expected));
     }
 
     /// Whether a key is written in the file or in an override.
@@ -65,11 +77,27 @@ impl<'a> Checker<'a> {
     }
 
     fn param(&mut self, table: &str, error: &ParamError) {
-        self.add_text(
-            &format!("{table}.{}", error.key),
-            &error.message.replacen(&format!("`{}`", error.key), &format!("`{}` in [{table}]", error.key), 1),
-        );
+        let text =
+            error.message.replacen(&format!("`{}`", error.key), &format!("`{}` in [{table}]", error.key), 1);
+        let (wrong, expected) = divided(&text);
+        self.add(&format!("{table}.{}", error.key), wrong, expected);
     }
+}
+
+/// Tables whose `name` stands for the table as a whole.
+const TABLES: [&str; 3] = ["topology", "routing", "flow_control"];
+
+/// What a message calls a key that begins with its table: `packets.mtu` is "`mtu` in [packets]", and `traffic.3.size` is
+/// "`size` in [[traffic]]".
+fn subject(path: &str) -> String {
+    let Some((table, key)) = path.split_once('.') else {
+        return if TABLES.contains(&path) { format!("[{path}]") } else { format!("`{path}`") };
+    };
+    let key = match (table, key.split_once('.')) {
+        ("traffic", Some((_, key))) => key,
+        _ => key,
+    };
+    format!("`{}` in {}", key_text(key), table_label(table))
 }
 
 fn collect<'n>(node: &'n Node, path: String, texts: &mut Vec<(String, &'n str)>) {
@@ -95,7 +123,7 @@ pub(super) const SEARCHES: [&str; 2] = [
     "a single run takes the scenario as it stands, without its [tune]",
 ];
 
-/// Checks a scenario whose reading `began` at a moment, and fills in what follows from the whole of it.
+/// Checks a scenario whose reading `began` at a moment, and fills in the values that follow from all of it.
 pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,
@@ -117,7 +145,7 @@ pub(super) fn scenario(
     throttle(&mut c, &mut s);
     check_credit::holds(&mut c, &s);
     s.routing.resolve();
-    check_settings::all(&mut c, &mut s, &signals);
+    check_settings::all(&mut c, &mut s);
     check_effect::all(&mut c, &s, &signals);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
         check_settings::buffer(&mut c, &s, &signals, &topology);

@@ -3,60 +3,12 @@
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
-use xoff_fabric::settings::{AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
+use xoff_fabric::settings::{CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
 use xoff_fabric::topology::{NodeKind, Topology, peer};
 use xoff_schemes::{Signals, SlEnv};
 
 use super::Scenario;
 use super::check::Checker;
-use super::check_settings::{LARGEST, bounds, sizes, times};
-
-/// Most credits of a buffer.
-const MOST_CREDITS: u64 = 1 << 30;
-
-/// InfiniBand's flow control.
-pub(super) fn cbfc(c: &mut Checker<'_>, s: &Scenario, cbfc: &Cbfc) {
-    either(c, s);
-    times(c, "flow_control.update_period", cbfc.update_period, Time::from_ns(1));
-    sizes(c, "flow_control.update_size", cbfc.update_size, 1, LARGEST);
-    if let Some(buffer) = cbfc.buffer {
-        sizes(c, "flow_control.buffer", buffer, 64, MOST_CREDITS * 64);
-    }
-}
-
-/// Link credits.
-pub(super) fn link_credits(c: &mut Checker<'_>, s: &Scenario, credit: &LinkCredits) {
-    either(c, s);
-    if let Some(credits) = credit.credits {
-        bounds(c, "flow_control.credits", credits.into(), 1, MOST_CREDITS);
-    }
-    sizes(c, "flow_control.flit", credit.flit, 1, LARGEST);
-}
-
-/// What goes with neither.
-fn either(c: &mut Checker<'_>, s: &Scenario) {
-    let name = s.flow_control.name();
-    if let Some(buffer) = s.switch.buffer {
-        let message = format!(
-            "`buffer` in [switch] is {buffer}, and with [flow_control] `{name}` buffers are those of links"
-        );
-        let expected = match name {
-            "cbfc" => "expected `buffer` in [flow_control], for each port and lane",
-            _ => "expected `credits` in [flow_control], for each port and priority",
-        };
-        c.add("switch.buffer", message, expected);
-    }
-    if s.host.ack_class == AckClass::ControlAtHost {
-        let message = format!(
-            "`ack_class = \"control_at_host\"` in [host] would take places in switches without credits of [flow_control] `{name}`"
-        );
-        c.add("host.ack_class", message, "expected `control` or `data`");
-    }
-    if s.quirks.nic == NicTimer::Ns3 {
-        let message = format!("`nic = \"ns3\"` in [quirks] knows no credits, and [flow_control] is `{name}`");
-        c.add("quirks.nic", message, "expected `next_to_send`, or `pfc` in [flow_control]");
-    }
-}
 
 /// What holds back data at a host, and a NIC that would not heed it.
 pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
@@ -75,8 +27,8 @@ pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-/// Bytes that a link may carry between two updates: 65,536 symbol times, in which each of four lanes takes a byte of ten bits.
-const MOST_BETWEEN_UPDATES: u64 = 65_536 * 4 * 10 / 8;
+/// Maximum number of bytes that a link may carry between two updates: 65,536 symbol times, in which each of four lanes takes a byte of ten bits.
+const MAX_BETWEEN_UPDATES: u64 = 65_536 * 4 * 10 / 8;
 
 /// Refuses updates that would take more than half of a link, and warns of fewer than InfiniBand has.
 pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
@@ -98,7 +50,7 @@ pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         );
         c.add("flow_control.update_period", message, format!("expected at least {}", taken * 2));
     }
-    let longest = fastest.time_for(MOST_BETWEEN_UPDATES);
+    let longest = fastest.time_for(MAX_BETWEEN_UPDATES);
     if period > longest {
         c.warnings.push(format!(
             "`update_period` in [flow_control] is {period}, and InfiniBand has an update at least every 65,536 symbol times, \
@@ -117,11 +69,11 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
     let wire = WireSizes::new(&settings, signals);
     let of_host = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Host;
     let credits = |port| Sizing::of(topology, peer(port), &settings, &wire).credits();
-    let most = (0..topology.ports()).filter(of_host).map(credits).max().unwrap_or(0);
-    let (all, least) = (most.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());
-    if all <= least {
+    let max = (0..topology.ports()).filter(of_host).map(credits).max().unwrap_or(0);
+    let (all, idle) = (max.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());
+    if all <= idle {
         c.warnings.push(format!(
-            "[throttle] `{}` never acts: it does above {least} used credits, and no host's port has more than {all}",
+            "[throttle] `{}` never acts: it does above {idle} used credits, and no host's port has more than {all}",
             throttle.name()
         ));
     }
@@ -130,7 +82,7 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
 /// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
 pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if !c.problems.is_empty() {
-        return; // Sizes may be beyond what can be computed with.
+        return; // Sizes may be too large to calculate with.
     }
     let (key, undersized, width) = match &s.flow_control {
         FlowControl::Cbfc(cbfc) => ("buffer", cbfc.undersized, cbfc.counters),
@@ -145,7 +97,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         CounterWidth::Wide => sizing.credits(),
         CounterWidth::TwelveBit => sizing.credits().min(2048),
     };
-    // The one that lacks most.
+    // The link with the largest deficit.
     let worst = sizings.max_by_key(|(_, sizing)| sizing.needed().saturating_sub(granted(sizing)));
     let Some((port, sizing)) = worst else { return };
     let into = topology.port_name(peer(port));

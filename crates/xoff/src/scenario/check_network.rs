@@ -1,20 +1,18 @@
 //! Building the network's graph and its routing, with every error at the key that it is about.
 
 use xoff_engine::{Rate, Time};
-use xoff_fabric::routing::{Router, RoutingError};
-use xoff_fabric::topology::{
-    AnyTopology, MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE, NodeKind, Topology, TopologyError,
-};
+use xoff_fabric::routing::Router;
+use xoff_fabric::topology::{AnyTopology, MAX_RATE, NodeKind, Topology, TopologyError};
 use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
 
 use super::check::{Checker, text_of};
 use super::{Files, Scenario};
 
-/// The slowest link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
-const SLOWEST: Rate = Rate::from_mbps(1);
-/// The most links of a path.
-const LONGEST_PATH: usize = 64;
+/// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
+const MIN_RATE: Rate = Rate::from_mbps(1);
+/// Maximum number of links of a path.
+pub(crate) const MAX_PATH: usize = 64;
 
 /// The network's nodes and links. A graph that stands in a file becomes part of the scenario.
 pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) -> Option<Topology> {
@@ -28,7 +26,7 @@ pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) 
         }
     }
     let topology = s.topology.build().map_err(|error| topology_problem(c, &error)).ok()?;
-    if let Some(port) = (0..topology.ports()).find(|&p| topology.rate(p) < SLOWEST) {
+    if let Some(port) = (0..topology.ports()).find(|&p| topology.rate(p) < MIN_RATE) {
         rate_problem(c, &topology.port_name(port), topology.rate(port));
         return None;
     }
@@ -37,8 +35,8 @@ pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) 
 
 fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {
     let place = c.find_value("topology", |text| text.parse() == Ok(rate));
-    let message = format!("the rate of `{port}` in [topology] is {rate}");
-    let expected = format!("expected a rate from {SLOWEST} to {MAX_RATE}");
+    let message = format!("[topology] has the rate {rate} on `{port}`");
+    let expected = format!("expected a rate from {MIN_RATE} to {MAX_RATE}");
     c.add(&place.unwrap_or_else(|| "topology.name".into()), message, expected);
 }
 
@@ -46,79 +44,21 @@ fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {
 fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
     use TopologyError as E;
     let named = |c: &Checker<'_>, name: &str| c.find_last("topology", |text| text == name);
-    let (place, message, expected) = match error {
+    // Errors of the network as a whole are shown at the text that they are about, if it is written.
+    let place = match error {
         E::Rate { from, to, rate } => return rate_problem(c, &format!("{from}->{to}"), *rate),
-        E::Delay { from, to, delay } => (
-            c.find_value("topology", |text| text.parse::<Time>() == Ok(*delay)),
-            format!("the delay of `{from}->{to}` in [topology] is {delay}"),
-            format!("expected at most {MAX_DELAY}"),
-        ),
-        E::TooFew { key, got, least } => (
-            Some(format!("topology.{key}")),
-            format!("`{key}` in [topology] is {got}"),
-            format!("expected at least {least}"),
-        ),
-        E::Arity { k } => (
-            Some("topology.k".into()),
-            format!("`k` in [topology] is {k}"),
-            format!(
-                "expected an even number of ports per switch, such as {}",
-                k.saturating_add(1).clamp(2, 1024) & !1
-            ),
-        ),
-        E::TooLarge { nodes, links } => (
-            None,
-            format!("[topology] makes {nodes} nodes and {links} links"),
-            format!("expected at most {MAX_NODES} nodes and {MAX_LINKS} links"),
-        ),
-        E::UnknownNode { link, end, name, nearest } => (
-            Some(format!("topology.links.{link}.{end}")),
-            format!("`links[{link}].{end}` in [topology] names the unknown node `{name}`"),
-            format!("expected a name from `nodes`, `hosts` or `switches`{nearest}"),
-        ),
-        E::DuplicateNode { name } => (
-            named(c, name),
-            format!("two nodes in [topology] are called `{name}`"),
-            "expected a name of its own for each".into(),
-        ),
-        E::EmptyName { .. } => (
-            named(c, ""),
-            "a node in [topology] has an empty name".into(),
-            "expected a name such as \"host0\"".into(),
-        ),
-        E::SelfLoop { link, name } => (
-            Some(format!("topology.links.{link}")),
-            format!("`links[{link}]` in [topology] connects `{name}` to itself"),
-            "expected two different nodes".into(),
-        ),
-        E::HostLinks { host, links } => (
-            c.find_value("topology", |text| text == host),
-            format!("host `{host}` in [topology] has {links} links"),
-            "expected exactly one link for each host, to a switch or to another host".into(),
-        ),
-        E::NoHosts => (
-            None,
-            "[topology] has no hosts".into(),
-            "expected `hosts = [...]` or nodes of the kind \"host\"".into(),
-        ),
-        E::Disconnected { a, b } => (
-            named(c, b),
-            format!("no path connects the hosts `{a}` and `{b}` in [topology]"),
-            "expected links between the switches that connect all hosts".into(),
-        ),
-        E::FileAndLists { file } => (
-            Some("topology.file".into()),
-            format!("[topology] takes its graph from `{file}` and lists nodes or links as well"),
-            "expected either `file`, or `nodes`, `hosts`, `switches` and `links`".into(),
-        ),
-        E::File { file, reason } => (
-            Some("topology.file".into()),
-            format!("cannot read the graph in `{file}`: {}", reason.trim_end()),
-            "expected a TOML or JSON file with nodes and links, named relative to the scenario".into(),
-        ),
-        E::NoSuchNode { .. } | E::Unread { .. } | E::Text { .. } => (None, error.to_string(), String::new()),
+        E::Delay { delay, .. } => c.find_value("topology", |text| text.parse::<Time>() == Ok(*delay)),
+        E::DuplicateNode { name } => named(c, name),
+        E::EmptyName { .. } => named(c, ""),
+        E::HostLinks { host, .. } => c.find_value("topology", |text| text == host),
+        E::Disconnected { b, .. } => named(c, b),
+        _ => None,
     };
-    c.add(&place.unwrap_or_else(|| "topology.name".into()), message, expected);
+    let violation = error.violation().inside("topology");
+    match place {
+        Some(place) => c.violation_at(&place, &violation),
+        None => c.violation(&violation),
+    }
 }
 
 /// The routing, if it fits the topology, the scheme and the room that INT has.
@@ -128,12 +68,18 @@ pub(super) fn router(
     signals: &Signals,
     topology: &Topology,
 ) -> Option<Router> {
-    let router =
-        Router::new(topology, &s.routing, s.seed).map_err(|error| routing_problem(c, s, &error)).ok()?;
+    let violations = s.routing.validate();
+    if !violations.is_empty() {
+        violations.into_iter().for_each(|violation| c.violation(&violation.inside("routing")));
+        return None;
+    }
+    let router = Router::new(topology, &s.routing, s.seed)
+        .map_err(|error| c.violation(&error.violation().inside("routing")))
+        .ok()?;
     let links = router.max_hops();
-    if links > LONGEST_PATH {
+    if links > MAX_PATH {
         let message = format!("[topology] has a path of {links} links");
-        c.add("topology.name", message, format!("expected at most {LONGEST_PATH}"));
+        c.add("topology.name", message, format!("expected at most {MAX_PATH}"));
         return None;
     }
     let scheme = s.scheme.name();
@@ -146,89 +92,6 @@ pub(super) fn router(
         int_hops(c, s, links.saturating_sub(1));
     }
     Some(router)
-}
-
-/// Puts an error of routing at the key that it is about.
-fn routing_problem(c: &mut Checker<'_>, s: &Scenario, error: &RoutingError) {
-    use RoutingError as E;
-    // Keys come as `roots[0]`.
-    let path = |key: &str| key.replace('[', ".").replace(']', "");
-    let (place, message, expected) = match error {
-        E::TreeCount { trees, most } => (
-            "trees".into(),
-            format!("`trees` in [routing] is {trees}"),
-            format!("expected a number from 1 to {most}"),
-        ),
-        E::TooManyRoots { roots, trees } => (
-            "roots".into(),
-            format!("`roots` in [routing] has {roots} switches for {trees} trees"),
-            format!("expected at most one for each tree, or `trees = {roots}`"),
-        ),
-        E::UnknownNode { key, name, nearest } => (
-            path(key),
-            format!("`{key}` in [routing] names the unknown node `{name}`"),
-            format!("expected a node of the topology{nearest}"),
-        ),
-        E::WrongKind { key, name, expected } => (
-            path(key),
-            format!("`{key}` in [routing] names `{name}`, which is no {expected}"),
-            format!("expected a {expected}"),
-        ),
-        E::NotLinked { route, a, b } => (
-            format!("routes.{route}"),
-            format!("`routes[{route}]` in [routing] goes from `{a}` to `{b}`, which no link connects"),
-            "expected every switch of the way in `via`".into(),
-        ),
-        E::Loop { route, switch } => (
-            format!("routes.{route}"),
-            format!("`routes[{route}]` in [routing] passes `{switch}` twice"),
-            "expected each switch once".into(),
-        ),
-        E::DuplicateRoute { route, from, to } => (
-            format!("routes.{route}"),
-            format!("`routes[{route}]` in [routing] is a second route from `{from}` to `{to}`"),
-            "expected one".into(),
-        ),
-        E::Unneeded { key, why } => {
-            let table = if s.routing.name() == "ecmp" { "" } else { "fallback." };
-            let message = format!("`{table}{key}` in [routing] has no meaning {why}");
-            (format!("{table}{key}"), message, "expected no such key".into())
-        }
-        E::FallbackHash => (
-            "fallback.hash".into(),
-            "`fallback.hash` in [routing] is not `own`".into(),
-            "expected `hash` under `name = \"ecmp\"` alone".into(),
-        ),
-        E::NotAFatTree { why } => (
-            "name".into(),
-            format!(
-                "[routing] `d_mod_k` needs a fat-tree, and [topology] `{}` is none: {why}",
-                s.topology.name()
-            ),
-            "expected `fat_tree`, `leaf_spine`, or another routing".into(),
-        ),
-        E::NoNumber { node } => (
-            "hash".into(),
-            format!(
-                "`hash = \"ns3_hpcc\"` in [routing] needs a number at the end of each node's name, and `{node}` has none"
-            ),
-            "expected names such as \"h0\", with a number from 0 to 65535".into(),
-        ),
-        E::SameNumber { a, b, number } => (
-            "hash".into(),
-            format!("`hash = \"ns3_hpcc\"` in [routing] takes {number} for the id of both `{a}` and `{b}`"),
-            "expected a number of its own at the end of each node's name".into(),
-        ),
-        E::ParallelLinks { a, b } => (
-            "hash".into(),
-            format!(
-                "`hash = \"ns3_hpcc\"` in [routing] knows one link between two switches, and `{a}` and `{b}` have two"
-            ),
-            "expected one, or `hash = \"own\"`".into(),
-        ),
-        other => ("name".into(), format!("[routing] {other}"), String::new()),
-    };
-    c.add(&format!("routing.{place}"), message, expected);
 }
 
 /// The speeds that INT can name.

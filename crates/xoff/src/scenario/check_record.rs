@@ -1,17 +1,18 @@
-//! Checks of what is recorded: names, and the space that it takes.
+//! Checks of the `[record]` table: names, and the memory that records take.
 
+use xoff_engine::spelling::nearest;
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_traffic::{FlowSpec, Traffic};
 
 use super::check::Checker;
-use super::error::{nearest, one_of};
+use super::error::one_of;
 use super::{Queues, Rates, Scenario, States, Stop};
 
-/// Most rows of samples, pauses and notifications that a run may record. They are held in memory until it ends: a
-/// row of rates takes 56 B while it runs and 52 B in its table, so that a full record takes 5.4 GB; one of packets with
-/// telemetry of five hops takes twice that.
-pub(crate) const MOST_ROWS: usize = 50_000_000;
+/// Maximum number of rows of samples, pauses and notifications that a run may record. All rows are held in memory until the
+/// run ends: a row of rates takes 56 B while the run goes on and 52 B in its table, so a full record takes 5.4 GB; a record
+/// of packets with telemetry of five hops takes twice that.
+pub const MAX_ROWS: usize = 50_000_000;
 
 /// Checks `[record]`.
 pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: Option<&Traffic>) {
@@ -35,25 +36,24 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     // Without a duration the run's length is not known, and it ends when its record is full.
     let Some(duration) = s.run.duration else { return };
     let lives: u128 = endless.iter().map(|&start| u128::from(duration.saturating_sub(start).0)).sum();
-    let (time, most) = (u128::from(duration.0) * ports + lives, MOST_ROWS as u128);
+    let (time, max) = (u128::from(duration.0) * ports + lives, MAX_ROWS as u128);
     let rows = time / u128::from(record.interval.0);
-    if rows <= most {
+    if rows <= max {
         return;
     }
     let series = ports + endless.len() as u128;
     let every = format!("{series} series, every {} for {duration}", record.interval);
     // Rounded up to whole nanoseconds.
-    let least = u64::try_from(time.div_ceil(most).div_ceil(1000)).unwrap_or(u64::MAX);
-    let least = Time(least.saturating_mul(1000));
+    let min = u64::try_from(time.div_ceil(max).div_ceil(1000)).unwrap_or(u64::MAX);
+    let min = Time(min.saturating_mul(1000));
     if s.run.stop == Stop::Time || traffic.is_some_and(|t| t.flows.iter().any(is_endless)) {
-        let expected =
-            format!("expected at most {MOST_ROWS} rows: an interval from {least}, or fewer series");
+        let expected = format!("expected at most {MAX_ROWS} rows: an interval from {min}, or fewer series");
         c.add("record.interval", format!("[record] asks for {rows} rows: {every}"), expected);
     } else {
         // Its flows may all complete before.
         c.warnings.push(format!(
-            "[record] asks for up to {rows} rows: {every}; a run ends when it has {MOST_ROWS}, and an interval from \
-             {least} lets it reach its duration"
+            "[record] asks for up to {rows} rows: {every}; a run ends when it has {MAX_ROWS}, and an interval from \
+             {min} lets it reach its duration"
         ));
     }
 }

@@ -7,18 +7,18 @@ use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
 
 use super::check::{Checker, text_of};
-use super::error::one_of;
+use super::error::expected_names;
 use super::{Files, Scenario, Stop};
 
-/// The longest run, and the latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
+/// Maximum length of a run, and latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
 /// sum of times to overflow.
-const LONGEST: Time = Time(1_000_000_000_000_000_000);
+const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
 
-/// Most events that `order = "scheduled"` counts, less what may be pending.
-const MOST_IN_ORDER: u64 = 4_000_000_000;
-const _: () = assert!(MOST_IN_ORDER < MAX_SCHEDULED);
+/// Maximum number of events that `order = "scheduled"` counts, less those that may be pending.
+const MAX_IN_ORDER: u64 = 4_000_000_000;
+const _: () = assert!(MAX_IN_ORDER < MAX_SCHEDULED);
 
-/// Checks `[run]` and `[[traffic]]`; the flows where they can be made.
+/// Checks `[run]` and `[[traffic]]`. Gives the flows if they can be made.
 pub(super) fn all(
     c: &mut Checker<'_>,
     s: &Scenario,
@@ -52,7 +52,7 @@ pub(super) fn all(
 /// Where events are numbered, a run ends before the numbers do.
 pub(super) fn count_events(s: &mut Scenario) {
     if s.quirks.order == Order::Scheduled && s.run.max_events.is_none() {
-        s.run.max_events = Some(MOST_IN_ORDER);
+        s.run.max_events = Some(MAX_IN_ORDER);
     }
 }
 
@@ -61,9 +61,9 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
         Some(Time::ZERO) => {
             c.add("run.duration", "`duration` in [run] is zero", "expected a time such as \"10ms\"");
         }
-        Some(duration) if duration > LONGEST => {
+        Some(duration) if duration > MAX_DURATION => {
             let message = format!("`duration` in [run] is {duration}");
-            c.add("run.duration", message, format!("expected at most {LONGEST}"));
+            c.add("run.duration", message, format!("expected at most {MAX_DURATION}"));
         }
         None if s.run.stop == Stop::Time => {
             let expected = "expected `duration` in [run] as well";
@@ -71,9 +71,9 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
         }
         _ => {}
     }
-    if s.quirks.order == Order::Scheduled && s.run.max_events.is_some_and(|n| n > MOST_IN_ORDER) {
+    if s.quirks.order == Order::Scheduled && s.run.max_events.is_some_and(|n| n > MAX_IN_ORDER) {
         let message = "`max_events` in [run] is more than `order = \"scheduled\"` in [quirks] can count";
-        c.add("run.max_events", message, format!("expected at most {MOST_IN_ORDER}"));
+        c.add("run.max_events", message, format!("expected at most {MAX_IN_ORDER}"));
     }
     if s.run.max_events == Some(0) {
         c.add("run.max_events", "`max_events` in [run] is zero", "expected a number from 1, or no such key");
@@ -90,10 +90,10 @@ fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
         c.add("traffic.0.pattern", "the traffic makes no flow", "expected a higher load, or a longer run");
     }
     if let Some(flow) =
-        traffic.flows.iter().find(|f| f.start > LONGEST || f.stop.is_some_and(|t| t > LONGEST))
+        traffic.flows.iter().find(|f| f.start > MAX_DURATION || f.stop.is_some_and(|t| t > MAX_DURATION))
     {
         let message = format!("[[traffic]] has a flow from {}", flow.start);
-        c.add(&place(flow.label, "start"), message, format!("expected times up to {LONGEST}"));
+        c.add(&place(flow.label, "start"), message, format!("expected times up to {MAX_DURATION}"));
     }
     if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities)
         && (1..=8).contains(&s.switch.priorities)
@@ -113,40 +113,18 @@ fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
 fn problem(c: &mut Checker<'_>, hosts: &[HostInfo], error: &TrafficError) {
     match error {
         TrafficError::Pattern { index, key, fault, .. } => {
-            let place = format!("traffic.{index}.{key}");
-            let subject = format!("`{key}` in [[traffic]]");
+            let mut violation = fault.violation(key).inside(&format!("traffic.{index}"));
+            // Of names, the list of those that exist.
             match fault {
                 Fault::UnknownHost { name, .. } => {
-                    let known = hosts.iter().map(|h| h.name.as_str());
-                    c.add(&place, format!("{subject} names the unknown host `{name}`"), one_of(name, known));
+                    violation.expected = expected_names(name, hosts.iter().map(|h| h.name.as_str()));
                 }
                 Fault::UnknownWorkload { name, .. } => {
-                    let known = WORKLOADS.iter().map(|w| w.name);
-                    c.add(
-                        &place,
-                        format!("{subject} names the unknown workload `{name}`"),
-                        one_of(name, known),
-                    );
+                    violation.expected = expected_names(name, WORKLOADS.iter().map(|w| w.name));
                 }
-                Fault::Unneeded(why) => c.add(
-                    &place,
-                    format!("{subject} has no meaning here"),
-                    format!("expected no such key: {why}"),
-                ),
-                Fault::File { path, why } => {
-                    let expected = "expected a file, named relative to the scenario";
-                    c.add(
-                        &place,
-                        format!("{subject} names the file `{path}`, which cannot be read: {why}"),
-                        expected,
-                    );
-                }
-                Fault::Cdf { .. } => {
-                    let expected = "expected lines `SIZE_IN_BYTES PROBABILITY`, both rising, the last probability 1 or 100";
-                    c.add(&place, format!("{subject} {fault}"), expected);
-                }
-                _ => c.add_text(&place, &format!("{subject} {fault}")),
+                _ => {}
             }
+            c.violation(&violation);
         }
         TrafficError::TooManyFlows { index, count, limit, cause, .. } => {
             let message = format!("[[traffic]] makes about {count} flows: {cause}");

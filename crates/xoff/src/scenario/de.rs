@@ -1,7 +1,7 @@
 //! Reads any `Deserialize` type from the tree, with errors that keep what went wrong apart from where.
 //!
-//! A deserializer of our own rather than the parser's, since that one turns unknown keys and wrong types into text
-//! and knows no values from the command line.
+//! It replaces the parser's own deserializer, which turns unknown keys and wrong types into text and cannot read values
+//! from the command line.
 
 use std::fmt::Display;
 
@@ -21,11 +21,13 @@ pub(crate) enum Kind {
     UnknownName { name: String, expected: &'static [&'static str] },
     /// Neither type nor value fit.
     Unfit { found: String, expected: String },
-    /// What a type's own check says.
+    /// What a type's own check says: what is wrong, and what would be right.
+    Wrong { found: String, expected: String },
+    /// The same as one text, from a check that does not separate the two.
     Custom(String),
 }
 
-/// An error while reading, and the way to it.
+/// An error while reading, and the path to it.
 #[derive(Clone, Debug)]
 pub(crate) struct Fault {
     pub kind: Kind,
@@ -64,7 +66,13 @@ impl de::Error for Fault {
         Fault::new(Kind::Unfit { found: in_words(found), expected: expected_in_words(&expected.to_string()) })
     }
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
-        Fault::invalid_type(found, expected)
+        match found {
+            // What is wrong in words of the type that was read.
+            Unexpected::Other(found) => {
+                Fault::new(Kind::Wrong { found: found.into(), expected: expected.to_string() })
+            }
+            found => Fault::invalid_type(found, expected),
+        }
     }
     fn invalid_length(length: usize, expected: &dyn Expected) -> Self {
         let expected = expected_in_words(&expected.to_string());

@@ -1,13 +1,15 @@
-//! What is said of a scenario that cannot be read: what is wrong, where, what was expected, and the nearest name.
+//! Errors of scenarios: what is wrong, where, what was expected, and the nearest name.
 
 use std::fmt;
 
+use xoff_engine::Nearest;
+
 use super::tree::Place;
 
-/// Most problems that one error shows.
-const MOST_SHOWN: usize = 5;
-/// Longest part of a line that is shown, in characters.
-const WIDEST: usize = 120;
+/// Maximum number of problems that one error shows.
+const MAX_SHOWN: usize = 5;
+/// Maximum length of the part of a line that is shown, in characters.
+const MAX_WIDTH: usize = 120;
 
 /// Why a scenario was refused: every independent problem, in the order of the file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -29,7 +31,7 @@ pub struct Problem {
     pub notes: Vec<String>,
 }
 
-/// Where a problem is.
+/// If a problem is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A part of a line of a file.
@@ -111,13 +113,13 @@ fn floor_boundary(text: &str, mut at: usize) -> usize {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (i, problem) in self.problems.iter().take(MOST_SHOWN).enumerate() {
+        for (i, problem) in self.problems.iter().take(MAX_SHOWN).enumerate() {
             if i > 0 {
                 f.write_str("\n\n")?;
             }
             problem.fmt(f)?;
         }
-        match self.problems.len().saturating_sub(MOST_SHOWN) {
+        match self.problems.len().saturating_sub(MAX_SHOWN) {
             0 => Ok(()),
             more => write!(f, "\n\nand {more} more"),
         }
@@ -166,11 +168,12 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The part of a line to show, what goes before the carets, and their number.
+/// The part of a line to show, the padding before the carets, and the number of carets.
 fn window(text: &str, column: usize, length: usize) -> (String, String, usize) {
     let chars: Vec<char> = printable(text).chars().collect();
-    let first = if chars.len() > WIDEST { column.saturating_sub(WIDEST / 2).min(chars.len()) } else { 0 };
-    let last = chars.len().min(first + WIDEST);
+    let first =
+        if chars.len() > MAX_WIDTH { column.saturating_sub(MAX_WIDTH / 2).min(chars.len()) } else { 0 };
+    let last = chars.len().min(first + MAX_WIDTH);
     let mut shown: String = chars[first..last].iter().collect();
     let mut padding: String =
         chars[first..column.clamp(first, last)].iter().map(|c| if *c == '\t' { '\t' } else { ' ' }).collect();
@@ -189,40 +192,23 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// The name on the list that was probably meant.
-pub(crate) fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let names: Vec<&str> = names.into_iter().collect();
-    let wrong = wrong.to_lowercase().replace([' ', '-'], "_");
-    let distance = |name: &str, other: &str| strsim::osa_distance(&name.to_lowercase(), other);
-    let whole = names.iter().map(|n| (distance(n, &wrong), *n)).min_by_key(|(d, _)| *d);
-    if let Some((d, name)) = whole
-        && d <= wrong.chars().count().max(3) / 3
-    {
-        return Some(name);
-    }
-    // A name with something added (`link_rate` for `rate`) or left out (`load` for `offered_load`).
-    let parts = |s: &str| s.split('_').filter(|p| p.len() > 2).map(String::from).collect::<Vec<_>>();
-    let wrong_parts = parts(&wrong);
-    let close = |a: &str, b: &str| strsim::osa_distance(a, b) <= usize::from(a.len() > 3 || b.len() > 3);
-    names.into_iter().find(|name| {
-        let name = name.to_lowercase();
-        wrong_parts.iter().any(|p| close(p, &name)) || parts(&name).iter().any(|p| close(p, &wrong))
-    })
-}
-
-/// What to say of a list of names, with the nearest to a wrong one. Long lists are cut.
-pub(crate) fn one_of<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
-    const MOST_NAMES: usize = 24;
-    let mut list: Vec<&str> = names.clone().into_iter().take(MOST_NAMES + 1).collect();
+/// What is expected in place of a wrong name: a list of names, and the nearest of them. Long lists are cut.
+pub(crate) fn expected_names<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    const MAX_NAMES: usize = 24;
+    let mut list: Vec<&str> = names.clone().into_iter().take(MAX_NAMES + 1).collect();
     if list.is_empty() {
-        return "expected no further key".into();
+        return "no further key".into();
     }
-    if list.len() > MOST_NAMES {
-        list[MOST_NAMES] = "...";
+    if list.len() > MAX_NAMES {
+        list[MAX_NAMES] = "...";
     }
     let list = list.join(", ");
-    let meant = nearest(wrong, names).map_or(String::new(), |n| format!("; did you mean `{n}`?"));
-    format!("expected one of: {list}{meant}")
+    format!("one of: {list}{}", Nearest::of(wrong, names))
+}
+
+/// As [`expected_names`], behind "expected".
+pub(crate) fn one_of<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
+    format!("expected {}", expected_names(wrong, names))
 }
 
 /// A file that cannot be read.

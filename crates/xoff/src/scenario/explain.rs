@@ -1,10 +1,12 @@
-//! From what a reader says to what a person reads.
+//! Messages for people from the errors of a reader.
+
+use xoff_engine::violation::key_text;
 
 use super::de::{Fault, Kind};
-use super::error::{nearest, one_of};
+use super::error::one_of;
 use super::schema::{KeyDoc, keys, normalized};
 
-/// A table while it is read: its key, and what its tag says.
+/// A table while it is read: its key, and its tag.
 #[derive(Clone, Copy)]
 pub(super) struct Context<'a> {
     pub table: Option<&'static str>,
@@ -24,15 +26,11 @@ pub(super) struct Explained {
     pub notes: Vec<String>,
 }
 
-/// Says what is wrong, what was expected, and what the key means.
+/// The message: what is wrong, what was expected, and what the key means.
 pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
     let label = context.table.map(table_label);
     let inside = label.as_ref().map_or(String::new(), |l| format!(" in {l}"));
-    let path = fault.path.iter().fold(String::new(), |path, step| match step.parse::<usize>() {
-        Ok(index) => format!("{path}[{index}]"),
-        Err(_) if path.is_empty() => step.clone(),
-        Err(_) => format!("{path}.{step}"),
-    });
+    let path = key_text(&fault.path.join("."));
     let nested = |key: &str| if path.is_empty() { key.to_string() } else { format!("{path}.{key}") };
     let meaning =
         |key: Option<&str>| key_doc(context, fault, key).map(|d| d.doc.as_str()).filter(|d| !d.is_empty());
@@ -56,17 +54,20 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
             let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
             (format!("`{path}`{inside} cannot be {found}"), format!("expected {expected}"), notes)
         }
-        Kind::Custom(text) => {
-            let (wrong, expected) = split(text);
-            let meant = unit_meant(&wrong, &expected);
+        Kind::Wrong { found, expected } => {
             let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
-            (format!("`{path}`{inside}: {wrong}"), format!("{expected}{meant}"), notes)
+            (format!("`{path}`{inside}: {found}"), format!("expected {expected}"), notes)
+        }
+        Kind::Custom(text) => {
+            let (wrong, expected) = divided(text);
+            let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
+            (format!("`{path}`{inside}: {wrong}"), expected, notes)
         }
     };
     Explained { message, expected, notes: notes.into_iter().collect() }
 }
 
-/// What the schema says of the faulty key, or of `key` beside it.
+/// The schema's entry of the faulty key, or of `key` in the same table.
 fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'static KeyDoc> {
     let table = context.table.map(|t| if t == "traffic" { "traffic[]" } else { t });
     let steps = table.into_iter().chain(fault.path.iter().map(String::as_str)).chain(key);
@@ -90,33 +91,12 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     Some(format!("`{key}` is a key of {label} with {tag} = {}", forms.join(", ")))
 }
 
-/// Divides a text into what is wrong and what was expected.
-pub(super) fn split(text: &str) -> (String, String) {
+/// Divides a text from outside, from the TOML parser or a scheme's own check, into what is wrong and what was expected.
+pub(super) fn divided(text: &str) -> (String, String) {
     for separator in [": expected ", ", expected ", "; expected "] {
         if let Some((wrong, expected)) = text.split_once(separator) {
             return (wrong.into(), format!("expected {expected}"));
         }
     }
-    if let Some((wrong, most)) = text.split_once(": at most ") {
-        return (wrong.into(), format!("expected at most {most}"));
-    }
-    match text.split_once(" is not a whole number of ") {
-        Some((_, unit)) => (text.into(), format!("expected a whole number of {unit}")),
-        None => (text.into(), String::new()),
-    }
-}
-
-/// The unit that was probably meant where a message says that one is unknown.
-fn unit_meant(wrong: &str, expected: &str) -> String {
-    let unit = wrong.split_once("unknown unit `").and_then(|(_, rest)| rest.split('`').next());
-    let units = expected.split_once("units: ").map(|(_, list)| list.trim_end_matches(')').split([',', ' ']));
-    let (Some(unit), Some(units)) = (unit, units) else { return String::new() };
-    // A unit of another kind of quantity is no slip of the pen.
-    if ["s", "ms", "us", "ns", "ps", "bps", "Kbps", "Mbps", "Gbps", "Tbps", "B", "KB", "MB", "GB"]
-        .contains(&unit)
-    {
-        return String::new();
-    }
-    let units = units.filter(|u| !u.is_empty() && *u != "and");
-    nearest(unit, units).map_or(String::new(), |u| format!("; did you mean `{u}`?"))
+    (text.into(), String::new())
 }

@@ -23,6 +23,7 @@
 //! # Ok::<(), xoff::ScenarioError>(())
 //! ```
 
+mod builder;
 mod check;
 mod check_credit;
 mod check_effect;
@@ -58,7 +59,9 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
-pub(crate) use check_record::MOST_ROWS;
+pub use builder::ScenarioBuilder;
+pub(crate) use check_network::MAX_PATH;
+pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
@@ -85,12 +88,13 @@ pub struct Scenario {
     pub run: Run,
     /// Hosts, switches and links.
     pub topology: AnyTopology,
-    /// How packets find their way.
+    /// How packets find their path.
     #[schemars(default)]
     pub routing: Routing,
     /// Congestion control.
     pub scheme: AnyScheme,
-    /// What marks packets where the scheme uses marks; unless something else is asked for RED, or what the scheme has.
+    /// What marks packets if the scheme uses marks; without it, the scheme's own detector, which is RED unless the scheme says
+    /// otherwise.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detector: Option<AnyDetector>,
     /// What holds back the hosts' NIC ports by their used credits; nothing without it.
@@ -144,7 +148,7 @@ struct Built {
     took: Duration,
 }
 
-/// The seed where none is given.
+/// The default seed.
 const fn default_seed() -> u64 {
     1
 }
@@ -153,7 +157,7 @@ const fn default_seed() -> u64 {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
-    /// The latest end in simulated time; without it, the run goes on until the last flow is complete.
+    /// The latest end in simulated time; without it, the run ends when the last flow is complete.
     pub duration: Option<Time>,
     /// What ends the run.
     pub stop: Stop,
@@ -165,7 +169,7 @@ pub struct Run {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Stop {
-    /// The completion of the last flow, or `duration` where that comes first.
+    /// The completion of the last flow, or `duration` if it comes first.
     #[default]
     Flows,
     /// `duration`, even when all flows are complete.
@@ -176,8 +180,8 @@ pub enum Stop {
 pub type Files<'a> = &'a dyn Fn(&str) -> io::Result<String>;
 
 impl Scenario {
-    /// Reads a scenario that names no files. `origin` is what messages call it; `overrides` are keys with dots and
-    /// values as TOML has them, or bare strings, set in order before anything is read.
+    /// Reads a scenario that names no files. `origin` is its name in messages; `overrides` are keys with dots, and
+    /// values in TOML or bare strings, set in order before anything is read.
     pub fn parse(text: &str, origin: &str, overrides: &[(String, String)]) -> Result<Self, ScenarioError> {
         let none = |_: &str| Err(io::Error::new(io::ErrorKind::Unsupported, "this scenario has no folder"));
         Scenario::parse_with(text, origin, overrides, &none)
@@ -213,7 +217,7 @@ impl Scenario {
         Scenario::load_among(path, overrides, &OwnSchemes::default())
     }
 
-    /// The same for a scenario that may name one of these schemes as well.
+    /// As [`Scenario::load`], for a scenario that may also name one of these schemes.
     pub fn load_among(
         path: &Path,
         overrides: &[(String, String)],
@@ -266,12 +270,12 @@ impl Scenario {
         self.built.took
     }
 
-    /// What is allowed but probably not meant, a sentence each.
+    /// Warnings of settings that are allowed but probably not meant, a sentence each.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The same as a run of its own, without the sweep and the tuning.
+    /// The scenario as a single run, without the sweep and the tuning.
     pub fn alone(mut self) -> Self {
         self.sweep = Sweep::default();
         self.tune = None;
@@ -279,7 +283,7 @@ impl Scenario {
         self
     }
 
-    /// The overrides of each run of its sweep; one without overrides where it has none.
+    /// The overrides of each run of its sweep; a single run without overrides if it has no sweep.
     pub fn sweep_points(&self) -> Vec<Point> {
         self.sweep.points()
     }

@@ -1,4 +1,4 @@
-//! Schemes beside the built-in ones: another crate's, or such as are known only when the program runs.
+//! Schemes beside the built-in ones: those of other crates, and those that are known only when the program runs.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};
@@ -30,10 +30,10 @@ type Reader = dyn for<'a> Fn(TableDe<'a>) -> Result<Foreign, Fault> + Send + Syn
 /// A name that cannot be a scheme's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
-    /// A built-in scheme or another one of the same list has it.
+    /// A built-in scheme or another scheme of the same list has this name.
     #[error("there is a scheme `{0}` already: expected another name")]
     Taken(String),
-    /// Not a name as schemes have them.
+    /// Not a valid name for a scheme.
     #[error("`{0}` is no name for a scheme: expected letters, digits and `_`, with a letter first")]
     Malformed(String),
 }
@@ -56,7 +56,7 @@ impl OwnSchemes {
     /// Adds a scheme in Rust, by the name and with the parameters that it has as a [`Scheme`].
     ///
     /// # Errors
-    /// Where there is a scheme of that name, or the name is none.
+    /// If there is a scheme of that name, or the name is malformed.
     pub fn with<S>(self) -> Result<Self, NameError>
     where
         S: Scheme + Send + Sync + 'static,
@@ -74,7 +74,7 @@ impl OwnSchemes {
     /// given.
     ///
     /// # Errors
-    /// Where there is a scheme of that name, or the name is none.
+    /// If there is a scheme of that name, or the name is malformed.
     pub fn with_dynamic(
         self,
         name: &str,
@@ -122,7 +122,7 @@ impl OwnSchemes {
         AnyScheme::NAMES.iter().copied().chain(self.0.iter().map(|own| own.name.as_str()))
     }
 
-    /// Whether one of them has a parameter of this key, which has its table's name before it.
+    /// Whether one of them has a parameter of this key, given with its table's name.
     pub(super) fn has_key(&self, path: &str) -> bool {
         let key = path.strip_prefix("scheme.");
         key.is_some_and(|key| self.0.iter().any(|own| own.keys.iter().any(|k| k == key)))
@@ -133,7 +133,7 @@ impl OwnSchemes {
         self.0.iter().flat_map(|own| own.keys.iter().map(|key| format!("scheme.{key}")))
     }
 
-    /// The scheme called `name`, its parameters read from a table; none where there is no such scheme.
+    /// The scheme called `name`, its parameters read from a table; `None` if there is no such scheme.
     pub(super) fn read(&self, name: &str, table: TableDe<'_>) -> Option<Result<AnyScheme, Fault>> {
         match self.0.iter().find(|own| own.name == name) {
             Some(own) => Some((own.read)(table).map(AnyScheme::Foreign)),

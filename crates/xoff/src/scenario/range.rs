@@ -1,11 +1,11 @@
-//! A range of values of one key, as a sweep or a tuning has it: `{ from = "20KB", to = "400KB", log = true }`.
+//! A range of values of one key, as in a sweep or a tuning: `{ from = "20KB", to = "400KB", log = true }`.
 
 use serde::Deserialize;
 use serde_json::{Value, json};
 use xoff_engine::{Bytes, Rate, Time};
 
 /// Most values of one range.
-const MOST_STEPS: u32 = 10_000;
+const MAX_STEPS: u32 = 10_000;
 
 /// What a range's ends are counted in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,7 +23,7 @@ pub enum Unit {
 }
 
 impl Unit {
-    /// The value as a scenario has it.
+    /// The value in the form that it has in a scenario.
     fn json(self, value: f64) -> Value {
         match self {
             Unit::Whole => json!(value as i64),
@@ -50,13 +50,13 @@ impl Unit {
 pub struct Range {
     /// What the ends are counted in.
     pub unit: Unit,
-    /// The least.
+    /// The minimum.
     pub from: f64,
-    /// The greatest.
+    /// The maximum.
     pub to: f64,
     /// Equal ratios are as likely, or as far apart, instead of equal differences.
     pub log: bool,
-    /// How many values it stands for, ends included; none for all of them.
+    /// How many values it stands for, ends included; `None` for all values.
     pub steps: Option<u32>,
 }
 
@@ -71,11 +71,11 @@ pub(super) struct Form {
     steps: Option<u32>,
 }
 
-/// What is wrong with a range, and what was expected.
+/// The fault of a range, and what was expected.
 pub(super) type Refusal = (String, &'static str);
 
 impl Range {
-    /// Reads a range's table; a refusal names what is wrong with the range of `key`.
+    /// Reads a range's table; an error names the fault of the range of `key`.
     pub(super) fn read(key: &str, form: &Form) -> Result<Range, Refusal> {
         let (unit, from, to) = ends(&form.from, &form.to).ok_or_else(|| {
             let found = format!("`{key}` cannot go from {} to {}", form.from, form.to);
@@ -92,14 +92,14 @@ impl Range {
             let found = format!("`{key}` goes from {} with `log`", form.from);
             return Err((found, "expected `from` above zero"));
         }
-        if form.steps.is_some_and(|steps| !(2..=MOST_STEPS).contains(&steps)) {
+        if form.steps.is_some_and(|steps| !(2..=MAX_STEPS).contains(&steps)) {
             let found = format!("`{key}` has {} steps", form.steps.unwrap_or(0));
             return Err((found, "expected 2 to 10000, both ends included"));
         }
         Ok(Range { unit, from, to, log: form.log, steps: form.steps })
     }
 
-    /// The value at a share of the way, 0 to 1, rounded to what the unit has.
+    /// The value at a share of the range, 0 to 1, rounded to a value of the unit.
     pub fn at(&self, share: f64) -> Value {
         let value = if share <= 0.0 {
             self.from
@@ -113,7 +113,7 @@ impl Range {
         self.unit.json(if self.unit == Unit::Number { value } else { value.round() })
     }
 
-    /// The values that its steps stand for, each once; none where it stands for all.
+    /// The values that its steps stand for, each once; `None` if it stands for all values.
     pub fn values(&self) -> Option<Vec<Value>> {
         let last = f64::from(self.steps?.saturating_sub(1).max(1));
         let mut values: Vec<Value> = (0..=last as u32).map(|i| self.at(f64::from(i) / last)).collect();

@@ -1,6 +1,7 @@
 //! From the tree to a [`Scenario`]: which table is read as what.
 
 use serde::de::DeserializeOwned;
+use xoff_engine::spelling::nearest;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc};
 use xoff_fabric::topology::AnyTopology;
@@ -9,8 +10,8 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
-use super::error::{Location, Problem, ScenarioError, Source, nearest, one_of};
-use super::explain::{Context, Explained, explain, split, table_label};
+use super::error::{Location, Problem, ScenarioError, Source, one_of};
+use super::explain::{Context, Explained, divided, explain, table_label};
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, Value};
 use super::{Scenario, default_seed};
@@ -40,10 +41,10 @@ pub(super) const TOP: &[&str] = &[
 /// The names of [`FlowControl`]'s variants.
 pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc", "cbfc", "credit"];
 
-/// Tables that need no `name`, with what they are without one.
+/// Tables that need no `name`, with the name that they then have.
 pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
 
-/// What to write at least.
+/// The smallest scenario.
 pub(super) const SMALLEST: &str = "[topology]
 name = \"star\"
 
@@ -64,7 +65,7 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
             "duplicate key" => {
                 (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
             }
-            _ => split(&text),
+            _ => divided(&text),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
         ScenarioError::new(vec![Problem { message, place, expected, notes: vec![] }])
@@ -206,7 +207,7 @@ impl<'a> Reader<'a> {
             .ok()
     }
 
-    /// The table at `key`; complains where something else is there.
+    /// The table at `key`; adds a problem if the value is no table.
     pub(super) fn is_table(&mut self, key: &str, node: &'a Node) -> Option<&'a Table> {
         if let Value::Table(table) = &node.value {
             return Some(table);
@@ -223,7 +224,7 @@ impl<'a> Reader<'a> {
         T::deserialize(NodeDe(node)).map_err(|e| self.fault(Context { table: Some(key), tag: None }, e)).ok()
     }
 
-    /// A table that is read as what its `name` says.
+    /// A table that is read as the kind that its `name` gives.
     fn tagged<T>(
         &mut self,
         key: &'static str,
@@ -305,7 +306,7 @@ impl<'a> Reader<'a> {
         items.iter().filter_map(read).collect()
     }
 
-    /// Adds what a reader of one table says.
+    /// Adds the fault that the reader of one table found.
     pub(super) fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
         let Explained { message, expected, notes } = explain(context, &fault);
         let problem = self.add(&fault.place.unwrap_or(Place::File(0..0)), message, expected);

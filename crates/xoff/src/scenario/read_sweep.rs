@@ -1,20 +1,20 @@
-//! From the tree to what stands for many runs: `[sweep]` and `[tune]`.
+//! Reads the tables that stand for many runs: `[sweep]` and `[tune]`.
 
 use serde::Deserialize;
+use xoff_engine::Nearest;
 
 use super::de::{Fault, NodeDe, TableDe};
-use super::error::nearest;
 use super::explain::Context;
 use super::range::{Form, Range};
 use super::read::Reader;
-use super::sweep::{Axis, MOST_POINTS, OWN_KEYS, Setting, Sweep};
+use super::sweep::{Axis, MAX_POINTS, OWN_KEYS, Setting, Sweep};
 use super::tree::{Entry, Node, Place, Table, Value};
-use super::tune::{Keys, MOST_TRIALS, Tune};
+use super::tune::{Keys, MAX_TRIALS, Tune};
 
 const SWEEP: Context<'static> = Context { table: Some("sweep"), tag: None };
 const TUNE: Context<'static> = Context { table: Some("tune"), tag: None };
 
-/// A table of keys and what each of them takes.
+/// A table of keys with the values of each.
 #[derive(Clone, Copy)]
 struct Axes {
     /// How messages call it.
@@ -30,7 +30,7 @@ impl<'a> Reader<'a> {
         let mut sweep = Sweep::default();
         let Some(entry) = self.root.get("sweep") else { return sweep };
         let Some(table) = self.is_table("sweep", &entry.node) else { return sweep };
-        sweep.sample = self.number(table, "sample", 1, MOST_POINTS as u64).map(|n| n as usize);
+        sweep.sample = self.number(table, "sample", 1, MAX_POINTS as u64).map(|n| n as usize);
         sweep.sample_seed = self.number(table, "sample_seed", 0, u64::MAX);
         sweep.list = self.list(table);
         let expected = "expected a list of values such as [1, 2, 3], or a range such as { from = \"20KB\", to = \
@@ -40,9 +40,9 @@ impl<'a> Reader<'a> {
         self.axes(axes, "", table.entries.iter().filter(|e| !own(&e.key)), &mut sweep.axes);
         self.each_key_once(&sweep, table);
         self.sample(&sweep, table);
-        if sweep.len().is_none_or(|n| n > MOST_POINTS) {
+        if sweep.len().is_none_or(|n| n > MAX_POINTS) {
             let message = "[sweep] is a grid of more than a million runs".into();
-            self.add(&entry.node.place, message, format!("expected at most {MOST_POINTS}"));
+            self.add(&entry.node.place, message, format!("expected at most {MAX_POINTS}"));
         }
         sweep
     }
@@ -87,9 +87,9 @@ impl<'a> Reader<'a> {
     /// Refuses impossible numbers of `[tune]`.
     fn tune_numbers(&mut self, tune: &Tune, table: &'a Table) {
         let place = |key: &str| table.get(key).map(|e| &e.node.place);
-        for (key, value, most) in [("trials", tune.trials, MOST_TRIALS), ("batch", tune.batch, 10_000)] {
-            if let Some(place) = place(key).filter(|_| value == 0 || value > most) {
-                self.add(place, format!("`{key}` in [tune] is {value}"), format!("expected 1 to {most}"));
+        for (key, value, max) in [("trials", tune.trials, MAX_TRIALS), ("batch", tune.batch, 10_000)] {
+            if let Some(place) = place(key).filter(|_| value == 0 || value > max) {
+                self.add(place, format!("`{key}` in [tune] is {value}"), format!("expected 1 to {max}"));
             }
         }
         let Some(at) = place("objective") else { return };
@@ -101,12 +101,12 @@ impl<'a> Reader<'a> {
         } else if objective.len() < tune.objective.len() {
             self.add(at, "`objective` in [tune] names a measure twice".into(), "expected each measure once");
         }
-        if let Some((place, (_, most))) =
-            place("budget").zip(tune.budget.iter().find(|(_, most)| **most < 0.0))
+        if let Some((place, (_, bound))) =
+            place("budget").zip(tune.budget.iter().find(|(_, bound)| **bound < 0.0))
         {
             self.add(
                 place,
-                format!("`budget` in [tune] has {most}"),
+                format!("`budget` in [tune] has {bound}"),
                 "expected numbers that are not negative",
             );
         }
@@ -118,13 +118,13 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A whole number of `[sweep]`, from `least` to `most`.
-    fn number(&mut self, table: &'a Table, key: &'static str, least: u64, most: u64) -> Option<u64> {
+    /// A whole number of `[sweep]`, from `min` to `max`.
+    fn number(&mut self, table: &'a Table, key: &'static str, min: u64, max: u64) -> Option<u64> {
         let entry = table.get(key)?;
         match u64::deserialize(NodeDe(&entry.node)) {
-            Ok(n) if (least..=most).contains(&n) => Some(n),
+            Ok(n) if (min..=max).contains(&n) => Some(n),
             Ok(n) => {
-                let expected = format!("expected a whole number from {least} to {most}");
+                let expected = format!("expected a whole number from {min} to {max}");
                 self.add(&entry.node.place, format!("`{key}` in [sweep] is {n}"), expected);
                 None
             }
@@ -297,7 +297,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Whether the scenario can have a key; complains where not.
+    /// Whether the scenario can have a key; adds a problem if not.
     fn sweepable(&mut self, label: &str, path: &str, place: &Place) -> bool {
         let wanted = super::schema::normalized(path);
         let keys = super::schema::paths();
@@ -307,8 +307,7 @@ impl<'a> Reader<'a> {
         }
         let of_schemes: Vec<String> = self.own.keys().collect();
         let known = keys.iter().filter(|key| !own(key)).chain(&of_schemes);
-        let near = nearest(&wanted, known.map(String::as_str));
-        let meant = near.map_or(String::new(), |n| format!("; did you mean `{n}`?"));
+        let meant = Nearest::of(&wanted, known.map(String::as_str));
         let expected = format!("expected a key with dots such as `scheme.name`{meant}");
         self.add(place, format!("{label} names the unknown key `{path}`"), expected);
         false

@@ -29,7 +29,7 @@ pub struct Record {
     /// flows head-of-line blocking held up (`hol_blocked` in flows).
     pub roots: bool,
     /// Growth since its last RESUME that makes an egress queue a congestion root, as does sending as much without
-    /// becoming shorter; at half of it, it is none any more.
+    /// becoming shorter. Below half of this growth the queue is no root any more.
     pub root_growth: Bytes,
     /// Each mark that a packet is given, with port, flow and code point. A packet marked UE and later CE has two.
     pub marks: bool,
@@ -85,11 +85,11 @@ pub enum Queues {
     /// None.
     #[default]
     None,
-    /// Those of all switches.
+    /// The queues of all switches.
     Switches,
-    /// Those of all switches and host NICs.
+    /// The queues of all switches and host NICs.
     All,
-    /// Those of these ports, each as `node->neighbour`.
+    /// The queues of these ports, each as `node->neighbour`.
     Ports(Vec<String>),
 }
 
@@ -99,9 +99,9 @@ pub enum States {
     /// None.
     #[default]
     None,
-    /// Those of all switches.
+    /// The queues of all switches.
     All,
-    /// Those of these ports, each as `node->neighbour`.
+    /// The queues of these ports, each as `node->neighbour`.
     Ports(Vec<String>),
 }
 
@@ -113,7 +113,7 @@ pub enum Rates {
     None,
     /// All.
     All,
-    /// Those of the traffic with these labels.
+    /// The flows of the traffic with these labels.
     Labels(Vec<String>),
 }
 

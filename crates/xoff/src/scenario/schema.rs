@@ -34,14 +34,14 @@ pub fn schema() -> Value {
 /// What there is to know of a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyDoc {
-    /// The key with its tables, such as `packets.mtu`; `[]` follows what stands in an array, as in
+    /// The key with its tables, such as `packets.mtu`; `[]` follows the key of an array, as in
     /// `traffic[].load`.
     pub path: String,
-    /// The `name` or `pattern` of its table that has the key; none where the table has only one form.
+    /// The `name` or `pattern` of its table that has the key; `None` if the table has only one form.
     pub of: Option<String>,
     /// What it takes, in words.
     pub r#type: String,
-    /// The value where it is not given; none where it must be given or where its absence means something.
+    /// The default; `None` if the key must be given or if its absence has a meaning.
     pub default: Option<Value>,
     /// Whether it must be given.
     pub required: bool,
@@ -89,7 +89,7 @@ struct Walk {
 }
 
 impl Walk {
-    /// What a reference stands for, and what an optional value is when it is there.
+    /// The target of a reference, and the type inside an optional value.
     fn resolve<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
         // References of types that derive their schema are never circular here, but a bound costs nothing.
         for _ in 0..8 {

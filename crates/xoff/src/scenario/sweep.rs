@@ -10,10 +10,10 @@ use xoff_engine::random::mix;
 use super::range::Range;
 
 /// Most runs of one sweep.
-pub(crate) const MOST_POINTS: usize = 1_000_000;
+pub(crate) const MAX_POINTS: usize = 1_000_000;
 
 /// Draws for each point that a sample wants, before it is given up to find another one.
-const MOST_DRAWS: usize = 200;
+const MAX_DRAWS: usize = 200;
 
 /// Keys of `[sweep]` that are not keys of the scenario.
 pub(super) const OWN_KEYS: &[&str] = &["list", "sample", "sample_seed"];
@@ -28,7 +28,7 @@ pub struct Sweep {
     pub axes: Vec<Axis>,
     /// Settings that belong together.
     pub list: Vec<Vec<Setting>>,
-    /// How many combinations of the axes to draw, all seeds counting as one; none for all.
+    /// How many combinations of the axes to draw, all seeds counting as one; `None` for all.
     pub sample: Option<usize>,
     /// Seed of that draw.
     pub sample_seed: Option<u64>,
@@ -41,7 +41,7 @@ pub struct Setting {
     pub key: String,
     /// The value.
     pub value: Value,
-    /// The value as TOML, the way that `--set` takes it.
+    /// The value as TOML, as `--set` takes it.
     pub text: String,
 }
 
@@ -50,9 +50,9 @@ pub struct Setting {
 pub struct Axis {
     /// The key with dots, such as `scheme.name` or `traffic.0.load`.
     pub key: String,
-    /// The values; none of a range without steps.
+    /// The values; empty for a range without steps.
     pub values: Vec<Value>,
-    /// The values as TOML, the way that `--set` takes them.
+    /// The values as TOML, as `--set` takes them.
     pub texts: Vec<String>,
     /// The range that was given instead of a list.
     pub range: Option<Range>,
@@ -104,7 +104,7 @@ impl Sweep {
         self.axes.is_empty() && self.list.is_empty()
     }
 
-    /// The number of runs, or an upper bound of it where points may turn out the same; none where it does not fit.
+    /// The number of runs, or an upper bound if points may coincide; `None` if the number does not fit.
     pub fn len(&self) -> Option<usize> {
         let (count, axes): (usize, Vec<&Axis>) = match self.sample {
             None => (1, self.axes.iter().collect()),
@@ -134,7 +134,7 @@ impl Sweep {
             axes.iter().map(|axis| axis.key.bytes().fold(0, |h, b| mix(h ^ u64::from(b)))).collect();
         let mut points = Vec::new();
         let mut known = std::collections::HashSet::new();
-        for draw in 0..count.saturating_mul(MOST_DRAWS) as u64 {
+        for draw in 0..count.saturating_mul(MAX_DRAWS) as u64 {
             if points.len() == count {
                 break;
             }

@@ -1,4 +1,4 @@
-//! A scenario as a tree in which every key and value knows where it was written: in the file, or in `--set`.
+//! A scenario as a tree in which every key and value has the place at which it was written: in the file, or in `--set`.
 
 use std::ops::Range;
 
@@ -126,7 +126,7 @@ impl Node {
         &self.follow(path).0.place
     }
 
-    /// The value at `path` where it is written.
+    /// The value at `path`, if it is written.
     pub fn find(&self, path: &str) -> Option<&Node> {
         let (node, complete) = self.follow(path);
         complete.then_some(node)
@@ -191,7 +191,7 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
     None
 }
 
-/// Sets `key` to `value`, the `index`th override, creating the tables on the way.
+/// Sets `key` to `value`, the `index`th override, creating the tables in between.
 pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Result<(), String> {
     let place = Place::Override(index);
     let steps: Vec<&str> = key.split('.').map(str::trim).collect();
@@ -241,7 +241,7 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
     Ok(())
 }
 
-/// A value as TOML has it, or a bare string.
+/// A value in TOML, or a bare string.
 fn read_value(text: &str, place: Place) -> Result<Node, String> {
     let text = text.trim();
     let bare = |place| Ok(Node { place, value: Value::String(text.to_string()) });

@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 use super::sweep::Axis;
 
 /// Most trials of a tuning.
-pub(super) const MOST_TRIALS: u32 = 100_000;
+pub(super) const MAX_TRIALS: u32 = 100_000;
 
 /// A number of a run that a tuning makes small.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
@@ -62,13 +62,13 @@ pub struct Tune {
     #[serde(deserialize_with = "one_or_several")]
     #[schemars(schema_with = "objective_schema")]
     pub objective: Vec<Measure>,
-    /// Measures that may be at most so large, as the mean over the seeds; what exceeds one is no solution.
+    /// Maximum values of measures, as the mean over the seeds; a trial that exceeds one of them is no solution.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub budget: BTreeMap<Measure, f64>,
     /// Trials: each a set of values, run with every seed.
     #[serde(default = "default_trials")]
     pub trials: u32,
-    /// Seeds with which each trial is run; the scenario's own alone where there are none.
+    /// Seeds with which each trial is run; without them, the scenario's own seed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub seeds: Vec<u64>,
     /// How values are chosen.

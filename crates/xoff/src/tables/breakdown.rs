@@ -3,7 +3,8 @@
 use xoff_fabric::Simulation;
 use xoff_fabric::observe::breakdown::{Cause, Leg};
 
-use super::{Columns, Names, Table, strings};
+use super::columns::{Columns, strings};
+use super::{Names, Table};
 
 pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().breakdown;

@@ -4,7 +4,7 @@ use xoff_fabric::Simulation;
 use xoff_fabric::run::buffer_sizing::{CreditRoom, Headroom};
 use xoff_fabric::topology::PortId;
 
-use super::Columns;
+use super::columns::Columns;
 
 /// Adds a port's delay, headroom and credits.
 pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {

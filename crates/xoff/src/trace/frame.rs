@@ -1,4 +1,4 @@
-//! Ethernet frames from what was recorded of packets: RoCEv2 (IBTA, Annex A17) and PFC (IEEE 802.1Qbb).
+//! Ethernet frames from the records of packets: RoCEv2 (IBTA, Annex A17) and PFC (IEEE 802.1Qbb).
 
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, UdpHeader};
 use xoff_fabric::Network;
@@ -18,7 +18,7 @@ const ICRC: usize = 4;
 /// Frame check sequence, which captures leave out.
 const FCS: usize = 4;
 /// An Ethernet frame has at least 64 bytes with its check sequence.
-const LEAST_FRAME: usize = 64 - FCS;
+const MIN_FRAME: usize = 64 - FCS;
 /// Hops that a packet may take.
 const TIME_TO_LIVE: u8 = 64;
 
@@ -87,7 +87,7 @@ impl<'t> Framer<'t> {
         bytes.extend((1u16 << priority).to_be_bytes());
         let quanta = |p| if p == priority { row.seq as u16 } else { 0 };
         (0..8).for_each(|p| bytes.extend(quanta(p).to_be_bytes()));
-        bytes.resize(LEAST_FRAME, 0);
+        bytes.resize(MIN_FRAME, 0);
         self.captured(bytes, row)
     }
 
@@ -99,7 +99,7 @@ impl<'t> Framer<'t> {
             Kind::Data => usize::from(row.payload),
             _ => 0,
         };
-        // All headers are whole words, so that this pads what follows them.
+        // All headers are whole words, so this pads the bytes behind them.
         let pad = (4 - (transport.len() + body) % 4) % 4;
         transport[1] |= (pad as u8) << 4;
         let udp_length = UDP + transport.len() + body + pad + ICRC;
@@ -140,14 +140,14 @@ impl<'t> Framer<'t> {
         self.captured(bytes, row)
     }
 
-    /// The frame of these bytes; where the network counts more, padding follows.
+    /// The frame of these bytes, padded if the network counts more bytes.
     fn captured(&self, mut bytes: Vec<u8>, row: &PacketRecord) -> Frame {
-        let length = bytes.len().max(usize::from(row.size).saturating_sub(FCS)).max(LEAST_FRAME);
+        let length = bytes.len().max(usize::from(row.size).saturating_sub(FCS)).max(MIN_FRAME);
         bytes.resize(length.min(self.snap_length), 0);
         Frame { bytes, length }
     }
 
-    /// IPv4 addresses of who made the packet and of who is to get it.
+    /// IPv4 addresses of the packet's sender and receiver.
     fn ends(&self, net: &Network, row: &PacketRecord) -> ([u8; 4], [u8; 4]) {
         let flow = &net.flows[row.flow as usize];
         let (source, destination) = match row.kind {
@@ -161,7 +161,7 @@ impl<'t> Framer<'t> {
         (self.addresses.of(source), self.addresses.of(destination))
     }
 
-    /// BTH, what follows it, and telemetry.
+    /// BTH, the headers behind it, and telemetry.
     fn transport(&self, row: &PacketRecord, bytes: &mut Vec<u8>) {
         let net = &self.trace.net;
         let payload = net.wire.payload;

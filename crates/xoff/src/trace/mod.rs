@@ -4,7 +4,6 @@ mod addresses;
 mod frame;
 mod pcapng;
 mod perfetto;
-mod perfetto_proto;
 mod telemetry;
 
 use std::fs::File;
@@ -17,12 +16,12 @@ use xoff_fabric::Network;
 use xoff_fabric::observe::records::Records;
 use xoff_fabric::topology::PortId;
 
-/// Least bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.
-pub const LEAST_SNAP_LENGTH: u32 = 64;
-/// Most bytes of a packet that a capture may keep: what Wireshark takes.
-pub const MOST_SNAP_LENGTH: u32 = 262_144;
+/// Minimum bytes of a packet that a capture may keep: all of Ethernet, IPv4, UDP and BTH.
+pub const MIN_SNAP_LENGTH: u32 = 64;
+/// Maximum bytes of a packet that a capture may keep: Wireshark's limit.
+pub const MAX_SNAP_LENGTH: u32 = 262_144;
 
-/// How switches write what they say of congestion into the ECN field.
+/// How switches encode congestion in the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodePoints {
     /// Nothing is marked: 00.
@@ -36,7 +35,7 @@ pub enum CodePoints {
 /// Why a run's packets cannot be written so.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// Its frames are none of Ethernet.
+    /// Its frames are not Ethernet frames.
     #[error(
         "flow control `{0}` is no Ethernet's, and a capture has Ethernet frames; expected `pfc` or `none`. `--perfetto` and \
          `record.packets` take packets of any network"
@@ -47,7 +46,7 @@ pub enum TraceError {
     Io(#[from] io::Error),
 }
 
-/// A run whose packets were recorded, with what else of it a trace shows.
+/// A run whose packets were recorded, with the rest that a trace shows.
 pub struct Trace {
     pub(crate) net: Arc<Network>,
     pub(crate) records: Records,
@@ -61,7 +60,7 @@ impl Trace {
     /// Writes the packets to `path` as pcapng, of each at most `snap_length` bytes.
     ///
     /// # Errors
-    /// Where the network is no Ethernet, or the file cannot be written.
+    /// If the network is no Ethernet, or the file cannot be written.
     pub fn write_pcapng(&self, path: &Path, snap_length: u32) -> Result<(), TraceError> {
         ethernet(&self.net.settings.flow_control)?;
         let mut file = BufWriter::new(File::create(path)?);
@@ -72,7 +71,7 @@ impl Trace {
     /// Writes packets, pauses and samples to `path` as a trace for Perfetto.
     ///
     /// # Errors
-    /// Where the file cannot be written.
+    /// If the file cannot be written.
     pub fn write_perfetto(&self, path: &Path) -> io::Result<()> {
         let mut file = BufWriter::new(File::create(path)?);
         perfetto::write(self, &mut file)?;

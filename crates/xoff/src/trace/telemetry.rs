@@ -1,4 +1,4 @@
-//! What schemes add to headers, as bytes of a packet's payload. `docs/packets.md` has the layout.
+//! The telemetry that schemes add to headers, as bytes of a packet's payload. `docs/packets.md` has the layout.
 
 use xoff_fabric::Network;
 use xoff_fabric::observe::capture::PacketRecord;
@@ -31,7 +31,7 @@ pub fn append(net: &Network, row: &PacketRecord, int: &[u64], bytes: &mut Vec<u8
 }
 
 /// What the 16 bytes hold that a CNP reserves (IBTA, Annex A17.9.3): nothing in DCQCN's; the rate of schemes that send one,
-/// a switch's congestion point, and the code point where there are three of them.
+/// a switch's congestion point, and the code point if there are three of them.
 pub fn notification(row: &PacketRecord, code_points: CodePoints) -> [u8; 16] {
     let mut bytes = [0; 16];
     if row.kind == Kind::Cnm || row.flags & HAS_RATE != 0 {

@@ -50,7 +50,9 @@ impl NicScheduler for Ns3Nic {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(nic) = hosts.senders[connection as usize].as_deref().map(|sender| sender.nic) else { return };
+        let Some(nic) = hosts.senders[connection as usize].as_deref().map(|sender| sender.nic) else {
+            return;
+        };
         let flows = &mut hosts.nics[nic as usize].scheduler.flows;
         if !flows.contains(&connection) {
             flows.push(connection);
@@ -60,13 +62,7 @@ impl NicScheduler for Ns3Nic {
 
     /// Only what this NIC looks at moves it.
     #[inline(always)]
-    fn on_change<C: LinkControl>(
-        _: &mut Hosts<Self>,
-        _: &mut Ctx,
-        _: &mut Links<C>,
-        _: ConnectionId,
-    ) {
-    }
+    fn on_change<C: LinkControl>(_: &mut Hosts<Self>, _: &mut Ctx, _: &mut Links<C>, _: ConnectionId) {}
 
     /// A timer that was set long ago comes before the end of a transmission.
     #[inline]

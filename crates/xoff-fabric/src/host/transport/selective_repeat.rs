@@ -22,7 +22,8 @@ mod tests {
     use xoff_engine::Time;
 
     fn packet(number: u32) -> Packet {
-        let mut packet = Packet::data(7, u64::from(number) * 1_000, number, 1_000, 1_062, DATA, 0, Time::ZERO);
+        let mut packet =
+            Packet::data(7, u64::from(number) * 1_000, number, 1_000, 1_062, DATA, 0, Time::ZERO);
         packet.flags = if number == 2 { LAST } else { 0 };
         packet
     }

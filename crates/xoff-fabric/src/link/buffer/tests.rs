@@ -78,8 +78,7 @@ fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
     // 10,000 B with a reserve of 2,000 B and headroom of 500 B for each of two queues: 5,000 B to share. The first
     // queue takes its reserve and, with alpha 8, up to 8/9 of those: four packets. What is left times 8 is
     // below 1,000 B only when shared memory is nearly full; let all of it be used.
-    let pfc =
-        Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
+    let pfc = Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
     let flow_control = FlowControl::Pfc(pfc);
     let mut first = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
     let mut second = first;

@@ -109,13 +109,7 @@ impl LinkControl for Cbfc {
     }
 
     #[inline(always)]
-    fn release(
-        _: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) {
+    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
         accounting.release(queue, size);
     }
 
@@ -191,14 +185,7 @@ impl LinkControl for Cbfc {
     }
 
     /// The period of a port's updates is over, or a place in its buffer is free.
-    fn on_event(
-        links: &mut Links<Self>,
-        ctx: &mut Ctx,
-        _: &mut Accounting,
-        event: u32,
-        port: u32,
-        _: u32,
-    ) {
+    fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, event: u32, port: u32, _: u32) {
         if event == kind::LINK_CONTROL_APPLY {
             return Self::update_if_idle(links, ctx, port);
         }
@@ -211,12 +198,7 @@ impl LinkControl for Cbfc {
         Some(links.control.credits.used(port, links.priorities))
     }
 
-    fn is_blocked(
-        here: &Links<Self>,
-        there: &Links<Self>,
-        _: &Accounting,
-        queue: QueueId,
-    ) -> bool {
+    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _: &Accounting, queue: QueueId) -> bool {
         !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
     }
 

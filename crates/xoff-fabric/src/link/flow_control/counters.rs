@@ -5,21 +5,7 @@
 //! blocks) and FCTBS (blocks sent). A limit is absolute, so an update that were lost would be healed by the next. Link
 //! credits, which come back one by one, raise the limit instead.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-/// Width of the counters in InfiniBand's updates.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum CounterWidth {
-    /// As wide as need be.
-    #[default]
-    Wide,
-    /// 12 bits, as in InfiniBand's flow control packets. A comparison modulo 4096 is only clear up to half of that, so
-    /// no more than 2048 blocks (128 KiB) are ever granted, however large the buffer.
-    #[serde(rename = "12_bit")]
-    TwelveBit,
-}
+use crate::settings::CounterWidth;
 
 const MODULUS: u64 = 1 << 12;
 const MAX_GRANTED: u64 = MODULUS / 2;

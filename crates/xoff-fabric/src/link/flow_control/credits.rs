@@ -3,10 +3,11 @@
 //! A packet takes its credits when its transmission to the buffer begins, and gives them back when its last bit has left
 //! the buffer. Hosts take packets out of their buffers at once.
 
-use super::counters::{CounterWidth, ReceivingEnd, SendingEnd, Unit};
+use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::sizing::Sizing;
 use crate::ids::{PortId, QueueId, peer};
 use crate::network::Network;
+use crate::settings::CounterWidth;
 
 /// The credits of a partition's links.
 pub(crate) struct Credits {

@@ -3,11 +3,12 @@
 
 use xoff_engine::{Event, Time};
 
-use super::counters::{CounterWidth, ReceivingEnd, SendingEnd, Unit};
+use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::credits::Credits;
 use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
 use crate::link::port::AWAY;
+use crate::settings::CounterWidth;
 use crate::settings::{CreditUnit, FlowControl, LinkCredits};
 
 /// Link credits.
@@ -64,13 +65,7 @@ impl LinkControl for LinkCredit {
     }
 
     #[inline(always)]
-    fn release(
-        _: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) {
+    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
         accounting.release(queue, size);
     }
 
@@ -117,14 +112,7 @@ impl LinkControl for LinkCredit {
 
     /// Credits come back to an egress queue.
     #[inline]
-    fn on_event(
-        links: &mut Links<Self>,
-        ctx: &mut Ctx,
-        _: &mut Accounting,
-        _: u32,
-        index: u32,
-        arg: u32,
-    ) {
+    fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, arg: u32) {
         let queue = QueueId(index);
         let credits = &mut links.control.credits;
         credits.sending[queue.index()].restore(arg.into());
@@ -136,12 +124,7 @@ impl LinkControl for LinkCredit {
         Some(links.control.credits.used(port, links.priorities))
     }
 
-    fn is_blocked(
-        here: &Links<Self>,
-        there: &Links<Self>,
-        _: &Accounting,
-        queue: QueueId,
-    ) -> bool {
+    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _: &Accounting, queue: QueueId) -> bool {
         !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
     }
 

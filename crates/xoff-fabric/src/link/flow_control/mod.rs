@@ -97,12 +97,7 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
 
     /// Whether the other end, with `there` and its `accounting`, has no room for what a stopped egress `queue` waits to
     /// send, so that only a departure at the other end lets the queue go on.
-    fn is_blocked(
-        here: &Links<Self>,
-        there: &Links<Self>,
-        accounting: &Accounting,
-        queue: QueueId,
-    ) -> bool;
+    fn is_blocked(here: &Links<Self>, there: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool;
 
     /// Both ends' counters of an egress `queue`, the other end being `there`; `None` if flow control has no credits.
     fn counters<'a>(

@@ -22,13 +22,7 @@ impl LinkControl for NoFlowControl {
     }
 
     #[inline(always)]
-    fn release(
-        _: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) {
+    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
         accounting.release(queue, size);
     }
 

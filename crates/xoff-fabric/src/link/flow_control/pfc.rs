@@ -187,12 +187,7 @@ impl LinkControl for Pfc {
 
     /// The queue was paused, and the ingress that paused it is still over its threshold. A pause that is not repeated
     /// ends by itself.
-    fn is_blocked(
-        here: &Links<Self>,
-        _: &Links<Self>,
-        accounting: &Accounting,
-        queue: QueueId,
-    ) -> bool {
+    fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
         let params = &here.control.params;
         let ends = params.expires && !params.refresh;
         !ends && accounting.buffers[queue.other_end(here.priorities).index()].pausing

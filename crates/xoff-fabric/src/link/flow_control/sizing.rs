@@ -9,10 +9,10 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::int::MAX_INT_HOPS;
 
 use super::counters::Unit;
-use crate::network::WireSizes;
-use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
 use crate::ids::{PortId, peer};
+use crate::network::WireSizes;
 use crate::path::topology::Topology;
+use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
 
 /// InfiniBand's block of 64 bytes.
 pub const BLOCK: Unit = Unit::Shift(6);

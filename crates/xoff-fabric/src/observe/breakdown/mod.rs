@@ -125,7 +125,14 @@ pub struct BreakdownRecord {
 impl Probes {
     /// An ACK, the packet `id`, completes a flow: writes where the flow's time went.
     #[cold]
-    pub(crate) fn break_down(&mut self, now: Time, net: &Network, packets: &mut Packets, flow: FlowId, id: PacketId) {
+    pub(crate) fn break_down(
+        &mut self,
+        now: Time,
+        net: &Network,
+        packets: &mut Packets,
+        flow: FlowId,
+        id: PacketId,
+    ) {
         if self.breakdown.is_none() {
             return;
         }
@@ -187,7 +194,14 @@ fn counts(packets: &Packets, id: PacketId) -> bool {
 
 /// A packet begins on a wire, whose other end it reaches at a time; its port and class were stopped for `stopped` in all
 /// so far.
-pub(super) fn on_depart(packets: &mut Packets, port: PortId, id: PacketId, now: Time, arrives: Time, stopped: Time) {
+pub(super) fn on_depart(
+    packets: &mut Packets,
+    port: PortId,
+    id: PacketId,
+    now: Time,
+    arrives: Time,
+    stopped: Time,
+) {
     if !counts(packets, id) {
         return;
     }

@@ -1,20 +1,20 @@
 //! What can be wrong with routing.
 
-use crate::path::topology::Nearest;
+use std::fmt;
+
+use xoff_engine::{Nearest, Violation};
 
 /// Why there is no routing or no path.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoutingError {
     /// The two hosts are not connected through switches.
-    #[error("no path leads from host `{from}` to host `{to}`")]
     Unreachable {
         /// Sender.
         from: String,
         /// Receiver.
         to: String,
     },
-    /// The two hosts are connected, but farther apart than ECMP's tables count.
-    #[error("the path from host `{from}` to host `{to}` passes more than 65534 links between switches")]
+    /// The two hosts are connected, but farther apart than ECMP's tables can count.
     TooLong {
         /// Sender.
         from: String,
@@ -22,39 +22,33 @@ pub enum RoutingError {
         to: String,
     },
     /// A path's end is not the index of a node.
-    #[error("there is no node number {node}")]
     NoSuchNode {
         /// The index.
         node: u32,
     },
     /// A path's end is a switch.
-    #[error("`{node}` is a switch: only hosts send and receive")]
     NotAHost {
         /// The switch.
         node: String,
     },
     /// A host without its one link.
-    #[error("host `{host}` does not have exactly one link")]
     NotConnected {
         /// The host.
         host: String,
     },
     /// A path from a host to itself.
-    #[error("host `{host}` cannot send to itself")]
     SameHost {
         /// The host.
         host: String,
     },
     /// No spanning tree, or more than memory allows.
-    #[error("`trees` is {trees}: must be between 1 and {most} in this network")]
     TreeCount {
         /// Trees asked for.
         trees: u32,
-        /// The most possible.
-        most: u32,
+        /// The maximum.
+        max: u32,
     },
     /// Roots that no tree would have.
-    #[error("{roots} roots for {trees} trees: at most one root a tree")]
     TooManyRoots {
         /// Roots given.
         roots: usize,
@@ -62,7 +56,6 @@ pub enum RoutingError {
         trees: u32,
     },
     /// A name that no node has.
-    #[error("{key} names the unknown node `{name}`{nearest}")]
     UnknownNode {
         /// The parameter and its place in the list.
         key: String,
@@ -72,7 +65,6 @@ pub enum RoutingError {
         nearest: Nearest,
     },
     /// A switch where a host is needed, or the other way round.
-    #[error("{key} names `{name}`, which is not a {expected}")]
     WrongKind {
         /// The parameter and its place in the list.
         key: String,
@@ -82,7 +74,6 @@ pub enum RoutingError {
         expected: &'static str,
     },
     /// A listed path between nodes that no link connects.
-    #[error("routes[{route}] goes from `{a}` to `{b}`, which no link connects")]
     NotLinked {
         /// The route's place in the list.
         route: usize,
@@ -91,8 +82,7 @@ pub enum RoutingError {
         /// The next one.
         b: String,
     },
-    /// A listed path that comes by a switch twice.
-    #[error("routes[{route}] passes `{switch}` twice")]
+    /// A listed path that passes a switch twice.
     Loop {
         /// The route's place in the list.
         route: usize,
@@ -100,7 +90,6 @@ pub enum RoutingError {
         switch: String,
     },
     /// A pair that is listed twice.
-    #[error("routes[{route}] is a second route from `{from}` to `{to}`")]
     DuplicateRoute {
         /// The second one's place in the list.
         route: usize,
@@ -109,31 +98,26 @@ pub enum RoutingError {
         /// Receiver.
         to: String,
     },
-    /// A parameter that has no effect beside another.
-    #[error("`{key}` has no meaning {why}")]
+    /// A parameter that has no effect beside another one.
     Unneeded {
         /// The parameter.
         key: &'static str,
         /// Beside what, and why.
         why: &'static str,
     },
-    /// A network in which the way down from a switch is not the only one, or not there.
-    #[error("`d_mod_k` needs a fat-tree: {why}")]
+    /// A network in which the path down from a switch is not unique, or does not exist.
     NotAFatTree {
-        /// What is not as in one.
+        /// What differs from a fat-tree.
         why: String,
     },
     /// A hash that the pairs without a listed route cannot have.
-    #[error("pairs without a route of their own have no other hash than `own`")]
     FallbackHash,
     /// A node whose name gives no id.
-    #[error("the name of node `{node}` does not end in a number from 0 to 65535, its id in that simulator")]
     NoNumber {
         /// The node.
         node: String,
     },
     /// Two nodes whose names give the same id.
-    #[error("the nodes `{a}` and `{b}` both have the number {number}, which is their id in that simulator")]
     SameNumber {
         /// One node.
         a: String,
@@ -143,7 +127,6 @@ pub enum RoutingError {
         number: u16,
     },
     /// Two links between the same switches, of which that simulator's tables know one.
-    #[error("two links connect `{a}` and `{b}`: that simulator's routing knows one between two nodes")]
     ParallelLinks {
         /// One switch.
         a: String,
@@ -151,3 +134,105 @@ pub enum RoutingError {
         b: String,
     },
 }
+
+impl RoutingError {
+    /// The parameter of routing that is wrong, why, and what would be right. The key is empty if no single parameter is
+    /// wrong.
+    pub fn violation(&self) -> Violation {
+        use RoutingError as E;
+        let whole = |found: String, expected: &str| (String::new(), found, expected.to_string());
+        let hash = |found: String, expected: &str| ("hash".to_string(), found, expected.to_string());
+        let route = |route: &usize, found: String, expected: &str| {
+            (format!("routes.{route}"), found, expected.to_string())
+        };
+        let (key, found, expected) = match self {
+            E::Unreachable { from, to } => {
+                whole(format!("has no path from host `{from}` to host `{to}`"), "hosts that links connect")
+            }
+            E::TooLong { from, to } => whole(
+                format!("has a path from host `{from}` to host `{to}` of more links than can be counted"),
+                "at most 65534 links between switches",
+            ),
+            E::NoSuchNode { node } => whole(
+                format!("is asked for a path of node number {node}, which does not exist"),
+                "a host's number",
+            ),
+            E::NotAHost { node } => whole(
+                format!("is asked for a path of the switch `{node}`"),
+                "hosts, which alone send and receive",
+            ),
+            E::NotConnected { host } => whole(
+                format!("has the host `{host}` with no link or with several"),
+                "exactly one link for each host",
+            ),
+            E::SameHost { host } => {
+                whole(format!("is asked for a path from host `{host}` to itself"), "two different hosts")
+            }
+            E::TreeCount { trees, max } => {
+                ("trees".into(), format!("is {trees}"), format!("a number from 1 to {max}"))
+            }
+            E::TooManyRoots { roots, trees } => (
+                "roots".into(),
+                format!("has {roots} switches for {trees} trees"),
+                format!("at most one for each tree, or `trees = {roots}`"),
+            ),
+            E::UnknownNode { key, name, nearest } => (
+                dotted(key),
+                format!("names the unknown node `{name}`"),
+                format!("a node of the topology{nearest}"),
+            ),
+            E::WrongKind { key, name, expected } => {
+                (dotted(key), format!("names `{name}`, which is no {expected}"), format!("a {expected}"))
+            }
+            E::NotLinked { route: r, a, b } => {
+                let found = format!("goes from `{a}` to `{b}`, which no link connects");
+                route(r, found, "every switch of the path in `via`")
+            }
+            E::Loop { route: r, switch } => route(r, format!("passes `{switch}` twice"), "each switch once"),
+            E::DuplicateRoute { route: r, from, to } => {
+                route(r, format!("is a second route from `{from}` to `{to}`"), "one")
+            }
+            E::Unneeded { key, why } => {
+                (key.to_string(), format!("has no meaning {why}"), "no such key".into())
+            }
+            E::NotAFatTree { why } => {
+                let expected = "`fat_tree` or `leaf_spine` in [topology], or another routing";
+                ("name".into(), format!("is `d_mod_k`, which needs a fat-tree: {why}"), expected.into())
+            }
+            E::FallbackHash => {
+                ("fallback.hash".into(), "is not `own`".into(), "`hash` under `name = \"ecmp\"` alone".into())
+            }
+            E::NoNumber { node } => hash(
+                format!(
+                    "is `ns3_hpcc`, which needs a number at the end of each node's name, and `{node}` has none"
+                ),
+                "names such as \"h0\", with a number from 0 to 65535",
+            ),
+            E::SameNumber { a, b, number } => hash(
+                format!("is `ns3_hpcc`, which takes {number} for the id of both `{a}` and `{b}`"),
+                "a number of its own at the end of each node's name",
+            ),
+            E::ParallelLinks { a, b } => hash(
+                format!(
+                    "is `ns3_hpcc`, which knows one link between two switches, and `{a}` and `{b}` have two"
+                ),
+                "one, or `hash = \"own\"`",
+            ),
+        };
+        Violation::new(key, found, expected)
+    }
+}
+
+/// A key with dots in place of brackets.
+fn dotted(key: &str) -> String {
+    key.replace('[', ".").replace(']', "")
+}
+
+impl fmt::Display for RoutingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let violation = self.violation();
+        if violation.key.is_empty() { write!(f, "routing {violation}") } else { violation.fmt(f) }
+    }
+}
+
+impl std::error::Error for RoutingError {}

@@ -1,7 +1,9 @@
-//! What can be set of routing.
+//! The parameters of routing.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use xoff_engine::Violation;
 
 use super::RoutingError;
 
@@ -29,7 +31,7 @@ impl Routing {
     /// The names of all kinds of routing.
     pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
 
-    /// The routing called `name`, its parameters read from `source`; none where there is no such routing.
+    /// The routing called `name`, its parameters read from `source`; `None` if there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
         match name {
             "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
@@ -46,6 +48,20 @@ impl Routing {
             Routing::SpanningTrees(_) | Routing::DModK(_) => {}
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
+    }
+    /// What is wrong with the parameters on any topology. [`super::Router::new`] compares them with one.
+    pub fn validate(&self) -> Vec<Violation> {
+        let found = match self {
+            Routing::Ecmp(ecmp) => ecmp.check().err().map(|error| error.violation()),
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) if fallback.hash != EcmpHash::Own => {
+                Some(RoutingError::FallbackHash.violation())
+            }
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
+                fallback.check().err().map(|error| error.violation().inside("fallback"))
+            }
+            Routing::SpanningTrees(_) | Routing::DModK(_) => None,
+        };
+        found.into_iter().collect()
     }
     /// Its name in scenarios.
     pub fn name(&self) -> &'static str {
@@ -65,8 +81,8 @@ pub enum EcmpHash {
     /// xoff's own, from the scenario's seed; any names of nodes.
     #[default]
     Own,
-    /// That of the ns-3 HPCC simulator, to take the same paths as there: MurmurHash3 of addresses and ports. Each
-    /// node's name ends in a number of its own, its id there.
+    /// That of the ns-3 HPCC simulator, for the same paths as in that simulator: MurmurHash3 of addresses and ports. Each
+    /// node's name ends in a number of its own, its id in that simulator.
     Ns3Hpcc,
 }
 
@@ -88,7 +104,7 @@ pub enum PathChoice {
 #[serde(default, deny_unknown_fields)]
 pub struct Ecmp {
     /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
-    /// simulator, for the same paths as there; then each node's name ends in a number of its own, its id there.
+    /// simulator, for the same paths as in that one; then each node's name ends in a number of its own, its id there.
     pub hash: EcmpHash,
     /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
     /// addresses. Default true.
@@ -107,7 +123,7 @@ pub struct Ecmp {
 const DST_PORT: u16 = 100;
 
 impl Ecmp {
-    /// Whether ACKs are sure to take their data's path backwards.
+    /// Whether ACKs always take their data's path backwards.
     pub fn is_symmetric(&self) -> bool {
         self.hash == EcmpHash::Own && self.symmetric.unwrap_or(true)
     }
@@ -146,7 +162,7 @@ impl Ecmp {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpanningTrees {
-    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 one of its own.
+    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 a tree of its own.
     pub trees: u32,
     /// Names of the switches at which the trees are rooted, in turn; without them, the switches of the highest
     /// tier, evenly chosen.
@@ -165,11 +181,11 @@ impl Default for SpanningTrees {
 pub struct StaticRoutes {
     /// The listed paths.
     pub routes: Vec<StaticRoute>,
-    /// What the pairs that are not listed use.
+    /// Routing of the pairs that are not listed.
     pub fallback: Ecmp,
 }
 
-/// A path from one host to another. It holds for the way back too, unless that is listed on its own.
+/// A path from one host to another. It also holds for the opposite direction, unless that direction is listed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StaticRoute {
@@ -177,13 +193,13 @@ pub struct StaticRoute {
     pub from: String,
     /// Name of the receiving host.
     pub to: String,
-    /// Names of all switches on the way, from the sender's to the receiver's. Of parallel links between two of
+    /// Names of all switches on the path, from the sender's to the receiver's. Of parallel links between two of
     /// them, the flow's hash picks one.
     pub via: Vec<String>,
 }
 
-/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): packets to one host meet at one
-/// switch of the top, whoever sends them. No parameters.
+/// D-mod-k, InfiniBand's static routing in fat-trees (Zahavi 2010; TCD, section 5.2.2): all packets to one host pass
+/// one switch of the top tier, whoever sends them. No parameters.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DModK {}

@@ -45,7 +45,7 @@ impl Trees {
         let trees = params.trees;
         let most = MAX_TREES.min(MAX_TREE_ENTRIES / graph.len().max(1) as u32);
         if trees == 0 || trees > most {
-            return Err(RoutingError::TreeCount { trees, most });
+            return Err(RoutingError::TreeCount { trees, max: most });
         }
         let roots = roots(topology, graph, params)?;
         let mut used = vec![0u32; topology.links.len()];

@@ -19,7 +19,7 @@ impl Adjacency {
         let node = node as usize;
         &self.ports[self.start[node] as usize..self.start[node + 1] as usize]
     }
-    /// A host's port: the only one of the node; none where it has another number of them.
+    /// A host's port, the only port of the node; `None` if the node has no port or several.
     pub fn host_port(&self, host: NodeId) -> Option<PortId> {
         match self.ports_of(host) {
             [port] => Some(*port),
@@ -48,8 +48,8 @@ impl Topology {
         Adjacency { start, ports }
     }
 
-    /// A port's name, by its node and its peer's: `switch1->switch2`, with `#2` at the second of parallel links,
-    /// `#3` at the third. Looks at every link before it; for all names see [`Topology::port_names`].
+    /// A port's name, by its node and its peer's: `switch1->switch2`, with `#2` for the second of parallel links and
+    /// `#3` for the third. Searches all links before it; for all names see [`Topology::port_names`].
     pub fn port_name(&self, port: PortId) -> String {
         let link = (port / 2) as usize;
         let ends = |l: usize| self.ends(l);

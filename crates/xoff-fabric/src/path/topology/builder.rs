@@ -6,11 +6,11 @@ use super::error::TopologyError;
 use super::validate::check_size;
 use super::{Link, Node, NodeId, NodeKind, Topology};
 
-/// A topology in the making. Nodes and links are numbered in the order in which they are added.
+/// A topology that is being built. Nodes and links are numbered in the order in which they are added.
 pub(super) struct Builder(Topology);
 
 impl Builder {
-    /// A builder for so many nodes and links, refused before any memory is taken where they exceed the caps.
+    /// A builder for so many nodes and links, refused before any memory is taken if they exceed the maximum.
     pub(super) fn new(nodes: u128, links: u128) -> Result<Builder, TopologyError> {
         check_size(nodes, links)?;
         Ok(Builder(Topology {
@@ -34,7 +34,7 @@ impl Builder {
         id
     }
 
-    /// Adds a link that is alike in both directions.
+    /// Adds a link with the same rate and delay in both directions.
     pub(super) fn link(&mut self, a: NodeId, b: NodeId, rate: Rate, delay: Time) {
         self.0.links.push(Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay });
     }
@@ -64,7 +64,7 @@ impl Builder {
     }
 }
 
-/// Refuses a count below `least`.
-pub(super) fn at_least(key: &'static str, got: u32, least: u32) -> Result<(), TopologyError> {
-    if got < least { Err(TopologyError::TooFew { key, got, least }) } else { Ok(()) }
+/// Refuses a count below `min`.
+pub(super) fn at_least(key: &'static str, got: u32, min: u32) -> Result<(), TopologyError> {
+    if got < min { Err(TopologyError::TooFew { key, got, min }) } else { Ok(()) }
 }

@@ -4,13 +4,13 @@
 //! `receiver0` on the last; flow1 starts at `sender1`, on the switch where it joins. All links have the same rate,
 //! so the only port that can be offered more than it sends is the first one that both flows share:
 //! - `first`: `sender1` on `switch1`, congestion at `switch1->switch2`;
-//! - `middle`: `sender1` on the middle switch, of two the one nearer to `sender0`; with three switches, congestion
+//! - `middle`: `sender1` on the middle switch, or on the nearer one to `sender0` of the two in the middle; with three switches, congestion
 //!   at `switch2->switch3`;
 //! - `last`: `sender1` on the last switch, congestion at its port to `receiver0`.
 //!
 //! The figure's text does not say where flow1 ends. Here it ends at a receiver of its own, `receiver1` on the last
-//! switch, where congestion is meant to be ahead of the last hop: the last hops then carry one flow each and
-//! cannot congest even for a moment. Where it is meant to be at the last hop, both flows end at `receiver0`.
+//! switch, if congestion is to be ahead of the last hop: the last hops then carry one flow each and cannot congest
+//! even for a moment. If congestion is to be at the last hop, both flows end at `receiver0`.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -60,12 +60,12 @@ impl TopologyKind for Chain {
     const SOURCE: &'static str = "FNCC, Section 5.4, Fig. 11";
 
     fn build(&self) -> Result<Topology, TopologyError> {
-        let (least, join, receivers) = match self.join {
+        let (min, join, receivers) = match self.join {
             Join::First => (2, 1, 2),
             Join::Middle => (3, self.switches.div_ceil(2), 2),
             Join::Last => (1, self.switches, 1),
         };
-        at_least("switches", self.switches, least)?;
+        at_least("switches", self.switches, min)?;
         let (hosts, switches) = (2 + receivers, self.switches);
         let nodes = u128::from(hosts) + u128::from(switches);
         let mut b = Builder::new(nodes, nodes - 1)?;

@@ -1,33 +1,29 @@
 //! What can be wrong with a topology.
 
-use xoff_engine::{Rate, Time};
+use std::fmt;
 
-use super::names::Nearest;
+use xoff_engine::{Nearest, Rate, Time, Violation};
+
 use super::validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
 
 /// Why a topology is refused.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TopologyError {
-    /// A count below the least that makes sense.
-    #[error("`{key}` is {got}: at least {least} needed")]
+    /// A count below its minimum.
     TooFew {
         /// The parameter.
         key: &'static str,
         /// Its value.
         got: u32,
-        /// The least.
-        least: u32,
+        /// The minimum.
+        min: u32,
     },
     /// A fat-tree's switches must have an even number of ports.
-    #[error("`k` is {k}: a fat-tree needs an even number of ports per switch, at least 2")]
     Arity {
         /// Ports per switch, as asked for.
         k: u32,
     },
-    /// More than the caps allow.
-    #[error(
-        "{nodes} nodes and {links} links asked for: at most {MAX_NODES} nodes and {MAX_LINKS} links possible"
-    )]
+    /// More nodes or links than the maximum.
     TooLarge {
         /// Nodes asked for.
         nodes: u128,
@@ -35,7 +31,6 @@ pub enum TopologyError {
         links: u128,
     },
     /// A link's rate is zero or beyond any real one.
-    #[error("rate {rate} from `{from}` to `{to}`: must be between 1bps and {MAX_RATE}")]
     Rate {
         /// Where the direction begins.
         from: String,
@@ -45,7 +40,6 @@ pub enum TopologyError {
         rate: Rate,
     },
     /// A link's delay is beyond any real one.
-    #[error("delay {delay} from `{from}` to `{to}`: must be at most {MAX_DELAY}")]
     Delay {
         /// Where the direction begins.
         from: String,
@@ -55,7 +49,6 @@ pub enum TopologyError {
         delay: Time,
     },
     /// A link names a node that does not exist.
-    #[error("links[{link}].{end} names the unknown node `{name}`{nearest}")]
     UnknownNode {
         /// The link's place in the list, from 0.
         link: usize,
@@ -67,7 +60,6 @@ pub enum TopologyError {
         nearest: Nearest,
     },
     /// A link's end is not the index of a node.
-    #[error("link {link} ends at node number {node}: there are {nodes} nodes")]
     NoSuchNode {
         /// The link's index.
         link: usize,
@@ -77,19 +69,16 @@ pub enum TopologyError {
         nodes: usize,
     },
     /// Two nodes have the same name.
-    #[error("the node name `{name}` is used twice")]
     DuplicateNode {
         /// The name.
         name: String,
     },
     /// A node's name is empty.
-    #[error("node number {node} has an empty name")]
     EmptyName {
         /// The node's index.
         node: usize,
     },
     /// A link from a node to itself.
-    #[error("links[{link}] connects `{name}` to itself")]
     SelfLoop {
         /// The link's index.
         link: usize,
@@ -97,7 +86,6 @@ pub enum TopologyError {
         name: String,
     },
     /// A host with no link, or with several.
-    #[error("host `{host}` has {links} links: a host has exactly one")]
     HostLinks {
         /// The host.
         host: String,
@@ -105,10 +93,8 @@ pub enum TopologyError {
         links: usize,
     },
     /// A network in which nobody sends.
-    #[error("the network has no hosts")]
     NoHosts,
     /// Two hosts without a path between them.
-    #[error("no path connects the hosts `{a}` and `{b}`")]
     Disconnected {
         /// One host.
         a: String,
@@ -116,19 +102,16 @@ pub enum TopologyError {
         b: String,
     },
     /// A graph in a file that was not read before the topology was built.
-    #[error("the graph in `{file}` was not read")]
     Unread {
         /// The file.
         file: String,
     },
     /// A graph that names a file and lists nodes or links as well.
-    #[error("`file = \"{file}\"` excludes `nodes`, `hosts`, `switches` and `links` beside it")]
     FileAndLists {
         /// The file.
         file: String,
     },
     /// A graph's file that cannot be read.
-    #[error("cannot read the graph in `{file}`: {reason}")]
     File {
         /// The file.
         file: String,
@@ -136,9 +119,103 @@ pub enum TopologyError {
         reason: String,
     },
     /// A graph's text that is no graph.
-    #[error("the text is no graph: {reason}")]
     Text {
         /// What the parser said.
         reason: String,
     },
 }
+
+impl TopologyError {
+    /// The parameter of the topology that is wrong, why, and what would be right. The key is empty if no single parameter
+    /// is wrong.
+    pub fn violation(&self) -> Violation {
+        use TopologyError as E;
+        let (key, found, expected) = match self {
+            E::TooFew { key, got, min } => (key.to_string(), format!("is {got}"), format!("at least {min}")),
+            E::Arity { k } => {
+                let even = k.saturating_add(1).clamp(2, 1024) & !1;
+                let expected = format!("an even number of ports per switch, such as {even}");
+                ("k".into(), format!("is {k}"), expected)
+            }
+            E::TooLarge { nodes, links } => (
+                String::new(),
+                format!("makes {nodes} nodes and {links} links"),
+                format!("at most {MAX_NODES} nodes and {MAX_LINKS} links"),
+            ),
+            E::Rate { from, to, rate } => (
+                String::new(),
+                format!("has the rate {rate} on `{from}->{to}`"),
+                format!("a rate from 1bps to {MAX_RATE}"),
+            ),
+            E::Delay { from, to, delay } => (
+                String::new(),
+                format!("has the delay {delay} on `{from}->{to}`"),
+                format!("at most {MAX_DELAY}"),
+            ),
+            E::UnknownNode { link, end, name, nearest } => (
+                format!("links.{link}.{end}"),
+                format!("names the unknown node `{name}`"),
+                format!("a name from `nodes`, `hosts` or `switches`{nearest}"),
+            ),
+            E::NoSuchNode { link, node, nodes } => (
+                format!("links.{link}"),
+                format!("ends at node number {node}"),
+                format!("a number below {nodes}, the number of nodes"),
+            ),
+            E::DuplicateNode { name } => (
+                String::new(),
+                format!("has two nodes called `{name}`"),
+                "a name of its own for each node".into(),
+            ),
+            E::EmptyName { node } => (
+                String::new(),
+                format!("has an empty name, that of node number {node}"),
+                "a name such as \"host0\"".into(),
+            ),
+            E::SelfLoop { link, name } => (
+                format!("links.{link}"),
+                format!("connects `{name}` to itself"),
+                "two different nodes".into(),
+            ),
+            E::HostLinks { host, links } => (
+                String::new(),
+                format!("has the host `{host}` with {links} links"),
+                "exactly one link for each host, to a switch or to another host".into(),
+            ),
+            E::NoHosts => {
+                (String::new(), "has no hosts".into(), "`hosts = [...]` or nodes of the kind \"host\"".into())
+            }
+            E::Disconnected { a, b } => (
+                String::new(),
+                format!("has no path between the hosts `{a}` and `{b}`"),
+                "links between the switches that connect all hosts".into(),
+            ),
+            E::Unread { file } => {
+                ("file".into(), format!("names `{file}`, which was not read"), "the graph itself".into())
+            }
+            E::FileAndLists { file } => (
+                "file".into(),
+                format!("names `{file}`, and nodes or links are listed as well"),
+                "either `file`, or `nodes`, `hosts`, `switches` and `links`".into(),
+            ),
+            E::File { file, reason } => (
+                "file".into(),
+                format!("names `{file}`, which cannot be read: {}", reason.trim_end()),
+                "a TOML or JSON file with nodes and links, named relative to the scenario".into(),
+            ),
+            E::Text { reason } => {
+                (String::new(), format!("is no graph: {reason}"), "TOML or JSON with nodes and links".into())
+            }
+        };
+        Violation::new(key, found, expected)
+    }
+}
+
+impl fmt::Display for TopologyError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let violation = self.violation();
+        if violation.key.is_empty() { write!(f, "the topology {violation}") } else { violation.fmt(f) }
+    }
+}
+
+impl std::error::Error for TopologyError {}

@@ -20,9 +20,9 @@ use super::{NodeKind, Topology, TopologyError};
 pub struct FatTree {
     /// Ports per switch: even, at least 2.
     pub k: u32,
-    /// Hosts on each edge switch; without it, k/2. More of them oversubscribe the edge by as much.
+    /// Hosts on each edge switch; without it, k/2. More hosts oversubscribe the edge.
     pub hosts_per_edge: Option<u32>,
-    /// Rate of the links for which none is given below, in bits a second.
+    /// Rate of the links that have no rate of their own below, in bits a second.
     pub rate: Rate,
     /// Rate between hosts and edge switches, in bits a second; without it, `rate`.
     pub host_rate: Option<Rate>,
@@ -30,7 +30,7 @@ pub struct FatTree {
     pub edge_rate: Option<Rate>,
     /// Rate between aggregation and core switches, in bits a second; without it, `rate`.
     pub core_rate: Option<Rate>,
-    /// Propagation delay of the links for which none is given below.
+    /// Propagation delay of the links that have no delay of their own below.
     pub delay: Time,
     /// Propagation delay between hosts and edge switches; without it, `delay`.
     pub host_delay: Option<Time>,

@@ -68,7 +68,7 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// The graph in a text of TOML or, where it begins with a brace, of JSON.
+    /// The graph in a text of TOML or, if the text begins with a brace, of JSON.
     pub fn from_text(text: &str) -> Result<Graph, TopologyError> {
         // No TOML document begins with a brace.
         let graph: Result<Graph, String> = if text.trim_start().starts_with('{') {
@@ -79,7 +79,7 @@ impl Graph {
         graph.map_err(|reason| TopologyError::Text { reason })
     }
 
-    /// The graph itself where it is listed; the one in its file, as `read` gives its text, where it names one.
+    /// The graph itself if it is listed; if it names a file, the graph in the text that `read` gives for that file.
     pub fn resolve(self, read: impl FnOnce(&str) -> Result<String, String>) -> Result<Graph, TopologyError> {
         let Some(file) = self.file else { return Ok(self) };
         if !(self.nodes.is_empty()
@@ -94,7 +94,7 @@ impl Graph {
         match Graph::from_text(&text) {
             Ok(Graph { file: Some(other), .. }) => Err(failed(
                 file,
-                format!("it refers to another file, `{other}`, where it must list nodes and links"),
+                format!("it refers to another file, `{other}`, and must list nodes and links"),
             )),
             Err(TopologyError::Text { reason }) => Err(failed(file, reason)),
             other => other,
@@ -115,7 +115,7 @@ impl Graph {
 }
 
 impl Topology {
-    /// Its nodes and links, listed in their order: what gives the same network again.
+    /// Its nodes and links, listed in their order, from which the same network can be built again.
     pub fn listed(&self) -> Graph {
         let name = |node: NodeId| self.nodes[node as usize].name.clone();
         let kind = |kind| match kind {
@@ -155,7 +155,7 @@ impl TopologyKind for Graph {
         let mut b = Builder::new(nodes as u128, self.links.len() as u128)?;
         let mut by_name: HashMap<&str, NodeId> = HashMap::with_capacity(nodes);
         for (name, kind) in self.all_nodes() {
-            // Of two nodes with one name either will do here: validation refuses them.
+            // Two nodes with one name are refused by the validation below.
             by_name.insert(name, b.node(name.to_string(), kind));
         }
         let find = |link: usize, end: char, name: &str| {

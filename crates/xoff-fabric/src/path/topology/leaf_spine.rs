@@ -23,13 +23,13 @@ pub struct LeafSpine {
     pub hosts_per_leaf: u32,
     /// Parallel links between each leaf and each spine; at least 1.
     pub links_per_pair: u32,
-    /// Rate of the links for which none is given below, in bits a second.
+    /// Rate of the links that have no rate of their own below, in bits a second.
     pub rate: Rate,
     /// Rate between hosts and leaves, in bits a second; without it, `rate`.
     pub host_rate: Option<Rate>,
     /// Rate between leaves and spines, in bits a second; without it, `rate`.
     pub spine_rate: Option<Rate>,
-    /// Propagation delay of the links for which none is given below.
+    /// Propagation delay of the links that have no delay of their own below.
     pub delay: Time,
     /// Propagation delay between hosts and leaves; without it, `delay`.
     pub host_delay: Option<Time>,

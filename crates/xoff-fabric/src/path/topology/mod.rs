@@ -1,4 +1,4 @@
-//! The graph of hosts, switches and links, and the topologies that can be asked for by name.
+//! The graph of hosts, switches and links, and the topologies with a name in scenarios.
 
 mod adjacency;
 mod builder;

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Topology, TopologyError};
 
-/// The parameters of one kind of topology; the type itself is what a scenario's table is read into.
+/// The parameters of one kind of topology; a scenario's table is read into this type.
 pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + Default {
     /// Name in scenarios.
     const NAME: &'static str;
@@ -40,6 +40,12 @@ macro_rules! topologies {
         #[serde(tag = "name", rename_all = "snake_case")]
         pub enum AnyTopology { $($(#[$doc])* $variant($params)),* }
 
+        $(impl From<$params> for AnyTopology {
+            fn from(params: $params) -> AnyTopology {
+                AnyTopology::$variant(params)
+            }
+        })*
+
         /// Every kind of topology, in the order of the registry.
         pub fn catalogue() -> Vec<TopologyInfo> {
             vec![$(TopologyInfo {
@@ -55,7 +61,7 @@ macro_rules! topologies {
             /// The names of all kinds of topology.
             pub const NAMES: &'static [&'static str] = &[$(<$params as TopologyKind>::NAME),*];
 
-            /// The topology called `name`, its parameters read from `source`; none where there is no such
+            /// The topology called `name`, its parameters read from `source`; `None` if there is no such
             /// topology.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as TopologyKind>::NAME {

@@ -1,4 +1,4 @@
-//! What every topology must fulfil, whoever made it.
+//! What every topology must fulfil.
 
 use std::collections::HashSet;
 
@@ -8,18 +8,18 @@ use super::adjacency::Adjacency;
 use super::error::TopologyError;
 use super::{Node, NodeKind, Topology};
 
-/// The most nodes of a topology.
+/// Maximum number of nodes of a topology.
 pub const MAX_NODES: u32 = 2_000_000;
-/// The most links of a topology.
+/// Maximum number of links of a topology.
 pub const MAX_LINKS: u32 = 10_000_000;
-/// The highest rate of a link: beyond every announced Ethernet and InfiniBand rate.
+/// Maximum rate of a link: beyond every announced Ethernet and InfiniBand rate.
 pub const MAX_RATE: Rate = Rate(10_000_000_000_000);
-/// The longest propagation delay of a link: ten light seconds, far beyond any cable, and short enough that sums
+/// Maximum propagation delay of a link: ten light seconds, far beyond any cable, and short enough that sums
 /// along the longest path fit into [`Time`].
 pub const MAX_DELAY: Time = Time(10_000_000_000_000);
 
-/// Refuses more nodes or links than the caps. The counts are 128 bits wide, so that products of three 32-bit
-/// parameters are exact and the message names what was asked for.
+/// Refuses more nodes or links than the maximum. The counts are 128 bits wide, so that products of three 32-bit
+/// parameters are exact and the message names the numbers that were asked for.
 pub(super) fn check_size(nodes: u128, links: u128) -> Result<(), TopologyError> {
     if nodes > u128::from(MAX_NODES) || links > u128::from(MAX_LINKS) {
         return Err(TopologyError::TooLarge { nodes, links });
@@ -90,7 +90,7 @@ impl Topology {
                 return Err(TopologyError::HostLinks { host: self.nodes[host as usize].name.clone(), links });
             }
         }
-        // A host with one link forwards nothing even in a plain search, so hosts need no care here.
+        // A host with one link forwards nothing even in a plain search, so the search needs no special case for hosts.
         let reached = self.distances(&adjacency, &[first]);
         match hosts.iter().find(|&&h| reached[h as usize] == u32::MAX) {
             None => Ok(()),
@@ -101,7 +101,7 @@ impl Topology {
         }
     }
 
-    /// Links from the nearest of `sources` to every node; `u32::MAX` where there is no way.
+    /// Links from the nearest of `sources` to every node; `u32::MAX` if there is no path.
     fn distances(&self, adjacency: &Adjacency, sources: &[u32]) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.nodes.len()];
         let mut queue = sources.to_vec();

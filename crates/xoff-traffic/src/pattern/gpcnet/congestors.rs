@@ -4,10 +4,10 @@ use xoff_engine::Time;
 
 use super::{CongestorKernel, Gpcnet};
 use crate::closed_loop::{Milestone, Waiter};
-use crate::pattern::collective;
+use crate::pattern::collective::phases;
 use crate::pattern::processes::{Process, Program};
 
-/// A request for a get: what InfiniBand's extended transport header of an RDMA read takes.
+/// A request for a get: the size of InfiniBand's extended transport header of an RDMA read.
 pub(super) const REQUEST: u64 = 16;
 
 impl Gpcnet {
@@ -46,14 +46,14 @@ impl Gpcnet {
     }
 
     fn exchange(&self, program: &mut Program<'_>, ranks: &mut [Process]) {
-        let phases = collective::all_to_all(ranks.len(), self.congestor_size.0);
+        let phases = phases::all_to_all(ranks.len(), self.congestor_size.0);
         for iteration in 0..self.congestor_iterations {
             program.iteration = iteration;
             phases.iter().for_each(|phase| program.phase(ranks, phase));
         }
     }
 
-    /// Each process but the first sends to it, `pause` after the last ACK of what it sent before.
+    /// Each process but the first sends to it, `pause` after the last ACK of its message before.
     fn incast(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
         for rank in &ranks[1..] {
             let (mut before, mut delay) = (Milestone::Step(rank.at), Time::ZERO);

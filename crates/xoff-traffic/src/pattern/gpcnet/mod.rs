@@ -1,16 +1,16 @@
-//! GPCNeT's load test: processes that make congestion, and processes that measure what it does to them.
+//! GPCNeT's load test: processes that cause congestion, and processes that measure its effect on them.
 //!
 //! After the benchmark itself, version 1.3 (S. Chunduri et al., "GPCNeT: Designing a Benchmark Suite for Inducing and
-//! Measuring Contention in HPC Networks", SC 2019, and its published code). All processes of it are closed loops.
+//! Measuring Contention in HPC Networks", SC 2019, and its published code). All its processes are closed loops.
 //!
 //! **Placement.** The hosts are shuffled; 80 % of them, rounded down, run congestors, the rest the tests. Process i of each
-//! host belongs to slice i, and what processes do together they do within a slice: so no message stays within a host. The
+//! host belongs to slice i, and processes communicate within a slice: so no message stays within a host. The
 //! congestors' hosts are shuffled once more and given the kernels in turn; it is the same for all slices, so that the
 //! processes of a host run one kernel, and all slices' incasts go to one host.
 //!
 //! **Tests.** `latency` and `bandwidth` go around random rings, of which each slice has its own: a process exchanges with
 //! its two neighbours. `latency` sends each a message of 8 B; its result is half the time until all is there. `bandwidth`
-//! keeps 8 messages of 128 KiB to each neighbour under way, waits for all of them and for a barrier of the slice; its result
+//! keeps 8 messages of 128 KiB to each neighbour in flight, waits for all of them and for a barrier of the slice; its result
 //! is the 16 messages over the time. `allreduce` sums 8 B over the slice. A barrier of all processes comes before each ring
 //! and test.
 //!
@@ -18,13 +18,13 @@
 //! `put_incast` all send 4 KiB to the first process of the slice, in `get_broadcast` they read it from there. They go on
 //! while the tests run.
 //!
-//! Readings. A process goes on `overhead` after what it waits for has come: matching and software. One-sided operations
-//! need no matching and have none: the target's NIC answers a get by itself. A short message is out of its sender's hands
-//! at once, a longer one with its last ACK (`eager`); but in an incast each sender waits for its ACK before it sends again,
+//! Readings. A process continues `overhead` after the arrival of what it waits for: matching and software. One-sided operations
+//! need no matching and have no overhead: the target's NIC answers a get by itself. A sender does not wait for a short
+//! message, and waits for the last ACK of a longer one (`eager`); but in an incast each sender waits for its ACK before it sends again,
 //! as buffers of finite size make it. A request for a get takes 16 B (what InfiniBand's RDMA read carries), and a barrier
 //! sends 8 B a message by dissemination. The allreduce is by recursive doubling, which MPI libraries use for small vectors.
 //! The barrier of all processes goes over hosts: the processes of a host meet, then one of them goes through a barrier of
-//! all hosts, then it lets the others go on.
+//! all hosts, then the others continue.
 
 mod congestors;
 mod victims;
@@ -33,7 +33,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Time};
 
-use super::allreduce::{check_processes, check_time, one, yes};
+use super::collective::{check_processes, check_time, one, yes};
 use super::processes::Program;
 use super::{Common, Params, common};
 use crate::draw;
@@ -46,7 +46,7 @@ use crate::sizes;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Gpcnet {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -87,7 +87,7 @@ pub struct Gpcnet {
     /// Random rings of the latency and bandwidth tests; 30 in GPCNeT.
     #[serde(default = "rings")]
     pub rings: u32,
-    /// Iterations of the latency test on each ring; 200 in GPCNeT, after as many that it leaves out.
+    /// Iterations of the latency test on each ring; 200 in GPCNeT, after 200 that do not count.
     #[serde(default = "latency_iterations")]
     pub latency_iterations: u32,
     /// Payload of the latency test's messages.
@@ -99,7 +99,7 @@ pub struct Gpcnet {
     /// Payload of the bandwidth test's messages.
     #[serde(default = "bandwidth_size")]
     pub bandwidth_size: Bytes,
-    /// The bandwidth test's messages to each neighbour that are under way at a time.
+    /// The bandwidth test's messages to each neighbour that are in flight at a time.
     #[serde(default = "bandwidth_outstanding")]
     pub bandwidth_outstanding: u32,
     /// Iterations of the allreduce test; 200 in GPCNeT.
@@ -108,10 +108,10 @@ pub struct Gpcnet {
     /// What the allreduce test sums.
     #[serde(default = "eight")]
     pub allreduce_size: Bytes,
-    /// Time from the arrival of a two-sided message to what its receiver does next, for matching and software.
+    /// Time from the arrival of a two-sided message to the receiver's next action, for matching and software.
     #[serde(default = "overhead")]
     pub overhead: Time,
-    /// Two-sided messages up to this size count as sent at once, longer ones with their last ACK.
+    /// Two-sided messages up to this size count as sent immediately, longer ones with their last ACK.
     #[serde(default = "eager")]
     pub eager: Bytes,
 }
@@ -149,7 +149,7 @@ pub enum VictimTest {
     Latency,
     /// Random ring, two-sided bandwidth with a barrier.
     Bandwidth,
-    /// Allreduce of each slice, all at once.
+    /// Allreduce in all slices at the same time.
     Allreduce,
 }
 
@@ -207,7 +207,7 @@ struct Placement {
 }
 
 impl Gpcnet {
-    /// Which hosts do what; the same whether congestors run or not, and whatever the tests.
+    /// The placement of processes on hosts. It depends neither on the tests nor on whether congestors run.
     fn placement(&self, scope: &Scope<'_>) -> Result<Placement, Misfit> {
         let mut hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
         let (count, kernels) = (hosts.len(), self.congestor_kernels.len());
@@ -254,7 +254,7 @@ impl Gpcnet {
         if (1..self.tests.len()).any(|i| self.tests[..i].contains(&self.tests[i])) {
             return Err(Fault::bounds("a list with a test twice", "each test once").at("tests"));
         }
-        for (count, most, key) in [
+        for (count, max, key) in [
             (self.congestor_iterations, 1_000_000, "congestor_iterations"),
             (self.rings, 1_000, "rings"),
             (self.latency_iterations, 1_000_000, "latency_iterations"),
@@ -262,8 +262,8 @@ impl Gpcnet {
             (self.bandwidth_outstanding, 1_000, "bandwidth_outstanding"),
             (self.allreduce_iterations, 1_000_000, "allreduce_iterations"),
         ] {
-            if !(1..=most).contains(&count) {
-                return Err(Fault::bounds(count, format!("a number from 1 to {most}")).at(key));
+            if !(1..=max).contains(&count) {
+                return Err(Fault::bounds(count, format!("a number from 1 to {max}")).at(key));
             }
         }
         for (size, key) in [

@@ -4,7 +4,7 @@ use xoff_engine::Time;
 
 use super::{Gpcnet, Placement, VictimTest};
 use crate::closed_loop::{Milestone, Waiter};
-use crate::pattern::collective::{self, Message, Phase, messages};
+use crate::pattern::collective::phases::{self, Message, Phase, messages};
 use crate::pattern::processes::{Process, Program};
 
 /// A message of a barrier.
@@ -37,11 +37,9 @@ impl Gpcnet {
             VictimTest::Latency => (vec![neighbours(ring, self.latency_size.0, 1)], vec![]),
             VictimTest::Bandwidth => {
                 let exchange = neighbours(ring, self.bandwidth_size.0, self.bandwidth_outstanding);
-                (vec![exchange], collective::barrier(ring.len(), BARRIER))
+                (vec![exchange], phases::barrier(ring.len(), BARRIER))
             }
-            VictimTest::Allreduce => {
-                (collective::recursive_doubling(ring.len(), self.allreduce_size.0), vec![])
-            }
+            VictimTest::Allreduce => (phases::recursive_doubling(ring.len(), self.allreduce_size.0), vec![]),
         }
     }
 
@@ -54,10 +52,10 @@ impl Gpcnet {
         }
     }
 
-    /// All messages of the tests among so many hosts.
+    /// The number of messages of the tests among `hosts` hosts.
     pub(super) fn victim_messages(&self, hosts: usize) -> u128 {
         let ring: Vec<usize> = (0..hosts).collect();
-        let barrier = messages(&collective::barrier(hosts, BARRIER));
+        let barrier = messages(&phases::barrier(hosts, BARRIER));
         let of = |test: &VictimTest| {
             let (rings, iterations) = self.loops(*test);
             let (phases, barriers) = self.iteration(*test, &ring);
@@ -97,7 +95,7 @@ impl Gpcnet {
         }
     }
 
-    /// The processes of each host meet, their first goes through a barrier of all hosts, and lets the others go on.
+    /// The processes of each host meet, the first of them takes part in a barrier of all hosts, and then all continue.
     fn barrier_of_all(&self, program: &mut Program<'_>, slices: &mut [Vec<Process>]) {
         program.kernel = program.sink.kernel("barrier");
         program.iteration = 0;
@@ -109,7 +107,7 @@ impl Gpcnet {
             }
             slices[0][host].at = met;
         }
-        for phase in collective::barrier(hosts, BARRIER) {
+        for phase in phases::barrier(hosts, BARRIER) {
             program.phase(&mut slices[0], &phase);
         }
         let (first, others) = slices.split_at_mut(1);

@@ -3,7 +3,7 @@
 use xoff_schemes::Signals;
 use xoff_schemes::int::MAX_INT_HOPS;
 
-use crate::settings::{FlowControl, Settings};
+use super::{FlowControl, Settings};
 
 /// Sizes on the wire, in bytes, with the scheme's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

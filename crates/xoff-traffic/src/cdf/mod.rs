@@ -1,121 +1,25 @@
 //! Flow-size distributions as piecewise-linear cumulative functions.
 //!
-//! A distribution is a list of points (bytes, probability that a flow is at most so long). Between two points sizes
+//! A distribution is a list of points (bytes, probability that a flow is at max so long). Between two points sizes
 //! are uniform, so that the inverse transform is a linear interpolation and the mean is the sum of the trapezoids
 //! `(p2 - p1) (x1 + x2) / 2`, as in the traffic generator of HPCC (Li et al., SIGCOMM 2019). Two points of one size
-//! make a vertical jump: that share of flows has exactly this size. So has the first point's probability where it is
+//! make a vertical jump: that share of flows has exactly this size. The same holds for the first point's probability if it is
 //! not zero.
 
+mod error;
+
 use std::borrow::Cow;
-use std::fmt;
 
 use xoff_engine::Stream;
 
 use crate::draw;
+pub use error::{CdfError, Place};
 
 /// The largest size that a point may have, in bytes: 2^50, which doubles hold exactly with room to multiply.
 pub const MAX_SIZE: f64 = (1u64 << 50) as f64;
 
 /// How far the last probability may be from 1 (from 100 in percent), relatively.
 const TOLERANCE: f64 = 1e-9;
-
-/// Where in a distribution an error is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
-    /// The n-th point of a list, counted from 1.
-    Point(usize),
-    /// The n-th line of a text, counted from 1.
-    Line(usize),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Place::Point(n) => write!(f, "point {n}"),
-            Place::Line(n) => write!(f, "line {n}"),
-        }
-    }
-}
-
-/// Why points are no distribution of sizes.
-#[derive(Clone, Debug, PartialEq, thiserror::Error)]
-pub enum CdfError {
-    /// No point at all.
-    #[error("there is no point: expected lines `SIZE PROBABILITY`")]
-    Empty,
-    /// One point only.
-    #[error("{0} is the only point: expected two or more")]
-    OnePoint(Place),
-    /// A line with another number of columns than two or three, or than the first.
-    #[error("{place} has {found} columns: expected {expected}")]
-    Columns {
-        /// Where.
-        place: Place,
-        /// Columns there.
-        found: usize,
-        /// Columns that would do.
-        expected: &'static str,
-    },
-    /// A column that is no number.
-    #[error("{place}: `{text}` is not a number")]
-    NotANumber {
-        /// Where.
-        place: Place,
-        /// What stands there.
-        text: String,
-    },
-    /// A size that is negative, not finite or above [`MAX_SIZE`].
-    #[error("{place}: the size {size} lies outside 0 to 2^50 bytes")]
-    Size {
-        /// Where.
-        place: Place,
-        /// In bytes.
-        size: f64,
-    },
-    /// A probability below 0, above 1 (100 in percent) or not a number.
-    #[error("{place}: the probability {probability} lies outside 0 to {most}")]
-    Probability {
-        /// Where.
-        place: Place,
-        /// As it stands there.
-        probability: f64,
-        /// 1, or 100 where the last point has 100.
-        most: f64,
-    },
-    /// A size smaller than the one before.
-    #[error("{place}: the size {size} is below {before} of the point before")]
-    SizeFalls {
-        /// Where.
-        place: Place,
-        /// In bytes.
-        size: f64,
-        /// Of the point before, in bytes.
-        before: f64,
-    },
-    /// A probability smaller than the one before.
-    #[error("{place}: the probability {probability} is below {before} of the point before")]
-    ProbabilityFalls {
-        /// Where.
-        place: Place,
-        /// As it stands there.
-        probability: f64,
-        /// Of the point before.
-        before: f64,
-    },
-    /// The last probability is neither 1 nor 100 (percent).
-    #[error(
-        "{place}: the last probability is {probability}: expected 1, or 100 where the points are in percent"
-    )]
-    LastNotOne {
-        /// Where.
-        place: Place,
-        /// As it stands there.
-        probability: f64,
-    },
-    /// Flows would have less than a byte on average.
-    #[error("the mean size is {0} bytes: expected 1 or more")]
-    Mean(f64),
-}
 
 /// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
@@ -125,7 +29,7 @@ pub struct SizeCdf {
 }
 
 impl SizeCdf {
-    /// A distribution from points (bytes, probability from 0 to 1, or to 100 where the last is 100).
+    /// A distribution from points (bytes, probability from 0 to 1, or to 100 if the last is 100).
     ///
     /// # Errors
     /// Any of [`CdfError`], naming the point.
@@ -180,15 +84,15 @@ impl SizeCdf {
         if count == 1 {
             return Err(CdfError::OnePoint(place(1)));
         }
-        let most = if (last / 100.0 - 1.0).abs() <= TOLERANCE { 100.0 } else { 1.0 };
+        let max = if (last / 100.0 - 1.0).abs() <= TOLERANCE { 100.0 } else { 1.0 };
         let mut before = (0.0, 0.0);
         for (i, &(size, probability)) in points.iter().enumerate() {
             let place = place(i + 1);
             if !(0.0..=MAX_SIZE).contains(&size) {
                 return Err(CdfError::Size { place, size });
             }
-            if !(0.0..=most * (1.0 + TOLERANCE)).contains(&probability) {
-                return Err(CdfError::Probability { place, probability, most });
+            if !(0.0..=max * (1.0 + TOLERANCE)).contains(&probability) {
+                return Err(CdfError::Probability { place, probability, max });
             }
             if size < before.0 {
                 return Err(CdfError::SizeFalls { place, size, before: before.0 });
@@ -198,11 +102,11 @@ impl SizeCdf {
             }
             before = (size, probability);
         }
-        if (last / most - 1.0).abs() > TOLERANCE {
+        if (last / max - 1.0).abs() > TOLERANCE {
             return Err(CdfError::LastNotOne { place: place(count), probability: last });
         }
         for point in &mut points {
-            point.1 = (point.1 / most).min(1.0);
+            point.1 = (point.1 / max).min(1.0);
         }
         points[count - 1].1 = 1.0;
         let cdf = SizeCdf { points: Cow::Owned(points) };
@@ -239,7 +143,7 @@ impl SizeCdf {
         self.moment(|a, b| (a * a + a * b + b * b) / 3.0)
     }
 
-    /// The share of flows of at most `size` bytes.
+    /// The share of flows of at max `size` bytes.
     pub fn probability(&self, size: f64) -> f64 {
         let after = self.points.partition_point(|&(x, _)| x <= size);
         let Some(&(x1, p1)) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };
@@ -323,10 +227,10 @@ mod tests {
         assert!(matches!(wrong("0 0\nnan 0.5\n9 1"), CdfError::Size { place, .. } if place == line(2)));
         assert!(matches!(wrong("0 0\n5 NaN\n9 1"), CdfError::Probability { place, .. } if place == line(2)));
         assert!(
-            matches!(wrong("0 0\n5 1.5\n9 1"), CdfError::Probability { place, most: 1.0, .. } if place == line(2))
+            matches!(wrong("0 0\n5 1.5\n9 1"), CdfError::Probability { place, max: 1.0, .. } if place == line(2))
         );
         assert!(
-            matches!(wrong("0 0\n5 101\n9 100"), CdfError::Probability { place, most: 100.0, .. } if place == line(2))
+            matches!(wrong("0 0\n5 101\n9 100"), CdfError::Probability { place, max: 100.0, .. } if place == line(2))
         );
         assert!(matches!(wrong("0 -0.1\n9 1"), CdfError::Probability { place, .. } if place == line(1)));
         assert!(matches!(wrong("10 0\n5 0.5\n9 1"), CdfError::SizeFalls { place, .. } if place == line(2)));

@@ -1,6 +1,6 @@
 //! Collective operations as phases of messages between ranks.
 //!
-//! A phase is what each rank does before it looks for what comes: it sends its messages, and then waits for those to it.
+//! In a phase each rank sends its messages of the phase, and then waits for the messages of the phase that are sent to it.
 //! Sources: R. Thakur, R. Rabenseifner and W. Gropp, "Optimization of Collective Communication Operations in MPICH"
 //! (IJHPCA 19:1, 2005), sections 4.4 and 4.5, for recursive doubling and Rabenseifner's algorithm; P. Patarasuk and X.
 //! Yuan, "Bandwidth Optimal All-reduce Algorithms for Clusters of Workstations" (JPDC 69:2, 2009), for the ring;
@@ -8,18 +8,18 @@
 
 /// A message from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Message {
-    pub(super) from: usize,
-    pub(super) to: usize,
-    /// In bytes; none is empty.
-    pub(super) size: u64,
+pub(in crate::pattern) struct Message {
+    pub(in crate::pattern) from: usize,
+    pub(in crate::pattern) to: usize,
+    /// Size in bytes, at least 1.
+    pub(in crate::pattern) size: u64,
 }
 
 /// The messages of a phase.
-pub(super) type Phase = Vec<Message>;
+pub(in crate::pattern) type Phase = Vec<Message>;
 
 /// The sum over phases.
-pub(super) fn messages(phases: &[Phase]) -> u128 {
+pub(in crate::pattern) fn messages(phases: &[Phase]) -> u128 {
     phases.iter().map(|phase| phase.len() as u128).sum()
 }
 
@@ -29,9 +29,9 @@ fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
     before(to) - before(from)
 }
 
-/// Ring allreduce: in N - 1 phases each rank sends a block to the next, which adds its own; in as many the sums go
+/// Ring allreduce: in N - 1 phases each rank sends a block to the next, which adds its own; in N - 1 more phases the sums go
 /// around. `size` must not be below N.
-pub(super) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
     let phase = |step: usize| {
         let message = |rank: usize| {
             // The block that came in the phase before; in the first each sends its own.
@@ -44,8 +44,8 @@ pub(super) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
     (0..2 * (ranks - 1)).map(phase).collect()
 }
 
-/// Binomial tree: all is added up towards rank 0 in ceil(log2 N) phases, and goes back the same way.
-pub(super) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
+/// Binomial tree: the sums go towards rank 0 in ceil(log2 N) phases, and the result goes back along the same tree.
+pub(in crate::pattern) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
     let mut up = Vec::new();
     let mut distance = 1;
     while distance < ranks {
@@ -63,8 +63,9 @@ fn power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
-/// Puts `inner`, the phases of a power of two of ranks, among as many as there are: of each two of the first ranks, as many
-/// pairs as there are ranks too many, the even one gives all that it has to the odd one, and gets the result from it.
+/// Extends `inner`, the phases of a power of two of ranks, to any number of ranks. The first ranks form as many pairs as
+/// there are ranks beyond the power of two: the even rank of a pair gives all its data to the odd one before the inner
+/// phases, and gets the result from it after them.
 fn folded(ranks: usize, size: u64, inner: impl Fn(usize) -> Vec<Phase>) -> Vec<Phase> {
     let inside = power_of_two(ranks);
     let extra = ranks - inside;
@@ -85,16 +86,16 @@ fn folded(ranks: usize, size: u64, inner: impl Fn(usize) -> Vec<Phase>) -> Vec<P
 }
 
 /// Recursive doubling: in log2 N phases each rank exchanges all that it has with one at twice the distance.
-pub(super) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         let phase = |bit: u32| (0..inside).map(|r| Message { from: r, to: r ^ 1 << bit, size }).collect();
         (0..inside.ilog2()).map(phase).collect()
     })
 }
 
-/// Rabenseifner's algorithm: ranks exchange halves of what they still have to add up, at twice the distance in each phase,
-/// and then give the sums back the same way. `size` must not be below the ranks.
-pub(super) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+/// Rabenseifner's algorithm: ranks exchange halves of the blocks that they still sum, at twice the distance in each phase,
+/// and then return the sums in the reverse order. `size` must not be below the ranks.
+pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         // By rank: the blocks that it still adds up.
         let mut blocks = vec![(0, inside); inside];
@@ -115,8 +116,7 @@ pub(super) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
             }
             halving.push(phase);
         }
-        // What it added up in a phase and what it gave away in it are of the ranks' two sides: in the phase back each side
-        // gives its own, which is what the other gave it.
+        // A rank sums the half that its partner gave away, and in the phase back returns exactly that half.
         let back = |phase: &Phase| {
             let back = |m: &Message| Message { from: m.to, to: m.from, size: m.size };
             phase.iter().map(back).collect::<Phase>()
@@ -126,9 +126,9 @@ pub(super) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     })
 }
 
-/// Pairwise exchange: in phase i each rank exchanges with the one whose number differs by i in its bits or, where the ranks
-/// are no power of two, sends to the i-th after it and gets from the i-th before it.
-pub(super) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
+/// Pairwise exchange: in phase i each rank exchanges with the one whose number differs by i in its bits or, if the number of ranks
+/// is no power of two, sends to the i-th after it and gets from the i-th before it.
+pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
     let to = |rank: usize, i: usize| {
         if ranks.is_power_of_two() { rank ^ i } else { (rank + i) % ranks }
     };
@@ -136,7 +136,7 @@ pub(super) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// Dissemination: in ceil(log2 N) phases each rank tells the one at twice the distance.
-pub(super) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
+pub(in crate::pattern) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
     let rounds = ranks.next_power_of_two().ilog2();
     let phase = |round: u32| {
         (0..ranks).map(|from| Message { from, to: (from + (1usize << round)) % ranks, size }).collect()

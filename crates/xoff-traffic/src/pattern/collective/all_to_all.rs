@@ -1,23 +1,23 @@
 //! All-to-all as a collective: each rank sends a message to each other one by pairwise exchange, in a closed loop. For one
-//! whose rounds start by the clock see [`super::all_to_all`].
+//! whose rounds start by the clock see [`crate::pattern::all_to_all`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Time};
 
-use super::all_to_all::several;
-use super::allreduce::{Collective, one, yes};
-use super::{Common, Params, collective, common};
+use super::{collective, one, phases, yes};
 use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
+use crate::pattern::all_to_all::several;
+use crate::pattern::{Common, Params, common};
 use crate::sizes;
 
 /// Exchanges of all ranks with all, one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AllToAllCollective {
-    /// Name of the group of flows in the results; the pattern's name where none is given.
+    /// Name of the group of flows in the results; without it, the pattern's name.
     #[serde(default)]
     pub label: Option<String>,
     /// Traffic class, 0 to 7.
@@ -40,11 +40,11 @@ pub struct AllToAllCollective {
     /// Time that a rank computes between one and the next.
     #[serde(default)]
     pub compute: Time,
-    /// Time from the arrival of a message to what its receiver does next: matching and software.
+    /// Time from the arrival of a message to the receiver's next action: matching and software.
     #[serde(default)]
     pub overhead: Time,
-    /// Whether a rank also waits for the last ACK of what it has sent before it goes on to the next phase, as a blocking
-    /// send of a large message does.
+    /// Whether a rank also waits for the last ACK of its messages before it begins the next phase, as in a blocking send of
+    /// a large message.
     #[serde(default = "yes")]
     pub acknowledged: bool,
 }
@@ -59,16 +59,7 @@ impl Params for AllToAllCollective {
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let hosts = several(scope, &self.hosts)?;
-        let phases = collective::all_to_all(hosts.len(), sizes::check(self.size)?);
-        let collective = Collective {
-            kernel: "all_to_all",
-            start: self.start,
-            processes: self.processes,
-            repetitions: self.repetitions,
-            compute: self.compute,
-            overhead: self.overhead,
-            acknowledged: self.acknowledged,
-        };
-        collective.plan(hosts, phases)
+        let phases = phases::all_to_all(hosts.len(), sizes::check(self.size)?);
+        collective!(self, "all_to_all").plan(hosts, phases)
     }
 }

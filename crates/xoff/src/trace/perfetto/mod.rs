@@ -2,77 +2,27 @@
 //! congestion root; and a track for each flow with its rates. Arrows go with each packet from hop to hop, and back with its
 //! ACK.
 
+mod proto;
+mod slices;
+mod tracks;
+
 use std::collections::HashMap;
 use std::io::{self, Write};
 
 use prost::Message;
 use xoff_engine::Time;
-use xoff_fabric::observe::capture::PacketRecord;
-use xoff_fabric::packet::Kind;
 use xoff_fabric::observe::records::RateSample;
+use xoff_fabric::packet::Kind;
 use xoff_fabric::topology::PortId;
-use xoff_schemes::Mark;
 
 use super::Trace;
-use super::perfetto_proto::{
+use proto::{
     ChildTracksOrdering, CounterDescriptor, CounterUnit, DebugAnnotation, InternedData, InternedName,
     SEQ_INCREMENTAL_STATE_CLEARED, SEQ_NEEDS_INCREMENTAL_STATE, TracePacket, TrackDescriptor, TrackEvent,
     TrackEventType,
 };
-
-/// Tracks by what they show, which is the upper half of their ids; the lower is a number among their like.
-#[derive(Clone, Copy)]
-enum Track {
-    Node(u32),
-    Port(PortId),
-    Queue(PortId),
-    Pause(PortId, u8),
-    Root(PortId, u8),
-    Flows,
-    Flow(u32),
-    FlowCounter(u32, Counter),
-}
-
-/// What is counted of a flow.
-#[derive(Clone, Copy, PartialEq)]
-enum Counter {
-    Sent,
-    Goodput,
-    Rate,
-    Window,
-}
-
-impl Counter {
-    const ALL: [Counter; 4] = [Counter::Sent, Counter::Goodput, Counter::Rate, Counter::Window];
-
-    fn name(self) -> &'static str {
-        match self {
-            Counter::Sent => "sent",
-            Counter::Goodput => "goodput",
-            Counter::Rate => "the scheme's rate",
-            Counter::Window => "the scheme's window",
-        }
-    }
-}
-
-impl Track {
-    fn id(self) -> u64 {
-        let (kind, number) = match self {
-            Track::Node(node) => (1, node.into()),
-            Track::Port(port) => (2, port.into()),
-            Track::Queue(port) => (3, port.into()),
-            Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),
-            Track::Root(port, priority) => (5, u64::from(port) << 3 | u64::from(priority)),
-            Track::Flows => (6, 0),
-            Track::Flow(flow) => (7, flow.into()),
-            Track::FlowCounter(flow, counter) => (8, u64::from(flow) << 2 | counter as u64),
-        };
-        kind << 40 | number
-    }
-}
-
-/// Names of the annotations of a packet's slice, whose numbers are their places from 1.
-const ANNOTATIONS: [&str; 6] = ["offset_bytes", "size_bytes", "priority", "mark", "rate_bps", "quanta"];
+use slices::{ANNOTATIONS, annotations, arrow, kind_name};
+use tracks::{Counter, Track};
 
 /// Writes the trace of a run.
 pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
@@ -169,7 +119,7 @@ impl<W: Write> Writer<'_, W> {
         })
     }
 
-    /// The number of a name, and what says so where it is new.
+    /// The number of a name, and its definition if the name is new.
     fn name(&mut self, name: Name) -> (u64, Option<InternedData>) {
         let next = self.names.len() as u64 + 1;
         let iid = *self.names.entry(name).or_insert(next);
@@ -371,7 +321,7 @@ impl<W: Write> Writer<'_, W> {
         self.counter(track, Track::Flow(flow), counter.name(), of, rank)?;
         let over_interval = matches!(counter, Counter::Sent | Counter::Goodput);
         for row in rows {
-            // A mean holds from the beginning of its interval, what is seen at its end from there on.
+            // A mean holds from the beginning of its interval; a value seen at the end holds from there on.
             let at = if over_interval { row.time - row.interval } else { row.time };
             if let Some(value) = value(row) {
                 self.count(track, at, value)?;
@@ -388,58 +338,4 @@ impl<W: Write> Writer<'_, W> {
 enum Value {
     Bytes(u64),
     BitsPerSecond(f64),
-}
-
-/// A kind's name.
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Data => "data",
-        Kind::Ack => "ACK",
-        Kind::Nack => "NACK",
-        Kind::Cnp => "CNP",
-        Kind::Cnm => "CNM",
-        Kind::Pfc => "PFC frame",
-        Kind::CreditUpdate => "update of credits",
-    }
-}
-
-/// What ties a packet's slices together: of a flow only one packet leaves its sender at a moment, and its ACK remembers it.
-fn arrow(row: &PacketRecord) -> Option<u64> {
-    let chain: u64 = match row.kind {
-        Kind::Data | Kind::Ack | Kind::Nack => 1,
-        Kind::Cnp => 2,
-        Kind::Cnm => 3,
-        Kind::Pfc | Kind::CreditUpdate => return None,
-    };
-    // A folded multiplication, as good as random: 10^8 chains share an arrow with a probability of 3 in 10,000.
-    let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
-        * u128::from((u64::from(row.flow) << 2 | chain).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1);
-    Some((key >> 64) as u64 ^ key as u64)
-}
-
-fn annotations(row: &PacketRecord) -> Vec<DebugAnnotation> {
-    let number = |name: u64, value: u64| DebugAnnotation {
-        name_iid: Some(name),
-        uint_value: Some(value),
-        string_value: None,
-    };
-    let mut all = vec![number(2, row.size.into())];
-    match row.kind {
-        Kind::Data | Kind::Ack | Kind::Nack => all.push(number(1, row.seq)),
-        Kind::Cnm => all.push(number(5, row.seq)),
-        Kind::Pfc => all.push(number(6, row.seq)),
-        Kind::Cnp | Kind::CreditUpdate => {}
-    }
-    all.extend(row.priority().map(|priority| number(3, priority.into())));
-    let mark = match row.mark {
-        Mark::None => None,
-        Mark::Ue => Some("UE"),
-        Mark::Ce => Some("CE"),
-    };
-    all.extend(mark.map(|mark| DebugAnnotation {
-        name_iid: Some(4),
-        uint_value: None,
-        string_value: Some(mark.to_string()),
-    }));
-    all
 }

@@ -1,0 +1,70 @@
+//! InfiniBand's credit-based flow control (CBFC).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::violation::{size_within, time_within};
+use xoff_engine::{Bytes, Time, Violation};
+
+use crate::settings::{MAX_CREDITS, MAX_FRAME, MAX_TIME};
+
+/// Width of the counters in InfiniBand's updates.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterWidth {
+    /// As wide as need be.
+    #[default]
+    Wide,
+    /// 12 bits, as in InfiniBand's flow control packets. A comparison modulo 4096 is only clear up to half of that, so
+    /// no more than 2048 blocks (128 KiB) are ever granted, however large the buffer.
+    #[serde(rename = "12_bit")]
+    TwelveBit,
+}
+
+/// InfiniBand's credit-based flow control (CBFC), for each virtual lane: `switch.priorities` is the number of lanes.
+///
+/// The receiver tells the sender every `update_period` up to which block of 64 bytes it may send (FCCL); the sender does not
+/// begin a packet for whose blocks it has no credit.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Cbfc {
+    /// Buffer of each ingress port and lane; without it, as much as keeps the link busy: the bytes that the link
+    /// carries from one update to the next and in a round trip, see `undersized`.
+    pub buffer: Option<Bytes>,
+    /// Time between two updates of a port (T_c). The specification asks for an update at least every 65,536 symbol times, 65.5
+    /// us at 4 x 10 Gbps; 4.096 us is the value in the InfiniBand simulator of TCD's authors.
+    pub update_period: Time,
+    /// Size of an update on the wire, 6 bytes and framing. Each lane has an update of its own.
+    pub update_size: Bytes,
+    /// Send an update also when a packet has left the buffer and nothing else waits for the wire back.
+    pub on_change: bool,
+    /// Width of the counters.
+    pub counters: CounterWidth,
+    /// Allow a buffer that is so small that a link stalls although nothing is in its way.
+    pub undersized: bool,
+}
+
+impl Default for Cbfc {
+    fn default() -> Self {
+        Cbfc {
+            buffer: None,
+            update_period: Time(4_096_000),
+            update_size: Bytes(8),
+            on_change: false,
+            counters: CounterWidth::Wide,
+            undersized: false,
+        }
+    }
+}
+
+impl Cbfc {
+    /// What is wrong with the settings by themselves.
+    pub fn validate(&self) -> Vec<Violation> {
+        let buffer = self.buffer.and_then(|buffer| size_within("buffer", buffer, 64, MAX_CREDITS * 64));
+        let found = [
+            time_within("update_period", self.update_period, Time::from_ns(1), MAX_TIME),
+            size_within("update_size", self.update_size, 1, MAX_FRAME),
+            buffer,
+        ];
+        found.into_iter().flatten().collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! Priority-based Flow Control (IEEE 802.1Qbb).
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::violation::number_within;
+use xoff_engine::{Bytes, Violation};
+
+/// Maximum share of the free memory; hardware offers up to 8.
+const MAX_ALPHA: f64 = 128.0;
+
+/// Priority-based Flow Control (IEEE 802.1Qbb).
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Pfc {
+    /// Static threshold: PAUSE when a port's ingress bytes of a priority exceed this.
+    pub xoff: Option<Bytes>,
+    /// Static threshold: RESUME when those bytes fall to this; without it, two frames below `xoff`.
+    pub xon: Option<Bytes>,
+    /// Dynamic threshold: PAUSE when ingress bytes reach this share of the free shared memory. Needs
+    /// `switch.buffer`; excludes `xoff`. Powers of two are what hardware offers (0.125 is common).
+    pub alpha: Option<f64>,
+    /// Dynamic threshold: a port that is faster than the hosts' ports has twice the share for each doubling of the rate
+    /// begun, up to all free memory.
+    pub alpha_by_rate: bool,
+    /// Dynamic threshold: RESUME this far below the threshold.
+    pub resume_offset: Bytes,
+    /// Dynamic threshold: memory reserved for each port and priority.
+    pub reserve: Bytes,
+    /// Memory of each port and priority above its threshold, for packets that arrive until the peer stops; without
+    /// it, computed from the link: 2 t_p C + 3 MTU + a PAUSE frame of each priority + response time.
+    pub headroom: Option<Bytes>,
+    /// Headroom as so many times rate times propagation delay of the link's incoming direction, rounded down, in place
+    /// of `headroom`; from 1 to 1000. The size of frames does not count: on short links the headroom may be too small.
+    pub headroom_bdp: Option<u32>,
+    /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
+    /// delays the stop.
+    pub response_quanta: u32,
+    /// Pause time of a PAUSE frame in quanta of 512 bit times at the port's rate.
+    pub quanta: u16,
+    /// Send PAUSE again at half its time while the threshold is still exceeded. Without it the peer goes on when the
+    /// time is over, and the next packet above the threshold makes another PAUSE: the packets that arrive until that PAUSE
+    /// works may exceed the rest of the headroom, which ends the run.
+    pub refresh: bool,
+    /// A pause ends by itself after its quanta; otherwise only by a RESUME.
+    pub expires: bool,
+}
+
+impl Default for Pfc {
+    fn default() -> Self {
+        Pfc {
+            xoff: None,
+            xon: None,
+            alpha: None,
+            alpha_by_rate: false,
+            resume_offset: Bytes(3 * 1024),
+            reserve: Bytes(4 * 1024),
+            headroom: None,
+            headroom_bdp: None,
+            response_quanta: 0,
+            quanta: u16::MAX,
+            refresh: true,
+            expires: true,
+        }
+    }
+}
+
+impl Pfc {
+    /// What is wrong with the thresholds by themselves: static or dynamic, and no keys that belong to the other kind.
+    pub fn validate(&self) -> Vec<Violation> {
+        let mut all: Vec<Violation> = Vec::new();
+        all.extend(number_within("quanta", self.quanta.into(), 1, u16::MAX.into()));
+        all.extend(number_within("response_quanta", self.response_quanta.into(), 0, u16::MAX.into()));
+        all.extend(self.headroom_bdp.and_then(|n| number_within("headroom_bdp", n.into(), 1, 1_000)));
+        if self.headroom.is_some() && self.headroom_bdp.is_some() {
+            all.push(Violation::new("headroom_bdp", "stands beside `headroom`", "one of them"));
+        }
+        match (self.xoff, self.alpha) {
+            (None, None) => {
+                let expected = "`xoff = \"500KB\"`, or `alpha = 0.125` with `buffer` in [switch]";
+                all.push(Violation::new("", "`pfc` lacks a threshold", expected));
+            }
+            (Some(_), Some(_)) => {
+                let found = "is a dynamic threshold beside `xoff`, a static one";
+                all.push(Violation::new("alpha", found, "one of them"));
+            }
+            (Some(xoff), None) => self.validate_static(xoff, &mut all),
+            (None, Some(alpha)) => self.validate_dynamic(alpha, &mut all),
+        }
+        all
+    }
+
+    fn validate_static(&self, xoff: Bytes, all: &mut Vec<Violation>) {
+        if xoff.0 == 0 {
+            all.push(Violation::new("xoff", "is zero", "a size such as \"500KB\""));
+        }
+        if let Some(xon) = self.xon.filter(|xon| *xon > xoff) {
+            let found = format!("is {xon}, above `xoff`, {xoff}");
+            all.push(Violation::new("xon", found, format!("at most {xoff}")));
+        }
+        let defaults = Pfc::default();
+        for (key, differs) in [
+            ("resume_offset", self.resume_offset != defaults.resume_offset),
+            ("reserve", self.reserve != defaults.reserve),
+            ("alpha_by_rate", self.alpha_by_rate),
+        ] {
+            if differs {
+                let expected = "`alpha` in place of `xoff`, or no such key";
+                all.push(Violation::new(key, "has no meaning with `xoff`", expected));
+            }
+        }
+    }
+
+    fn validate_dynamic(&self, alpha: f64, all: &mut Vec<Violation>) {
+        if !(alpha > 0.0 && alpha <= MAX_ALPHA) {
+            let expected = format!("a number above 0 and at most {MAX_ALPHA}");
+            all.push(Violation::new("alpha", format!("is {alpha}"), expected));
+        }
+        if self.xon.is_some() {
+            all.push(Violation::new("xon", "has no meaning with `alpha`", "`resume_offset`"));
+        }
+    }
+}

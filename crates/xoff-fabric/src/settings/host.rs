@@ -1,0 +1,117 @@
+//! Host NICs and their transport.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::violation::{number_within, time_within};
+use xoff_engine::{Time, Violation};
+
+use super::MAX_TIME;
+
+/// The class in which ACKs travel.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AckClass {
+    /// With CNPs and CNMs ahead of all data, never paused.
+    #[default]
+    Control,
+    /// In their flow's priority, behind its data in switches, and paused with it.
+    Data,
+    /// Ahead of all data and never paused at the host that sends them, in their flow's priority in switches. A
+    /// PAUSE then does not stop all of a host's traffic: a switch may run out of headroom.
+    ControlAtHost,
+}
+
+/// The base RTT that schemes are given.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BaseRtt {
+    /// The largest over all pairs of hosts and the paths that routing may choose, for every flow (HPCC's and FNCC's
+    /// T).
+    #[default]
+    Max,
+    /// Each flow its own.
+    PerPair,
+}
+
+/// Which flows a receiver counts into N.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FlowCount {
+    /// Flows with an incomplete message here, and those that delivered their last data within one base RTT.
+    #[default]
+    Recent,
+    /// Every flow that ever delivered data here: their QPs stay open.
+    AllOpenQps,
+}
+
+/// What is sent again, and in which order data may arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// In order alone; in a lossy network the sender goes back to the first gap.
+    #[default]
+    GoBackN,
+    /// The receiver keeps what comes behind a gap, and only what is missing is sent again (IRN: Mittal et al., SIGCOMM
+    /// 2018).
+    SelectiveRepeat,
+    /// In any order, with selective ACKs: a message is complete when all of it is there.
+    Unordered,
+}
+
+/// Host NICs and their transport.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Host {
+    /// One cumulative ACK for this many data packets, and always one for the last. That many packets may be in
+    /// flight whatever the window: otherwise a small window would never be acknowledged.
+    pub ack_every: u32,
+    /// The class in which ACKs travel.
+    pub ack_class: AckClass,
+    /// Time from a data packet's arrival to its ACK's readiness.
+    pub processing_delay: Time,
+    /// The base RTT that schemes are given.
+    pub base_rtt: BaseRtt,
+    /// Which flows a receiver counts into N.
+    pub flow_count: FlowCount,
+    /// What is sent again, and in which order data may arrive.
+    pub transport: Transport,
+    /// `selective_repeat` and `unordered`: at most a bandwidth-delay product of payload in flight, whatever the scheme's
+    /// window (IRN's BDP-FC).
+    pub bdp_cap: bool,
+    /// In a lossy network: silence after which a sender sends what is not acknowledged again.
+    pub retransmit_timeout: Time,
+    /// In a lossy network, `go_back_n`: minimum time between two NACKs for the same gap.
+    pub nack_interval: Time,
+}
+
+impl Default for Host {
+    fn default() -> Self {
+        Host {
+            ack_every: 1,
+            ack_class: AckClass::Control,
+            processing_delay: Time::ZERO,
+            base_rtt: BaseRtt::Max,
+            flow_count: FlowCount::Recent,
+            transport: Transport::GoBackN,
+            bdp_cap: false,
+            retransmit_timeout: Time::from_ms(1),
+            nack_interval: Time::from_us(500),
+        }
+    }
+}
+
+impl Host {
+    /// What is wrong with the settings.
+    pub fn validate(&self) -> Vec<Violation> {
+        let times = [
+            ("processing_delay", self.processing_delay, Time::ZERO),
+            ("retransmit_timeout", self.retransmit_timeout, Time::from_ns(1)),
+            ("nack_interval", self.nack_interval, Time::ZERO),
+        ];
+        let times = times.into_iter().filter_map(|(key, time, min)| time_within(key, time, min, MAX_TIME));
+        number_within("ack_every", self.ack_every.into(), 1, u32::MAX.into())
+            .into_iter()
+            .chain(times)
+            .collect()
+    }
+}

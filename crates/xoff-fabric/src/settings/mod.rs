@@ -1,0 +1,48 @@
+//! What can be set of packets, hosts, switches and flow control, apart from topology, traffic and scheme.
+//!
+//! Each table of settings has a file of its own, with its check. [`Settings::validate`] runs all checks, and those that
+//! compare one table with another or with the scheme.
+
+mod flow_control;
+mod host;
+mod packets;
+mod quirks;
+mod switch;
+mod validate;
+mod wire_sizes;
+
+use xoff_engine::Time;
+use xoff_schemes::throttle::AnyThrottle;
+
+pub use flow_control::{Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, Pfc};
+pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
+pub use packets::Packets;
+pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf};
+pub use switch::{Forwarding, Queueing, Scheduling, Switch};
+pub use wire_sizes::WireSizes;
+
+/// Maximum size of a frame in bytes.
+pub const MAX_FRAME: u64 = 65_535;
+/// Maximum delay of a host and maximum time of a timer: the maximum delay of a link.
+const MAX_TIME: Time = crate::path::topology::MAX_DELAY;
+/// Maximum number of credits of a buffer.
+const MAX_CREDITS: u64 = 1 << 30;
+
+/// Everything about the network that is not topology, routing, scheme or traffic.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Settings {
+    /// Sizes on the wire.
+    pub packets: Packets,
+    /// Host NICs.
+    pub host: Host,
+    /// Switches.
+    pub switch: Switch,
+    /// Flow control between neighbours.
+    pub flow_control: FlowControl,
+    /// Packets may be dropped for lack of buffer, and are then sent again; otherwise a drop ends the run.
+    pub lossy: bool,
+    /// Behaviour taken over from other simulators.
+    pub quirks: Quirks,
+    /// What slows hosts' ports.
+    pub throttle: Option<AnyThrottle>,
+}

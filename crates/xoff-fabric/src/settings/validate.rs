@@ -1,0 +1,113 @@
+//! Checks of all settings, and of each table against the others and against the scheme.
+
+use xoff_engine::Violation;
+use xoff_schemes::AnyScheme;
+
+use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Settings, WireSizes};
+
+impl Settings {
+    /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. What
+    /// depends on the topology is not checked here.
+    pub fn validate(&self, scheme: &AnyScheme) -> Vec<Violation> {
+        let tables = [
+            ("packets", self.packets.validate()),
+            ("host", self.host.validate()),
+            ("switch", self.switch.validate()),
+            ("flow_control", self.flow_control.validate()),
+        ];
+        // Sizes beyond the bounds may be beyond what can be calculated with.
+        let sound = tables[0].1.is_empty();
+        let mut all: Vec<Violation> = tables
+            .into_iter()
+            .flat_map(|(table, found)| found.into_iter().map(|violation| violation.inside(table)))
+            .collect();
+        if sound {
+            self.validate_frames(scheme, &mut all);
+        }
+        self.validate_flow_control(scheme, &mut all);
+        all
+    }
+
+    /// Sizes with the scheme's signals.
+    fn validate_frames(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
+        let (packets, name) = (&self.packets, scheme.name());
+        let wire = WireSizes::new(self, &scheme.signals());
+        let ack = wire.ack + wire.ack_growth * u64::from(packets.int_hops);
+        if ack > MAX_FRAME {
+            let signals = ack - packets.ack.0;
+            let found = format!(
+                "makes ACKs of {ack}B with the signals of scheme `{name}`, {signals}B for {} switches",
+                packets.int_hops
+            );
+            all.push(Violation::new("packets.ack", found, format!("at most {}B", MAX_FRAME - signals)));
+        }
+        let overhead = wire.data_overhead;
+        let (header, signals) = (packets.header.0, overhead - packets.header.0);
+        let parts = format!("the header, {header}B, and the signals of scheme `{name}`, {signals}B");
+        match packets.payload {
+            None if packets.mtu.0 <= overhead => {
+                let found = format!("is {}B, which leaves no payload beside {parts}", packets.mtu.0);
+                all.push(Violation::new("packets.mtu", found, format!("more than {overhead}B")));
+            }
+            Some(payload) if payload.0 + overhead > MAX_FRAME => {
+                let found = format!("makes frames of {}B with {parts}", payload.0 + overhead);
+                all.push(Violation::new("packets.payload", found, format!("frames of at most {MAX_FRAME}B")));
+            }
+            _ => {}
+        }
+        let small = wire.ack.min(wire.cnp).min(wire.pfc);
+        let frame = if self.quirks.order == Order::Scheduled { wire.frame() } else { small };
+        if let Some(buffer) = self.switch.buffer.filter(|buffer| buffer.0 < frame) {
+            let found = format!("is {buffer}, less than one frame");
+            all.push(Violation::new("switch.buffer", found, format!("at least {frame}B")));
+        }
+    }
+
+    /// Flow control with the other tables and the scheme.
+    fn validate_flow_control(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
+        let (control, name) = (&self.flow_control, self.flow_control.name());
+        let is_pfc = matches!(control, FlowControl::Pfc(_));
+        if scheme.signals().pause_threshold && !is_pfc {
+            let found = format!("is `{name}`, and scheme `{}` uses the threshold of PFC", scheme.name());
+            let expected = "`pfc`, or the threshold as `q_pfc` in [scheme]";
+            all.push(Violation::new("flow_control.name", found, expected));
+        }
+        if self.lossy && *control != FlowControl::None {
+            let found = format!("is true, and [flow_control] `{name}` prevents loss");
+            all.push(Violation::new("lossy", found, "`name = \"none\"` in [flow_control], or no `lossy`"));
+        }
+        if let FlowControl::Pfc(pfc) = control
+            && (pfc.alpha.is_some() && pfc.xoff.is_none())
+            && self.switch.buffer.is_none()
+        {
+            let found = "shares a memory of unknown size";
+            all.push(Violation::new("flow_control.alpha", found, "`buffer` in [switch], such as \"32MB\""));
+        }
+        if control.has_credits() {
+            self.validate_credits(all);
+        }
+    }
+
+    /// What excludes both kinds of credits.
+    fn validate_credits(&self, all: &mut Vec<Violation>) {
+        let name = self.flow_control.name();
+        if let Some(buffer) = self.switch.buffer {
+            let found = format!("is {buffer}, and with [flow_control] `{name}` buffers belong to links");
+            let expected = match self.flow_control {
+                FlowControl::Cbfc(_) => "`buffer` in [flow_control], for each port and lane",
+                _ => "`credits` in [flow_control], for each port and priority",
+            };
+            all.push(Violation::new("switch.buffer", found, expected));
+        }
+        if self.host.ack_class == AckClass::ControlAtHost {
+            let found = format!(
+                "is `control_at_host`, which would take places in switches without credits of [flow_control] `{name}`"
+            );
+            all.push(Violation::new("host.ack_class", found, "`control` or `data`"));
+        }
+        if self.quirks.nic == NicTimer::Ns3 {
+            let found = format!("is `ns3`, which knows no credits, and [flow_control] is `{name}`");
+            all.push(Violation::new("quirks.nic", found, "`next_to_send`, or `pfc` in [flow_control]"));
+        }
+    }
+}

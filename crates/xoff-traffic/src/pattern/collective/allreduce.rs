@@ -1,0 +1,103 @@
+//! Allreduce: each rank ends up with the sum of the data of all ranks, by one of the algorithms of [`super::phases`].
+//!
+//! A closed loop: a rank sends its messages of a phase when it has received those of the phase before. Ranks wait for
+//! nothing else, so a late rank delays the others only as far as the algorithm requires.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Time};
+
+use super::phases::{self, Phase};
+use super::{collective, one, yes};
+use crate::error::{Fault, Misfit};
+use crate::generate::{Plan, Scope};
+use crate::hosts::HostList;
+use crate::pattern::all_to_all::several;
+use crate::pattern::{Common, Params, common};
+use crate::sizes;
+
+/// Sums over all ranks, one after the other.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Allreduce {
+    /// Name of the group of flows in the results; without it, the pattern's name.
+    #[serde(default)]
+    pub label: Option<String>,
+    /// Traffic class, 0 to 7.
+    #[serde(default)]
+    pub priority: u8,
+    /// When the first one starts.
+    #[serde(default)]
+    pub start: Time,
+    /// Who takes part, two or more: one rank each, in this order.
+    #[serde(default)]
+    pub hosts: HostList,
+    /// The algorithm.
+    pub algorithm: AllreduceAlgorithm,
+    /// Bytes that each rank has, up to 1 TB.
+    pub size: Bytes,
+    /// Processes on each host. Each takes part in an allreduce of its own, with one process of every host.
+    #[serde(default = "one")]
+    pub processes: u32,
+    /// How many, one after the other.
+    #[serde(default = "one")]
+    pub repetitions: u32,
+    /// Time that a rank computes between one and the next.
+    #[serde(default)]
+    pub compute: Time,
+    /// Time from the arrival of a message to the receiver's next action: the sum, matching and software.
+    #[serde(default)]
+    pub overhead: Time,
+    /// Whether a rank also waits for the last ACK of its messages before it begins the next phase, as in a blocking send of
+    /// a large message.
+    #[serde(default = "yes")]
+    pub acknowledged: bool,
+}
+
+/// An algorithm for allreduce among N ranks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum AllreduceAlgorithm {
+    /// Around a ring: 2 (N - 1) phases of an N-th of the size each.
+    Ring,
+    /// Up a binomial tree and down again: 2 ceil(log2 N) phases of the whole size.
+    Tree,
+    /// Recursive halving and doubling (Rabenseifner): 2 log2 N phases of a half, a quarter, ... of the size and back; two
+    /// more of the whole size where N is no power of two.
+    HalvingDoubling,
+    /// Recursive doubling: log2 N phases of the whole size; two more where N is no power of two.
+    RecursiveDoubling,
+}
+
+impl AllreduceAlgorithm {
+    fn phases(self, ranks: usize, size: u64) -> Vec<Phase> {
+        match self {
+            AllreduceAlgorithm::Ring => phases::ring(ranks, size),
+            AllreduceAlgorithm::Tree => phases::tree(ranks, size),
+            AllreduceAlgorithm::HalvingDoubling => phases::halving_doubling(ranks, size),
+            AllreduceAlgorithm::RecursiveDoubling => phases::recursive_doubling(ranks, size),
+        }
+    }
+}
+
+impl Params for Allreduce {
+    const NAME: &'static str = "allreduce";
+    const TITLE: &'static str =
+        "allreduce by ring, tree, halving-doubling or recursive doubling, as a closed loop";
+
+    fn common(&self) -> Common<'_> {
+        common!(self)
+    }
+
+    fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
+        let hosts = several(scope, &self.hosts)?;
+        let size = sizes::check(self.size)?;
+        let splits = matches!(self.algorithm, AllreduceAlgorithm::Ring | AllreduceAlgorithm::HalvingDoubling);
+        if splits && size < hosts.len() as u64 {
+            let expected = format!("at least a byte for each of {} ranks", hosts.len());
+            return Err(Fault::bounds(self.size, expected).at("size"));
+        }
+        let phases = self.algorithm.phases(hosts.len(), size);
+        collective!(self, Self::NAME).plan(hosts, phases)
+    }
+}

@@ -1,0 +1,112 @@
+//! Collective operations as closed loops: the patterns allreduce and all-to-all, and the phases that GPCNeT shares with
+//! them.
+
+pub(super) mod all_to_all;
+pub(super) mod allreduce;
+pub(super) mod phases;
+
+use xoff_engine::Time;
+
+use super::processes::{Process, Program};
+use crate::error::{Fault, Misfit};
+use crate::generate::{Plan, Sink};
+use phases::Phase;
+
+pub(super) const fn one() -> u32 {
+    1
+}
+
+pub(super) const fn yes() -> bool {
+    true
+}
+
+/// The parameters that collectives have in common beside their phases.
+pub(super) struct Collective<'a> {
+    kernel: &'a str,
+    start: Time,
+    processes: u32,
+    repetitions: u32,
+    compute: Time,
+    overhead: Time,
+    acknowledged: bool,
+}
+
+/// Maximum number of processes on a host.
+pub(super) const MAX_PROCESSES: u32 = 1024;
+
+/// A number of processes on each host.
+pub(super) fn check_processes(processes: u32) -> Result<(), Misfit> {
+    if (1..=MAX_PROCESSES).contains(&processes) {
+        return Ok(());
+    }
+    Err(Fault::bounds(processes, format!("a number from 1 to {MAX_PROCESSES}")).at("processes"))
+}
+
+/// A length of time that fits into a run.
+pub(super) fn check_time(time: Time, key: &'static str) -> Result<(), Misfit> {
+    let longest = Time::from_us(1_000_000_000);
+    if time > longest {
+        return Err(Fault::bounds(time, format!("at most {longest}")).at(key));
+    }
+    Ok(())
+}
+
+impl<'a> Collective<'a> {
+    /// The plan of `phases` among `hosts`.
+    pub(super) fn plan(self, hosts: Vec<u32>, phases: Vec<Phase>) -> Result<Plan<'a>, Misfit> {
+        check_processes(self.processes)?;
+        if self.repetitions == 0 {
+            return Err(Fault::bounds(0, "a number from 1").at("repetitions"));
+        }
+        check_time(self.compute, "compute")?;
+        check_time(self.overhead, "overhead")?;
+        let (groups, repetitions) = (self.processes, self.repetitions);
+        let messages = phases::messages(&phases);
+        Ok(Plan {
+            flows: messages * u128::from(groups) * u128::from(repetitions),
+            cause: format!("{repetitions} times {messages} messages of {groups} groups"),
+            emit: Box::new(move |sink| self.emit(sink, &hosts, &phases)),
+        })
+    }
+
+    fn emit(&self, sink: &mut Sink, hosts: &[u32], phases: &[Phase]) {
+        let kernel = sink.kernel(self.kernel);
+        let mut program = Program {
+            sink,
+            start: self.start,
+            overhead: self.overhead,
+            eager: if self.acknowledged { 0 } else { u64::MAX },
+            background: false,
+            kernel,
+            iteration: 0,
+        };
+        for slice in 0..self.processes {
+            let numbered = (0..).zip(hosts).map(|(i, &host): (u32, _)| (i * self.processes + slice, host));
+            let mut ranks: Vec<Process> =
+                numbered.map(|(number, host)| program.process(host, number, slice)).collect();
+            for repetition in 0..self.repetitions {
+                program.iteration = repetition;
+                if repetition > 0 {
+                    ranks.iter_mut().for_each(|rank| program.compute(rank, self.compute));
+                }
+                program.operation(&mut ranks, phases, &[], 0);
+            }
+        }
+    }
+}
+
+/// The [`Collective`] of a pattern, whose fields have the same names.
+macro_rules! collective {
+    ($self:ident, $kernel:expr) => {
+        $crate::pattern::collective::Collective {
+            kernel: $kernel,
+            start: $self.start,
+            processes: $self.processes,
+            repetitions: $self.repetitions,
+            compute: $self.compute,
+            overhead: $self.overhead,
+            acknowledged: $self.acknowledged,
+        }
+    };
+}
+use collective;

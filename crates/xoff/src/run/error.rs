@@ -1,0 +1,68 @@
+//! Why a run gives no results.
+
+use xoff_fabric::{BuildError, Failure};
+
+/// Why a run gave no results, or broke.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum RunError {
+    /// The scenario makes no network.
+    #[error(transparent)]
+    Build(#[from] BuildError),
+    /// An invariant of the network failed.
+    #[error(transparent)]
+    Failure(#[from] Failure),
+    /// Nothing can happen any more, and flows are left.
+    #[error(
+        "the run stalled at {at_us:.3} us: {left} of {flows} flows are incomplete and nothing is left to happen; without \
+         flow control or retransmission, give `lossy = true`"
+    )]
+    Stalled {
+        /// Time of the last event, in us.
+        at_us: f64,
+        /// Incomplete flows.
+        left: u64,
+        /// All flows.
+        flows: u64,
+    },
+    /// More events than the scenario allows.
+    #[error(
+        "the run was broken off in the microsecond after {at_us:.0} us: it has more than {events} events, which is what \
+         `run.max_events` allows"
+    )]
+    TooManyEvents {
+        /// Beginning of the microsecond in which the limit was passed, in us.
+        at_us: f64,
+        /// Events allowed.
+        events: u64,
+    },
+    /// More threads than the scenario can have.
+    #[error(
+        "{threads} threads: `{setting}` needs events in one order for all of the network; expected 1, or `auto`"
+    )]
+    OneThread {
+        /// Threads asked for.
+        threads: u32,
+        /// The setting and its value.
+        setting: &'static str,
+    },
+    /// More threads than the scheme can have.
+    #[error("{threads} threads: the scheme `{scheme}` runs on one thread alone; expected 1, or `auto`")]
+    SchemeOfOneThread {
+        /// Threads asked for.
+        threads: u32,
+        /// The scheme's name.
+        scheme: String,
+    },
+    /// Flow control has brought a part of the network to a stop for ever.
+    #[error(
+        "deadlock at {at_us:.3} us: these ports wait on each other: {}; a scheme that keeps queues short, or routes \
+         without a cycle, avoid it; give `run.duration` to see the results up to a time",
+        ports.join(", ")
+    )]
+    Deadlock {
+        /// When it was found, in us.
+        at_us: f64,
+        /// The ports, each as `node->neighbour`.
+        ports: Vec<String>,
+    },
+}

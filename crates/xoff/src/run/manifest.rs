@@ -1,0 +1,133 @@
+//! The manifest: the resolved scenario and the run's totals.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use xoff_fabric::{Simulation, Stop};
+use xoff_schemes::AnyScheme;
+use xoff_traffic::Traffic;
+
+use super::full_record::full_record;
+use crate::jobs;
+use crate::scenario::Scenario;
+use crate::summary::Summary;
+use crate::tables::Table;
+
+/// What a run took of wall time.
+pub(super) struct Clock {
+    /// Before the first event: reading the scenario, and building topology, routing, flows and the network's state.
+    pub setup: Duration,
+    /// From the scenario that was read to the result tables.
+    pub wall: Duration,
+}
+
+/// The manifest of a run that ended for the reason `stop`.
+pub(super) fn manifest(
+    scenario: &Scenario,
+    sim: &Simulation,
+    stop: Stop,
+    clock: &Clock,
+    tables: &[Table],
+) -> Value {
+    let (net, counters) = (sim.network(), sim.counters());
+    let traffic = scenario.flows();
+    let loads = traffic.offered.iter().map(|l| {
+        json!({
+            "label": traffic.labels[l.label as usize], "workload": l.workload, "asked": l.asked,
+            "offered": l.offered, "flows": l.flows, "bytes": l.bytes,
+            "mean_size_bytes": l.mean_sampled, "workload_mean_bytes": l.mean,
+            "start_ps": l.start.ps(), "end_ps": l.end.ps(),
+        })
+    });
+    let warnings = [scenario.warnings(), &ran_out(sim, traffic)].concat();
+    let docs = tables.iter().map(|t| {
+        let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
+        (t.name.to_string(), Value::Object(columns.collect()))
+    });
+    json!({
+        "format": 1,
+        "version": env!("CARGO_PKG_VERSION"),
+        "complete": !matches!(stop, Stop::Asked | Stop::Rows),
+        "stop_reason": match stop {
+            Stop::FlowsDone => "every flow is complete".into(),
+            Stop::Duration => "the duration has passed".into(),
+            Stop::Asked => "interrupted".into(),
+            Stop::Stalled | Stop::Deadlock => "nothing can happen any more".into(),
+            Stop::Events => "as many events as allowed".into(),
+            Stop::Rows => full_record(scenario, sim),
+        },
+        "seed": scenario.seed,
+        "sim_time_ps": sim.now().ps(),
+        "sample_interval_ps": scenario.record.samples().then(|| scenario.record.interval.ps()),
+        "wall_s": clock.wall.as_secs_f64(),
+        "setup_s": clock.setup.as_secs_f64(),
+        "threads": sim.threads(),
+        "events": counters.events,
+        "packet_hops": counters.packet_hops,
+        "fingerprint": format!("{:016x}", counters.fingerprint),
+        "hosts": net.topology.hosts().len(),
+        "flows": net.flows.len(),
+        "flows_done": counters.flows_done,
+        "most_packets_in_flight": sim.max_packets_in_flight(),
+        "dropped_packets": counters.drops,
+        "switch_messages": sim.records().cnms_sent,
+        "lost_switch_messages": sim.records().cnms_lost,
+        "flow_tables": flow_tables(sim),
+        "base_rtt_ps": net.env.base_rtt.ps(),
+        "wire": {
+            "payload_bytes": net.wire.payload, "frame_bytes": net.wire.frame(), "ack_bytes": net.wire.ack,
+            "ack_growth_bytes": net.wire.ack_growth,
+        },
+        "loads": loads.collect::<Vec<_>>(),
+        "jobs": jobs::all(sim, traffic),
+        "deadlock": deadlock(sim),
+        "summary": Summary::of(tables),
+        "warnings": warnings,
+        "scheme_origin": match &scenario.scheme {
+            AnyScheme::Foreign(scheme) => scheme.origin(),
+            _ => Value::Null,
+        },
+        "table_docs": Value::Object(docs.collect()),
+        "scenario": scenario,
+    })
+}
+
+/// The names of the ports that wait on each other for ever.
+pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
+    sim.deadlock().into_iter().map(|p| sim.network().topology.port_name(p)).collect()
+}
+
+/// Maximum number of flows in a switch's table at once: the largest and the mean over the switches; null if switches have no
+/// such table.
+fn flow_tables(sim: &Simulation) -> Value {
+    let sizes: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, size)| size).collect();
+    match sizes.iter().max() {
+        Some(largest) => {
+            json!({ "largest": largest, "mean": sizes.iter().sum::<u64>() as f64 / sizes.len() as f64 })
+        }
+        None => Value::Null,
+    }
+}
+
+/// Warnings of background processes that ended before the run did, by label.
+fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
+    // By label, then process: whether all its flows are complete.
+    let mut done: BTreeMap<u16, BTreeMap<u32, bool>> = BTreeMap::new();
+    for (flow, outcome) in traffic.flows.iter().zip(&sim.records().flows).filter(|(f, _)| f.background) {
+        let Some(role) = flow.role else { continue };
+        *done.entry(flow.label).or_default().entry(role.process).or_insert(true) &= outcome.fct.is_some();
+    }
+    let of_label = done.into_iter().filter_map(|(label, processes)| {
+        let ended = processes.values().filter(|done| **done).count();
+        (ended > 0).then(|| {
+            format!(
+                "{ended} of {} congestor processes of `{}` had made all their iterations before the run was over, so that \
+                 what came after met less congestion: raise `congestor_iterations`",
+                processes.len(),
+                traffic.labels[usize::from(label)]
+            )
+        })
+    });
+    of_label.collect()
+}

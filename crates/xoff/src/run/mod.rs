@@ -1,0 +1,237 @@
+//! Running a scenario: from its flows to a manifest and result tables.
+
+mod error;
+mod full_record;
+mod manifest;
+mod recording;
+
+use std::time::Instant;
+
+use serde_json::Value;
+use xoff_engine::Time;
+pub use xoff_fabric::Failure;
+use xoff_fabric::network::Flow;
+use xoff_fabric::network::dependencies::{Schedule, Step};
+use xoff_fabric::topology::{NodeId, PortId};
+use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_part, run as fabric_run};
+use xoff_schemes::AnyDetector;
+use xoff_traffic::Traffic;
+
+use crate::scenario::{MAX_ROWS, Scenario, Stop as Until};
+use crate::tables::{self, Table};
+use crate::trace::{CodePoints, Trace};
+
+pub use error::RunError;
+use manifest::{Clock, deadlock, manifest};
+use recording::recording;
+
+/// What a run gives.
+pub struct Output {
+    /// The resolved scenario and the run's totals, as in `manifest.json`.
+    pub manifest: Value,
+    /// Result tables.
+    pub tables: Vec<Table>,
+    /// The packets for other programs, where `record.packets` asks for them.
+    pub trace: Option<Trace>,
+}
+
+/// How far a run is.
+#[derive(Clone, Copy, Debug)]
+pub struct Progress {
+    /// Share of the run that is done, by simulated time or by flows, whichever is further.
+    pub share: f64,
+    /// Simulated time.
+    pub now: Time,
+    /// Flows completed.
+    pub flows_done: u64,
+    /// Flows in all.
+    pub flows: u64,
+}
+
+/// How many threads simulate a run. Its results do not depend on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Threads {
+    /// The number that makes the run fastest, up to the number of cores; one for a small run.
+    Auto,
+    /// This many, at most the number of parts into which the network can be cut, and at least one.
+    UpTo(u32),
+}
+
+/// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
+///
+/// A run that has recorded [`MAX_ROWS`] rows ends there, with the rows that it has and an incomplete manifest.
+pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Output, RunError> {
+    run_on(Threads::UpTo(1), scenario, on_progress)
+}
+
+/// Runs `scenario` as [`run()`] does, on several threads.
+pub fn run_on(
+    threads: Threads,
+    scenario: &Scenario,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Output, RunError> {
+    run_up_to(threads, scenario, MAX_ROWS, on_progress)
+}
+
+/// What the network must know of `traffic` beside its flows: which flows wait for which, and their connections.
+fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
+    let steps = traffic.steps.iter().map(|s| Step { host: hosts[s.host as usize], ..*s });
+    let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
+    let background = flows.iter().any(|f| f.background);
+    Schedule {
+        steps: steps.collect(),
+        dependencies: traffic.dependencies.clone(),
+        connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
+        background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
+        anywhere: traffic.anywhere,
+    }
+}
+
+/// The cut of a network for its threads.
+fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
+    match (threads, needs_one_part(net)) {
+        (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::single(net)),
+        (Threads::UpTo(threads), _) if net.scheme.needs_one_thread() => {
+            Err(RunError::SchemeOfOneThread { threads, scheme: net.scheme.name().to_string() })
+        }
+        (Threads::UpTo(threads), Some(setting)) => Err(RunError::OneThread { threads, setting }),
+        (Threads::UpTo(threads), None) => Ok(Cut::into(net, threads as usize, duration)),
+        (Threads::Auto, None) => {
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+            Ok(Cut::fastest(net, cores, duration))
+        }
+    }
+}
+
+fn run_up_to(
+    threads: Threads,
+    scenario: &Scenario,
+    max_rows: usize,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Output, RunError> {
+    let began = Instant::now();
+    let topology = scenario.network().clone();
+    let hosts = topology.hosts();
+    let traffic = scenario.flows();
+    let flows = traffic.flows.iter().map(|f| Flow {
+        src: hosts[f.src as usize],
+        dst: hosts[f.dst as usize],
+        size: f.size,
+        start: f.start,
+        stop: f.stop,
+        source_rate: f.app_rate,
+        priority: f.priority,
+    });
+    let recording = recording(scenario, &topology);
+    let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
+    let net = Network::along(
+        topology,
+        scenario.router(),
+        scenario.env(),
+        scenario.settings(),
+        scenario.scheme.for_run(),
+        flows.collect(),
+        schedule(traffic, &hosts),
+        scenario.seed,
+    )?;
+    let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
+    let cut = cut(threads, &net, scenario.run.duration)?;
+    let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
+    let setup = scenario.took() + began.elapsed();
+    if scenario.run.stop == Until::Time {
+        sim.run_to_duration();
+    }
+    sim.limit_rows(max_rows);
+    let stop = simulate(scenario, &mut sim, on_progress)?;
+    let at_us = sim.now().secs() * 1e6;
+    match stop {
+        Stop::Stalled => {
+            let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
+            return Err(RunError::Stalled { at_us, left: flows - done, flows });
+        }
+        Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
+        Stop::Events => {
+            let events = scenario.run.max_events.unwrap_or(u64::MAX);
+            return Err(RunError::TooManyEvents { at_us, events });
+        }
+        Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
+    }
+    let tables = tables::all(&sim, traffic);
+    let clock = Clock { setup, wall: began.elapsed() };
+    let manifest = manifest(scenario, &sim, stop, &clock, &tables);
+    let trace = traced.map(|ports| trace(scenario, detector, ports, sim));
+    Ok(Output { manifest, tables, trace })
+}
+
+/// The packets of a run that has ended, with the rest that a trace needs.
+fn trace(scenario: &Scenario, detector: Option<&AnyDetector>, ports: Vec<PortId>, sim: Simulation) -> Trace {
+    let (scheme, seed) = (scenario.scheme.name(), scenario.seed);
+    let end = sim.now();
+    let (net, records) = sim.into_records();
+    let code_points = match detector {
+        None => CodePoints::None,
+        Some(detector) if detector.has_states() => CodePoints::Ternary,
+        Some(_) => CodePoints::Ecn,
+    };
+    let about = format!(
+        "a simulated run: scheme {scheme}, seed {seed}; time 0 is the run's, packets have no payload"
+    );
+    Trace { net, records, ports, end, code_points, about }
+}
+
+fn simulate(
+    scenario: &Scenario,
+    sim: &mut Simulation,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<Stop, RunError> {
+    let duration = scenario.run.duration;
+    sim.limit_events(scenario.run.max_events.unwrap_or(u64::MAX));
+    let mut reported = Instant::now();
+    Ok(sim.run(&mut |p: &fabric_run::Progress| {
+        if reported.elapsed().as_millis() < 100 {
+            return true;
+        }
+        reported = Instant::now();
+        let by_time = duration.map_or(0.0, |d| p.now.secs() / d.secs());
+        let by_flows = if p.flows == 0 { 0.0 } else { p.flows_done as f64 / p.flows as f64 };
+        let share = by_time.max(by_flows).min(1.0);
+        on_progress(&Progress { share, now: p.now, flows_done: p.flows_done, flows: p.flows })
+    })?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SMALL: &str = r#"
+        topology = { name = "star", hosts = 2 }
+        scheme = { name = "none" }
+        traffic = [{ pattern = "flow", src = "host0", dst = "host1", size = "1MB" }]
+        record = { interval = "1ns", queues = "all" }
+    "#;
+
+    fn full(set: &[(&str, &str)]) -> Output {
+        let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
+        run_up_to(Threads::UpTo(1), &scenario, 4_000, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+    }
+
+    #[test]
+    fn a_full_record_keeps_its_rows_and_says_what_interval_to_take() {
+        // Two hosts have two links: four ports, so that 4,000 rows are there after 1,000 samples, at 1 us.
+        let output = full(&[]);
+        assert_eq!(output.manifest["complete"], false);
+        let reason = output.manifest["stop_reason"].as_str().expect("a text");
+        assert!(reason.contains("4000 rows by 1.000 us") && reason.contains("\"10ns\""), "{reason}");
+        let queues = output.tables.iter().find(|t| t.name == "queues").expect("a table");
+        assert_eq!(queues.batch.num_rows(), 4_000);
+    }
+
+    #[test]
+    fn a_full_record_names_the_interval_that_reaches_the_duration() {
+        // 1 us of the 37.5 us is through: 37.5 times the interval, and 38 times in two digits.
+        let output = full(&[("run.duration", "37.5us")]);
+        let reason = output.manifest["stop_reason"].as_str().expect("a text");
+        assert!(reason.contains("\"38ns\"") && reason.contains("37.5us"), "{reason}");
+    }
+}

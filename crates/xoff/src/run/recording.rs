@@ -1,0 +1,68 @@
+//! What the network is to record, from the `[record]` table.
+
+use xoff_engine::Time;
+use xoff_fabric::Recording;
+use xoff_fabric::observe::capture::PacketFilter;
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
+
+use crate::scenario::{Queues, Rates, Scenario, States};
+
+/// These ports in order, each once.
+fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
+    ports.sort_unstable();
+    ports.dedup();
+    ports
+}
+
+/// What the fabric is to record, by ports and flows.
+pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
+    let record = &scenario.record;
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let all = 0..topology.ports();
+    let named = |names: &[String]| -> Vec<PortId> {
+        let known = topology.port_names();
+        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
+    };
+    let states = match &record.states {
+        States::None => Vec::new(),
+        States::All => all.clone().filter(of_switch).collect(),
+        States::Ports(names) => once(named(names)),
+    };
+    let chosen = |ports: &Queues| -> Vec<PortId> {
+        match ports {
+            Queues::None => Vec::new(),
+            Queues::All => all.clone().collect(),
+            Queues::Switches => all.clone().filter(of_switch).collect(),
+            Queues::Ports(names) => named(names),
+        }
+    };
+    let ports = chosen(&record.queues);
+    let traffic = scenario.flows();
+    let flows = traffic.flows.iter().enumerate();
+    let rates = match &record.rates {
+        Rates::None => Vec::new(),
+        Rates::All => flows.map(|(i, _)| i as u32).collect(),
+        Rates::Labels(labels) => flows
+            .filter(|(_, f)| labels.contains(&traffic.labels[f.label as usize]))
+            .map(|(i, _)| i as u32)
+            .collect(),
+    };
+    Recording {
+        interval: record.samples().then_some(record.interval),
+        utilization: if record.utilization { ports.clone() } else { Vec::new() },
+        queues: ports,
+        rates,
+        pauses: record.pauses,
+        notifications: record.notifications,
+        roots: record.roots.then_some(record.root_growth.0),
+        marks: record.marks,
+        states,
+        throttles: record.throttles,
+        breakdown: record.breakdown,
+        packets: (record.packets != Queues::None).then(|| PacketFilter {
+            ports: once(chosen(&record.packets)),
+            from: record.packets_from,
+            until: record.packets_until.unwrap_or(Time::NEVER),
+        }),
+    }
+}

@@ -1,0 +1,117 @@
+//! Columns of a table that is being built.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::types::Int32Type;
+use arrow_array::{
+    Array, ArrayRef, BooleanArray, DictionaryArray, Float64Array, Int32Array, RecordBatch, StringArray,
+    UInt8Array, UInt32Array, UInt64Array,
+};
+use arrow_schema::{Field, Schema};
+
+use super::Table;
+
+/// The unit that a column's name states; `None` for counts, names and ratios.
+fn unit_of(column: &str) -> Option<&'static str> {
+    match column.rsplit('_').next() {
+        Some("ps") => Some("ps"),
+        Some("bytes") => Some("B"),
+        Some("bps") => Some("bit/s"),
+        _ => None,
+    }
+}
+
+/// A table that is being built.
+pub(super) struct Columns(Vec<(Field, ArrayRef)>);
+
+impl Columns {
+    pub(super) fn new() -> Self {
+        Columns(Vec::new())
+    }
+    pub(super) fn add(self, name: &str, doc: &str, array: ArrayRef) -> Self {
+        self.column(name, doc, array, false)
+    }
+    pub(super) fn column(mut self, name: &str, doc: &str, array: ArrayRef, nullable: bool) -> Self {
+        let field = Field::new(name, array.data_type().clone(), nullable);
+        let mut metadata = HashMap::from([("doc".to_string(), doc.to_string())]);
+        metadata.extend(unit_of(name).map(|unit| ("unit".to_string(), unit.to_string())));
+        self.0.push((field.with_metadata(metadata), array));
+        self
+    }
+    pub(super) fn u64(self, name: &str, doc: &str, values: impl Iterator<Item = u64>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
+    }
+    pub(super) fn u64_or_null(
+        self,
+        name: &str,
+        doc: &str,
+        values: impl Iterator<Item = Option<u64>>,
+    ) -> Self {
+        self.column(name, doc, Arc::new(values.collect::<UInt64Array>()), true)
+    }
+    pub(super) fn u32(self, name: &str, doc: &str, values: impl Iterator<Item = u32>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt32Array>()))
+    }
+    pub(super) fn u8(self, name: &str, doc: &str, values: impl Iterator<Item = u8>) -> Self {
+        self.add(name, doc, Arc::new(values.collect::<UInt8Array>()))
+    }
+    pub(super) fn f64(self, name: &str, doc: &str, values: impl Iterator<Item = f64>) -> Self {
+        self.add(name, doc, Arc::new(Float64Array::from_iter_values(values)))
+    }
+    pub(super) fn f64_or_null(
+        self,
+        name: &str,
+        doc: &str,
+        values: impl Iterator<Item = Option<f64>>,
+    ) -> Self {
+        self.column(name, doc, Arc::new(values.collect::<Float64Array>()), true)
+    }
+    pub(super) fn bool_or_null(
+        self,
+        name: &str,
+        doc: &str,
+        values: impl Iterator<Item = Option<bool>>,
+    ) -> Self {
+        self.column(name, doc, Arc::new(values.collect::<BooleanArray>()), true)
+    }
+    /// Names as a dictionary: each row an index into `names`.
+    pub(super) fn names(
+        self,
+        name: &str,
+        doc: &str,
+        rows: impl Iterator<Item = u32>,
+        names: &Arc<StringArray>,
+    ) -> Self {
+        let keys = Int32Array::from_iter_values(rows.map(|k| k as i32));
+        // Every key is an index of the names that it was made for.
+        let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
+        self.add(name, doc, Arc::new(array))
+    }
+    /// Names as a dictionary, in which a row may have no name.
+    pub(super) fn names_or_null(
+        self,
+        name: &str,
+        doc: &str,
+        rows: impl Iterator<Item = Option<u16>>,
+        names: &Arc<StringArray>,
+    ) -> Self {
+        let keys: Int32Array = rows.map(|k| k.map(i32::from)).collect();
+        let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
+        self.column(name, doc, Arc::new(array), true)
+    }
+    pub(super) fn table(self, name: &'static str) -> Table {
+        let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
+        let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
+        // None of the possible errors can occur: all columns are made from the rows of one table, each field is made from
+        // its array, and only nullable columns make nulls.
+        Table {
+            name,
+            batch: batch.expect("fields are their arrays', and all columns have the rows of their table"),
+        }
+    }
+}
+
+pub(super) fn strings(items: impl Iterator<Item = String>) -> Arc<StringArray> {
+    Arc::new(StringArray::from_iter_values(items))
+}

@@ -1,0 +1,146 @@
+//! The table of flows, and that of the operations of parallel programs.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use arrow_array::StringArray;
+use xoff_engine::Time;
+use xoff_fabric::topology::{PortId, peer};
+use xoff_fabric::{Network, Simulation};
+use xoff_traffic::Traffic;
+
+use super::columns::{Columns, strings};
+use super::{Names, Table};
+
+pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
+    let (net, outcomes) = (sim.network(), &sim.records().flows);
+    // Flows that had not started are not rows.
+    let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
+    let outcome = |f: fn(&xoff_fabric::observe::records::FlowOutcome) -> u64| {
+        rows.iter().map(move |&i| f(&outcomes[i]))
+    };
+    // A flow that was stopped early has no ideal completion time.
+    let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
+    let ideal = rows.iter().map(|&i| net.ideal_fct(i as u32).filter(|_| whole(i)));
+    let ideal: Vec<Option<Time>> = ideal.collect();
+    let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
+        let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
+        Some(fct.ps() as f64 / ideal.ps() as f64)
+    });
+    let (path_of, paths) = path_names(net, &rows);
+    let labels = strings(traffic.labels.iter().cloned());
+    let role = |i: usize| traffic.flows[i].role;
+    Columns::new()
+        .u32("id", "flow number, by start as the traffic asks for it", rows.iter().map(|&i| i as u32))
+        .names(
+            "label",
+            "its traffic pattern",
+            rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
+            &labels,
+        )
+        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
+        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
+        .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
+        .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
+        .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))
+        .u64_or_null(
+            "fct_ps",
+            "completion time, from the start to the last ACK at the sender, ps; null: incomplete",
+            rows.iter().map(|&i| outcomes[i].fct.map(Time::ps)),
+        )
+        .u64_or_null(
+            "ideal_fct_ps",
+            "completion time alone in the network at line rate without telemetry, ps; null: endless or stopped early",
+            ideal.iter().map(|t| t.map(Time::ps)),
+        )
+        .f64_or_null("slowdown", "fct_ps over ideal_fct_ps", slowdown)
+        .names("path", "nodes that its data passes", path_of.into_iter(), &paths)
+        .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
+        .u64("packets_sent", "data packets sent", outcome(|o| o.packets_sent))
+        .u64("retransmitted_bytes", "payload sent again, B", outcome(|o| o.retransmitted_bytes))
+        .u64("marked_ce", "data packets that arrived marked CE", outcome(|o| o.marks.ce))
+        .u64("marked_ue", "data packets that arrived marked UE (undetermined)", outcome(|o| o.marks.ue))
+        .u64("cnps", "congestion notification packets that reached the sender", outcome(|o| o.cnps))
+        .u64(
+            "paused_ps",
+            "time for which PFC stopped the sender's port and priority while the flow was active, ps",
+            outcome(|o| o.paused.ps()),
+        )
+        .bool_or_null(
+            "hol_blocked",
+            "a packet of it waited behind a PAUSE, and none of its hops was a congestion root in that time; null: not \
+             recorded",
+            rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
+        )
+        .names_or_null(
+            "kernel",
+            "what its sender was doing, in a closed loop; null: a flow of no such loop",
+            rows.iter().map(|&i| role(i).map(|r| r.kernel)),
+            &strings(traffic.kernels.iter().cloned()),
+        )
+        .u64_or_null(
+            "process",
+            "the process that sent it, among those of its pattern; null: of no closed loop",
+            rows.iter().map(|&i| role(i).map(|r| r.process.into())),
+        )
+        .u64_or_null(
+            "iteration",
+            "which iteration of its kernel, from 0; null: of no closed loop",
+            rows.iter().map(|&i| role(i).map(|r| r.iteration.into())),
+        )
+        .table("flows")
+}
+
+/// The distinct paths of flows as text, and the path of each row by its index.
+fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
+    let mut known: HashMap<&[PortId], u32> = HashMap::new();
+    let mut texts: Vec<String> = Vec::new();
+    let topology = &net.topology;
+    let name = |node: u32| topology.nodes[node as usize].name.as_str();
+    let rows = rows.iter().map(|&i| {
+        let path = net.data_path(i as u32);
+        *known.entry(path).or_insert_with(|| {
+            let mut text = name(net.flows[i].src).to_string();
+            for &port in path {
+                text.push('>');
+                text.push_str(name(topology.node_of(peer(port))));
+            }
+            texts.push(text);
+            texts.len() as u32 - 1
+        })
+    });
+    let rows = rows.collect();
+    (rows, strings(texts.into_iter()))
+}
+
+pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
+    let (steps, now) = (&sim.records().steps, sim.now());
+    let at = |step: u32| steps.get(step as usize).copied().unwrap_or(Time::NEVER);
+    let rows: Vec<_> = traffic.operations.iter().filter(|o| at(o.begin) <= now).collect();
+    let hosts = sim.network().topology.hosts();
+    Columns::new()
+        .names(
+            "label",
+            "its traffic pattern",
+            rows.iter().map(|o| u32::from(o.label)),
+            &strings(traffic.labels.iter().cloned()),
+        )
+        .names(
+            "kernel",
+            "what the process did",
+            rows.iter().map(|o| u32::from(o.role.kernel)),
+            &strings(traffic.kernels.iter().cloned()),
+        )
+        .u32("process", "the process, among those of its pattern", rows.iter().map(|o| o.role.process))
+        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize]), &names.nodes)
+        .u32("ring", "random ring of GPCNeT's tests, from 0", rows.iter().map(|o| o.ring))
+        .u32("iteration", "iteration, from 0", rows.iter().map(|o| o.role.iteration))
+        .u64("bytes", "payload that the process sends in it, without barriers", rows.iter().map(|o| o.bytes))
+        .u64("start_ps", "when the process began it, ps", rows.iter().map(|o| at(o.begin).ps()))
+        .u64_or_null(
+            "end_ps",
+            "when all that it waited for had come and its overhead was over, ps; null: something had not come when the run ended",
+            rows.iter().map(|o| Some(at(o.end)).filter(|end| *end < Time::NEVER).map(Time::ps)),
+        )
+        .table("operations")
+}

@@ -1,0 +1,70 @@
+//! Result tables as Arrow record batches, each column with its meaning.
+
+mod breakdown;
+mod columns;
+mod events;
+mod flows;
+mod packets;
+mod ports;
+mod room;
+mod samples;
+
+use std::sync::Arc;
+
+use arrow_array::{RecordBatch, StringArray};
+use xoff_fabric::{Network, Simulation};
+use xoff_traffic::Traffic;
+
+use columns::strings;
+
+/// A result table.
+pub struct Table {
+    /// Its name: that of its file.
+    pub name: &'static str,
+    /// Its columns.
+    pub batch: RecordBatch,
+}
+
+impl Table {
+    /// Each column's name and meaning.
+    pub fn columns(&self) -> impl Iterator<Item = (&str, &str)> {
+        let fields = self.batch.schema_ref().fields().iter();
+        fields.map(|f| (f.name().as_str(), f.metadata().get("doc").map_or("", String::as_str)))
+    }
+}
+
+/// All tables of a run, empty ones included.
+pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
+    let names = Names::new(sim.network());
+    vec![
+        flows::flows(sim, traffic, &names),
+        ports::ports(sim, &names),
+        samples::queues(sim, &names),
+        samples::rates(sim),
+        samples::utilization(sim, &names),
+        events::pauses(sim, &names),
+        events::roots(sim, &names),
+        events::notifications(sim),
+        events::marks(sim, &names),
+        events::states(sim, &names),
+        flows::operations(sim, traffic, &names),
+        events::throttles(sim, &names),
+        breakdown::breakdown(sim, &names),
+        packets::packets(sim, &names),
+    ]
+}
+
+/// Names of nodes and ports, shared by the tables.
+struct Names {
+    nodes: Arc<StringArray>,
+    ports: Arc<StringArray>,
+}
+
+impl Names {
+    fn new(net: &Network) -> Self {
+        Names {
+            nodes: strings(net.topology.nodes.iter().map(|n| n.name.clone())),
+            ports: strings(net.topology.port_names().into_iter()),
+        }
+    }
+}

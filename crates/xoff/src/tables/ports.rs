@@ -1,0 +1,48 @@
+//! The table of ports: totals of the run.
+
+use xoff_fabric::Simulation;
+use xoff_fabric::topology::{PortId, peer};
+
+use super::columns::Columns;
+use super::{Names, Table, room};
+
+pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
+    let (net, records) = (sim.network(), sim.records());
+    let topology = &net.topology;
+    let all = 0..topology.ports();
+    let seconds = sim.now().secs();
+    let priorities = net.settings.switch.priorities;
+    let paused = |p: PortId| (0..priorities).map(|q| sim.paused(p, q).ps()).sum();
+    let utilization = |p: PortId| {
+        let bits = sim.port(p).sent_by(sim.now()) as f64 * 8.0;
+        if seconds > 0.0 { bits / (sim.port(p).rate.bps() as f64 * seconds) } else { 0.0 }
+    };
+    let columns = Columns::new()
+        .names("port", "egress port: node->neighbour", all.clone(), &names.ports)
+        .names("node", "its node", all.clone().map(|p| topology.node_of(p)), &names.nodes)
+        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p))), &names.nodes)
+        .u64("rate_bps", "line rate, bit/s", all.clone().map(|p| topology.rate(p).bps()))
+        .u64("tx_bytes", "bytes sent", all.clone().map(|p| sim.port(p).tx_bytes))
+        .u64("tx_packets", "packets sent, of any kind", all.clone().map(|p| sim.port(p).tx_packets))
+        .f64("utilization", "share of the run in which it sent", all.clone().map(utilization))
+        .u64("max_queue_bytes", "most bytes queued", all.clone().map(|p| sim.port(p).max_queued_bytes))
+        .u64(
+            "pause_frames_sent",
+            "PAUSE frames sent by this port, to stop its neighbour",
+            all.clone().map(|p| records.pause_frames[p as usize]),
+        )
+        .u64(
+            "credit_updates_sent",
+            "updates of credits (CBFC) sent by this port, to its neighbour",
+            all.clone().map(|p| records.credit_updates[p as usize]),
+        )
+        .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marks_at[p as usize].ce))
+        .u64(
+            "marked_ue",
+            "data packets marked UE (undetermined)",
+            all.clone().map(|p| records.marks_at[p as usize].ue),
+        )
+        .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]));
+    room::add(columns, sim).table("ports")
+}
