@@ -13,7 +13,7 @@ use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, one_of};
 use super::explain::{Context, Explained, divided, explain, table_label};
 use super::own::OwnSchemes;
-use super::tree::{self, Entry, Node, Place, Table, Value};
+use super::tree::{self, Entry, Node, Place, Table, TextFault, Value};
 use super::{Scenario, default_seed};
 
 /// The keys of a scenario, in the order in which they are usually written.
@@ -59,20 +59,21 @@ size = \"1MB\"";
 
 /// The file with its overrides as a tree.
 pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
-    let one = |text: String, place: &Place| {
+    let one = |fault: TextFault, place: &Place| {
         let place = source.location(place);
-        let (message, expected) = match text.as_str() {
-            "duplicate key" => {
+        let (message, expected) = match fault {
+            TextFault::Own(violation) => (violation.found, format!("expected {}", violation.expected)),
+            TextFault::Parser(text) if text == "duplicate key" => {
                 (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
             }
-            _ => divided(&text),
+            TextFault::Parser(text) => divided(&text),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
         ScenarioError::new(vec![Problem { message, place, expected, notes: vec![] }])
     };
-    let mut root = tree::parse(source.text).map_err(|e| one(e.message, &e.place))?;
+    let mut root = tree::parse(source.text).map_err(|e| one(e.fault, &e.place))?;
     for (index, (key, value)) in source.overrides.iter().enumerate() {
-        tree::set(&mut root, key, value, index).map_err(|message| one(message, &Place::Override(index)))?;
+        tree::set(&mut root, key, value, index).map_err(|fault| one(fault, &Place::Override(index)))?;
     }
     Ok(root)
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
+use xoff_engine::Violation;
 
 /// Keys of a dotted path may nest this deep; a scenario needs four.
 const DEEPEST: usize = 16;
@@ -153,21 +154,36 @@ fn integer(i: &DeInteger<'_>) -> Result<i128, String> {
     i128::from_str_radix(&i.as_str().replace('_', ""), i.radix()).map_err(|_| i.to_string())
 }
 
-/// What the parser says is wrong, and where.
+/// What is wrong with a text that is no tree, and where.
 #[derive(Debug)]
 pub(crate) struct Malformed {
-    pub message: String,
+    pub fault: TextFault,
     pub place: Place,
+}
+
+/// What is wrong with a text.
+#[derive(Debug)]
+pub(crate) enum TextFault {
+    /// In the words of the TOML parser.
+    Parser(String),
+    /// A check of this module.
+    Own(Violation),
+}
+
+impl TextFault {
+    fn own(found: String, expected: impl Into<String>) -> TextFault {
+        TextFault::Own(Violation::new("", found, expected))
+    }
 }
 
 /// Parses a file.
 pub(crate) fn parse(text: &str) -> Result<Node, Malformed> {
     if let Some(at) = too_deep(text) {
-        let message = "a key with hundreds of dots, expected at most three".to_string();
-        return Err(Malformed { message, place: Place::File(at) });
+        let fault = TextFault::Own(Violation::new("", "a key with hundreds of dots", "at most three"));
+        return Err(Malformed { fault, place: Place::File(at) });
     }
     let table = DeTable::parse(text).map_err(|e| Malformed {
-        message: e.message().to_string(),
+        fault: TextFault::Parser(e.message().to_string()),
         place: Place::File(e.span().unwrap_or(text.len()..text.len())),
     })?;
     let value = Value::Table(Table::convert(table.get_ref(), &Place::File));
@@ -192,13 +208,12 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
 }
 
 /// Sets `key` to `value`, the `index`th override, creating the tables in between.
-pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Result<(), String> {
+pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Result<(), TextFault> {
     let place = Place::Override(index);
     let steps: Vec<&str> = key.split('.').map(str::trim).collect();
     if steps.iter().any(|s| s.is_empty()) || steps.len() > DEEPEST {
-        return Err(format!(
-            "`{key}` is no key: expected one such as `scheme.name`, `seed` or `traffic.0.load`"
-        ));
+        let expected = "one such as `scheme.name`, `seed` or `traffic.0.load`";
+        return Err(TextFault::own(format!("`{key}` is no key"), expected));
     }
     let mut node = root;
     for (i, step) in steps.iter().enumerate() {
@@ -212,7 +227,9 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
                     table.entries.push(entry);
                 }
                 // Just made sure of; spelled so that no path panics.
-                let Some(entry) = table.get_mut(step) else { return Err(format!("cannot set `{key}`")) };
+                let Some(entry) = table.get_mut(step) else {
+                    return Err(TextFault::own(format!("cannot set `{key}`"), "a key"));
+                };
                 if i + 1 == steps.len() {
                     entry.key_place = place.clone();
                 }
@@ -226,14 +243,12 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
                         1 => "`0`, the only one".to_string(),
                         _ => format!("a number from 0 to {}", count - 1),
                     };
-                    format!("`{}` has no entry `{step}`: expected {expected}", so_far())
+                    TextFault::own(format!("`{}` has no entry `{step}`", so_far()), expected)
                 })?;
             }
             _ => {
-                return Err(format!(
-                    "`{}` is {kind}, so `{step}` cannot be set in it: expected a table",
-                    so_far()
-                ));
+                let found = format!("`{}` is {kind}, so `{step}` cannot be set in it", so_far());
+                return Err(TextFault::own(found, "a table"));
             }
         }
     }
@@ -242,7 +257,7 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
 }
 
 /// A value in TOML, or a bare string.
-fn read_value(text: &str, place: Place) -> Result<Node, String> {
+fn read_value(text: &str, place: Place) -> Result<Node, TextFault> {
     let text = text.trim();
     let bare = |place| Ok(Node { place, value: Value::String(text.to_string()) });
     if text.contains('\n') && !text.starts_with(['"', '\'', '[', '{']) {
@@ -251,7 +266,7 @@ fn read_value(text: &str, place: Place) -> Result<Node, String> {
     match DeValue::parse(text) {
         Ok(value) => Ok(Node::convert(&value, &|_| place.clone())),
         Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
-            Err(format!("the value `{text}` is not TOML: {}", error.message()))
+            Err(TextFault::Parser(format!("the value `{text}` is not TOML: {}", error.message())))
         }
         Err(_) => bare(place),
     }
