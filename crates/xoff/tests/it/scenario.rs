@@ -56,7 +56,10 @@ fn defaults_are_filled_in_and_shown() {
     assert!(!scenario.record.samples());
     let shown = resolved(&scenario);
     assert_eq!(shown["topology"]["rate"], "100Gbps");
-    assert_eq!(shown["routing"], json!({ "name": "ecmp", "hash": "own", "symmetric": true }));
+    assert_eq!(
+        shown["routing"],
+        json!({ "name": "ecmp", "hash": "own", "symmetric": true, "choice": "per_connection" })
+    );
     assert_eq!(shown["flow_control"]["xoff"], "500KB");
     assert_eq!(shown["run"]["stop"], "flows");
     // No marks, no detector.
@@ -95,7 +98,10 @@ fn the_resolved_form_is_a_scenario_with_the_same_resolved_form() {
         ("detector", r#"{ name = "red", rates = [{ rate = "100Gbps", k_min = "1KB", k_max = "2KB" }] }"#),
     ];
     let routing = &resolved(&read(SMALL, &numbered))["routing"];
-    assert_eq!(routing, &json!({ "name": "ecmp", "hash": "ns3_hpcc", "dst_port": 100 }));
+    assert_eq!(
+        routing,
+        &json!({ "name": "ecmp", "hash": "ns3_hpcc", "dst_port": 100, "choice": "per_connection" })
+    );
     let variants: &[&[(&str, &str)]] = &[
         &[],
         &numbered,
