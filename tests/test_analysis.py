@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_up import made_up_run
-from xoff import analysis
+from xoff.analysis import tables as analysis
 
 values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=400)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Command
-from xoff import bench
 from xoff.errors import RunError, UserError
-from xoff.own_scheme.load import SchemeFile
-from xoff.scenario import Scenario
+from xoff.runs import bench
+from xoff.runs.scenario import Scenario
+from xoff.scheme.load import SchemeFile
 
 
 @pytest.fixture(scope="module")

@@ -12,12 +12,12 @@ import pytest
 
 from conftest import Command
 from made_up import made_up_run
-from xoff.catalogue import catalogue
-from xoff.compare import compare, measures, table
-from xoff.compare.entrants import field
-from xoff.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
-from xoff.compare.table import Row, best, shown
 from xoff.errors import UserError
+from xoff.runs.catalogue import catalogue
+from xoff.studies.compare import compare, measures, table
+from xoff.studies.compare.contenders import field
+from xoff.studies.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
+from xoff.studies.compare.table import Row, best, shown
 
 FILES = [each.file for each in EXPERIMENTS]
 

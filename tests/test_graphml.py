@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.graphml import export_graph, graph_text, read_graph
-from xoff.scenario import Scenario, read
+from xoff.formats.graphml.exporter import export_graph, graph_text
+from xoff.formats.graphml.importer import read_graph
+from xoff.runs.scenario import Scenario, read
 
 HEAD = """<?xml version="1.0"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -94,7 +95,7 @@ def test_an_edge_of_networkx_keeps_its_direction(tmp_path: Path) -> None:
     graph.edges["s", "a"]["from"] = "a"
     nx.write_graphml(graph, tmp_path / "g.graphml")
     assert read_graph(tmp_path / "g.graphml", pytest.fail).hosts == ["a", "b"]
-    from xoff.importing.files import write_network
+    from xoff.formats.files import write_network
 
     write_network(
         tmp_path / "g.graphml", read_graph(tmp_path / "g.graphml", pytest.fail), tmp_path / "n.toml", "g", force=False

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import xoff
 from conftest import ROOT, Command
+from xoff.analysis.intervals import Intervals
 from xoff.errors import UserError
-from xoff.goal import import_goal, read_schedule
-from xoff.intervals import Intervals
-from xoff.plots import sections
-from xoff.plots.jobs import jobs
-from xoff.plots.ranks import ranks_of
-from xoff.plots.style import Labelled, labelled
+from xoff.formats.goal.importer import import_goal, read_schedule
+from xoff.report.plots import sections
+from xoff.report.plots.jobs import jobs
+from xoff.report.plots.ranks import ranks_of
+from xoff.report.plots.style import Labelled, labelled
 
 TRAINING = ROOT / "scenarios" / "goal" / "training_4.goal"
 

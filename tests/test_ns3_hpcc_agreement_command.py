@@ -10,8 +10,8 @@ import pytest
 
 import xoff
 from conftest import ROOT, Command
-from xoff.ns3_hpcc.export import export_run
-from xoff.ns3_hpcc.scenario import import_config
+from xoff.formats.ns3_hpcc.exporter import export_run
+from xoff.formats.ns3_hpcc.importer import import_config
 
 HEAD = "<!-- xoff agreement -->\n"
 

@@ -12,9 +12,9 @@ import pytest
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.ns3_hpcc.export import address, export_run
-from xoff.ns3_hpcc.scenario import import_config
-from xoff.results import Run
+from xoff.formats.ns3_hpcc.exporter import address, export_run
+from xoff.formats.ns3_hpcc.importer import import_config
+from xoff.runs.results import Run
 
 EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"
 

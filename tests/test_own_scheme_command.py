@@ -13,9 +13,9 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
-from xoff.own_scheme.load import name_of, read_specs
-from xoff.scenario import Scenario, read
-from xoff.sweeps import plan
+from xoff.runs.scenario import Scenario, read
+from xoff.scheme.load import name_of, read_specs
+from xoff.studies.sweep import plan
 
 MINE = '''
 import xoff
@@ -268,7 +268,7 @@ def test_a_tuning_searches_its_parameters_for_one_text_of_the_file(
 
 
 def test_a_class_in_memory_is_no_class_for_a_sweep() -> None:
-    from xoff.own_scheme.load import classes
+    from xoff.scheme.load import classes
 
     class Mine(xoff.Scheme):
         def window(self) -> float:

@@ -12,12 +12,12 @@ import pytest
 import xoff
 from conftest import ROOT
 from made_up import made_up_run
-from xoff import report
+from xoff.analysis.explain import explain
 from xoff.errors import UserError
-from xoff.explain import explain
-from xoff.palette import COLOURS
-from xoff.plots import sections
-from xoff.plots.style import Plot, labelled, log_ticks
+from xoff.report import page as report
+from xoff.report.palette import COLOURS
+from xoff.report.plots import sections
+from xoff.report.plots.style import Plot, labelled, log_ticks
 
 
 def plots(*runs: object) -> dict[str, Plot]:

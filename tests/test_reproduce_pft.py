@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from xoff.papers import _claims, pft
+from xoff.papers import pft, verdicts
 from xoff.papers.pft import experiments, measures, readings, theory
 from xoff.papers.pft.experiments import (
     BEST,
@@ -44,8 +44,8 @@ def victims(delay: float, bandwidth: float) -> Victims:
     return Victims(delay * spread, bandwidth * spread, 5.0, 0.1, 0.2)
 
 
-def claims() -> dict[str, _claims.Claim]:
-    return _claims.load(experiments.HERE / "claims.toml")
+def claims() -> dict[str, verdicts.Claim]:
+    return verdicts.load(experiments.HERE / "claims.toml")
 
 
 def test_the_best_setting_is_the_papers() -> None:
@@ -68,7 +68,7 @@ def test_the_grid_is_that_of_section_iii_d() -> None:
 
 
 def test_hosts_are_those_of_the_paper() -> None:
-    from xoff.scenario import read
+    from xoff.runs.scenario import read
 
     scenario, warnings = read(experiments.SCENARIO).check()
     assert warnings == []

@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from xoff.papers import _claims, sqcc
+from xoff.papers import sqcc, verdicts
 from xoff.papers.sqcc import experiments, theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
 from xoff.papers.sqcc.findings import find, mean
@@ -24,8 +24,8 @@ def queue(mean: float, deviation: float = 1.0, least: float = 0.0, most: float =
     return Queue(mean, deviation, least, most, least, most, 0.0, 1.0, 0.0, 1.0, None)
 
 
-def claims() -> dict[str, _claims.Claim]:
-    return _claims.load(HERE / "claims.toml")
+def claims() -> dict[str, verdicts.Claim]:
+    return verdicts.load(HERE / "claims.toml")
 
 
 def test_every_claim_has_its_runs() -> None:
@@ -60,7 +60,7 @@ def test_fixed_points_are_those_of_the_equations() -> None:
 
 
 def test_the_scenario_itself_is_a_run_of_sixty() -> None:
-    from xoff.scenario import read
+    from xoff.runs.scenario import read
 
     scenario = read(experiments.SCENARIO)
     own = settings((SQCC, 60), 2, {})

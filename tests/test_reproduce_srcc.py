@@ -12,8 +12,7 @@ import polars as pl
 import pytest
 
 import xoff
-from xoff.papers import _claims, srcc
-from xoff.papers._jobs import Job
+from xoff.papers import srcc, verdicts
 from xoff.papers.srcc import readings
 from xoff.papers.srcc.experiments import (
     HERE,
@@ -29,6 +28,7 @@ from xoff.papers.srcc.experiments import (
 )
 from xoff.papers.srcc.findings import GROUPS, find
 from xoff.papers.srcc.measures import Measured
+from xoff.runs.jobs import Job
 
 ONCE = Scale(testbed_ms=0.5, large_ms=0.05, loads=(0.8,), seeds=1)
 
@@ -55,9 +55,9 @@ def measured(jobs: list[Job]) -> dict[Any, Any]:
     return {job.key: job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets)) for job in jobs}
 
 
-def found(name: str, group: str, at: float, value: dict[str, Measured]) -> _claims.Finding:
+def found(name: str, group: str, at: float, value: dict[str, Measured]) -> verdicts.Finding:
     """The finding of a claim whose experiment has one place, from a measurement by scheme."""
-    claim = _claims.load(HERE / "claims.toml")[name]
+    claim = verdicts.load(HERE / "claims.toml")[name]
     return find(claim, {(group, scheme, at, 1): each for scheme, each in value.items()}, "")
 
 
@@ -67,7 +67,7 @@ def of(quantity: str, numbers: dict[str, float]) -> dict[str, Measured]:
 
 
 def test_every_claim_has_its_experiments_and_scenario() -> None:
-    claims = _claims.load(HERE / "claims.toml")
+    claims = verdicts.load(HERE / "claims.toml")
     assert len(claims) == 12
     assert set(claims) == set(GROUPS)
     for groups in GROUPS.values():

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from xoff.catalogue import catalogue
-from xoff.papers._figures import Drawn
-from xoff.papers._page import write_page
+from xoff.report.article import write_page
+from xoff.report.figures import Drawn
+from xoff.runs.catalogue import catalogue
 
 pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
 

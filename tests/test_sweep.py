@@ -20,12 +20,13 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
-from xoff.explain import explain
-from xoff.results import Run, load
-from xoff.scenario import Scenario, read
-from xoff.sweeps import Folder, Local, Planned, Swept, make_all, plan, sweep
-from xoff.sweeps.make import Made
+from xoff.runs.executor import Local
+from xoff.runs.results import Run, load
+from xoff.runs.scenario import Scenario, read
+from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
+from xoff.studies.sweep.make import Made
 
 GRID = """
 [sweep]
@@ -360,8 +361,8 @@ def test_only_a_run_that_kills_its_process_alone_has_failed(tmp_path: Path) -> N
 def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
     tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
     swept(tail, tmp_path / "out")
-    from xoff.sweeps.aggregate import estimate, results
-    from xoff.sweeps.report import layout, render
+    from xoff.studies.sweep.aggregate import estimate, results
+    from xoff.studies.sweep.page import layout, render
 
     found = results(tmp_path / "out")
     shown = layout(found)
@@ -386,8 +387,8 @@ def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
     assert len(sizes) == 4
     longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
     assert {run.run for run in done.runs} < longer
-    from xoff.sweeps.aggregate import results
-    from xoff.sweeps.report import layout, render
+    from xoff.studies.sweep.aggregate import results
+    from xoff.studies.sweep.page import layout, render
 
     found = results(tmp_path / "out")
     assert layout(found).scattered

@@ -16,8 +16,9 @@ import pytest
 
 from conftest import ROOT, SMALL, Command
 from test_sweep import LONG, finished, wait_for
-from xoff.scenario import Scenario
-from xoff.sweeps import Cluster, Folder, Planned, make_all, plan, sweep
+from xoff.runs.executor import Cluster
+from xoff.runs.scenario import Scenario
+from xoff.studies.sweep import Folder, Planned, make_all, plan, sweep
 
 DASK = [sys.executable, "-m", "dask"]
 

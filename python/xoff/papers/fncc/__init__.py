@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.fncc import drawings, readings
 from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.fncc.findings import GROUPS, find
+from xoff.papers.reproduction import VERDICTS, begin
+from xoff.runs.jobs import run_jobs
 
 TITLE = "FNCC: Fast Notification Congestion Control in Data Center Networks, reproduced"
 LEAD = f"Xu et al., arXiv 2024. {VERDICTS} Fig. 1a is hardware trend data and no experiment."

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import MARKERS, SCHEME_COLOURS, SCHEME_NAMES, Drawn
 from xoff.papers.fncc.experiments import EDGES_KB, FCT_SCHEMES, HOPS, JOIN_US, SCHEMES, mean
 from xoff.papers.fncc.measures import Fairness, Fct, Trace
+from xoff.report import figures as fig
+from xoff.report.figures import MARKERS, SCHEME_COLOURS, SCHEME_NAMES, Drawn
 
 Results = Mapping[Any, Any]
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.fncc.measures import Joined, measure_fairness, measure_fct, measure_joined
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 

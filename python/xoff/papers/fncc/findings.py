@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, reduction
 from xoff.papers.fncc.experiments import FCT_SCHEMES, JOIN_US, SCHEMES, Scale, mean, spread
 from xoff.papers.fncc.measures import BEFORE_US, REACTED, STEPPED_US, Fairness, Fct
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
 
 NAMES = {"fncc": "FNCC", "hpcc": "HPCC", "dcqcn": "DCQCN", "rocc": "RoCC"}
 

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates, slowdown_statistics
+from xoff.analysis.tables import frame, sampled_rates, slowdown_statistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 

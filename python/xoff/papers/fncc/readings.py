@@ -8,19 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers._claims import Claim, measured_text
-from xoff.papers._jobs import Job
-from xoff.papers.fncc.experiments import (
-    FCT_SCHEMES,
-    NO_SETS,
-    PRINTED,
-    WORKLOADS,
-    Scale,
-    Sets,
-    fct_jobs,
-    group_jobs,
-)
+from xoff.papers.fncc.experiments import FCT_SCHEMES, NO_SETS, PRINTED, WORKLOADS, Scale, Sets, fct_jobs, group_jobs
 from xoff.papers.fncc.findings import GROUPS, find
+from xoff.papers.verdicts import Claim, measured_text
+from xoff.runs.jobs import Job
 
 _SCALED_ECN = dict.fromkeys(PRINTED["dcqcn"])
 _SCALED_ROCC = dict.fromkeys(PRINTED["rocc"])

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
 from xoff.papers.pft import drawings, readings
 from xoff.papers.pft.experiments import FULL, HERE, QUICK, Scale, jobs, merged, points
 from xoff.papers.pft.findings import find
+from xoff.papers.reproduction import VERDICTS, begin
+from xoff.runs.jobs import run_jobs
 
 TITLE = "PFT: Proactive Flow Throttling at endpoints, reproduced"
 LEAD = f"Qi et al. {VERDICTS} F_C is bandwidth over delay relative to the same without PFT."

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.pft import readings, theory
 from xoff.papers.pft.experiments import BEST, CLAIMED, DRAWN, HEAVY, PPORTS, STRATEGIES, Control, Point
 from xoff.papers.pft.findings import Results, control_factor, factors, pooled
+from xoff.report import figures as fig
+from xoff.report.figures import Drawn
 
 COLOURS = dict(zip(STRATEGIES, (fig.COLOURS[2], fig.COLOURS[1], fig.COLOURS[3], fig.COLOURS[0]), strict=True))
 """A strategy has the same colour in all figures."""

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from xoff.papers._jobs import Job
 from xoff.papers.pft.measures import measure
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "fabric.toml"

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff import gpcnet
-from xoff.analysis import frame
+from xoff.analysis import gpcnet
+from xoff.analysis.tables import frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 

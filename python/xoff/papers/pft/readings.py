@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from xoff.papers._jobs import Job
 from xoff.papers.pft.experiments import BEST, HEAVY, HEAVY_SETS, Point, Scale, Sets, heavy, jobs
 from xoff.papers.pft.findings import Results, control_factor
+from xoff.runs.jobs import Job
 
 
 @dataclass(frozen=True)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
+from xoff.papers.reproduction import VERDICTS, begin
 from xoff.papers.sqcc import drawings, readings
 from xoff.papers.sqcc.experiments import FULL, GROUPS, HERE, QUICK, Scale, jobs
 from xoff.papers.sqcc.findings import find
+from xoff.runs.jobs import run_jobs
 
 TITLE = "SQCC: Stable Queue Congestion Control, reproduced"
 LEAD = f"Tang et al. {VERDICTS} A packet of queue is a frame of 1000 B."

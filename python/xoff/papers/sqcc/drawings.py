@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from xoff import fluid
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.sqcc import theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, FRAME, INCASTS, PATCHED, SQCC, Point
 from xoff.papers.sqcc.findings import NAMES, TABLE2, Results, mean
 from xoff.papers.sqcc.measures import Queue, Trace
 from xoff.papers.sqcc.readings import PACING, START, sensitivity
+from xoff.report import figures as fig
+from xoff.report.figures import Drawn
 
 COLOURS = {PATCHED: fig.COLOURS[0], ERROR: fig.COLOURS[1], DELTA: fig.COLOURS[3], SQCC: fig.COLOURS[2]}
 """A variant has the same colour in all figures."""

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from xoff.papers._jobs import Job
 from xoff.papers.sqcc.measures import measure
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "incast.toml"

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, within
 from xoff.papers.sqcc import theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, GROUPS, INCASTS, PATCHED, SQCC, Point
 from xoff.papers.sqcc.measures import Queue
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, within
 
 NAMES = {
     PATCHED: "patched TIMELY",

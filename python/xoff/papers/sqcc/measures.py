@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xoff.analysis import frame
+from xoff.analysis.tables import frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers._claims import Claim, measured_text
-from xoff.papers._jobs import Job
 from xoff.papers.sqcc.experiments import GROUPS, Scale, Sets, jobs
 from xoff.papers.sqcc.findings import find
+from xoff.papers.verdicts import Claim, measured_text
+from xoff.runs.jobs import Job
 
 
 @dataclass(frozen=True)

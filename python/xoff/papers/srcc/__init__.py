@@ -10,11 +10,11 @@ from pathlib import Path
 
 import polars as pl
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
+from xoff.papers.reproduction import VERDICTS, begin
 from xoff.papers.srcc import drawings, readings
 from xoff.papers.srcc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.srcc.findings import GROUPS, find
+from xoff.runs.jobs import run_jobs
 
 TITLE = "SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks, reproduced"
 LEAD = (

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import COLOURS, Drawn
 from xoff.papers.srcc.experiments import SCHEMES, THRESHOLDS, WINDOWS, mean, places
 from xoff.papers.srcc.findings import NAMES
 from xoff.papers.srcc.measures import BURST_US, Measured, Motivation
+from xoff.report import figures as fig
+from xoff.report.figures import COLOURS, Drawn
 
 Results = Mapping[Any, Any]
 

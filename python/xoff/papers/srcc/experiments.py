@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.srcc.measures import Measured, measure, measure_motivation
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 

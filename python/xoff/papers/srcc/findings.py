@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, reduction
 from xoff.papers.srcc.experiments import OTHERS, SCHEMES, THRESHOLDS, WINDOWS, mean, places, values
 from xoff.papers.srcc.measures import BACK_KB, QUIET_US, Motivation
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
 
 NAMES = {"dcqcn": "DCQCN", "swift": "Swift", "hpcc": "HPCC", "pcn": "PCN", "srcc": "SRCC"}
 

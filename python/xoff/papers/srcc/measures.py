@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates
-from xoff.blocking import blocked_share, goodput_bps, pause_spread, pause_totals, settling_ps
+from xoff.analysis.blocking import blocked_share, goodput_bps, pause_spread, pause_totals, settling_ps
+from xoff.analysis.tables import frame, sampled_rates
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 

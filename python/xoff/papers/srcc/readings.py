@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers._claims import reduction
-from xoff.papers._jobs import Job
 from xoff.papers.srcc.experiments import LARGE, OTHERS, SCHEMES, Scale, incast_jobs, load_jobs
 from xoff.papers.srcc.findings import NAMES
+from xoff.papers.verdicts import reduction
+from xoff.runs.jobs import Job
 
 Sets = Mapping[str, Mapping[str, object]]
 

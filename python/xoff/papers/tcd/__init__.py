@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
+from xoff.papers.reproduction import VERDICTS, begin
 from xoff.papers.tcd import drawings, infiniband_drawings
 from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
 from xoff.papers.tcd.experiments import group_jobs
 from xoff.papers.tcd.findings import GROUPS, find
+from xoff.runs.jobs import run_jobs
 
 TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet and InfiniBand"
 LEAD = (

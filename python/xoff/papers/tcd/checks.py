@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
-from xoff.papers._claims import Check
 from xoff.papers.tcd.common import Results
 from xoff.papers.tcd.measures import Chain, Testbed
+from xoff.papers.verdicts import Check
 
 Ruled = tuple[list[Check], dict[str, float | None], str]
 """Checks, measured numbers by name, and a note."""

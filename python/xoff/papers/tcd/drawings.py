@@ -10,14 +10,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.tcd import victim_drawings
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import Results
 from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
 from xoff.papers.tcd.measures import Chain, Testbed, on_period_us, percentile
 from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, number, set_title, size_text
+from xoff.report import figures as fig
+from xoff.report.figures import Drawn
 
 STATES = {
     "non_congestion": ("no congestion", "#d0d0d0"),

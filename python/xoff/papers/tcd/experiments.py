@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.tcd import infiniband
 from xoff.papers.tcd.common import BEGAN_US, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
 from xoff.papers.tcd.measures import (
@@ -25,6 +24,7 @@ from xoff.papers.tcd.measures import (
     measure_testbed,
     measure_victims,
 )
+from xoff.runs.jobs import Job
 
 SETS = ("paper", "code")
 """Sets of rules and numbers."""

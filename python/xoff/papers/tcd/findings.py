@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding
 from xoff.papers.tcd import infiniband_findings as infiniband
 from xoff.papers.tcd.checks import (
     PERSISTENT_KB,
@@ -26,6 +25,7 @@ from xoff.papers.tcd.checks import (
 from xoff.papers.tcd.common import PAPERS_LOAD, Results, Scale
 from xoff.papers.tcd.experiments import BURSTS, EDGES_KB, EPSILONS, RISES_B, SETS, by_size, slowdowns, victims
 from xoff.papers.tcd.measures import Chain, Fairness, Fct, longest_on_us, percentile
+from xoff.papers.verdicts import Check, Claim, Finding
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "max-ton": (),

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xoff.papers._jobs import Job
 from xoff.papers.tcd.common import BEGAN_US, FULL, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
 from xoff.papers.tcd.measures import Victims, measure_chain, measure_mct, measure_testbed, measure_victims
+from xoff.runs.jobs import Job
 
 MARKINGS = {"fecn": "FECN", "fecn-head": "FECN, `head`", "tcd": "TCD"}
 """Kinds of marking, and what figures call them."""

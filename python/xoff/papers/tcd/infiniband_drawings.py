@@ -9,8 +9,6 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import P3_LOADS, Results
 from xoff.papers.tcd.drawings import detected_by, mismarking, several, testbed
@@ -19,6 +17,8 @@ from xoff.papers.tcd.infiniband_findings import SIZES_KB, mean_us
 from xoff.papers.tcd.measures import Chain, Mct, Victims
 from xoff.papers.tcd.style import set_title, size_text
 from xoff.papers.tcd.victim_drawings import HATCHED, marked_bars, marked_row
+from xoff.report import figures as fig
+from xoff.report.figures import Drawn
 
 COLOUR = {"fecn": fig.COLOURS[1], "fecn-head": fig.COLOURS[3], "tcd": fig.COLOURS[0]}
 NAMES = {"fecn": "FECN", "fecn-head": "FECN (head)", "tcd": "TCD"}

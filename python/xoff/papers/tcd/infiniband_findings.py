@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from xoff.papers._claims import Check
 from xoff.papers.tcd.checks import (
     PERSISTENT_KB,
     Ruled,
@@ -18,6 +17,7 @@ from xoff.papers.tcd.checks import (
 from xoff.papers.tcd.common import P3_LOADS, PAPERS_LOAD, Results
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, VARIANTS, victims
 from xoff.papers.tcd.measures import Chain, Mct
+from xoff.papers.verdicts import Check
 
 SIZES_KB = (2, 4, 8, 16, 32, 512, 1_000, 2_000, 4_000)
 """Sizes of MPI and I/O messages."""

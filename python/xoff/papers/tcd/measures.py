@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates
-from xoff.mismarking import mismarked_flows
+from xoff.analysis.mismarking import mismarked_flows
+from xoff.analysis.tables import frame, sampled_rates
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 

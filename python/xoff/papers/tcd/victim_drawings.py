@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.tcd.common import P3_LOADS, Results
 from xoff.papers.tcd.experiments import BURSTS_KB, EDGES_KB, EPSILONS, SETS, by_size, victims
 from xoff.papers.tcd.measures import Victims, longest_on_us
 from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, set_title, size_text
+from xoff.report import figures as fig
+from xoff.report.figures import Drawn
 
 HATCHED = "Hatched: those with a mark from a port that was no congestion root at that moment."
 """What the hatched part of `marked_bars` is."""

@@ -1,0 +1,12 @@
+"""What a graph says of its nodes and edges, in and out: attributes and their types in GraphML."""
+
+from __future__ import annotations
+
+NODE_KEYS = {"kind": "string"}
+EDGE_KEYS = {
+    "rate_bps": "long",
+    "delay_ps": "long",
+    "from": "string",
+    "rate_back_bps": "long",
+    "delay_back_ps": "long",
+}
