@@ -35,7 +35,7 @@ TINY = Scale(
 
 def test_the_field_comes_from_the_catalogue() -> None:
     found = field(None, FILES)
-    names = [entrant.name for entrant in found.entrants]
+    names = [contender.name for contender in found.contenders]
     schemes = [each["name"] for each in catalogue()["schemes"]]
     assert set(schemes) <= {*names, *found.absent}
     # DCQCN's own detector is RED; each other one is tried with it.
@@ -46,15 +46,15 @@ def test_the_field_comes_from_the_catalogue() -> None:
 
 def test_some_schemes_can_be_named_with_detectors() -> None:
     found = field("hpcc, dcqcn+red", FILES)
-    assert [entrant.sets for entrant in found.entrants] == [
+    assert [contender.sets for contender in found.contenders] == [
         {"scheme.name": "hpcc"},
         {"scheme.name": "dcqcn", "detector.name": "red"},
     ]
 
 
-def test_entrants_cross_schemes_with_flow_control_and_throttles() -> None:
+def test_contenders_cross_schemes_with_flow_control_and_throttles() -> None:
     found = field("hpcc/cbfc, ib_cc+tcd/cbfc, none~pft/credit, none~pft/pfc", FILES)
-    assert [entrant.sets for entrant in found.entrants] == [
+    assert [contender.sets for contender in found.contenders] == [
         {"scheme.name": "hpcc", "flow_control": {"name": "cbfc"}},
         {"scheme.name": "ib_cc", "detector.name": "tcd", "flow_control": {"name": "cbfc"}},
         {"scheme.name": "none", "throttle.name": "pft", "flow_control": {"name": "credit"}},

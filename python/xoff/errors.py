@@ -27,7 +27,8 @@ _NATIVE = (
 if not all(hasattr(_xoff, name) for name in _NATIVE):
     raise ImportError("the native module of xoff is older than its Python part; install again: pip install .")
 
-RunError, ScenarioError = _xoff.RunError, _xoff.ScenarioError
+RunError = _xoff.RunError
+ScenarioError = _xoff.ScenarioError
 
 __all__ = ["RunError", "ScenarioError", "UserError", "nearest"]
 

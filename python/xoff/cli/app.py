@@ -27,7 +27,7 @@ except ImportError as error:
     sys.exit(f"error: {error}")
 
 if TYPE_CHECKING:
-    from xoff.runs.executor import Crew
+    from xoff.runs.executor import RunExecutor
     from xoff.runs.scenario import Scenario
 
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
@@ -203,7 +203,7 @@ def sweep(
 
     source = _read(scenario, sets, schemes)
     with _resumable(out):
-        swept = make_runs(source, out, _crew(workers, cluster), say=_failed, quiet=quiet)
+        swept = make_runs(source, out, _executor(workers, cluster), say=_failed, quiet=quiet)
     if not quiet:
         there = len(swept.runs) - swept.made - len(swept.failed)
         parts = [count_text(swept.made, "run") + " made"]
@@ -234,7 +234,7 @@ def tune(
 
     source = _read(scenario, sets, schemes)
     with _resumable(out):
-        tuned = search(source, out, _crew(workers, cluster), say=_failed, quiet=quiet)
+        tuned = search(source, out, _executor(workers, cluster), say=_failed, quiet=quiet)
     typer.echo(best_text(tuned))
     typer.echo(f"{'results':<9} {out}")
     if not tuned.best:
@@ -438,7 +438,7 @@ def _failed(what: str) -> None:
     complain("failed", what)
 
 
-def _crew(workers: int | None, cluster: str | None) -> Crew:
+def _executor(workers: int | None, cluster: str | None) -> RunExecutor:
     from xoff.runs.executor import Cluster, Local
 
     if cluster is None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from xoff.papers import verdicts
 from xoff.papers.verdicts import Claim, Finding
 from xoff.report.article import ClaimRow, write_page
-from xoff.report.figures import Drawn
+from xoff.report.figures import FigureFile
 
 VERDICTS = (
     "Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where the relation "
@@ -43,7 +43,7 @@ class Reproduction:
         lead: str,
         banner: str,
         findings: Sequence[Finding],
-        figures: Sequence[Drawn],
+        figures: Sequence[FigureFile],
         tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
     ) -> int:
         """Write `index.html` and say what was found; the exit status, 0.

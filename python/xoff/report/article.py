@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 
-from xoff.report.figures import Drawn
+from xoff.report.figures import FigureFile
 
 _CSS = """
 :root { color-scheme: light; }
@@ -59,7 +59,7 @@ def write_page(
     lead: str,
     banner: str,
     claims: Sequence[ClaimRow] = (),
-    figures: Sequence[Drawn],
+    figures: Sequence[FigureFile],
     tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
 ) -> None:
     """Write the page to `file`; the figures' SVG files stand beside it and are put into it.
@@ -109,7 +109,7 @@ def _table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f'<div class="scroll"><table><tr>{head}</tr>{lines}</table></div>'
 
 
-def _figure(folder: Path, drawn: Drawn) -> str:
+def _figure(folder: Path, drawn: FigureFile) -> str:
     svg = base64.b64encode((folder / f"{drawn.name}.svg").read_bytes()).decode("ascii")
     wide = ' class="wide"' if drawn.wide else ""
     return (

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
-__all__ = ["COLOURS", "MARKERS", "SCHEME_COLOURS", "SCHEME_NAMES", "Drawn", "canvas", "legend_above", "save"]
+__all__ = ["COLOURS", "MARKERS", "SCHEME_COLOURS", "SCHEME_NAMES", "FigureFile", "canvas", "legend_above", "save"]
 
 SCHEME_COLOURS = {
     "fncc": COLOURS[0],
@@ -59,7 +59,7 @@ _STYLE: dict[Any, Any] = {
 
 
 @dataclass(frozen=True)
-class Drawn:
+class FigureFile:
     """A figure in the output folder."""
 
     name: str
@@ -86,7 +86,7 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 6.4, height: float = 
         yield figure, figure.subplots(rows, columns)
 
 
-def save(figure: Figure, data: pl.DataFrame, folder: Path, drawn: Drawn) -> Drawn:
+def save(figure: Figure, data: pl.DataFrame, folder: Path, drawn: FigureFile) -> FigureFile:
     """Write `NAME.png`, `NAME.svg` and the data that they show, `NAME.csv`, into `folder`."""
     figure.savefig(folder / f"{drawn.name}.png")
     # Without a date the file is the same each time.

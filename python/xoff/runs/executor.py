@@ -1,4 +1,8 @@
-"""Who makes runs: processes of this machine, or a Dask cluster, both as executors of `concurrent.futures`."""
+"""Executors of runs: processes of this machine, or a Dask cluster; and the loop that gives them their tasks.
+
+Sweeps, tuning, the papers' experiments and the comparison of schemes all make their runs here. Both executors start an
+executor of `concurrent.futures`.
+"""
 
 from __future__ import annotations
 
@@ -9,9 +13,19 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable
-from concurrent.futures import Executor, ProcessPoolExecutor
-from typing import Any, Protocol
+from collections import deque
+from collections.abc import Callable, Iterable
+from concurrent.futures import (
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    CancelledError,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeVar
 
 from xoff.errors import RunError, UserError
 
@@ -21,22 +35,116 @@ CONNECT_S = 5.0
 RETRY_S = 1.0
 """Time between two looks for a cluster's scheduler, in seconds."""
 
+POLL_S = 0.2
+"""How often the waiting thread looks for Ctrl-C, in seconds: a signal may reach another thread and not wake it."""
 
-class Crew(Protocol):
+_DIED = "its process died: it was killed, or there was no memory left"
+
+Task = TypeVar("Task")
+Result = TypeVar("Result")
+
+
+class RunExecutor(Protocol):
     """Makes runs."""
 
     at_once: int
     """Runs handed over before one is finished."""
     here: bool
-    """It writes into this machine's folders itself; otherwise it sends results back."""
+    """Whether runs write into this machine's folders themselves; otherwise they send their results back."""
     blames: bool
-    """When it breaks, one of the runs that it was making is the cause."""
+    """Whether one of the runs that were being made is the cause if the executor breaks."""
 
     def start(self) -> Executor:
         """An executor, a new one after each break."""
 
     def close(self) -> None:
         """Stop what still runs."""
+
+
+@dataclass(frozen=True)
+class Outcome(Generic[Result]):
+    """What came of a task."""
+
+    result: Result | None = None
+    """What its function returned."""
+    error: Exception | None = None
+    """What its function raised, or `ProcessDiedError`."""
+
+
+class ProcessDiedError(RunError):
+    """The process of a run died, when that run was the only one."""
+
+
+def execute_tasks(
+    tasks: Iterable[Task],
+    call: Callable[[Task], Callable[[], Result]],
+    executor: RunExecutor,
+    finished: Callable[[Task, Outcome[Result]], None],
+) -> None:
+    """Execute every task, and tell `finished` of each what came of it.
+
+    If a process dies, the tasks that may be the cause are executed again, one at a time; if one dies again while it is
+    alone, its outcome is `ProcessDiedError`. An exception of `finished` ends everything.
+
+    Parameters
+    ----------
+    tasks
+        In the order in which they start.
+    call
+        What the executor calls for a task; it travels to another process.
+    executor
+        Executes them, and is closed at the end.
+    finished
+        Called in this thread.
+    """
+    waiting = deque(tasks)
+    suspects: deque[Task] = deque()
+    running: dict[Future[Result], Task] = {}
+    if not waiting:
+        return
+    try:
+        pool = executor.start()
+        while waiting or suspects or running:
+            queue, at_once = (suspects, 1) if suspects else (waiting, executor.at_once)
+            alone = bool(suspects) or at_once == 1
+            try:
+                while queue and len(running) < at_once:
+                    running[pool.submit(call(queue[0]))] = queue[0]
+                    queue.popleft()
+            except BrokenExecutor:
+                if not running:
+                    pool = executor.start()
+                    continue
+            lost = _collect(running, finished)
+            if not lost:
+                continue
+            lost += running.values()
+            running.clear()
+            pool = executor.start()
+            if not executor.blames:
+                waiting.extendleft(reversed(lost))
+            elif alone:
+                finished(lost[0], Outcome(error=ProcessDiedError(_DIED)))
+            else:
+                suspects.extend(lost)
+    finally:
+        executor.close()
+
+
+def _collect(running: dict[Future[Result], Task], finished: Callable[[Task, Outcome[Result]], None]) -> list[Task]:
+    """Take finished tasks out of `running`; return those that were lost with their process."""
+    lost = []
+    for future in wait(running, POLL_S, return_when=FIRST_COMPLETED).done:
+        task = running.pop(future)
+        try:
+            outcome = Outcome(future.result())
+        except (BrokenExecutor, CancelledError):
+            lost.append(task)
+            continue
+        except Exception as error:  # the task's own, or that of a cluster that gave the task up
+            outcome = Outcome(error=error)
+        finished(task, outcome)
+    return lost
 
 
 class Local:

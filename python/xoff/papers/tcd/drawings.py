@@ -17,7 +17,7 @@ from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
 from xoff.papers.tcd.measures import Chain, Testbed, on_period_us, percentile
 from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, number, set_title, size_text
 from xoff.report import figures as fig
-from xoff.report.figures import Drawn
+from xoff.report.figures import FigureFile
 
 STATES = {
     "non_congestion": ("no congestion", "#d0d0d0"),
@@ -31,11 +31,11 @@ FCT_EDGES_KB = {
 }
 
 
-def draw(results: Results, folder: Path) -> list[Drawn]:
+def draw(results: Results, folder: Path) -> list[FigureFile]:
     """Every figure for which there are results."""
     groups = {key[0] for key in results}
     drawn = [_model(folder)]
-    made: dict[str, Callable[[], list[Drawn]]] = {
+    made: dict[str, Callable[[], list[FigureFile]]] = {
         "single": lambda: [_mismarking(results, folder), *_detected(results, "single", "fig12", folder)],
         "multi": lambda: [_several(results, folder), *_detected(results, "multi", "fig13", folder)],
         "readings": lambda: [_readings(results, folder)],
@@ -60,7 +60,7 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
     return sorted(drawn, key=lambda each: each.name)
 
 
-def _model(folder: Path) -> Drawn:
+def _model(folder: Path) -> FigureFile:
     """Fig. 8: Equation 2 over epsilon, for several R_d."""
     title = "T_on by the ON-OFF model, 40 Gbps, tau 8 us"
     epsilon = np.linspace(0.01, 0.5, 200)
@@ -87,7 +87,7 @@ def _model(folder: Path) -> Drawn:
         axes.set_ylabel("T_on (us)")
         set_title(axes, "fig08", title, pad=40)
         fig.legend_above(axes, 3)
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig08", title, "Equation 2; B1 - B0 is 2 MTU."))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig08", title, "Equation 2; B1 - B0 is 2 MTU."))
 
 
 def _shown(found: Chain, until: float) -> Any:
@@ -110,13 +110,13 @@ def _chain_rows(found: Chain, until: float) -> pl.DataFrame:
     return pl.DataFrame({**columns, "f1_gbps": found.f1_gbps[inside]})
 
 
-def _mismarking(results: Results, folder: Path) -> Drawn:
+def _mismarking(results: Results, folder: Path) -> FigureFile:
     """Fig. 3a and 3c."""
-    drawn = Drawn("fig03a", "One congestion point, ECN by queue length", "the rate that DCQCN allows f1")
+    drawn = FigureFile("fig03a", "One congestion point, ECN by queue length", "the rate that DCQCN allows f1")
     return mismarking(results["single", "red", "paper"], drawn, folder)
 
 
-def mismarking(found: Chain, what: Drawn, folder: Path) -> Drawn:
+def mismarking(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
     """P2's queue and marks, and below the rates; the caption of `what` says what f1's is."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
@@ -138,16 +138,16 @@ def mismarking(found: Chain, what: Drawn, folder: Path) -> Drawn:
             f"Above: most bytes queued at P2 in each 5 us, and when it marks CE (packets: {counts}). Below: what P2 "
             f"sends in each 5 us, and {what.caption}."
         )
-        return fig.save(figure, _chain_rows(found, until), folder, Drawn(what.name, what.title, caption))
+        return fig.save(figure, _chain_rows(found, until), folder, FigureFile(what.name, what.title, caption))
 
 
-def _several(results: Results, folder: Path) -> Drawn:
+def _several(results: Results, folder: Path) -> FigureFile:
     """Fig. 4a and 4c."""
-    drawn = Drawn("fig04a", "Several congestion points, ECN by queue length", "The paper's ON-OFF ends at 1.6 ms.")
+    drawn = FigureFile("fig04a", "Several congestion points, ECN by queue length", "The paper's ON-OFF ends at 1.6 ms.")
     return several(results["multi", "red", "paper"], drawn, folder)
 
 
-def several(found: Chain, what: Drawn, folder: Path) -> Drawn:
+def several(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
     """P2's queue, and below what it sends; the caption of `what` says what the paper has."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
@@ -169,10 +169,10 @@ def several(found: Chain, what: Drawn, folder: Path) -> Drawn:
         beneath.set_xlabel("time since the bursts began (ms)")
         fig.legend_above(beneath, 3)
         caption = f"P2 in each 5 us: most bytes queued, and below what it sends. {what.caption}"
-        return fig.save(figure, _chain_rows(found, until), folder, Drawn(what.name, what.title, caption))
+        return fig.save(figure, _chain_rows(found, until), folder, FigureFile(what.name, what.title, caption))
 
 
-def _detected(results: Results, group: str, name: str, folder: Path) -> list[Drawn]:
+def _detected(results: Results, group: str, name: str, folder: Path) -> list[FigureFile]:
     """Fig. 12 and 13: queue, state and marks of P2 and P1, for each set of rules."""
     point = "one congestion point" if group == "single" else "several congestion points"
     return [
@@ -181,7 +181,7 @@ def _detected(results: Results, group: str, name: str, folder: Path) -> list[Dra
     ]
 
 
-def detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
+def detected_by(found: Chain, title: str, name: str, folder: Path) -> FigureFile:
     """Queue, state and marks of P2 and P1 over time."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
@@ -226,10 +226,10 @@ def detected_by(found: Chain, title: str, name: str, folder: Path) -> Drawn:
                 for since, state in found.states[port]
             ]
         )
-        return fig.save(figure, data, folder, Drawn(name, title, caption))
+        return fig.save(figure, data, folder, FigureFile(name, title, caption))
 
 
-def _readings(results: Results, folder: Path) -> Drawn:
+def _readings(results: Results, folder: Path) -> FigureFile:
     title = "Several congestion points, the bursts read otherwise"
     rows = []
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
@@ -262,10 +262,10 @@ def _readings(results: Results, folder: Path) -> Drawn:
         caption = (
             "Most bytes queued at P2 in each 5 us; beside it in the data what P2 comes to with one congestion point."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("readings", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("readings", title, caption))
 
 
-def _growth(results: Results, folder: Path) -> Drawn:
+def _growth(results: Results, folder: Path) -> FigureFile:
     title = "what counts as a queue that has grown"
     rows = []
     with fig.canvas(2, 1, height=5.4) as (figure, panels):
@@ -293,15 +293,15 @@ def _growth(results: Results, folder: Path) -> Drawn:
             "Paper's rules; verdicts rest on 1 B. With 0 a queue counts that has not fallen. Fig. 12 has no CE with "
             "one point, Fig. 13 has P2 in congestion with several."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("growth", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("growth", title, caption))
 
 
-def _testbed(results: Results, folder: Path) -> Drawn:
-    drawn = Drawn("fig11", "f0's marks on the testbed's topology, PFC", "; paper's rules")
+def _testbed(results: Results, folder: Path) -> FigureFile:
+    drawn = FigureFile("fig11", "f0's marks on the testbed's topology, PFC", "; paper's rules")
     return testbed(results["testbed", "tcd", "paper"], drawn, folder)
 
 
-def testbed(found: Testbed, what: Drawn, folder: Path) -> Drawn:
+def testbed(found: Testbed, what: FigureFile, folder: Path) -> FigureFile:
     """f0's shares of marks over time; the caption of `what` ends the figure's."""
     rows = []
     with fig.canvas() as (figure, axes):
@@ -323,10 +323,10 @@ def testbed(found: Testbed, what: Drawn, folder: Path) -> Drawn:
         set_title(axes, what.name, what.title)
         fig.legend_above(axes, 3)
         caption = f"By their mark at the receiver, in each {found.interval_ms:g} ms{what.caption}."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(what.name, what.title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(what.name, what.title, caption))
 
 
-def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: Path) -> Drawn:
+def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: Path) -> FigureFile:
     label = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
     title = f"FCT slowdown, {label}, 60 % load, {NAMES[scheme]}"
     edges = FCT_EDGES_KB[workload]
@@ -373,7 +373,7 @@ def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: 
             "At the receiver, over size/C and propagation, logarithmic; a bin is labelled with its largest size. "
             "Dashed: rules and numbers of the authors' simulator."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))
 
 
 def _minor(value: float, _: int) -> str:
@@ -381,7 +381,7 @@ def _minor(value: float, _: int) -> str:
     return f"{value:g}" if digit in (2, 5) else ""
 
 
-def _fairness(results: Results, folder: Path) -> Drawn:
+def _fairness(results: Results, folder: Path) -> FigureFile:
     title = "Four flows through P2, with TCD"
     rows = []
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
@@ -410,4 +410,4 @@ def _fairness(results: Results, folder: Path) -> Drawn:
         set_title(panels[0], "fig20", title)
         fig.legend_above(panels[0], 6)
         caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps; paper's rules."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig20", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig20", title, caption))

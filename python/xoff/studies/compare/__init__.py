@@ -47,11 +47,11 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     check_target(out, force=True)
     chosen = field(schemes, [each.file for each in EXPERIMENTS])
     extent = scale or (QUICK if quick else FULL)
-    results = run_jobs(jobs(chosen.entrants, extent), "survey")
+    results = run_jobs(jobs(chosen.contenders, extent), "survey")
     rows = [
-        Row(experiment.name, entrant.name, averaged(results, experiment.name, entrant.name))
+        Row(experiment.name, contender.name, averaged(results, experiment.name, contender.name))
         for experiment in EXPERIMENTS
-        for entrant in chosen.entrants
+        for contender in chosen.contenders
     ]
     out.mkdir(parents=True, exist_ok=True)
     command = f"xoff compare -o {out}{' --quick' if quick else ''}{f' --schemes {schemes}' if schemes else ''}"

@@ -1,6 +1,6 @@
 """Who takes part in a survey: every scheme of the catalogue that the scenarios accept, alone or with something else.
 
-An entrant is called `SCHEME`, and after it what differs from the scheme's own and the scenarios': `+DETECTOR`,
+A contender is called `SCHEME`, and after it what differs from the scheme's own and the scenarios': `+DETECTOR`,
 `~THROTTLE`, `/FLOW_CONTROL`. So `hpcc/cbfc` is HPCC over InfiniBand's flow control, and `none~pft/credit` is PFT over
 link credits.
 """
@@ -21,7 +21,7 @@ DETECTED = "dcqcn"
 
 
 @dataclass(frozen=True)
-class Entrant:
+class Contender:
     """A scheme, alone or with a detector in place of its own."""
 
     name: str
@@ -29,7 +29,7 @@ class Entrant:
 
     @property
     def sets(self) -> dict[str, object]:
-        """The settings that make a scenario one of this entrant's."""
+        """The settings that make a scenario one of this contender's."""
         parts = _parts(self.name)
         # Each with its defaults; the scenarios' own PFC stays as it is.
         tables = {"detector": parts.detector, "throttle": parts.throttle}
@@ -48,7 +48,7 @@ class _Parts:
 
 
 def _parts(name: str) -> _Parts:
-    """The parts of an entrant's name; empty where it has none."""
+    """The parts of a contender's name; empty where it has none."""
     found = re.fullmatch(r"(?P<s>[^+~/]*)(?:\+(?P<d>[^+~/]+))?(?:~(?P<t>[^+~/]+))?(?:/(?P<f>[^+~/]+))?", name)
     if found is None:
         raise UserError(
@@ -60,15 +60,15 @@ def _parts(name: str) -> _Parts:
 
 @dataclass(frozen=True)
 class Field:
-    """The entrants, and who was left out."""
+    """The contenders, and who was left out."""
 
-    entrants: list[Entrant]
+    contenders: list[Contender]
     absent: dict[str, str]
     """Schemes that the scenarios refuse, with the reason."""
 
 
 def field(names: str | None, scenarios: Sequence[Path]) -> Field:
-    """The entrants called `names`, separated by commas; without them all that the scenarios accept.
+    """The contenders called `names`, separated by commas; without them all that the scenarios accept.
 
     Raises
     ------
@@ -76,12 +76,12 @@ def field(names: str | None, scenarios: Sequence[Path]) -> Field:
         There is no such scheme or detector, one is named twice, or a scenario refuses one that was asked for.
     """
     if names is None:
-        entrants = [Entrant(each["name"]) for each in catalogue()["schemes"]]
-        own = _detector(Entrant(DETECTED), scenarios[0])
+        contenders = [Contender(each["name"]) for each in catalogue()["schemes"]]
+        own = _detector(Contender(DETECTED), scenarios[0])
         others = [each["name"] for each in catalogue()["detectors"] if each["name"] != own]
-        entrants += [Entrant(f"{DETECTED}+{name}") for name in others]
-        absent = {each.name: reason for each in entrants if (reason := _refusal(each, scenarios))}
-        return Field([each for each in entrants if each.name not in absent], absent)
+        contenders += [Contender(f"{DETECTED}+{name}") for name in others]
+        absent = {each.name: reason for each in contenders if (reason := _refusal(each, scenarios))}
+        return Field([each for each in contenders if each.name not in absent], absent)
     asked = [name.strip() for name in names.split(",")]
     for name in asked:
         parts = _parts(name)
@@ -92,21 +92,21 @@ def field(names: str | None, scenarios: Sequence[Path]) -> Field:
             entry("throttles", parts.throttle)
         if asked.count(name) > 1:
             raise UserError(f"--schemes {names}: {name} twice: expected each once")
-        if reason := _refusal(Entrant(name), scenarios):
+        if reason := _refusal(Contender(name), scenarios):
             raise UserError(f"--schemes {names}: {name} cannot take part: {reason}")
-    return Field([Entrant(name) for name in asked], {})
+    return Field([Contender(name) for name in asked], {})
 
 
-def _refusal(entrant: Entrant, scenarios: Sequence[Path]) -> str:
-    """Why one of the scenarios cannot be this entrant's; nothing where all can."""
+def _refusal(contender: Contender, scenarios: Sequence[Path]) -> str:
+    """Why one of the scenarios cannot be this contender's; nothing where all can."""
     for file in scenarios:
         try:
-            read(file, overrides_from(entrant.sets)).check()
+            read(file, overrides_from(contender.sets)).check()
         except ScenarioError as error:
             return f"{file.stem}: {' '.join(str(error).split())}"
     return ""
 
 
-def _detector(entrant: Entrant, scenario: Path) -> str:
-    resolved, _ = read(scenario, overrides_from(entrant.sets)).check()
+def _detector(contender: Contender, scenario: Path) -> str:
+    resolved, _ = read(scenario, overrides_from(contender.sets)).check()
     return str((resolved.get("detector") or {}).get("name", ""))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from xoff.report.figures import Drawn, canvas, save
+from xoff.report.figures import FigureFile, canvas, save
 from xoff.report.palette import COLOURS
 from xoff.studies.compare.experiments import EXPERIMENTS
 from xoff.studies.compare.measures import Measured
@@ -40,9 +40,9 @@ HEADLINES = (
 """Columns of the overview: experiment, metric, title."""
 
 
-def draw(rows: Sequence[Row], results: Results, out: Path) -> list[Drawn]:
+def draw(rows: Sequence[Row], results: Results, out: Path) -> list[FigureFile]:
     """Every figure, into the folder `out`."""
-    names = list(dict.fromkeys(row.entrant for row in rows))
+    names = list(dict.fromkeys(row.contender for row in rows))
     return [
         _overview(rows, names, out),
         _trade(rows, names, out),
@@ -54,9 +54,9 @@ def draw(rows: Sequence[Row], results: Results, out: Path) -> list[Drawn]:
     ]
 
 
-def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
+def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFile:
     """Each number against the best of its column."""
-    values = {(row.experiment, row.entrant): row.values for row in rows}
+    values = {(row.experiment, row.contender): row.values for row in rows}
     known = {(experiment.name, metric.key): metric for experiment in EXPERIMENTS for metric in experiment.metrics}
     shade = np.full((len(names), len(HEADLINES)), np.nan)
     texts: dict[tuple[int, int], str] = {}
@@ -85,12 +85,12 @@ def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
         )
         title = "Who is best at what"
         caption = "Headline numbers. The palest cell of a column is its best, the darkest its worst."
-        return save(figure, data, out, Drawn("overview", title, f"{title}. {caption}", wide=True))
+        return save(figure, data, out, FigureFile("overview", title, f"{title}. {caption}", wide=True))
 
 
-def _trade(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
+def _trade(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFile:
     """Queue against utilization."""
-    own = {row.entrant: row.values for row in rows if row.experiment == "dumbbell"}
+    own = {row.contender: row.values for row in rows if row.experiment == "dumbbell"}
     queue = np.array([own[name]["queue_mean"] for name in names])
     busy = np.array([own[name]["utilization"] for name in names])
     with canvas(width=6.4, height=4.4) as (figure, axes):
@@ -105,10 +105,10 @@ def _trade(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
         data = pl.DataFrame({"scheme": list(names), "queue_mean_kb": queue, "utilization": busy})
         title = "Queue and utilization"
         caption = "Four long flows, second half of the run: up and to the left is better."
-        return save(figure, data, out, Drawn("trade", title, f"{title}. {caption}"))
+        return save(figure, data, out, FigureFile("trade", title, f"{title}. {caption}"))
 
 
-def _queues(results: Results, names: Sequence[str], experiment: str, out: Path) -> Drawn:
+def _queues(results: Results, names: Sequence[str], experiment: str, out: Path) -> FigureFile:
     """The bottleneck's queue over time, a panel a scheme."""
     series = {name: results[experiment, name, 1].queue for name in names}
 
@@ -123,11 +123,11 @@ def _queues(results: Results, names: Sequence[str], experiment: str, out: Path) 
     who = {"dumbbell": "Four long flows", "incast": "Incast of thirty-two"}[experiment]
     title = f"{who}: queue"
     caption = "Bytes queued at the congested port, in KB; all panels have the same axes."
-    drawn = Drawn(f"{experiment}_queue", title, f"{title}. {caption}", wide=True)
+    drawn = FigureFile(f"{experiment}_queue", title, f"{title}. {caption}", wide=True)
     return _panels(names, line, "queue, KB", out, drawn)
 
 
-def _rates(results: Results, names: Sequence[str], out: Path) -> Drawn:
+def _rates(results: Results, names: Sequence[str], out: Path) -> FigureFile:
     """What each of the long flows gets, a panel a scheme."""
     series = {name: results["dumbbell", name, 1].rates for name in names}
 
@@ -152,10 +152,12 @@ def _rates(results: Results, names: Sequence[str], out: Path) -> Drawn:
 
     title = "Four long flows: goodput"
     caption = "Of each flow, in Gbps, means over 50 us; flows join each 0.3 ms. A fair share is 23 to 24 Gbps."
-    return _panels(names, lines, "goodput, Gbps", out, Drawn("dumbbell_rates", title, f"{title}. {caption}", wide=True))
+    return _panels(
+        names, lines, "goodput, Gbps", out, FigureFile("dumbbell_rates", title, f"{title}. {caption}", wide=True)
+    )
 
 
-def _panels(names: Sequence[str], line: Any, label: str, out: Path, drawn: Drawn) -> Drawn:
+def _panels(names: Sequence[str], line: Any, label: str, out: Path, drawn: FigureFile) -> FigureFile:
     columns = min(4, len(names))
     rows = -(-len(names) // columns)
     with canvas(rows, columns, width=3.1 * columns + 0.6, height=1.9 * rows + 0.5) as (figure, grid):
@@ -178,9 +180,9 @@ def _panels(names: Sequence[str], line: Any, label: str, out: Path, drawn: Drawn
         return save(figure, pl.DataFrame(data), out, drawn)
 
 
-def _victims(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
+def _victims(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFile:
     """Victims' and bursts' slowdown side by side."""
-    own = {row.entrant: row.values for row in rows if row.experiment == "victim"}
+    own = {row.contender: row.values for row in rows if row.experiment == "victim"}
     order = sorted(names, key=lambda name: own[name]["victim_p99"])
     place = np.arange(len(order))
     with canvas(width=6.4, height=1.4 + 0.42 * len(order)) as (figure, axes):
@@ -199,10 +201,10 @@ def _victims(rows: Sequence[Row], names: Sequence[str], out: Path) -> Drawn:
         data = pl.DataFrame({"scheme": order} | {key: [own[name][key] for name in order] for key in keys})
         title = "Victims of head-of-line blocking"
         caption = "99th percentile of slowdown, of the messages that PAUSE alone can slow down and of the bursts."
-        return save(figure, data, out, Drawn("victims", title, f"{title}. {caption}"))
+        return save(figure, data, out, FigureFile("victims", title, f"{title}. {caption}"))
 
 
-def _sizes(results: Results, names: Sequence[str], out: Path) -> Drawn:
+def _sizes(results: Results, names: Sequence[str], out: Path) -> FigureFile:
     """Slowdown by flow size on the fat-tree."""
     pooled = {name: _pooled(results, name) for name in names}
     sizes = np.concatenate([size for size, _ in pooled.values()])
@@ -235,7 +237,9 @@ def _sizes(results: Results, names: Sequence[str], out: Path) -> Drawn:
         figure.legend(*left.get_legend_handles_labels(), loc="outside upper left", ncols=8, fontsize=8.5)
         title = "Web search on a fat-tree: slowdown by flow size"
         caption = "Mean and 99th percentile of each eighth of the flows, all seeds together."
-        return save(figure, pl.DataFrame(data), out, Drawn("fat_tree_sizes", title, f"{title}. {caption}", wide=True))
+        return save(
+            figure, pl.DataFrame(data), out, FigureFile("fat_tree_sizes", title, f"{title}. {caption}", wide=True)
+        )
 
 
 def _plain_ticks(axes: Any) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 
 from xoff.runs.jobs import Job
 from xoff.studies.compare import measures
-from xoff.studies.compare.contenders import Entrant
+from xoff.studies.compare.contenders import Contender
 from xoff.studies.compare.measures import Measured
 
 if TYPE_CHECKING:
@@ -180,25 +180,25 @@ COSTS = {"dumbbell": 1.0, "incast": 1.0, "victim": 2.0, "fat_tree": 20.0}
 """How long runs take, about."""
 
 
-def jobs(entrants: Sequence[Entrant], scale: Scale) -> list[Job]:
-    """All runs, by (experiment, entrant, seed)."""
+def jobs(contenders: Sequence[Contender], scale: Scale) -> list[Job]:
+    """All runs, by (experiment, contender, seed)."""
     return [
         Job(
-            key=(experiment.name, entrant.name, seed),
+            key=(experiment.name, contender.name, seed),
             scenario=experiment.file,
             measure=experiment.measure,
-            sets={**scale.sets.get(experiment.name, {}), **entrant.sets},
+            sets={**scale.sets.get(experiment.name, {}), **contender.sets},
             seed=seed,
             cost=COSTS[experiment.name],
         )
         for experiment in EXPERIMENTS
-        for entrant in entrants
+        for contender in contenders
         for seed in range(1, (scale.seeds if experiment.name in DRAWN else 1) + 1)
     ]
 
 
-def averaged(results: Mapping[tuple[str, str, int], Measured], experiment: str, entrant: str) -> dict[str, float]:
-    """The numbers of an entrant in an experiment, each over the seeds that have one; NaN where none has."""
-    runs = [measured.values for (name, who, _), measured in results.items() if (name, who) == (experiment, entrant)]
+def averaged(results: Mapping[tuple[str, str, int], Measured], experiment: str, contender: str) -> dict[str, float]:
+    """The numbers of a contender in an experiment, each over the seeds that have one; NaN where none has."""
+    runs = [measured.values for (name, who, _), measured in results.items() if (name, who) == (experiment, contender)]
     found = {key: [values[key] for values in runs if not math.isnan(values[key])] for key in runs[0]}
     return {key: float(np.mean(values)) if values else float("nan") for key, values in found.items()}

@@ -15,10 +15,10 @@ from xoff.studies.compare.experiments import EXPERIMENTS, Experiment, Metric
 
 @dataclass(frozen=True)
 class Row:
-    """An entrant in an experiment."""
+    """A contender in an experiment."""
 
     experiment: str
-    entrant: str
+    contender: str
     values: dict[str, float]
     """By metric."""
 
@@ -29,9 +29,9 @@ def shown(metric: Metric, value: float) -> str:
 
 
 def best(metric: Metric, rows: Sequence[Row]) -> set[str]:
-    """The entrants whose number, as it is printed, is the best; none where all are equal or none has one."""
+    """The contenders whose number, as it is printed, is the best; none where all are equal or none has one."""
     printed = {
-        row.entrant: round(row.values[metric.key], metric.digits)
+        row.contender: round(row.values[metric.key], metric.digits)
         for row in rows
         if not math.isnan(row.values[metric.key])
     }
@@ -53,10 +53,10 @@ def cells(experiment: Experiment, rows: Sequence[Row], best_as: str) -> tuple[li
     champions = {metric.key: best(metric, rows) for metric in columns}
     lines = []
     for row in rows:
-        line = [row.entrant]
+        line = [row.contender]
         for metric in columns:
             text = shown(metric, row.values[metric.key])
-            line.append(best_as.format(text) if row.entrant in champions[metric.key] else text)
+            line.append(best_as.format(text) if row.contender in champions[metric.key] else text)
         lines.append(line)
     return ["scheme", *(metric.title for metric in columns)], lines
 
@@ -83,12 +83,12 @@ def write(rows: Sequence[Row], absent: dict[str, str], command: str, note: str, 
     records = [
         {
             "experiment": row.experiment,
-            "scheme": row.entrant,
+            "scheme": row.contender,
             "metric": metric.key,
             "unit": metric.unit,
             "better": metric.best,
             "value": None if math.isnan(row.values[metric.key]) else row.values[metric.key],
-            "best": row.entrant in best(metric, [other for other in rows if other.experiment == row.experiment]),
+            "best": row.contender in best(metric, [other for other in rows if other.experiment == row.experiment]),
         }
         for experiment in EXPERIMENTS
         for row in rows

@@ -10,10 +10,10 @@ A folder of runs has
 What is complete in `runs` is never made again, whatever ended the sweep before.
 """
 
-from xoff.runs.executor import Cluster, Crew, Local
+from xoff.runs.executor import Cluster, Local, RunExecutor
 from xoff.studies.sweep.folder import Folder
 from xoff.studies.sweep.make import make_all
 from xoff.studies.sweep.plan import Planned, plan, plan_point
 from xoff.studies.sweep.run import Swept, sweep
 
-__all__ = ["Cluster", "Crew", "Folder", "Local", "Planned", "Swept", "make_all", "plan", "plan_point", "sweep"]
+__all__ = ["Cluster", "Folder", "Local", "Planned", "RunExecutor", "Swept", "make_all", "plan", "plan_point", "sweep"]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from xoff.runs.executor import Crew
+from xoff.runs.executor import RunExecutor
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Scenario
 from xoff.studies.sweep.folder import Folder
@@ -29,7 +29,12 @@ class Swept:
 
 
 def sweep(
-    scenario: Scenario, out: Path, crew: Crew, *, say: Callable[[str], None] | None = None, quiet: bool = False
+    scenario: Scenario,
+    out: Path,
+    executor: RunExecutor,
+    *,
+    say: Callable[[str], None] | None = None,
+    quiet: bool = False,
 ) -> Swept:
     """Make the runs of the scenario's sweep that `out` does not have yet, and write its dataset.
 
@@ -50,7 +55,7 @@ def sweep(
         missing = [run for run in runs if not folder.has(run.run)]
         folder.write_index(runs, {}, sampled=sampled)
         try:
-            with progress(scenario.origin, missing, crew, quiet=quiet) as advance:
+            with progress(scenario.origin, missing, executor, quiet=quiet) as advance:
 
                 def finished(run: Planned, error: str | None) -> None:
                     advance()
@@ -61,7 +66,7 @@ def sweep(
                         if say is not None:
                             say(f"{run.label}: {error}")
 
-                make_all(missing, crew, folder, finished)
+                make_all(missing, executor, folder, finished)
         finally:
             folder.write_index(runs, swept.failed, sampled=sampled)
             folder.write_dataset(runs, swept.failed)
@@ -69,10 +74,12 @@ def sweep(
 
 
 @contextmanager
-def progress(origin: str, missing: list[Planned], crew: Crew, *, quiet: bool) -> Iterator[Callable[[], None]]:
+def progress(
+    origin: str, missing: list[Planned], executor: RunExecutor, *, quiet: bool
+) -> Iterator[Callable[[], None]]:
     """A bar over `missing` runs, with what moves it on; none where that is not wanted, or nothing is missing."""
     if quiet or not missing:
         yield lambda: None
         return
-    with RunsBar(Path(origin).name, count=len(missing), workers=crew.at_once if crew.here else None) as bar:
+    with RunsBar(Path(origin).name, count=len(missing), workers=executor.at_once if executor.here else None) as bar:
         yield bar.advance

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import ScenarioError, UserError
-from xoff.runs.executor import Crew
+from xoff.runs.executor import RunExecutor
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import Folder, column
@@ -39,7 +39,12 @@ class Tuned:
 
 
 def tune(
-    scenario: Scenario, out: Path, crew: Crew, *, say: Callable[[str], None] | None = None, quiet: bool = False
+    scenario: Scenario,
+    out: Path,
+    executor: RunExecutor,
+    *,
+    say: Callable[[str], None] | None = None,
+    quiet: bool = False,
 ) -> Tuned:
     """Make the trials of the scenario's tuning that `out` does not have yet.
 
@@ -71,7 +76,7 @@ def tune(
                 f"{out}: holds the tuning of another scenario, or with other keys, objective, budget, seeds or "
                 "sampler; only `trials` may grow; name another folder"
             )
-        return _Search(scenario, about, study, folder, crew, say or (lambda _: None)).go(quiet=quiet)
+        return _Search(scenario, about, study, folder, executor, say or (lambda _: None)).go(quiet=quiet)
 
 
 def _identity(scenario: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -86,11 +91,11 @@ class _Search:
         about: Mapping[str, Any],
         study: Study,
         folder: Folder,
-        crew: Crew,
+        executor: RunExecutor,
         say: Callable[[str], None],
     ) -> None:
         self._scenario, self._about, self._study = scenario, about, study
-        self._folder, self._crew, self._say = folder, crew, say
+        self._folder, self._executor, self._say = folder, executor, say
         self._trials: dict[int, Trial] = {}
         self._runs: dict[str, Planned] = {}
         self._failed = folder.failed()
@@ -123,7 +128,7 @@ class _Search:
         if quiet or left == 0:
             return None
         count = left * len(self._about["seeds"])
-        workers = self._crew.at_once if self._crew.here else None
+        workers = self._executor.at_once if self._executor.here else None
         return stack.enter_context(RunsBar(Path(self._scenario.origin).name, count=count, workers=workers))
 
     def _plan(self, overrides: Sequence[Override]) -> list[Planned]:
@@ -166,7 +171,7 @@ class _Search:
                 self._failed[run.run] = error
                 self._say(f"{run.label}: {error}")
 
-        make_all(every, self._crew, self._folder, finished)
+        make_all(every, self._executor, self._folder, finished)
         for number, overrides in trials:
             runs = planned.get(number, [])
             errors = [self._failed[run.run] for run in runs if run.run in self._failed]
