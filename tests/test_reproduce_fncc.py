@@ -15,6 +15,7 @@ from xoff.papers import fncc, verdicts
 from xoff.papers.fncc.experiments import HERE, Scale, group_jobs, mean, settings
 from xoff.papers.fncc.findings import GROUPS
 from xoff.papers.fncc.measures import Joined, jain
+from xoff.papers.reproduction import reproduce
 from xoff.papers.verdicts import Check, Claim, Finding
 
 ONCE = Scale(repetitions=1, interval_ms=1, window_ms=1, seeds=1, reading_window_ms=0, reading_seeds=0)
@@ -143,7 +144,7 @@ def test_last_hop_speedup_steps_to_fair_share_times_beta() -> None:
 
 
 def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fncc.reproduce(tmp_path, "middle-hop", quick=True) == 0
+    assert reproduce(fncc.PAPER, tmp_path, "middle-hop", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "fncc.middle-hop"
     assert entry["measured"]["FNCC peak, KB"] < entry["measured"]["HPCC peak, KB"]

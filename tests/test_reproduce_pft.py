@@ -28,6 +28,7 @@ from xoff.papers.pft.experiments import (
 )
 from xoff.papers.pft.findings import control_factor, factors, find
 from xoff.papers.pft.measures import Victims, measure
+from xoff.papers.reproduction import reproduce
 
 SHORT = {
     "traffic.0.latency_iterations": 2,
@@ -227,7 +228,7 @@ def test_a_short_run_of_both_kinds() -> None:
 
 
 def test_the_rate_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert pft.reproduce(tmp_path, "injection-rate", quick=True) == 0
+    assert reproduce(pft.PAPER, tmp_path, "injection-rate", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "pft.injection-rate"
     assert entry["verdict"] == "contradicted"

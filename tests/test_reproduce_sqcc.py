@@ -11,6 +11,7 @@ import polars as pl
 import pytest
 
 from xoff.papers import sqcc, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.sqcc import experiments, theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
 from xoff.papers.sqcc.findings import find, mean
@@ -201,7 +202,7 @@ def test_one_claim_is_reproduced_into_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqcc, "QUICK", SHORT)
-    assert sqcc.reproduce(tmp_path, "delta", quick=True) == 0
+    assert reproduce(sqcc.PAPER, tmp_path, "delta", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "sqcc.delta"
     assert "--quick" in entry["note"]

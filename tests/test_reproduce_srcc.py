@@ -13,6 +13,7 @@ import pytest
 
 import xoff
 from xoff.papers import srcc, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.srcc import readings
 from xoff.papers.srcc.experiments import (
     HERE,
@@ -166,7 +167,7 @@ def test_one_claim_is_reproduced_into_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(srcc, "QUICK", ONCE)
-    assert srcc.reproduce(tmp_path, "web-server", quick=True) == 0
+    assert reproduce(srcc.PAPER, tmp_path, "web-server", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "srcc.web-server"
     assert "--quick" in entry["note"]

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 from xoff.papers import tcd, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.tcd import infiniband, infiniband_findings
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import HERE, QUICK, Scale
@@ -223,7 +224,7 @@ def test_jobs_on_the_fat_tree_come_to_their_end() -> None:
 
 
 def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tcd.reproduce(tmp_path, "transitions", quick=True) == 0
+    assert reproduce(tcd.PAPER, tmp_path, "transitions", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "tcd.transitions"
     assert "tcd.transitions" in capsys.readouterr().out

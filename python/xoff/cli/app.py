@@ -302,9 +302,9 @@ def reproduce(
 
     Example: xoff reproduce fncc -o out/fncc --quick
     """
-    from xoff.papers.registry import reproduce as dispatch
+    from xoff.papers.registry import run as rerun
 
-    raise typer.Exit(dispatch(claim, out, quick))
+    raise typer.Exit(rerun(claim, out, quick))
 
 
 @app.command()

@@ -1,13 +1,16 @@
-"""Finding the module that re-runs a paper's experiments: `xoff.papers.<paper>`."""
+"""Finding a paper by its name: `xoff.papers.<paper>.PAPER`."""
 
 from __future__ import annotations
 
 import importlib
 import pkgutil
 from pathlib import Path
+from typing import Any
 
 import xoff.papers
 from xoff.errors import UserError, nearest
+from xoff.papers.paper import Paper
+from xoff.papers.reproduction import reproduce
 from xoff.runs.folder import check_target
 
 
@@ -16,17 +19,25 @@ def papers() -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(xoff.papers.__path__) if module.ispkg)
 
 
-def reproduce(what: str, out: Path, quick: bool) -> int:
-    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`; the exit status.
+def paper(name: str) -> Paper[Any]:
+    """The paper called `name`.
 
-    The paper's module has `reproduce(out: Path, claim: str | None, quick: bool) -> int`.
+    Raises
+    ------
+    UserError
+        There is none.
     """
-    paper, _, claim = what.partition("/")
     known = papers()
-    if paper not in known:
-        hint = nearest(paper, known) or (f"; there is {', '.join(known)}" if known else "")
-        raise UserError(f"no paper `{paper}`{hint}")
+    if name not in known:
+        hint = f"; there is {', '.join(known)}"
+        raise UserError(f"no paper `{name}`{nearest(name, known) or hint}")
+    found: Paper[Any] = importlib.import_module(f"xoff.papers.{name}").PAPER
+    return found
+
+
+def run(what: str, out: Path, quick: bool) -> int:
+    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`; the exit status."""
+    name, _, claim = what.partition("/")
+    chosen = paper(name)
     check_target(out, force=True)
-    module = importlib.import_module(f"xoff.papers.{paper}")
-    status: int = module.reproduce(out, claim or None, quick)
-    return status
+    return reproduce(chosen, out, claim or None, quick)

@@ -1,63 +1,65 @@
-"""What a re-run of any paper begins and ends with."""
+"""The driver of every re-run: a paper's claims, runs, findings, figures and page."""
 
 from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from xoff.papers import verdicts
-from xoff.papers.verdicts import Claim, Finding
+from xoff.papers.paper import Paper, Rerun
+from xoff.papers.verdicts import Finding
 from xoff.report.article import ClaimRow, write_page
-from xoff.report.figures import FigureFile
-
-VERDICTS = (
-    "Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where the relation "
-    "holds and the size is within 25 % of the paper's, `direction` where only the relation holds, `contradicted` where "
-    "it does not."
-)
-"""How to read a page's verdicts."""
+from xoff.runs.jobs import run_jobs
 
 
-@dataclass(frozen=True)
-class Reproduction:
-    """A re-run on its way."""
+def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool) -> int:
+    """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 when all runs are finished.
 
-    claims: list[Claim]
-    """What it is about."""
-    out: Path
-    """The folder that it fills."""
-    began: float = field(default_factory=time.monotonic)
-    """When, by the monotonic clock in s."""
+    Writes `claims.json` and `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv` if there are
+    other readings.
 
-    def keep(self, findings: Sequence[Finding]) -> None:
-        """Write `claims.json` and `claims.md`, before anything that may fail."""
-        verdicts.write(findings, self.out)
+    Raises
+    ------
+    UserError
+        There is no such claim.
+    RunError
+        A run broke.
+    """
+    began = time.monotonic()
+    claims = verdicts.choose(verdicts.load(paper.folder / "claims.toml"), claim)
+    out.mkdir(parents=True, exist_ok=True)
+    scale = paper.quick if quick else paper.full
+    main = paper.experiments(claims, scale)
+    results = run_jobs([*main, *paper.further(claims, scale)], paper.name.upper())
+    keys = {job.key for job in main}
+    own = {key: value for key, value in results.items() if key in keys}
+    further = {key: value for key, value in results.items() if key not in keys}
+    rerun = Rerun(claims, scale, own, further, out)
 
-    def publish(
-        self,
-        *,
-        title: str,
-        lead: str,
-        banner: str,
-        findings: Sequence[Finding],
-        figures: Sequence[FigureFile],
-        tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
-    ) -> int:
-        """Write `index.html` and say what was found; the exit status, 0.
-
-        `tables` are further ones: heading, explanation, column names and rows.
-        """
-        page = self.out / "index.html"
-        rows = [_row(finding) for finding in findings]
-        write_page(page, title=title, lead=lead, banner=banner, claims=rows, figures=figures, tables=tables)
-        width = max(len(finding.claim.id) for finding in findings)
-        for finding in findings:
-            print(f"{finding.verdict:<13} {finding.claim.id:<{width}} {verdicts.measured_text(finding)}")
-        print(f"{page} in {time.monotonic() - self.began:.0f} s", file=sys.stderr)
-        return 0
+    findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
+    # Before the figures: whatever fails there, the findings are kept.
+    verdicts.write(findings, out)
+    figures = paper.draw(rerun)
+    readings = paper.read(rerun)
+    if readings.frame is not None:
+        readings.frame.write_csv(out / "readings.csv")
+    page = out / "index.html"
+    write_page(
+        page,
+        title=paper.title,
+        lead=paper.lead,
+        banner=paper.shortened(scale) if quick else paper.banner(scale),
+        claims=[_row(finding) for finding in findings],
+        figures=[*figures, *readings.figures],
+        tables=readings.tables,
+    )
+    width = max(len(finding.claim.id) for finding in findings)
+    for finding in findings:
+        print(f"{finding.verdict:<13} {finding.claim.id:<{width}} {verdicts.measured_text(finding)}")
+    print(f"{page} in {time.monotonic() - began:.0f} s", file=sys.stderr)
+    return 0
 
 
 def _row(finding: Finding) -> ClaimRow:
@@ -71,16 +73,3 @@ def _row(finding: Finding) -> ClaimRow:
         finding.verdict,
         finding.note,
     )
-
-
-def begin(package: Path, claim: str | None, out: Path) -> Reproduction:
-    """A re-run of `claim` of the `claims.toml` in `package`, or of all of them, into the folder `out`.
-
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    """
-    chosen = verdicts.choose(verdicts.load(package / "claims.toml"), claim)
-    out.mkdir(parents=True, exist_ok=True)
-    return Reproduction(chosen, out)

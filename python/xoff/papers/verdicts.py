@@ -19,6 +19,13 @@ from xoff.errors import UserError, nearest
 TOLERANCE = 0.25
 """Relative difference up to which a measured figure counts as the paper's."""
 
+VERDICTS = (
+    "Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where the relation "
+    "holds and the size is within 25 % of the paper's, `direction` where only the relation holds, `contradicted` where "
+    "it does not."
+)
+"""How to read a page's verdicts."""
+
 Verdict = Literal["reproduced", "direction", "contradicted"]
 
 

@@ -32,6 +32,10 @@ figcaption { font-size: .84rem; color: #444; }
 """
 
 
+Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
+"""A further table: heading, explanation, column names and rows."""
+
+
 @dataclass(frozen=True)
 class ClaimRow:
     """A claim with its measurement, as the page's first table shows it."""
@@ -60,7 +64,7 @@ def write_page(
     banner: str,
     claims: Sequence[ClaimRow] = (),
     figures: Sequence[FigureFile],
-    tables: Sequence[tuple[str, str, Sequence[str], Sequence[Sequence[str]]]] = (),
+    tables: Sequence[Table] = (),
 ) -> None:
     """Write the page to `file`; the figures' SVG files stand beside it and are put into it.
 
