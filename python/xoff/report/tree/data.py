@@ -56,7 +56,7 @@ class Limits:
 
 
 def tree_data(run: Run, limits: Limits) -> dict[str, Any] | str:
-    """The congestion tree of `run`, or why there is none to draw."""
+    """The congestion tree of `run`, or, as HTML, why there is none to draw."""
     count = run.table("ports").num_rows
     if count == 0:
         return "The run has no ports to draw."

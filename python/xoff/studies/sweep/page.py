@@ -7,14 +7,13 @@ import json
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from pathlib import Path
 from typing import Any
 
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from xoff.report.page import page, section, write_page
+from xoff.report.page import page, write_page
 from xoff.report.palette import COLOURS
 from xoff.report.plots.style import DASHES, Plot, finish, listed
 from xoff.runs.index import text_of
@@ -89,12 +88,23 @@ def render(found: Results) -> str:
         elif values:
             idle.append(measure.title)
     name = Path(found.scenario).name
-    parts = [_about(found), section("Over the swept keys", plots)]
-    if idle:
-        parts.append(f'<p class="note">Zero in all runs: {escape(listed(idle))}.</p>')
-    parts += ["<h2>Every combination</h2>", _table(found), _failures(found)]
     figures = {plot.name: json.loads(plot.figure.to_json()) for plot in plots if plot.figure}
-    return page(f"Sweep of {name}", found.version, "\n".join(parts), figures)
+    measures = [measure for measure in MEASURES if any(measure.name in case.measures for case in found.cases)]
+    return page(
+        "sweep.html",
+        f"Sweep of {name}",
+        found.version,
+        figures,
+        folder=Path(__file__).parent / "templates",
+        about=_about(found),
+        plots=plots,
+        idle=listed(idle) if idle else "",
+        keys=found.keys,
+        measures=measures,
+        rows=[_row(case, found.keys, measures) for case in found.cases[:MOST_ROWS]],
+        more=max(0, len(found.cases) - MOST_ROWS),
+        failed=found.failed,
+    )
 
 
 def _about(found: Results) -> str:
@@ -109,7 +119,7 @@ def _about(found: Results) -> str:
         text += f" {found.missing:,} runs are not done yet."
     if found.failed:
         text += f" {len(found.failed):,} runs failed; they stand at the end."
-    return f"<p>{escape(text)}</p>"
+    return text
 
 
 def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
@@ -238,22 +248,10 @@ def _belongs(case: Case, panel: dict[str, Any], shown: Layout, line: Any) -> boo
     return by_line and _in_panel(case, panel)
 
 
-def _table(found: Results) -> str:
-    measures = [measure for measure in MEASURES if any(measure.name in case.measures for case in found.cases)]
-    head = "".join(f"<th>{escape(key)}</th>" for key in [*found.keys, "seeds"])
-    head += "".join(
-        f'<th class="number">{escape(measure.title)}<span class="unit">{escape(measure.unit)}</span></th>'
-        for measure in measures
-    )
-    rows = []
-    for case in found.cases[:MOST_ROWS]:
-        cells = "".join(f"<td>{escape(text_of(case.settings.get(key)))}</td>" for key in found.keys)
-        cells += f"<td>{len(case.seeds)}</td>"
-        cells += "".join(f'<td class="number">{_number(case.measures.get(measure.name))}</td>' for measure in measures)
-        rows.append(f"<tr>{cells}</tr>")
-    more = len(found.cases) - MOST_ROWS
-    rest = f'<p class="note">{more:,} further combinations are in runs.parquet.</p>' if more > 0 else ""
-    return f'<div class="scroll"><table class="runs"><tr>{head}</tr>{"".join(rows)}</table></div>{rest}'
+def _row(case: Case, keys: Sequence[str], measures: Sequence[Measure]) -> tuple[list[str], list[str]]:
+    """A combination's settings with its count of seeds, and its numbers."""
+    settings = [*(text_of(case.settings.get(key)) for key in keys), str(len(case.seeds))]
+    return settings, [_number(case.measures.get(measure.name)) for measure in measures]
 
 
 def _number(estimate: Estimate | None) -> str:
@@ -265,11 +263,3 @@ def _number(estimate: Estimate | None) -> str:
 
 def _digits(number: float, count: int) -> str:
     return f"{number:,.0f}" if abs(number) >= 10 ** (count - 1) else f"{number:.{count}g}"
-
-
-def _failures(found: Results) -> str:
-    if not found.failed:
-        return ""
-    rows = "".join(f"<tr><td>{escape(label)}</td><td>{escape(why)}</td></tr>" for label, why in found.failed)
-    head = "<tr><th>run</th><th>why</th></tr>"
-    return f'<h2>Failed runs</h2><div class="scroll"><table>{head}{rows}</table></div>'
