@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from xoff.papers.tcd.chain_drawings import detected_by, mismarking, several
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import P3_LOADS, Results
-from xoff.papers.tcd.drawings import detected_by, mismarking, several, testbed
+from xoff.papers.tcd.drawings import testbed
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, MARKINGS, VARIANTS, victims
 from xoff.papers.tcd.infiniband_findings import SIZES_KB, mean_us
 from xoff.papers.tcd.measures import Chain, Mct, Victims
