@@ -56,7 +56,7 @@ def test_fixed_points_are_those_of_the_equations() -> None:
     # Eq. 17, Table II's rows: 437.931, 60.976 and 136.364 us.
     for variant, rtt in ((ERROR, 437.931), (DELTA, 60.976), (SQCC, 136.364)):
         assert theory.fixed_packets((variant, 500)) == pytest.approx((rtt - 5.8) * 1.25, rel=1e-4)
-    assert theory.most_flows() == pytest.approx(80.0)
+    assert theory.max_flows() == pytest.approx(80.0)
     assert theory.ceiling_packets() == pytest.approx(494.2 * 1.25)
 
 

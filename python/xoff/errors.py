@@ -1,4 +1,4 @@
-"""What can go wrong, and whose fault it is.
+"""What can go wrong, and who can repair it.
 
 A user's mistake ends a command with exit status 2 and a message, a run that broke with 1.
 """
@@ -22,7 +22,7 @@ _NATIVE = (
     "prepare",
     "schema",
 )
-"""What Python needs of the native module."""
+"""What the Python part needs from the native module."""
 
 if not all(hasattr(_xoff, name) for name in _NATIVE):
     raise ImportError("the native module of xoff is older than its Python part; install again: pip install .")

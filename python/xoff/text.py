@@ -1,4 +1,4 @@
-"""Counts and times in words."""
+"""Counts and times as text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """PAUSE, how far it spreads, and whom it blocks: computed from a run's tables. No drawing here.
 
-Congestion roots are recorded where a scenario asks for them (`record.roots`).
+Congestion roots are recorded if a scenario asks for them (`record.roots`).
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class PauseTotals:
     ports: int
     """Ports that were stopped at all."""
     last_ps: float
-    """When the last pause ended, in ps; 0 without any."""
+    """When the last pause ended, in ps; 0 without a pause."""
 
 
 def pause_totals(run: Run, until_ps: float | None = None) -> PauseTotals:
     """PAUSE frames and stopped time up to `until_ps`, or to the end of the run; needs `record.pauses`.
 
-    Frames count in the pause that they made or renewed, and that with its part before `until_ps`.
+    A frame counts in the pause that it made or renewed; a pause counts with its part before `until_ps`.
     """
     end = float(run.manifest["sim_time_ps"]) if until_ps is None else until_ps
     data, ports = frame(run, "pauses"), run.table("ports").num_rows
@@ -63,7 +63,7 @@ def pause_totals(run: Run, until_ps: float | None = None) -> PauseTotals:
 
 
 def blocked_share(run: Run) -> float:
-    """Share of the flows that head-of-line blocking held up; NaN where congestion roots were not recorded."""
+    """Share of the flows that head-of-line blocking held up; NaN if congestion roots were not recorded."""
     count, flows = hol_blocked(run), run.table("flows").num_rows
     return float("nan") if count is None else count / flows
 
@@ -71,10 +71,10 @@ def blocked_share(run: Run) -> float:
 def pause_spread(run: Run) -> pl.DataFrame:
     """The pauses with `depth`: how many links the stopped port is away from the congestion root behind the pause.
 
-    The port that a root's switch stops has depth 1, those that are stopped for its sake 2, and so on: the least over
+    The port that a root's switch stops has depth 1, those that stop because of that port 2, and so on: the minimum over
     all roots and pauses that hold up what comes through it at some moment of the pause. `root` is the port that is
-    this root, of several the one whose time as a root, or whose stopped port's pause, began first. Both are null where
-    there is none, as where roots were not recorded, or a queue grows by less than `record.root_growth`.
+    this root, of several the one whose time as a root, or whose stopped port's pause, began first. Both are null if
+    there is no root, for instance because roots were not recorded, or a queue grows by less than `record.root_growth`.
     """
     import polars as pl
 
@@ -129,7 +129,7 @@ def _roots_at_nodes(run: Run) -> dict[tuple[str, int], tuple[Numbers, Numbers, l
 
 
 def _places(keys: Iterable[tuple[str, int]], rows: Iterable[int] | None = None) -> dict[tuple[str, int], Numbers]:
-    """The rows of each key, in their order; `rows` are their numbers, without it 0, 1, 2, ..."""
+    """The rows of each key, in their order; `rows` are their numbers, by default 0, 1, 2, ..."""
     found: dict[tuple[str, int], list[int]] = {}
     for row, key in zip(itertools.count() if rows is None else rows, keys, strict=False):
         found.setdefault(key, []).append(row)
@@ -142,8 +142,9 @@ _NOBODY = np.zeros(0, dtype=np.int64)
 def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_ps: float = 0.0) -> float:
     """Time from the first PAUSE that begins at `since_ps` or later until the queue of `port` is back, in ps.
 
-    It is back at the first sample from which on it stays below `below_bytes` for `quiet_ps`, or to the end of the run
-    where that comes first. NaN without a PAUSE, or where it never is; needs `record.pauses` and samples of the queue.
+    The queue is back at the first sample from which on it stays below `below_bytes` for `quiet_ps`, or to the end of
+    the run if that comes first. NaN without a PAUSE, or if the queue never is back; needs `record.pauses` and samples
+    of the queue.
     """
     import polars as pl
 
@@ -171,7 +172,7 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_
 def goodput_bps(run: Run, label: str) -> float:
     """Payload of the flows with this label over the time from their first start to their last end, in bit/s.
 
-    NaN where one did not complete.
+    NaN if one did not complete.
     """
     import polars as pl
 

@@ -8,7 +8,7 @@
 
 A test's values are computed as the benchmark computes them (its version 1.3): the average is over rings, of the mean
 over processes, of a process's result over all iterations on the ring. Percentiles are over all iterations of all
-processes, from a histogram of 100,000 buckets between the least and the greatest; they count from the good side: 99 %
+processes, from a histogram of 100,000 buckets between the smallest and the largest; they count from the good side: 99 %
 of the latencies are at or below the 99 % latency, and 99 % of the bandwidths at or above the 99 % bandwidth.
 """
 
@@ -56,13 +56,13 @@ class Result:
     unit: str
     """`usec` or `MiB/s/rank`."""
     minimum: float
-    """Least result of a process on a ring."""
+    """Smallest result of a process on a ring."""
     maximum: float
-    """Greatest."""
+    """Largest result of a process on a ring."""
     average: float
     """Mean over rings and processes."""
     worst: float
-    """Mean over rings of the worst process: the slowest, or that of the least bandwidth."""
+    """Mean over rings of the worst process: the slowest, or that with the lowest bandwidth."""
     p99: float
     """99 % of all iterations are no worse."""
     p999: float
@@ -78,9 +78,9 @@ class Impact:
     name: str
     """What GPCNeT calls it."""
     average: float
-    """Of the averages."""
+    """The ratio of the averages."""
     p99: float
-    """Of the 99 % values."""
+    """The ratio of the 99 % values."""
 
 
 @dataclass(frozen=True)

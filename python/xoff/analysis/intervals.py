@@ -48,7 +48,7 @@ class Intervals:
         return (place >= 0) & (moments < self.end[np.maximum(place, 0)])
 
     def covered(self, edges: Times) -> Times:
-        """How much of each bin between two `edges` lies in it."""
+        """How much of each bin between two `edges` lies in the set."""
         if not len(self):
             return np.zeros(len(edges) - 1, dtype=np.int64)
         moments = np.stack([self.start, self.end], axis=1).reshape(-1)
@@ -59,7 +59,7 @@ class Intervals:
         return np.diff(before[place // 2] + inside)
 
     def closed(self, gap: int) -> Intervals:
-        """The same without gaps shorter than `gap`."""
+        """The set without gaps shorter than `gap`."""
         if not len(self):
             return self
         wide = self.start[1:] - self.end[:-1] >= gap

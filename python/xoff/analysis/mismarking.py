@@ -40,7 +40,7 @@ def checked_marks(run: Run) -> pl.DataFrame:
         if queue in spans:
             start, end = spans[queue]
             own = part["_row"].to_numpy()
-            # Of one queue roots do not overlap: the latest that has begun is the one that may still be.
+            # Roots of one queue do not overlap: only the latest that has begun can still last.
             latest = np.searchsorted(start, time[own], side="right") - 1
             wrong[own] = (latest < 0) | (end[latest] < time[own])
     return marks.with_columns(pl.Series("false", wrong))
@@ -49,7 +49,7 @@ def checked_marks(run: Run) -> pl.DataFrame:
 def mismarked_flows(run: Run, label: str | None = None) -> pl.DataFrame:
     """The flows, or those with this label, each with `ce`, packets marked CE on its way, and `false_ce`, falsely so.
 
-    `false_ce` is null where congestion roots were not recorded.
+    `false_ce` is null if congestion roots were not recorded.
     """
     import polars as pl
 
@@ -72,7 +72,7 @@ def _records_roots(run: Run) -> bool:
 
 
 def _root_spans(run: Run) -> dict[tuple[object, ...], tuple[Numbers, Numbers]]:
-    """By port and priority: when it became a root and when it was none any more, in order."""
+    """By port and priority: when the queue became a root and when it ceased to be one, in order."""
     roots = frame(run, "roots").sort("start_ps").partition_by("port", "priority", as_dict=True)
     return {
         queue: (

@@ -102,7 +102,7 @@ def summarize(run: Run) -> Summary:
 
 
 def hol_blocked(run: Run) -> int | None:
-    """Flows that head-of-line blocking held up; none where the run did not record congestion roots."""
+    """Flows that head-of-line blocking held up; `None` if the run did not record congestion roots."""
     flows = run.table("flows")
     if "hol_blocked" not in flows.column_names or flows["hol_blocked"].null_count == flows.num_rows:
         return None
@@ -116,13 +116,13 @@ class Endings:
     completed: int
     """Completed, or stopped when they were told to."""
     stopped: int
-    """Of these, those stopped before they had sent their size: they have no slowdown."""
+    """Flows among the completed that stopped before they had sent their size: they have no slowdown."""
     incomplete: int
-    """Of a size that they had not sent when the run ended."""
+    """Flows that had not sent their size when the run ended."""
 
 
 def endings(run: Run) -> Endings:
-    """How the flows of `run` ended; one without a size that went on to the end of the run counts nowhere."""
+    """How the flows of `run` ended; a flow without a size that lasts until the end of the run does not count."""
     flows = run.table("flows")
     if flows.num_rows == 0:
         return Endings(0, 0, 0)
@@ -144,7 +144,7 @@ def slowdowns(run: Run) -> Floats:
 def size_edges(runs: Sequence[Run], bins: int = 10) -> Floats:
     """Upper sizes of `bins` groups with about equally many completed flows, over all runs together, in bytes.
 
-    Fewer where flows have few different sizes, and then one bin a size.
+    Fewer groups, one for each size, if flows have few different sizes.
     """
     pooled = np.concatenate([_sized(run)[0] for run in runs]) if runs else np.zeros(0)
     if len(pooled) == 0:
@@ -205,7 +205,7 @@ def cdf(values: Floats, points: int = 1000) -> tuple[Floats, Floats]:
 
 
 def thin(time_ps: Floats, value: Floats, points: int = 4000) -> tuple[Floats, Floats]:
-    """At most about `points` of a series, the least and the greatest of each stretch kept, and both ends."""
+    """At most about `points` of a series, the smallest and the largest of each stretch kept, and both ends."""
     if len(value) <= points:
         return time_ps, value
     edges = np.linspace(0, len(value), max(points // 2, 1) + 1).astype(np.int64)
@@ -218,7 +218,7 @@ def thin(time_ps: Floats, value: Floats, points: int = 4000) -> tuple[Floats, Fl
 
 
 def all_ports(run: Run, table: str, column: str) -> list[Series]:
-    """`column` of a sampled table for each port, in the order of names; priorities apart where there are several."""
+    """`column` of a sampled table for each port, in the order of names; priorities apart if there are several."""
     import polars as pl
 
     data = frame(run, table)
@@ -232,7 +232,7 @@ def all_ports(run: Run, table: str, column: str) -> list[Series]:
 
 
 def busiest(run: Run, table: str, column: str, top: int) -> list[Series]:
-    """The `top` of `all_ports` by greatest value, then by mean; none that is always zero."""
+    """The `top` of `all_ports` by greatest value, then by mean, without those that are always zero."""
     found = [series for series in all_ports(run, table, column) if series.value.max() > 0]
     return sorted(found, key=lambda each: (-each.value.max(), -each.value.mean(), each.name))[:top]
 
@@ -256,10 +256,10 @@ def sampled_rates(run: Run) -> pl.DataFrame:
     return data.with_columns(end.alias("time_ps"), *means)
 
 
-def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list[Series], int]:
+def flow_rates(run: Run, column: str = "sent_bps", max_flows: int = 20) -> tuple[list[Series], int]:
     """The rate of each recorded flow over time (see `sampled_rates`), and how many flows were recorded.
 
-    One series a flow, or, where there are more than `most`, one series of their sum.
+    One series for each flow, or one series of their sum if there are more than `max_flows`.
     """
     import polars as pl
 
@@ -267,7 +267,7 @@ def flow_rates(run: Run, column: str = "sent_bps", most: int = 20) -> tuple[list
     if data.is_empty():
         return [], 0
     flows = data["flow"].unique().sort().to_list()
-    if len(flows) > most:
+    if len(flows) > max_flows:
         total = data.group_by("time_ps").agg(pl.col(column).sum()).sort("time_ps")
         return [_series(f"sum of {len(flows)} flows", total, column)], len(flows)
     parts = data.sort("time_ps").partition_by("flow", as_dict=True)

@@ -81,7 +81,7 @@ def main(arguments: list[str] | None = None) -> int:
         return MISTAKE
     except RunError as error:
         if error.__cause__ is not None:
-            # Of a scheme in Python.
+            # The exception of a scheme in Python.
             import traceback
 
             traceback.print_exception(error.__cause__)

@@ -20,15 +20,15 @@ _STEPS = 1000
 
 
 def complain(kind: str, message: str) -> None:
-    """One message on stderr; a message that says what kind it is keeps its own words."""
+    """One message on stderr; a message that begins with its kind is printed as it is."""
     print(message if message.startswith(f"{kind}: ") else f"{kind}: {message}", file=sys.stderr)
 
 
 @contextmanager
 def progress_bar(title: str, *, quiet: bool) -> Iterator[Callable[[Progress], None] | None]:
-    """A bar on stderr with the time left, when someone is there to see it; otherwise nothing.
+    """A bar on stderr with the time left, if stderr is a terminal; otherwise nothing.
 
-    It is made with the first news of the run, so that a short run does not wait for it.
+    The first progress of the run creates the bar, so that a short run does not wait for it.
     """
     if quiet or not sys.stderr.isatty():
         yield None
@@ -76,7 +76,7 @@ def _bar(title: str) -> Bar:
 
 @contextmanager
 def status_line() -> Iterator[Callable[[str], None] | None]:
-    """A line on stderr that says what is being done, when someone is there to see it; otherwise nothing."""
+    """A line on stderr that says what is being done, if stderr is a terminal; otherwise nothing."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -214,7 +214,7 @@ def agreement_ns3_hpcc(
 
 
 def _tell(made: Imported, thing: str) -> None:
-    """Say what an import has made; `thing` is what it calls its flows."""
+    """Print what an import has made; `thing` is its word for a flow."""
     for warning in made.warnings:
         complain("warning", warning)
     switches = [] if made.switches is None else [switches_text(made.switches)]

@@ -78,5 +78,5 @@ def print_table(table: object) -> None:
     """Print what rich can show."""
     from rich.console import Console
 
-    # A pipe has no width: lines then are as long as a wide terminal's.
+    # A pipe has no width: use that of a wide terminal.
     Console(width=None if sys.stdout.isatty() else 140, highlight=False).print(table)

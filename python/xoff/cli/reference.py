@@ -19,7 +19,7 @@ from xoff.runs.results import unit_of
 
 _NOTE = "<!-- Written by `python -m xoff.cli.reference`; change the doc comments in the code instead. -->\n"
 
-# Tables say what their columns mean when there are some: after a run.
+# The meanings of columns come with the tables of a run.
 _SMALLEST = """
 topology = { name = "star", hosts = 2 }
 scheme = { name = "none" }

@@ -76,7 +76,7 @@ def run(
         with progress_bar(scenario.name, quiet=quiet) as progress:
             outcome = execute(prepared, threads=workers, progress=progress)
     except KeyboardInterrupt:
-        # The second Ctrl-C. The run still goes on in its thread, and Python cannot end in peace while that calls it.
+        # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
         complain("interrupted", "nothing was kept")
         os._exit(INTERRUPTED)
     result = Run.from_output(outcome.output)

@@ -119,7 +119,7 @@ def compare(
 
 @contextmanager
 def _resumable(out: Path) -> Iterator[None]:
-    """Ends a command on Ctrl-C that goes on from `out` where it is given again."""
+    """End a command on Ctrl-C that continues in `out` when it is given again."""
     try:
         yield
     except KeyboardInterrupt:

@@ -1,4 +1,4 @@
-"""Writing what an import made: checked before, and over nothing that an import did not write."""
+"""Writing the files of an import: they are checked first, and replace only files that an import wrote."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from xoff.formats.toml import Lines
 from xoff.runs.scenario import Scenario
 
 GOAL_MARK = "/* Imported by xoff from "
-"""How a schedule begins that is written, as others do with `MARK`, by which it is known again."""
+"""First line of a schedule that an import wrote, by which it is recognized, as other files by `MARK`."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Imported:
     """The scenario, and what it names."""
     hosts: int
     switches: int | None
-    """None where the topology is one of xoff's own."""
+    """`None` if the topology is one of xoff's own."""
     flows: int
     warnings: list[str]
 
@@ -37,7 +37,7 @@ def write_network(source: Path, network: Network, out: Path, format_name: str, *
     Raises
     ------
     UserError
-        The network is none that can be run, or the file cannot be written; nothing is left then.
+        The network cannot be run, or the file cannot be written; then no file is left.
     """
     text = Lines()
     text.raw(f"{MARK}{printable(source.name)}, {format_name}.")
@@ -84,7 +84,7 @@ def write_scenario(
     Raises
     ------
     UserError
-        The scenario cannot be run, or a file cannot be written; nothing is left then.
+        The scenario cannot be run, or a file cannot be written; then no file is left.
     """
     kept = list(inputs)
     out = next(iter(files))
@@ -97,7 +97,7 @@ def write_scenario(
 def _write(out: Path, files: Mapping[Path, str]) -> None:
     try:
         out.parent.mkdir(parents=True, exist_ok=True)
-        # The scenario last: where it stands, what it names stands too.
+        # The scenario comes last: if it is there, all files that it names are there.
         for file, text in reversed(list(files.items())):
             file.write_text(text, encoding="utf-8")
     except (OSError, ValueError) as error:

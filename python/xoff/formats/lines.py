@@ -42,16 +42,16 @@ class Line:
             words = "1 word" if len(self.words) == 1 else f"{len(self.words)} words"
             raise self.wrong(words, f"{count}, `{columns}`")
 
-    def count(self, index: int, name: str, least: int = 0, most: int = 2**32 - 1) -> int:
+    def count(self, index: int, name: str, minimum: int = 0, maximum: int = 2**32 - 1) -> int:
         """The word at `index` as a whole number."""
         word = self.words[index]
         value = int(word) if word.isascii() and word.isdigit() and len(word) <= 20 else -1
-        if not least <= value <= most:
-            raise self.wrong(f"{name} is {shown(word)}", f"a whole number from {least} to {most}")
+        if not minimum <= value <= maximum:
+            raise self.wrong(f"{name} is {shown(word)}", f"a whole number from {minimum} to {maximum}")
         return value
 
     def real(self, index: int, name: str, unit: str = "") -> str:
-        """The word at `index`, which is a number of at least 0, of a unit; as a text, which is exact."""
+        """The word at `index`, a number of at least 0 in a unit; as text, which is exact."""
         word = self.words[index]
         if not _REAL.fullmatch(word) or len(word) > 40 or not math.isfinite(float(word)):
             raise self.wrong(f"{name} is {shown(word)}", f"a number{unit and f' of {unit}'}, 0 or more")
@@ -67,7 +67,7 @@ def read_lines(file: Path, what: str) -> list[Line]:
 
 
 def read_text(file: Path, what: str) -> str:
-    """The text of a file, whose kind `what` says."""
+    """The text of a file; `what` names its kind in messages."""
     name = printable(str(file))
     try:
         if file.exists() and not file.is_file() and not file.is_dir():

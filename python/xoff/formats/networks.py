@@ -13,10 +13,10 @@ from xoff.formats.toml import Lines, inline
 from xoff.formats.units import delay_text, rate_text
 
 MARK = "# Imported by xoff from "
-"""How each file that an import writes begins, by which it is known again."""
+"""First line of each file that an import writes, by which it is recognized."""
 
 LONG = 50
-"""So many lines of links or flows go to files of their own."""
+"""From this number of lines on, links or flows go to files of their own."""
 
 OWN = ("fat_tree", "leaf_spine", "star")
 """Topologies of xoff that an import can size: their hosts are `host0`, `host1`, ..."""
@@ -48,17 +48,17 @@ class Network:
     hosts: list[str]
     """Names of hosts, in order."""
     switches: int | None
-    """Their number; none where the topology is one of xoff's own."""
+    """Their number; `None` if the topology is one of xoff's own."""
     put: Callable[[Lines, Path, dict[Path, str]], None]
     """Writes `[topology]`; a long list goes to a file beside the scenario."""
     list_into: Callable[[Lines], None] = lambda _: None
-    """Writes the lists alone; nothing where there are none."""
+    """Writes the lists alone; nothing if there are none."""
     inputs: list[Path] = field(default_factory=list)
     """Files that it was read from."""
 
 
 def listed(nodes: Mapping[str, str], links: list[Link], source: Path, format_name: str) -> Network:
-    """A network of `nodes`, by name `host` or `switch`, as `source` has them."""
+    """A network of `nodes`, by name `host` or `switch`, in the order of `source`."""
 
     def list_into(text: Lines) -> None:
         _put_nodes(text, nodes)
@@ -91,7 +91,7 @@ def _put_nodes(text: Lines, nodes: Mapping[str, str]) -> None:
         text.names("hosts", hosts)
         text.names("switches", switches)
         return
-    # The order of nodes numbers them, and with them what simultaneous events come by.
+    # The order of nodes numbers them, and these numbers order simultaneous events.
     text.raw("nodes = [")
     for name, kind in nodes.items():
         text.raw(f"    {inline({'name': name, 'kind': kind})},")
@@ -137,7 +137,7 @@ def own(text: str, hosts: int) -> Network:
 
 
 def _sizes(name: str, hosts: int) -> dict[str, int]:
-    """The smallest network of this name with room for so many hosts."""
+    """The smallest network of this name with room for this many hosts."""
     if name == "star":
         return {"hosts": max(hosts, 2)}
     if name == "leaf_spine":

@@ -1,4 +1,4 @@
-"""Writing TOML with a comment behind each value that says where it comes from."""
+"""Writing TOML with a comment behind each value that says where the value comes from."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Lines:
         self._lines += textwrap.wrap(text, WIDTH, initial_indent="# ", subsequent_indent="# ", break_on_hyphens=False)
 
     def put(self, key: str, value: bool | float | str, source: str = "") -> None:
-        """A key, and behind it what it comes from."""
+        """A key with its value, and a comment that names the source."""
         self.raw(f"{key} = {literal(value)}" + (f"  # {source}" if source else ""))
 
     def names(self, key: str, names: Iterable[str]) -> None:
@@ -52,7 +52,7 @@ def literal(value: bool | float | str) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, str):
-        # A JSON string without surrogate escapes is a TOML basic string, but for DEL.
+        # A JSON string without surrogate escapes is a TOML basic string, except for DEL.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     return repr(value)
 

@@ -12,7 +12,7 @@ DEFAULT_SCHEME = "dcqcn"
 
 
 def read_topology(text: str, hosts: int, warn: Callable[[str], None]) -> Network:
-    """The network that `text` names, with room for `hosts` where its size is open."""
+    """The network that `text` names, with room for `hosts` if the text gives no size."""
     suffix = Path(text).suffix if "," not in text else ""
     if suffix == ".topo":
         from xoff.formats.htsim.topology import read_topology as read_topo

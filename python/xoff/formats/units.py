@@ -24,7 +24,7 @@ def delay_text(ps: int) -> str:
 
 
 def in_units(value: int, units: tuple[tuple[str, int], ...], decimals: int) -> str:
-    """The value in the largest unit that needs no more than so many decimals."""
+    """The value in the largest unit that needs at most this many decimals."""
     for unit, scale in units:
         if value >= scale and value * 10**decimals % scale == 0:
             whole, rest = divmod(value, scale)
@@ -34,12 +34,12 @@ def in_units(value: int, units: tuple[tuple[str, int], ...], decimals: int) -> s
 
 
 def read_rate(text: str) -> int | None:
-    """A rate as a scenario writes it, in bit/s; none where it is none, or no whole number of them."""
+    """A rate as a scenario writes it, in bit/s; `None` if it is not a rate or time, or not a whole number of units."""
     return _read(text, {"Tbps": 10**12, "Gbps": 10**9, "Mbps": 10**6, "Kbps": 10**3, "bps": 1})
 
 
 def read_time(text: str) -> int | None:
-    """A time as a scenario writes it, in ps; none where it is none, or no whole number of them."""
+    """A time as a scenario writes it, in ps; `None` if it is not a rate or time, or not a whole number of units."""
     return _read(text, {"s": 10**12, "ms": 10**9, "us": 10**6, "ns": 10**3, "ps": 1})
 
 

@@ -81,15 +81,15 @@ def utilization(ax: Axes, runs: Runs, ports: Sequence[str] | None = None, top: i
     return _sampled(ax, runs, _of_ports("utilization", "utilization", ports, top), 0.01, "utilization (%)")
 
 
-def rates(ax: Axes, runs: Runs, column: str = "sent_bps", most: int = 20) -> Axes:
-    """Each recorded flow's rate in Gbps over time in us; their sum where there are more than `most`.
+def rates(ax: Axes, runs: Runs, column: str = "sent_bps", max_flows: int = 20) -> Axes:
+    """Each recorded flow's rate in Gbps over time in us; their sum where there are more than `max_flows`.
 
     `column` is `sent_bps`, `goodput_bps` or `rate_bps` (what the scheme allows).
     """
     columns = ("sent_bps", "goodput_bps", "rate_bps")
     if column not in columns:
         raise UserError(f"column {column}: expected one of {', '.join(columns)}{nearest(column, columns)}")
-    return _sampled(ax, runs, lambda run: analysis.flow_rates(run, column, most)[0], 1e9, "rate (Gbps)")
+    return _sampled(ax, runs, lambda run: analysis.flow_rates(run, column, max_flows)[0], 1e9, "rate (Gbps)")
 
 
 def pauses(ax: Axes, runs: Runs) -> Axes:

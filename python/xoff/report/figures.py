@@ -32,7 +32,7 @@ SCHEME_NAMES = {
     "rocc": "RoCC",
     "fncc-no-lhcs": "FNCC without LHCS",
 }
-"""What figures call it."""
+"""Names of schemes in figures."""
 
 MARKERS = {"fncc": "o", "hpcc": "s", "dcqcn": "^", "rocc": "D", "fncc-no-lhcs": "v"}
 """Markers, so that colour is not the only difference."""
@@ -74,7 +74,7 @@ class FigureFile:
 
 @contextmanager
 def canvas(rows: int = 1, columns: int = 1, width: float = 6.4, height: float = 3.8) -> Iterator[tuple[Figure, Any]]:
-    """A figure and its axes (an array where there are several), sizes in inches; closed afterwards."""
+    """A figure and its axes (an array if there are several), sizes in inches; closed afterwards."""
     import matplotlib as mpl
 
     with mpl.rc_context(_STYLE):
@@ -96,5 +96,5 @@ def save(figure: Figure, data: pl.DataFrame, folder: Path, drawn: FigureFile) ->
 
 
 def legend_above(axes: Any, columns: int) -> None:
-    """The legend between title and plot, where it hides nothing."""
+    """The legend between title and plot, where the legend hides nothing."""
     axes.legend(loc="lower left", bbox_to_anchor=(0, 1.0), ncols=columns, borderaxespad=0.2, columnspacing=1.4)

@@ -16,7 +16,7 @@ from xoff.report.template import render
 from xoff.text import count_text
 
 OPEN = 4
-"""Runs up to which each one's findings stand open."""
+"""Maximum number of runs whose findings are shown unfolded."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class _Card:
 
 
 def findings_section(runs: Sequence[Labelled]) -> Markup:
-    """Each run's findings, worst first; what each rests on and what to try opens with a click."""
+    """Each run's findings, worst first; a click opens the evidence and the advice."""
     cards = [_card(each) for each in runs]
     lacking = {card.missing for card in cards if not card.problem}
     alike = len(lacking) == 1

@@ -28,7 +28,7 @@ from xoff.runs.results import Run, labels, load, unit_of
 from xoff.text import time_text
 
 _MARK = '<meta name="generator" content="xoff report">'
-"""In the head of every page, by which a page that may be replaced is known."""
+"""A line in the head of every page, by which a page that may be replaced is recognized."""
 
 
 def find_runs(folders: Sequence[Path]) -> list[Run]:

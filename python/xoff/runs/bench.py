@@ -82,7 +82,7 @@ def measure(
     repeat: int = 1,
     progress: Callable[[str], None] | None = None,
 ) -> list[Result]:
-    """Run `benchmarks` in turn, `repeat` times, on so many `threads` or `auto`; the median of each figure.
+    """Run `benchmarks` in turn, `repeat` times, on this many `threads` or `auto`; the median of each figure.
 
     A result has
 
@@ -93,16 +93,16 @@ def measure(
     - `packet_hops_per_s` over `process_s`, and `run_packet_hops_per_s` over `wall_s`,
     - bytes: `peak_rss_bytes` of the process, `memory_bytes` by which the run has raised it, and that over hosts, flows
       and `most_packets_in_flight` (at any whole microsecond) as `bytes_per_host`, `bytes_per_flow`,
-      `bytes_per_packet`; none of start-up.
+      `bytes_per_packet`; `None` for start-up.
 
-    `progress` is told what runs next.
+    `progress` gets the name of what runs next.
 
     Raises
     ------
     ScenarioError
         A scenario is wrong; found before anything is measured.
     UserError
-        `threads` is no number of threads, or a scenario has schemes in Python.
+        `threads` is not a number of threads, or a scenario has schemes in Python.
     RunError
         A run broke, or two runs of a scenario differ.
     """
@@ -189,7 +189,7 @@ def earlier(path: str | os.PathLike[str], benchmarks: Sequence[Benchmark]) -> di
     Raises
     ------
     UserError
-        It is no such file, or has other scenarios.
+        The file is not such a file, or has other scenarios.
     """
     try:
         results = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -244,7 +244,7 @@ def compare(results: Iterable[Result], before: dict[str, Result]) -> list[Result
 
 
 def render(results: Sequence[Result]) -> RenderableType:
-    """The results as a table, with ratios to earlier ones where there are some."""
+    """The results as a table, with ratios to earlier ones, if there are any."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")

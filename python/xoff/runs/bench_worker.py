@@ -9,7 +9,7 @@ import sys
 from xoff import _xoff
 
 COUNTS = ("packet_hops", "events", "hosts", "flows", "most_packets_in_flight")
-"""What a manifest counts of what is measured."""
+"""Counts of a manifest that a measurement takes over."""
 FIGURES = (*COUNTS, "wall_s", "setup_s", "threads", "fingerprint")
 """What the result takes over from the manifest."""
 
@@ -28,7 +28,7 @@ def main() -> None:
 
 
 def peak_rss_bytes() -> int:
-    """The most memory that this process has had, in bytes."""
+    """Peak memory of this process, in bytes."""
     if sys.platform == "linux":
         # `ru_maxrss` would begin with what the parent process had when it made this one.
         with open("/proc/self/status", encoding="utf-8") as status:  # noqa: PTH123 - pathlib would have to be imported

@@ -23,10 +23,10 @@ FILES = (CAPTURE, TRACE)
 """What a run may leave in its folder beside tables and manifest."""
 
 SNAP_LENGTH = 262_144
-"""Bytes of each packet that a capture keeps at most, unless told otherwise: all, and what Wireshark takes at most."""
+"""Maximum bytes of each packet in a capture, by default: all of it, and the maximum that Wireshark reads."""
 
 _WORDS = ("switches", "all")
-"""What may stand in place of ports."""
+"""Words that may stand in place of ports."""
 
 _TRACED = {
     "packets": ("none", "all"),
@@ -42,7 +42,7 @@ class Captures:
     """Which files to write beside the tables of a run."""
 
     ports: Sequence[str] = ()
-    """Ports whose packets a capture is to have; without any there is none."""
+    """Ports whose packets a capture is to have; without ports there is no capture."""
     perfetto: bool = False
     """Whether there is to be a trace."""
     snap_length: int = SNAP_LENGTH
@@ -54,7 +54,7 @@ class Captures:
         Raises
         ------
         ScenarioError
-            The scenario is wrong, a port is unknown, or the network is no Ethernet.
+            The scenario is wrong, a port is unknown, or the network is not Ethernet.
         """
         if self.ports:
             one = self.ports[0] if len(self.ports) == 1 else ""

@@ -1,4 +1,4 @@
-"""What there is to choose from: schemes, topologies, workloads, with parameters, defaults, units and sources."""
+"""The catalogue: schemes, topologies, workloads, with parameters, defaults, units and sources."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Parameter:
     kind: str
     """What it takes: a size, a number, true or false, one of some words."""
     default: str
-    """As TOML; empty where there is none."""
+    """As TOML; empty if there is none."""
     required: bool
     """Whether it must be given."""
     doc: str
@@ -43,7 +43,7 @@ def catalogue() -> dict[str, list[Entry]]:
 
 
 def entry(plural: str, name: str) -> Entry:
-    """The entry called `name`; a `UserError` with the nearest name where there is none."""
+    """The entry called `name`; a `UserError` with the nearest name if there is none."""
     entries = catalogue()[plural]
     for each in entries:
         if each["name"] == name:
@@ -100,7 +100,7 @@ def kind_of(about: Any, schema: Any) -> str:
 
 
 def toml(value: object) -> str:
-    """A value as a scenario writes it; nothing for none."""
+    """A value as a scenario writes it; empty for `None`."""
     if value is None:
         return ""
     return json.dumps(value, ensure_ascii=False)

@@ -12,8 +12,8 @@ from xoff.errors import UserError
 if TYPE_CHECKING:
     from xoff._xoff import Prepared, RunOutput
 
-MOST_THREADS = 4096
-"""Most threads of a run."""
+MAX_THREADS = 4096
+"""Maximum number of threads of a run."""
 
 POLL_S = 0.05
 """How often the waiting thread looks for Ctrl-C, in seconds."""
@@ -42,13 +42,13 @@ class Outcome:
 
 
 def thread_count(threads: int | str) -> int | None:
-    """The number of threads asked for, a number or its text; none for `auto`: as many as make a run fastest."""
+    """The number of threads asked for, a number or its text; `None` for `auto`: as many as make a run fastest."""
     text = str(threads)
     if text == "auto":
         return None
-    if text.isascii() and text.isdigit() and 0 < int(text) <= MOST_THREADS:
+    if text.isascii() and text.isdigit() and 0 < int(text) <= MAX_THREADS:
         return int(text)
-    raise UserError(f"threads {text}: expected a number from 1 to {MOST_THREADS}, or auto")
+    raise UserError(f"threads {text}: expected a number from 1 to {MAX_THREADS}, or auto")
 
 
 def execute(
@@ -57,14 +57,14 @@ def execute(
     threads: int | str = 1,
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
-    """Run `scenario` on so many `threads` (see `thread_count`).
+    """Run `scenario` on this many `threads` (see `thread_count`).
 
     The first Ctrl-C stops it cleanly with what was recorded, a second one at once.
 
     Raises
     ------
     UserError, ScenarioError
-        `threads` is no number of threads, or the scenario cannot be run on so many.
+        `threads` is not a number of threads, or the scenario cannot be run on this many.
     RunError
         The run broke.
     """

@@ -162,7 +162,7 @@ class Local:
         """A fresh pool."""
         self.close()
         self._others = set(multiprocessing.active_children())
-        # A process started afresh has no threads of its parent's to inherit.
+        # A process that is spawned inherits no threads of its parent.
         context = multiprocessing.get_context("spawn")
         self._pool = ProcessPoolExecutor(self.at_once, mp_context=context, initializer=_begin_worker)
         return self._pool
@@ -179,7 +179,7 @@ class Local:
 
 
 def _begin_worker() -> None:
-    # Ctrl-C is for the parent to answer; and a worker whose parent was killed has nobody to work for.
+    # The parent answers Ctrl-C, and a worker whose parent was killed has no purpose.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     parent = multiprocessing.parent_process()
     if parent is not None:
@@ -192,7 +192,7 @@ def _leave_with(gone: Callable[[], None]) -> None:
 
 
 class Cluster:
-    """The workers of a running Dask scheduler, which comes back when it is started anew."""
+    """The workers of a running Dask scheduler, which may be restarted meanwhile."""
 
     here = False
     blames = False
@@ -211,14 +211,14 @@ class Cluster:
         self._known = False
 
     def start(self) -> Executor:
-        """Connect, waiting for the scheduler where it has been there before."""
+        """Connect; wait for a scheduler that has been there before."""
         self.close()
         host, port = self._place()
         until = time.monotonic() + self._patience_s
         told = False
         while True:
             try:
-                # Asked first: a client that finds no scheduler complains on its own.
+                # Probe first: a client that finds no scheduler prints messages of its own.
                 socket.create_connection((host, port), CONNECT_S).close()
                 self._client = self._distributed.Client(self._address, set_as_default=False, timeout=CONNECT_S)
                 break
@@ -251,9 +251,9 @@ class Cluster:
         return str(place[0]), int(place[1])
 
     def close(self) -> None:
-        """Leave the cluster; it drops what nobody waits for."""
+        """Leave the cluster, which drops tasks that nobody waits for."""
         if self._client is not None:
             client, self._client = self._client, None
-            # One whose scheduler has gone may be just trying to reach it again, and fails over being closed meanwhile.
+            # A client whose scheduler has gone may be reconnecting, and then fails when it is closed.
             with contextlib.suppress(RuntimeError, OSError, TimeoutError):
                 client.close(timeout=2)

@@ -32,7 +32,7 @@ TABLES = (
 def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:
     """Refuse a place where results cannot or should not go, before anything is computed or written.
 
-    An earlier run's folder is taken over; any other folder with something in it only by `force`. Files that are
+    An earlier run's folder is reused; any other folder that is not empty needs `force`. Files that are
     not a run's are never touched.
     """
     target = Path(folder)
@@ -65,7 +65,7 @@ def move_into(staging: Path, target: Path) -> None:
     for name in TABLES:
         (staging / f"{name}.parquet").replace(target / f"{name}.parquet")
     for file in FILES:
-        # Those of an earlier run are not of this one.
+        # Captures of an earlier run do not belong to this one.
         (target / file).unlink(missing_ok=True)
         if (staging / file).exists():
             (staging / file).replace(target / file)

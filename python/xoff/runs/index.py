@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 INDEX = "sweep.json"
-"""Which runs a folder is about; by it a folder of runs is known."""
+"""The file that lists the runs of a folder; a folder of runs is recognized by it."""
 
 
 def is_sweep(folder: Path) -> bool:
@@ -17,7 +17,7 @@ def is_sweep(folder: Path) -> bool:
 
 
 def settings_of(run: Path, seed: int | None) -> str | None:
-    """The settings of a run in a folder of many, on one line; none where it is no run of these, or has none."""
+    """The settings of a run in a folder of many, on one line; `None` if the folder does not list it with settings."""
     runs = run.resolve().parent
     index = runs.parent / INDEX
     if runs.name != "runs" or not index.is_file():
@@ -30,7 +30,7 @@ def settings_of(run: Path, seed: int | None) -> str | None:
 
 @lru_cache(maxsize=8)
 def _points(index: Path, changed_ns: int) -> dict[str, dict[str, Any]]:
-    """What a folder's index says of each run, by name; nothing where no sweep has written it."""
+    """What a folder's index says of each run, by name; nothing if no sweep has written it."""
     del changed_ns  # a file that has changed is read again
     try:
         points = json.loads(index.read_text(encoding="utf-8"))["points"]

@@ -20,7 +20,7 @@ class Job:
     """A run and what is taken from it; the tables themselves stay in the process that ran it."""
 
     key: Any
-    """What the result is called: hashable, a tuple where there are several parts."""
+    """Key of the result: hashable, a tuple if it has several parts."""
     scenario: Path
     """The scenario file."""
     measure: Callable[[Run], Any]

@@ -30,19 +30,19 @@ def run(
     scenario
         A TOML file.
     seed
-        In place of the scenario's own.
+        Replaces the scenario's own seed.
     sets
         Settings by dotted key on top of the file, as in ``{"scheme.name": "hpcc"}``.
     threads
         Threads to use, or ``"auto"`` for as many as make the run fastest; the results do not depend on it.
     schemes
-        Classes derived from `xoff.Scheme` by the names that they have in the scenario. One alone is what it runs,
+        Classes derived from `xoff.Scheme` by the names that they have in the scenario. The scenario runs a single one,
         unless `sets` say otherwise.
 
     Raises
     ------
     UserError, ScenarioError
-        The file cannot be read, the scenario is wrong, or a class of `schemes` is none that can work.
+        The file cannot be read, the scenario is wrong, or a class of `schemes` cannot work.
     RunError
         The run broke: a lossless network lost a packet, or a class of `schemes` raised an exception, which is the
         error's cause.
@@ -50,8 +50,8 @@ def run(
     Warns
     -----
     RuntimeWarning
-        The record is full, and the results end there: `complete` of the run is false. Or congestors had made all their
-        iterations before the run was over.
+        The record is full, and the results end there: `complete` of the run is false. Or congestors had finished all
+        their iterations before the run was over.
     """
     prepared = _read(scenario, sets, schemes).prepare(seed)
     outcome = execution.execute(prepared, threads=threads)

@@ -74,4 +74,4 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "flows": (_COUNT, _is_count),
     "table_docs": ("for each table an object of columns and texts", _is_table_docs),
 }
-"""What the report, the figures and the export read of a stored manifest, and what it holds where it is there."""
+"""What the report, the figures and the export read of a stored manifest, and what each entry holds if it is there."""

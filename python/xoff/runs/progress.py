@@ -1,4 +1,4 @@
-"""How far many runs have come, for who waits."""
+"""How far many runs have come, for the people who wait."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 
 class RunsBar:
-    """A progress bar over many runs with an estimate of what is left: on a terminal, elsewhere a line at each tenth.
+    """A progress bar over many runs with an estimate of what is left: on a terminal; elsewhere, a line at each tenth.
 
     A context manager; costs are in any unit that is the same for all runs.
     """
@@ -62,5 +62,5 @@ class RunsBar:
             self.say(f"{share:.0%}, {self._finished}/{self._count} runs, about {left:.0f} s left")
 
     def say(self, text: str) -> None:
-        """A line for who waits."""
+        """A line for the people who wait."""
         print(f"{self._title}: {text}", file=sys.stderr)

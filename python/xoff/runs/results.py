@@ -1,6 +1,6 @@
 """A run's results: tables and manifest, in memory and as a folder.
 
-A folder holds one Parquet file a table and `manifest.json`, which is written last: where it stands, the folder
+A folder holds one Parquet file a table and `manifest.json`, which is written last: if it is there, the folder
 is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
 """
 
@@ -153,7 +153,7 @@ class Run:
         return cls(json.loads(output.manifest), output=output)
 
     def __getattr__(self, name: str) -> pa.Table:
-        # Called for what is not set already: the tables, read when first asked for.
+        # Python calls this for attributes that are not set: the tables, read on first use.
         if name not in TABLES:
             raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
         return self.table(name)
@@ -163,7 +163,7 @@ class Run:
         return f"Run({self.scheme}, seed {self.manifest.get('seed')}{state})"
 
     def table(self, name: str) -> pa.Table:
-        """The table called `name`; without rows where the run recorded none."""
+        """The table called `name`; without rows if the run recorded none."""
         if name not in self._tables:
             self._tables[name] = self._read(name)
         return self._tables[name]
@@ -175,7 +175,7 @@ class Run:
 
     @property
     def complete(self) -> bool:
-        """Whether the run came to its own end, not to Ctrl-C or to a full record."""
+        """Whether the run reached its own end, without Ctrl-C or a full record."""
         return bool(self.manifest.get("complete", True))
 
     @property
@@ -190,7 +190,7 @@ class Run:
         The files are complete before they take their names, and the manifest comes last.
         """
         target = check_target(folder, force=force)
-        # Beside a new folder, which then appears at once; inside one that exists, which may be a mount point.
+        # Stage beside a new folder, which then appears at once; inside an existing one, which may be a mount point.
         staging = (target if target.is_dir() else target.parent) / f".xoff-{os.urandom(4).hex()}"
         staging.mkdir(parents=True)
         try:
@@ -217,20 +217,20 @@ class Run:
     def write_pcapng(self, path: str | os.PathLike[str], *, snap_length: int = SNAP_LENGTH) -> Path:
         """Write the packets that `record.packets` asked for to `path`, for Wireshark.
 
-        Of each packet it has no more than `snap_length` bytes. A `UserError` where no packets were recorded, the
-        network is no Ethernet, or the run was read from its folder.
+        The capture has at most `snap_length` bytes of each packet. Raises `UserError` if no packets were recorded, the
+        network is not Ethernet, or the run was read from its folder.
         """
         return write_pcapng(self._output, path, snap_length)
 
     def write_perfetto(self, path: str | os.PathLike[str]) -> Path:
         """Write packets, pauses and samples to `path`, for ui.perfetto.dev.
 
-        A `UserError` where no packets were recorded, or the run was read from its folder.
+        Raises `UserError` if no packets were recorded, or the run was read from its folder.
         """
         return write_perfetto(self._output, path)
 
     def _write_tables(self, folder: Path) -> None:
-        # The native module does it without pyarrow, whose import would be most of a short run's time.
+        # The native module writes without pyarrow, whose import takes longer than a short run.
         if self._output is not None:
             self._output.write_tables(folder)
             return
@@ -299,7 +299,7 @@ def load(folder: str | os.PathLike[str]) -> Run:
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: as much of its folder's path as sets it apart from the others."""
+    """A short name for each run: the shortest end of its folder's path that differs from the others."""
     parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
     for depth in range(1, max(len(part) for part in parts) + 1):
         names = ["/".join(part[-depth:]) for part in parts]

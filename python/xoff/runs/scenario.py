@@ -1,4 +1,4 @@
-"""Reading a scenario file, and what a command line says about it."""
+"""Reading a scenario file, with the settings of a command line on top."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Scenario:
     """Schemes in Python that it may name beside the built-in ones."""
 
     def described(self) -> list[Described]:
-        """Its schemes in Python, checked; raises `UserError` where one cannot work."""
+        """The scenario's schemes in Python, checked; raises `UserError` if one cannot work."""
         return [scheme.describe() for scheme in self.schemes]
 
     def prepare(self, seed: int | None = None) -> Prepared:
@@ -76,9 +76,9 @@ def read(
     overrides: Iterable[Override] = (),
     schemes: Sequence[SchemeFile | SchemeClass] = (),
 ) -> Scenario:
-    """Read the scenario file at `path`; every way in which it may not be one is a `UserError`.
+    """Read the scenario file at `path`; raises `UserError` if it is not one.
 
-    One scheme alone is what it runs, unless the overrides say otherwise; of several it says itself.
+    The scenario runs a single scheme, unless the overrides say otherwise; among several, the scenario chooses.
     """
     file = Path(path)
     try:

@@ -19,13 +19,13 @@ class Summary:
     completed: int
     """Flows that completed, or stopped when they were told to: `flows_done` of the manifest."""
     slowdown: dict[str, float] | None
-    """Statistics of slowdown by name; none where no flow sent all of its size."""
+    """Statistics of slowdown by name; `None` if no flow sent all of its size."""
     pause_frames: int
     """PAUSE frames sent by all ports."""
     paused_ps: int
     """Time that ports were stopped, summed over ports and priorities, in ps."""
     hol_blocked: int | None
-    """Flows that head-of-line blocking held up; none where congestion roots are not recorded."""
+    """Flows that head-of-line blocking held up; `None` if congestion roots are not recorded."""
     max_queue_bytes: int
     """The longest egress queue of any port, in bytes."""
     dropped: int
@@ -39,7 +39,7 @@ class Summary:
 
     @classmethod
     def of_output(cls, output: RunOutput) -> Summary:
-        """That of a run that has just ended; `xoff.analysis.summarize` gives it for any run."""
+        """The summary of a run that has just ended; `xoff.analysis.tables.summarize` gives it for any run."""
         manifest = json.loads(output.manifest)
         wall_s, hops = manifest["wall_s"], manifest["packet_hops"]
         speed = hops / wall_s if wall_s > 0 else 0.0

@@ -8,7 +8,7 @@ from xoff._xoff import Ack, Cnp, Flow, Sent
 
 
 class Signals(TypedDict, total=False):
-    """What a scheme needs on the wire; headers grow by just that. What is not named is not there."""
+    """What a scheme needs on the wire; headers grow by exactly that. Signals that are not declared do not exist."""
 
     ecn: bool
     """Switches mark data (RED, unless the scenario has another `[detector]`), and ACKs bring the marks back."""
@@ -23,13 +23,13 @@ class Signals(TypedDict, total=False):
 
 
 class Scheme:
-    """A congestion-control scheme: the reaction point of one flow, of which each flow has an object of its own.
+    """A congestion-control scheme: the reaction point of one flow; each flow has its own object.
 
     A derived class overrides what it needs, and at least one of `rate` and `window`. After each call of an `on_`
     method `rate`, `window` and `next_timer` are asked what holds from now on. Further parameters of the constructor, by
     keyword, are the scheme's parameters in a scenario. Times are in ps, rates in bit/s, sizes in bytes.
 
-    A method that raises an exception, or returns what makes no sense, ends the run.
+    A method that raises an exception, or returns a value that makes no sense, ends the run.
     """
 
     signals: ClassVar[Signals] = {}
@@ -52,28 +52,28 @@ class Scheme:
         """The moment of `next_timer` has come."""
 
     def on_loss(self, now_ps: int) -> None:
-        """Packets were lost and are sent again; only where the scenario has `lossy = true`."""
+        """Packets were lost and are sent again; only if the scenario has `lossy = true`."""
 
     def on_timeout(self, now_ps: int) -> None:
         """Nothing was acknowledged for the retransmission timeout; a loss like any other unless this is overridden."""
         self.on_loss(now_ps)
 
     def rate(self) -> float | None:
-        """The pacing rate of the flow's wire bytes in bit/s, from 1 up; none, or more than line rate, for line rate.
+        """The pacing rate of the flow's wire bytes in bit/s, from 1 up; `None`, or more than line rate, for line rate.
 
         Fractions of a bit/s are cut off.
         """
         return None
 
     def window(self) -> float | None:
-        """The most payload bytes in flight, from 0 up; none for no limit. A packet may go while fewer are in flight.
+        """Maximum payload bytes in flight, from 0 up; `None` for no limit. A packet may go while fewer are in flight.
 
         Fractions of a byte are cut off. With nothing in flight a packet may always go.
         """
         return None
 
     def next_timer(self) -> float | None:
-        """When to call `on_timer`, in ps; none for not at all."""
+        """When to call `on_timer`, in ps; `None` for never."""
         return None
 
 

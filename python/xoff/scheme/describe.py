@@ -1,4 +1,4 @@
-"""What there is to know of a scheme's class before a run, and what is wrong with it."""
+"""Examining a scheme's class before a run, and reporting mistakes in it."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class ParameterError(ValueError):
         super().__init__(key, message)
         self.key = key
         self.message = message
-        """What is wrong; none where the parameter is missing."""
+        """What is wrong; `None` if the parameter is missing."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class Described:
 
     @property
     def signals(self) -> dict[str, object]:
-        """What it needs on the wire, with what it does not need."""
+        """Every signal, with whether the scheme needs it."""
         unset = {"ecn": False, "cnps": False, "int": None, "timestamp": False, "flow_count": False}
         return {**unset, **dict(self.declared)}
 
@@ -96,12 +96,12 @@ class Described:
 
 
 def describe(name: str, cls: object, *, file: str | None = None, source: str | None = None) -> Described:
-    """Check a class that is to be the scheme `name`; `file` and `source` where it was read from a file.
+    """Check a class that is to be the scheme `name`; `file` and `source` if it was read from a file.
 
     Raises
     ------
     UserError
-        It is no class derived from `xoff.Scheme`, or one that cannot work.
+        It is not a class derived from `xoff.Scheme`, or it cannot work.
     """
     if not isinstance(cls, type):
         shown = f"an object of {type(cls).__name__}" if not callable(cls) else repr(cls)
@@ -184,7 +184,7 @@ def _parameters(cls: type[Scheme]) -> dict[str, Parameter]:
     try:
         signature = inspect.signature(cls.__init__, eval_str=True)
     except NameError:
-        # An annotation of what is imported for type checkers alone.
+        # An annotation whose name is imported for type checkers only.
         signature = inspect.signature(cls.__init__)
     _, *listed = signature.parameters.values()
     positional = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
@@ -254,7 +254,7 @@ def _origin(cls: type[Scheme], file: str | None, source: str | None) -> str:
 
 
 def _source(cls: type[Scheme], file: str | None) -> str | None:
-    """The text of the class's file, or of the class alone where a notebook has it; none where neither is there."""
+    """The text of the class's file, or of the class alone where a notebook has it; `None` if neither is there."""
     with contextlib.suppress(OSError, UnicodeDecodeError):
         if file:
             return Path(file).read_text("utf-8")

@@ -36,14 +36,14 @@ class SchemeFile:
         Raises
         ------
         UserError
-            The file cannot be run, or has no such class, or one that cannot work.
+            The file cannot be run, or has no such class, or the class cannot work.
         """
         return _described(self)
 
     def _run(self) -> Described:
         module = types.ModuleType(f"xoff_scheme_{self.name}")
         module.__file__ = self.file
-        # Tracebacks show its lines even where the file itself is not.
+        # Tracebacks show the file's lines even on a machine without the file.
         lines = self.text.splitlines(keepends=True)
         linecache.cache[self.file] = (len(self.text), None, lines, self.file)
         sys.modules[module.__name__] = module
@@ -81,7 +81,7 @@ class SchemeClass:
         Raises
         ------
         UserError
-            It is none, or one that cannot work.
+            It is not a class, or it cannot work.
         """
         return describe(self.name, self.cls)
 
@@ -97,7 +97,7 @@ def _line(error: BaseException, file: str) -> int | None:
 
 
 def read_spec(spec: str) -> SchemeFile:
-    """What `FILE:CLASS` names; every way in which it may not is a `UserError`."""
+    """What `FILE:CLASS` names; raises `UserError` if it names no class."""
     path, colon, cls = spec.rpartition(":")
     if not colon or not path or not cls.isidentifier():
         raise UserError(f"--scheme {spec}: expected FILE:CLASS, as in --scheme mine.py:Mine")
@@ -121,12 +121,12 @@ def read_spec(spec: str) -> SchemeFile:
 
 
 def name_of(cls: str) -> str:
-    """The scheme's name in scenarios: the class's in snake case, as `MyAimd` becomes `my_aimd`."""
+    """The scheme's name in scenarios: the class's in snake case, `MyAimd` becomes `my_aimd`."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", cls).lower()
 
 
 def read_specs(specs: Iterable[str]) -> tuple[SchemeFile, ...]:
-    """What several `FILE:CLASS` name, each under a name of its own."""
+    """The schemes of several `FILE:CLASS`, whose names differ."""
     found: dict[str, SchemeFile] = {}
     for spec in specs:
         scheme = read_spec(spec)
@@ -146,7 +146,7 @@ def classes(schemes: Mapping[str, object] | None) -> tuple[SchemeClass, ...]:
 def selected(
     schemes: Sequence[SchemeFile | SchemeClass], overrides: Iterable[tuple[str, str]]
 ) -> list[tuple[str, str]]:
-    """The overrides with which a scenario runs a scheme that is the only one given, unless they say otherwise."""
+    """The overrides, with the only scheme that is given as `scheme.name`, unless they set it."""
     chosen = [("scheme.name", schemes[0].name)] if len(schemes) == 1 else []
     return [*chosen, *overrides]
 

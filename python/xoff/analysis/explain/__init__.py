@@ -1,4 +1,4 @@
-"""Diagnosis: what an engineer would want to know first of a run.
+"""Diagnosis: what an engineer wants to know first about a run.
 
 `explain` goes through the rules of `xoff.analysis.explain.rules`, each of which looks at the run's tables and its
 resolved scenario, and finds the worst flows and where their time went.
@@ -21,7 +21,7 @@ __all__ = ["Explanation", "Finding", "FlowTime", "Missing", "Share", "explain"]
 
 
 def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation:
-    """What there is to say of `run`, with its `flows` worst flows; `name` is what it is called.
+    """Explain `run`, with its `flows` worst flows, under the name `name`.
 
     Raises
     ------
@@ -33,7 +33,7 @@ def explain(run: Run, *, flows: int = 5, name: str | None = None) -> Explanation
     except UserError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
-        # Rules read much of a run, of which what lies in a folder may have been edited, or have lost a part.
+        # Rules read many parts of a run. A folder's files may have been edited, or may lack a part.
         if run.folder is None:
             raise
         what = f"{type(error).__name__}: {error}".partition("\n")[0]

@@ -28,16 +28,16 @@ class Facts:
         self.scenario: Mapping[str, Any] = run.manifest["scenario"]
 
     def section(self, name: str) -> Mapping[str, Any]:
-        """A table of the resolved scenario; empty where it has none."""
+        """A table of the resolved scenario; empty if it has none."""
         found = self.scenario.get(name)
         return found if isinstance(found, Mapping) else {}
 
     def value(self, section: str, key: str) -> int | None:
-        """A quantity of the scenario in ps, B or bit/s; none where it is not set."""
+        """A quantity of the scenario in ps, B or bit/s; `None` if it is not set."""
         return quantity(self.section(section).get(key))
 
     def recorded(self, key: str) -> bool:
-        """Whether `[record]` asked for something; a run of an earlier version cannot have what it does not know."""
+        """Whether `[record]` asked for `key`. An earlier version of xoff does not know every key."""
         return self.section("record").get(key) not in (None, False, "none", [])
 
     @cached_property
@@ -58,7 +58,7 @@ class Facts:
 
     @cached_property
     def roots(self) -> pl.DataFrame:
-        """The table of congestion roots; empty where they were not recorded."""
+        """The table of congestion roots; empty if they were not recorded."""
         needed = ("port", "priority", "start_ps", "length_ps", "max_bytes")
         return self._read("roots", needed) if self.recorded("roots") else pl.DataFrame()
 
@@ -70,7 +70,7 @@ class Facts:
 
     @cached_property
     def parts(self) -> pl.DataFrame:
-        """A row a complete flow with `flow`, `fct_ps` and a column in ps for each part; empty where not recorded."""
+        """A row a complete flow with `flow`, `fct_ps` and a column in ps for each part; empty if not recorded."""
         done = self.flows.filter(pl.col("fct_ps").is_not_null()).select(pl.col("id").alias("flow"), "fct_ps")
         if self.breakdown.is_empty() or done.is_empty():
             return pl.DataFrame()
@@ -85,12 +85,12 @@ class Facts:
 
     @property
     def base_rtt_ps(self) -> int:
-        """The base RTT that schemes were given; 0 where the manifest has none."""
+        """The base RTT that schemes were given; 0 if the manifest has none."""
         return int(self.manifest.get("base_rtt_ps", 0))
 
     @property
     def frame_bytes(self) -> int:
-        """A full data packet on the wire; 0 where the manifest has none."""
+        """A full data packet on the wire; 0 if the manifest has none."""
         wire = self.manifest.get("wire")
         return int(wire.get("frame_bytes", 0)) if isinstance(wire, Mapping) else 0
 
@@ -115,7 +115,7 @@ class Facts:
         return found
 
     def thresholds(self) -> tuple[int, int] | None:
-        """PFC's static Xoff and Xon in bytes; none without."""
+        """PFC's static Xoff and Xon in bytes; `None` without."""
         xoff = self.value("flow_control", "xoff") if self.flow_control == "pfc" else None
         if xoff is None:
             return None

@@ -59,20 +59,20 @@ class FlowTime:
     dst: str
     """Receiving host."""
     size_bytes: int | None
-    """Payload; none: endless."""
+    """Payload; `None`: endless."""
     fct_ps: int | None
-    """Completion time; none: it did not complete."""
+    """Completion time; `None`: it did not complete."""
     time_ps: int
     """What the parts sum to: the completion time, or that from the flow's start to the end of the run."""
     slowdown: float | None
     """Completion time over that of the flow alone in the network."""
     shares: tuple[Share, ...]
-    """The parts, longest first; empty where they were not recorded."""
+    """The parts, longest first; empty if they were not recorded."""
 
 
 @dataclass(frozen=True)
 class Missing:
-    """What was not recorded and would tell more."""
+    """A record that the run lacks, and that would tell more."""
 
     key: str
     """The setting, as `--set` takes it."""
@@ -82,7 +82,7 @@ class Missing:
 
 @dataclass(frozen=True)
 class Explanation:
-    """What there is to say of a run."""
+    """The explanation of a run."""
 
     name: str
     """What the run is called."""
@@ -99,4 +99,4 @@ class Explanation:
     missing: tuple[Missing, ...] = ()
     """What was not recorded."""
     settings: str | None = None
-    """What sets it apart from the other runs of its sweep, beside the seed; none for any other run."""
+    """The settings that tell the run from others of its sweep, besides the seed; `None` if no sweep made the run."""

@@ -13,7 +13,7 @@ from xoff.analysis.explain.findings import FlowTime, Share
 def worst_flows(facts: Facts, count: int) -> tuple[FlowTime, ...]:
     """The flows that fared worst: those of a size that did not complete, then by slowdown, then the longest.
 
-    Of endless flows, those with the least acknowledged.
+    Among endless flows, those with the fewest bytes acknowledged come first.
     """
     unfinished = pl.col("fct_ps").is_null() & pl.col("size_bytes").is_not_null()
     by = [unfinished, pl.col("slowdown"), pl.col("fct_ps"), pl.col("acked_bytes"), pl.col("id")]
@@ -49,7 +49,7 @@ def _as_shares(rows: pl.DataFrame) -> tuple[Share, ...]:
 
 
 def totals(facts: Facts) -> dict[str, int]:
-    """The time of all complete flows by part, in ps, longest first; empty where it was not recorded."""
+    """The time of all complete flows by part, in ps, longest first; empty if it was not recorded."""
     parts = facts.parts
     if parts.is_empty():
         return {}

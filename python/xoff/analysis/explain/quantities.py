@@ -30,7 +30,7 @@ _UNITS = {
 
 
 def quantity(text: object) -> int | None:
-    """A quantity in ps, B or bit/s, as its unit is; none for what is no quantity, such as a key without a value."""
+    """A quantity in ps, B or bit/s, by its unit; `None` if the value is no quantity, such as a missing key."""
     match = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?) *([A-Za-z]+)", text) if isinstance(text, str) else None
     if match is None or match[2] not in _UNITS:
         return None

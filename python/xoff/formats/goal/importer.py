@@ -36,7 +36,7 @@ def read_schedule(file: Path, *, ignore_tags: bool = False) -> tuple[Schedule, s
     Raises
     ------
     UserError
-        The file cannot be read, is malformed, asks for what is not modelled, or can never complete.
+        The file cannot be read, is malformed, asks for something that xoff does not model, or can never complete.
     """
     text = read_text(file, "GOAL schedule")
     try:
@@ -68,7 +68,7 @@ def import_goal(
         The scenario.
     topology
         A file (`.topo` of htsim, `.graphml`), or one of xoff's topologies, as in `leaf_spine,rate=400Gbps`; it is made
-        large enough for the ranks where no setting says how large.
+        large enough for the ranks if no setting gives a size.
     scheme
         Congestion control.
     ranks_per_host

@@ -1,4 +1,7 @@
-"""GraphML, as networkx writes and reads it: networks in and out.
+"""GraphML in: the network of a graph that networkx wrote.
+
+The reader is not networkx's, which gives neither the lines of mistakes nor the order of a link's ends, and takes
+much longer to import.
 
 A node has `kind`, `host` or `switch`; an edge `rate_bps` and `delay_ps`, both whole numbers. Where a link is not the
 same both ways it also has `rate_back_bps` and `delay_back_ps`, and `from`, the node from which the first two count: an
@@ -32,7 +35,7 @@ Warn = Callable[[str], None]
 
 @dataclass
 class _Item:
-    """A node or an edge, with what is said of it."""
+    """A node or an edge, with its attributes."""
 
     line: int
     ends: tuple[str, ...]
@@ -47,7 +50,7 @@ class _Reader:
         self.nodes: dict[str, _Item] = {}
         self.edges: list[_Item] = []
         self._keys: dict[str, tuple[str, str]] = {}
-        """Name and default of what a key's id stands for, the default empty where there is none."""
+        """Name and default of what a key's id stands for, the default empty if there is none."""
         self._of: dict[str, str] = {}
         """What a key's id is for: node, edge, graph or all."""
         self._graphs = 0
@@ -174,14 +177,14 @@ def read_graph(
     graph_file
         The file.
     warn
-        Is told what is assumed.
+        Gets what the importer assumes.
     rate, delay
-        Of edges that state none, such as `100Gbps` and `1us`.
+        For edges that state none, such as `100Gbps` and `1us`.
 
     Raises
     ------
     UserError
-        The file cannot be read, is malformed, or is no network of hosts and switches.
+        The file cannot be read, is malformed, or is not a network of hosts and switches.
     """
     reader = _Reader(Path(graph_file))
     reader.read()
@@ -190,7 +193,7 @@ def read_graph(
     defaults = (_option("--rate", rate, read_rate, "100Gbps"), _option("--delay", delay, read_time, "1us"))
     links = [_link(reader, edge, nodes, defaults) for edge in reader.edges]
     for item, known in ((reader.nodes.values(), NODE_KEYS), (reader.edges, EDGE_KEYS)):
-        # networkx writes the `id` of an edge as if it were said of it.
+        # networkx writes the `id` of an edge as an attribute of it.
         unused = sorted({key for each in item for key in each.data} - set(known) - {"id"})
         if unused:
             warn(f"{reader.file}: {', '.join(map(shown, unused))}: not used here")
@@ -207,7 +210,7 @@ def _option(name: str, text: str | None, read: Callable[[str], int | None], exam
 
 
 def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
-    """Hosts and switches by name; where no node says what it is, those with one link are hosts."""
+    """Hosts and switches by name; if no node has `kind`, those with one link are hosts."""
     if len(reader.nodes) < 2:
         raise UserError(f"{reader.file}: it has {len(reader.nodes)} nodes: expected hosts and switches")
     links: dict[str, int] = dict.fromkeys(reader.nodes, 0)

@@ -1,4 +1,4 @@
-"""What a graph says of its nodes and edges, in and out: attributes and their types in GraphML."""
+"""Attributes of nodes and edges in GraphML, with their types."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ def import_matrix(
         The scenario.
     topology
         A file (`.topo` of htsim, `.graphml`), or one of xoff's topologies, as in `leaf_spine,rate=400Gbps`; it is made
-        large enough for the nodes where no setting says how large.
+        large enough for the nodes if no setting gives a size.
     scheme
         Congestion control.
     force
@@ -107,7 +107,7 @@ def _failed(matrix: Matrix, tree: Topology) -> list[tuple[int, int]]:
 
 
 def _across_hosts(matrix: Matrix) -> Trigger | None:
-    """A trigger that starts a flow of another host than the one that knows of what fires it."""
+    """A trigger that starts a flow at a host other than the one that sees the trigger's cause."""
 
     def knows(flow: Flow, end: str) -> int:
         return flow.src if end == "sent" else flow.dst
@@ -120,7 +120,7 @@ def _across_hosts(matrix: Matrix) -> Trigger | None:
 
 
 def _list(matrix: Matrix, hosts: list[str]) -> str:
-    """The flows as the traffic pattern `list` reads them."""
+    """The flows in the form that the traffic pattern `list` reads."""
     triggered = bool(matrix.triggers)
     rows = [f"{MARK}{printable(matrix.file.name)}, a connection matrix of htsim."]
     rows.append("src dst size_bytes start_ps" + (" id after" if triggered else ""))

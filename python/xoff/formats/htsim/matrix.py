@@ -33,7 +33,7 @@ class Flow:
     dst: int
     size: int
     start: int
-    """ps; 0 where a trigger starts it."""
+    """ps; 0 if a trigger starts it."""
     number: int | None
     """Its `id`."""
     trigger: int | None
@@ -46,7 +46,7 @@ class Flow:
 
 @dataclass(frozen=True)
 class Failure:
-    """A link that is not there: an aggregation switch, and which of its uplinks."""
+    """A failed link: an aggregation switch, and which of its uplinks."""
 
     line: Line
     switch: int
@@ -59,7 +59,7 @@ class Trigger:
 
     number: int
     line: Line
-    """Where it is described, or else first named."""
+    """The line that describes it, or else the first that names it."""
     kind: str | None = None
     count: int | None = None
     fired_by: list[tuple[Flow, str]] = field(default_factory=list)
@@ -84,7 +84,7 @@ def read_matrix(file: Path, warn: Warn) -> Matrix:
     Raises
     ------
     UserError
-        The file cannot be read, is malformed, or has what is not modelled.
+        The file cannot be read, is malformed, or has something that xoff does not model.
     """
     lines = read_lines(file, "connection matrix")
     head: dict[str, tuple[int, Line]] = {}
@@ -151,8 +151,8 @@ def _pairs(line: Line, known: tuple[str, ...]) -> dict[str, tuple[int, str]]:
     return found
 
 
-def _number(line: Line, pairs: dict[str, tuple[int, str]], key: str, least: int, most: int) -> int | None:
-    return line.count(pairs[key][0], f"`{key}`", least, most) if key in pairs else None
+def _number(line: Line, pairs: dict[str, tuple[int, str]], key: str, minimum: int, maximum: int) -> int | None:
+    return line.count(pairs[key][0], f"`{key}`", minimum, maximum) if key in pairs else None
 
 
 def _connection(line: Line, nodes: int, priorities: dict[str, Line]) -> Flow:
@@ -169,7 +169,7 @@ def _connection(line: Line, nodes: int, priorities: dict[str, Line]) -> Flow:
         raise line.wrong(f"a connection with {both}", "one of them")
     start = 0
     if "start" in pairs:
-        # Some files have `1.5e6`; parts of a ps are cut, as there.
+        # Some files have `1.5e6`; fractions of a ps are cut off, as in htsim.
         start = int(Fraction(line.real(pairs["start"][0], "`start`", "ps")))
         if start > LATEST:
             raise line.wrong(f"`start` is {shown(pairs['start'][1])}", f"at most {LATEST} ps")
@@ -237,7 +237,7 @@ def _check_numbers(flows: list[Flow]) -> None:
 
 
 def _wired(flows: list[Flow], triggers: dict[int, Trigger], warn: Warn) -> dict[int, Trigger]:
-    """The triggers with what fires them and what they start; refuses those that cannot be told in advance."""
+    """The triggers with what fires them and what they start; refuses those whose time is unknown in advance."""
     bare: list[Trigger] = []
 
     def of(number: int, flow: Flow) -> Trigger:

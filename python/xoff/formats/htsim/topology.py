@@ -26,7 +26,7 @@ _TIER = (
     "downlink_latency_ns",
 )
 _TOR, _AGG, _CORE = 0, 1, 2
-_MOST = {"downlink_speed_gbps": 100_000, "switch_latency_ns": 10**9, "downlink_latency_ns": 10**9}
+_MAX = {"downlink_speed_gbps": 100_000, "switch_latency_ns": 10**9, "downlink_latency_ns": 10**9}
 _NS = 1000
 
 Warn = Callable[[str], None]
@@ -61,7 +61,7 @@ class Topology:
     tors: int
     """Of each pod."""
     aggs: int
-    """Of each pod; of all, where there are two tiers."""
+    """Of each pod; of all if there are two tiers."""
     cores: int
     uplinks: int
     """Bundles from each aggregation switch to the core."""
@@ -84,13 +84,13 @@ class Topology:
         for agg in range(self.pods * self.aggs if self.cores else 0):
             for uplink in range(self.uplinks):
                 core = agg % self.aggs + self.aggs * uplink
-                # As there, a failure takes the first link of a bundle.
+                # As in htsim, a failure takes the first link of a bundle.
                 bundle = self.tiers[_CORE].get("bundle", 1) - ((agg, uplink) in gone)
                 links += [self._link(f"agg{agg}", f"core{core}", _CORE)] * bundle
         return listed(nodes, links, self.file, FORMAT)
 
     def _link(self, below: str, above: str, tier: int) -> Link:
-        """A link below a tier. What a switch takes for a packet is added to the delay of the links that lead to it."""
+        """A link below a tier. Each delay includes the time that the switch at its end needs for a packet."""
         rate = self.tiers[tier].get("downlink_speed_gbps") * 10**9
         delay = self.tiers[tier].get("downlink_latency_ns") * _NS
         at_above = self.tiers[tier].get("switch_latency_ns", 0) * _NS
@@ -114,7 +114,7 @@ def read_topology(file: Path, warn: Warn) -> Topology:
 
 
 def _written(key: str) -> str:
-    """A key as files have it."""
+    """A key in the spelling of the files."""
     return "_".join(part.capitalize() if part not in ("ns",) else part for part in key.split("_"))
 
 
@@ -144,8 +144,8 @@ def _read(file: Path) -> tuple[_Tier, list[_Tier]]:
             raise line.wrong(f"the unknown key {shown(line.words[0])}", expected)
         if key in current.values:
             raise line.wrong(f"`{line.words[0]}` again, beside line {current.lines[key].number}", "each once")
-        least = 0 if key.endswith("_latency_ns") or key.startswith("queue_") else 1
-        current.values[key] = line.count(1, f"`{line.words[0]}`", least, _MOST.get(key, 10**6))
+        minimum = 0 if key.endswith("_latency_ns") or key.startswith("queue_") else 1
+        current.values[key] = line.count(1, f"`{line.words[0]}`", minimum, _MAX.get(key, 10**6))
         current.lines[key] = line
         if key == "tiers" and current.values[key] not in (2, 3):
             raise line.wrong(f"{current.values[key]} tiers", "2 or 3")
@@ -169,7 +169,7 @@ def _without_comment(line: Line) -> Line:
 
 
 def _fit(file: Path, head: _Tier, tiers: list[_Tier]) -> Topology:
-    """The sizes of the tree; refuses numbers of which no tree can be made."""
+    """The sizes of the tree; refuses numbers that make no tree."""
     hosts, podsize, three = head.get("nodes"), head.get("podsize"), len(tiers) == 3
     if hosts < 2:
         raise head.at("nodes").wrong("1 node", "two or more")
@@ -213,7 +213,7 @@ def _above(lower: _Tier, upper: _Tier, count: int, name: str) -> int:
 
 
 def _check_ratio(lower: _Tier, upper: _Tier) -> None:
-    """Refuse an `Oversubscribed` that does not follow from the links, by which that simulator counts its switches."""
+    """Refuse an `Oversubscribed` that does not follow from the links, from which htsim computes its switches."""
     below = lower.get("radix_down") * lower.get("downlink_speed_gbps")
     above = lower.get("radix_up") * upper.get("downlink_speed_gbps")
     stated = lower.get("oversubscribed", 1)

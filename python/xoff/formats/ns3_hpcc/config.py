@@ -1,7 +1,7 @@
 """The configuration file: a key and its value a line.
 
-That simulator skips what it does not know, and takes a default for what is not there. Here an unknown key is an
-error, and a default that is taken is said.
+That simulator skips unknown keys, and takes a default for missing ones. Here an unknown key is an
+error, and each default that is taken is reported.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ class Key:
     """`flag` (0 or 1), `count`, `real` (kept as text, which is exact), `rate`, `text`, `down` (a link going down),
     `counts` or `reals` (a value for each rate)."""
     default: Any = None
-    """What that simulator takes without the key, as `Config.get` gives it; none where it needs the key."""
+    """What that simulator takes without the key, as `Config.get` gives it; `None` if it needs the key."""
     unused: str = "of another CC_MODE"
-    """Why the key may have nothing to say to a scenario."""
+    """Why a scenario may have no use for the key."""
 
 
 _LOSS = "that matters only where packets are lost"
@@ -92,7 +92,7 @@ KEYS = {
 
 
 class Config:
-    """A configuration file that was read. Which keys are looked at is remembered, so that none is lost in silence."""
+    """A configuration file that was read. It remembers which keys are read, so that no key is ignored silently."""
 
     def __init__(self, file: Path) -> None:
         self.file = file
@@ -166,7 +166,7 @@ def _value(line: Line, kind: str) -> Any:
         return _map(line, kind)
     if kind == "down":
         line.has("LINK_DOWN TIME NODE NODE")
-        return tuple(line.count(index, "a number of LINK_DOWN", most=2**64 - 1) for index in (1, 2, 3))
+        return tuple(line.count(index, "a number of LINK_DOWN", maximum=2**64 - 1) for index in (1, 2, 3))
     if len(words) != 1:
         raise line.wrong(f"{name} has {len(words)} values", _TAKES[kind])
     if kind == "flag":
@@ -188,7 +188,7 @@ def _value(line: Line, kind: str) -> Any:
 def _map(line: Line, kind: str) -> dict[int, Any]:
     if len(line.words) < 2:
         raise line.wrong(f"{line.words[0]} has no value", _TAKES[kind])
-    name, count = line.words[0], line.count(1, f"the number of rates of {line.words[0]}", most=10_000)
+    name, count = line.words[0], line.count(1, f"the number of rates of {line.words[0]}", maximum=10_000)
     if len(line.words) != 2 + 2 * count:
         raise line.wrong(
             f"{name} {count} has {len(line.words) - 2} values", f"{2 * count}, a rate and a value for each of {count}"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 FIRST_SRC_PORT = 10_000
-"""Of each pair of hosts; the next flow has the next one."""
+"""The first source port of each pair of hosts; each further flow has the next port."""
 
 DST_PORT = 100
 
@@ -166,7 +166,7 @@ class _Network:
         return cls(ids, frozenset(switches), links, interfaces, int(port), payload, header)
 
     def standalone_fct(self, path: Sequence[str], size: int) -> int:
-        """The completion time of a flow alone, in ns, each part cut to whole ones as there.
+        """The completion time of a flow alone, in ns, each part cut to whole ns as in that simulator.
 
         Twice the propagation, a payload's transmission at each hop, and the flow with its headers at the slowest link.
         """

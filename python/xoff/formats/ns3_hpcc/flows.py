@@ -30,7 +30,7 @@ class Flow:
 
 
 def start_ns(text: str) -> int:
-    """What that simulator makes of seconds: a double, which 64.64 fixed point cuts to whole ns.
+    """A start in whole ns, as that simulator computes it: a double in s, cut in 64.64 fixed point.
 
     Half of all times lose 1 ns by that: 0.0001 s is 1844674407370955.25 times 2^-64 s, and without the fraction
     99999.99999999999999 ns.

@@ -22,7 +22,7 @@ from xoff.formats.units import rate_text, size_text
 from xoff.text import count_text
 
 LONGEST = 10**6
-"""The most seconds that a run may last."""
+"""Maximum duration of a run, in s."""
 
 _MULTIPLES = [1 << n for n in range(8)]
 """Multiples of INT's units that the model has."""

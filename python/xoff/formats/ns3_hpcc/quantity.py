@@ -25,7 +25,7 @@ _SIZED = re.compile(r"([0-9]+(?:\.[0-9]*)?)([KMG]?B)")
 
 
 def rate_bps(text: str) -> int | None:
-    """A rate such as `100Gbps` or `20Mb/s` in bit/s, cut to whole ones; none where it is no rate."""
+    """A rate such as `100Gbps` or `20Mb/s` in bit/s, cut to whole ones; `None` if it is no rate."""
     found = _RATE.fullmatch(text)
     if not found or len(text) > 40:
         return None
@@ -35,13 +35,13 @@ def rate_bps(text: str) -> int | None:
 
 
 def time_ns(text: str) -> Fraction | None:
-    """A time such as `1.5us` in ns; none where it is no time."""
+    """A time such as `1.5us` in ns; `None` if it is no time."""
     found = _TIME.fullmatch(text)
     return Fraction(found[1]) * _NS[found[2]] if found and len(text) <= 40 else None
 
 
 def size_bytes(text: str) -> int | None:
-    """A size such as `1.018KB` in bytes; none where it is no size."""
+    """A size such as `1.018KB` in bytes; `None` if it is no size."""
     found = _SIZED.fullmatch(text)
     return int(Fraction(found[1]) * _SIZE[found[2]]) if found and len(text) <= 40 else None
 

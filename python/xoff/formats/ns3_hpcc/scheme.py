@@ -14,7 +14,7 @@ from xoff.formats.units import rate_text
 DCQCN, HPCC, TIMELY, DCTCP = 1, 3, 7, 8
 SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC", TIMELY: "TIMELY", DCTCP: "DCTCP"}
 MARKED = (DCQCN, DCTCP)
-"""Those that react to marks."""
+"""The schemes that react to marks."""
 ABSENT = {10: "HPCC-PINT"}
 
 *_FIRST, _LAST = (f"{mode} ({name})" for mode, name in SUPPORTED.items())
@@ -22,7 +22,7 @@ _CHOICES = f"{', '.join(_FIRST)} or {_LAST}"
 
 
 def mode_of(config: Config) -> int:
-    """The congestion control, where xoff has it."""
+    """The congestion control, if xoff has it."""
     mode: int = config.get("CC_MODE")
     if mode in ABSENT:
         raise config.refuse("CC_MODE", f"is {ABSENT[mode]}, a scheme that xoff does not have yet", _CHOICES)
@@ -32,7 +32,7 @@ def mode_of(config: Config) -> int:
 
 
 def write_scheme(config: Config, topology: Topology, out: Lines, warn: Callable[[str], None]) -> None:
-    """`[scheme]`, and `[detector]` where the scheme looks at marks."""
+    """`[scheme]`, and `[detector]` if the scheme reads marks."""
     mode = mode_of(config)
     if not config.get("RATE_BOUND"):
         raise config.refuse("RATE_BOUND", "lets senders exceed their rates, which is not modelled", "1")

@@ -11,7 +11,7 @@ from xoff.errors import UserError
 from xoff.formats.lines import Line, read_lines, shown
 from xoff.formats.ns3_hpcc.quantity import rate_bps, time_ns
 
-MOST_NODES = 2**16
+MAX_NODES = 2**16
 """An id stands in two bytes of an address."""
 
 COLUMNS = "SRC DST RATE DELAY ERROR_RATE"
@@ -31,7 +31,7 @@ class Link:
 
 @dataclass(frozen=True)
 class Topology:
-    """Nodes by id; what is no switch is a host."""
+    """Nodes by id; every node that is not a switch is a host."""
 
     file: Path
     hosts: list[int]
@@ -53,7 +53,7 @@ class Topology:
         return sorted({link.rate for link in self.links if link.src in switches or link.dst in switches})
 
     def one_rate_of_hosts(self) -> bool:
-        """Whether all hosts' links have one rate, and no link a lesser one."""
+        """Whether all hosts' links have one rate, and no link a lower one."""
         hosts = set(self.hosts)
         rates = {link.rate for link in self.links if link.src in hosts or link.dst in hosts}
         return len(rates) == 1 and min(link.rate for link in self.links) in rates
@@ -66,7 +66,7 @@ def read_topology(file: Path, warn: Callable[[str], None]) -> Topology:
         raise UserError(f"{file}: it is empty: expected `NODES SWITCHES LINKS` in its first line")
     first, *lines = lines
     first.has("NODES SWITCHES LINKS")
-    nodes = first.count(0, "the number of nodes", 1, MOST_NODES)
+    nodes = first.count(0, "the number of nodes", 1, MAX_NODES)
     count = first.count(1, "the number of switches", 0, nodes)
     number = first.count(2, "the number of links", 1, 10**7)
     switches: list[int] = []
@@ -111,7 +111,7 @@ def _link(line: Line, nodes: int, warn: Callable[[str], None]) -> Link:
 
 
 def _check(topology: Topology, lines: list[Line]) -> None:
-    """Refuse what no scenario can be: hosts without or with several links, two links between two nodes, islands."""
+    """Refuse what no scenario can describe: hosts without or with several links, parallel links, islands."""
     hosts = set(topology.hosts)
     if len(hosts) < 2:
         raise UserError(f"{topology.file}: it has {len(hosts)} nodes that are no switches: expected at least two hosts")

@@ -167,12 +167,12 @@ def fct_jobs(workload: str, schemes: Iterable[str], window_ms: float, seeds: int
 
 
 def mean(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> float:
-    """A quantity averaged over the repetitions of a two-flow experiment; NaN where one has none."""
+    """A quantity averaged over the repetitions of a two-flow experiment; NaN if one has none."""
     values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
     return float(np.mean(values))
 
 
 def spread(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> tuple[float, float]:
-    """The least and the greatest of a quantity over the repetitions."""
+    """The smallest and the largest of a quantity over the repetitions."""
     values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
     return float(np.min(values)), float(np.max(values))

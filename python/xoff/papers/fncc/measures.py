@@ -125,11 +125,11 @@ class Fairness:
     time_ms: Floats
     """End of each sample."""
     goodput_gbps: Floats
-    """Payload acknowledged: a row a sample, a column a flow; 0 where it is not active."""
+    """Payload acknowledged: a row a sample, a column a flow; 0 if it is not active."""
     jain: Floats
     """Jain's index of the active flows' goodput, in each interval, its first half left out."""
     jain_sampled: Floats
-    """The same of each sample; NaN where fewer than two flows are active."""
+    """The same of each sample; NaN if fewer than two flows are active."""
 
 
 def measure_fairness(run: Run, interval_ms: float) -> Fairness:
@@ -176,7 +176,7 @@ class Fct:
     small_p95: float
     """95th percentile of the slowdown of flows under 100 KB."""
     bins: dict[str, Floats]
-    """`count`, and `mean`, `p50`, `p95` and `p99` of slowdown, by size bin; NaN where a bin is empty."""
+    """`count`, and `mean`, `p50`, `p95` and `p99` of slowdown, by size bin; NaN if a bin is empty."""
     pauses: int
     """PAUSE frames sent by all ports."""
 

@@ -177,7 +177,7 @@ def values(results: Mapping[Any, Any], group: str, line: str, at: float, quantit
 
 
 def mean(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> float:
-    """A quantity averaged over the seeds; NaN where one of them has none."""
+    """A quantity averaged over the seeds; NaN if one of them has none."""
     return float(np.mean(values(results, group, line, at, quantity)))
 
 

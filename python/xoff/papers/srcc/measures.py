@@ -61,7 +61,7 @@ class Measured:
     table: int
     """Most flows in a switch's table; 0 without tables."""
     goodput_gbps: float
-    """Payload over the time of the flows of the label asked for, in Gbps; NaN where none is."""
+    """Payload over the time of the flows of the label asked for, in Gbps; NaN if none is."""
     settled_us: float
     """From the burst's first PAUSE until the queue of the port asked for is back, in us; NaN: never, or no PAUSE."""
     queue: tuple[Floats, Floats] | None

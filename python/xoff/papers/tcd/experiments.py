@@ -385,7 +385,7 @@ def victims(results: Results, group: str, kind: str, which: str, further: object
 
 
 def by_size(found: Victims) -> tuple[list[float], list[int]]:
-    """Mean FCT in us, and number, of the victims in each bin of `EDGES_KB`; NaN where a bin is empty."""
+    """Mean FCT in us, and number, of the victims in each bin of `EDGES_KB`; NaN if a bin is empty."""
     place = np.searchsorted(np.array(EDGES_KB) * 1e3, found.size_bytes, side="left")
     inside = [found.fct_us[place == index] for index in range(len(EDGES_KB))]
     return [float(each.mean()) if len(each) else float("nan") for each in inside], [len(each) for each in inside]

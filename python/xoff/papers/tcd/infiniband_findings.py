@@ -147,7 +147,7 @@ def _share(results: Results, group: str, marking: str, which: object) -> str:
 
 
 def mean_us(found: Mct, kilobytes: float | None = None) -> float:
-    """Mean completion time, of messages of one size or of all; NaN where there are none."""
+    """Mean completion time, of messages of one size or of all; NaN if there are none."""
     chosen = found.mct_us if kilobytes is None else found.mct_us[found.size_bytes == kilobytes * 1_000]
     return float(np.mean(chosen)) if len(chosen) else float("nan")
 

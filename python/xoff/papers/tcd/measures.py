@@ -56,7 +56,7 @@ class Chain:
     sent_gbps: Mapping[str, Floats]
     """What each port sent."""
     f1_gbps: Floats
-    """The rate of f1's scheme; NaN where it has no sample."""
+    """The rate of f1's scheme; NaN if it has no sample."""
     marks: Mapping[tuple[str, str, str], int]
     """Packets that a port marked, by (port, traffic, `ce` or `ue`)."""
     mark_us: Mapping[tuple[str, str], Floats]
@@ -64,7 +64,7 @@ class Chain:
     states: Mapping[str, Sequence[tuple[float, str]]]
     """By port: since when it is in which state; empty without TCD."""
     stopped_us: Mapping[str, float]
-    """By port: end of its last pause; NaN where it was never stopped."""
+    """By port: end of its last pause; NaN if it was never stopped."""
     pauses: Mapping[str, int]
     """By port: how often it was stopped."""
 
@@ -311,5 +311,5 @@ def measure_fairness(run: Run, began_us: float) -> Fairness:
 
 
 def percentile(values: Floats, percent: float) -> float:
-    """NaN where there are no values."""
+    """NaN if there are no values."""
     return float(np.percentile(values, percent)) if len(values) else float("nan")

@@ -30,13 +30,13 @@ _STYLES = {
 }
 """Colour and hatching of each part, in the order of the bars."""
 
-_MOST_FLOWS = 12
+_MAX_FLOWS = 12
 
 
 def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
     """A bar for each of the worst flows, in parts that sum to its completion time."""
     name, title = "breakdown", "Where the worst flows' time went"
-    each_run = max(_MOST_FLOWS // len(runs), 1)
+    each_run = max(_MAX_FLOWS // len(runs), 1)
     bars = [
         (f"{each.label}: {_name(flow)}" if len(runs) > 1 else _name(flow), flow)
         for each in runs

@@ -87,7 +87,7 @@ def slowdown_distribution(runs: Sequence[Labelled]) -> Plot:
 
 
 def _unfinished(runs: Sequence[Labelled]) -> str:
-    """What to say of the flows that are not in the figure."""
+    """A note on the flows that are not in the figure."""
     text = ""
     ended = [(each.label, endings(each.run)) for each in runs]
     for why, counts in (

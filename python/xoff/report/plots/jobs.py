@@ -17,13 +17,13 @@ from xoff.report.plots.style import Labelled, Plot, new_figure, time_scale
 from xoff.text import time_text
 
 _LANES = 32
-"""Up to so many ranks have a row of their own, with three lanes."""
+"""Maximum number of ranks that have a row of their own, with three lanes."""
 
-_MOST_ROWS, _BINS = 128, 400
-"""Rows and columns where there are more ranks."""
+_MAX_ROWS, _BINS = 128, 400
+"""Rows and columns if there are more ranks."""
 
 _PIXELS = 4_000
-"""Gaps shorter than the run over this are not drawn."""
+"""Gaps shorter than this fraction of the run (1 over the number) are not drawn."""
 
 _IDEAL = "rgba(128,128,128,0.55)"
 _COMPUTES, _SENDS, _WITHIN, _WAITS = COLOURS[0], COLOURS[1], COLOURS[3], "rgba(150,150,150,0.75)"
@@ -139,7 +139,7 @@ def _lanes(ranks: Sequence[Rank], latest: int) -> go.Figure:
                 y += [row + (place - (len(kinds) - 1) / 2) * 0.81 / len(kinds)] * 2 + [None]
                 taken = f"for {time_text(end - begin)}" if end - begin > 1 else "in no time"
                 lasts += [f"rank {rank.number} {legend} {taken}"] * 2 + [None]
-        # Messages within a host may take no time, and are then seen by their marks alone.
+        # Messages within a host may take no time: then only their marks show them.
         marks = {"symbol": "line-ns", "size": 6, "line": {"color": colour, "width": 1.5}}
         figure.add_trace(
             go.Scatter(
@@ -165,7 +165,7 @@ def _overview(ranks: Sequence[Rank], latest: int) -> go.Figure:
     scale, unit = time_scale(latest)
     edges = np.linspace(0, latest, _BINS + 1).astype(np.int64)
     local = _any_local(ranks)
-    rows = np.array_split(np.arange(len(ranks)), min(len(ranks), _MOST_ROWS))
+    rows = np.array_split(np.arange(len(ranks)), min(len(ranks), _MAX_ROWS))
     cells, texts = [], []
     for row in rows:
         times = np.sum([_shares(ranks[i], edges, local=local) for i in row], axis=0)

@@ -10,7 +10,7 @@ from xoff.analysis.tables import frame, paused_by_port
 from xoff.report.plots.series import pause_absent
 from xoff.report.plots.style import Labelled, Plot, new_figure
 
-_MOST_PORTS = 10
+_MAX_PORTS = 10
 
 
 def utilization_by_port(runs: Sequence[Labelled]) -> Plot:
@@ -73,7 +73,7 @@ def _by_port(
                 peaks[port] = max(peaks.get(port, 0.0), value)
     if not peaks:
         return Plot(plot.name, plot.title, absent)
-    shown = sorted(peaks, key=lambda port: (-peaks[port], port))[:_MOST_PORTS]
+    shown = sorted(peaks, key=lambda port: (-peaks[port], port))[:_MAX_PORTS]
     few = len(shown) * len(runs) <= 12
     figure = new_figure(height=160 + 14 * len(shown) * max(len(runs), 2) if not few else 300, x=axis, y="")
     for labelled, by_port in zip(runs, values, strict=True):
@@ -89,5 +89,5 @@ def _by_port(
         )
     figure.update_xaxes(rangemode="tozero")
     figure.update_yaxes(autorange="reversed", type="category")
-    largest = "" if len(peaks) <= _MOST_PORTS else f"; the {_MOST_PORTS} largest of {len(peaks):,} ports"
+    largest = "" if len(peaks) <= _MAX_PORTS else f"; the {_MAX_PORTS} largest of {len(peaks):,} ports"
     return Plot(plot.name, plot.title, f"{plot.note}{largest}.", figure)

@@ -34,7 +34,7 @@ def schedules(each: Labelled) -> list[dict[str, Any]]:
 
 
 def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
-    """What the ranks of a job did, and until when; what has not ended lasts until the end of the run.
+    """What the ranks of a job did, and until when; operations without an end last until the end of the run.
 
     A rank sends while messages of it are under way, which for short ones is longer than the operation takes.
     """

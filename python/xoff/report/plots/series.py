@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 from xoff.analysis.tables import Series, busiest, flow_rates, stopped_ports, thin
 from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, time_scale
 
-_MOST_FLOWS = 20
+_MAX_FLOWS = 20
 
 
 def queues_over_time(runs: Sequence[Labelled]) -> Plot:
@@ -31,16 +31,16 @@ def queues_over_time(runs: Sequence[Labelled]) -> Plot:
 
 def rates_over_time(runs: Sequence[Labelled]) -> Plot:
     """Sending rates of flows, or their sum where there are many."""
-    most = _MOST_FLOWS // len(runs)
+    max_flows = _MAX_FLOWS // len(runs)
     return _over_time(
         runs,
         Plot(
             "rates",
             "Sending rate",
             "Rate at which each recorded flow put frames on the wire; the sum of all where a run recorded more than "
-            f"{most}.",
+            f"{max_flows}.",
         ),
-        lambda each: flow_rates(each.run, "sent_bps", most)[0],
+        lambda each: flow_rates(each.run, "sent_bps", max_flows)[0],
         "sending rate (Gbps)",
         1e9,
         _absent(runs, "rates", "record.rates=all", "No recorded flow sent anything."),

@@ -1,4 +1,4 @@
-"""What all figures have in common: colours, units, axes."""
+"""Parts that all figures share: colours, units, axes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GRID = "rgba(128,128,128,0.22)"
 
 @dataclass(frozen=True)
 class Labelled:
-    """A run with what the figures call it."""
+    """A run with its name in figures."""
 
     label: str
     """Short and unique among the runs shown."""
@@ -29,7 +29,7 @@ class Labelled:
     colour: str
     """The same in all figures."""
     dash: str
-    """Sets runs apart where there are more than colours."""
+    """Tells runs apart if there are more runs than colours."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +41,7 @@ class Plot:
     title: str
     """Heading."""
     note: str
-    """What is shown, and how it was computed; where `figure` is none, why."""
+    """What is shown, and how it was computed; if `figure` is `None`, why."""
     figure: go.Figure | None = None
 
 
@@ -56,7 +56,7 @@ def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:
 def line_styles(runs: Sequence[Labelled], run_index: int, rank: int) -> dict[str, Any]:
     """The line of the series of this rank.
 
-    Runs differ in colour and the series of one run in dashes; where there is only one run, its series in colour.
+    Runs differ in colour and the series of one run in dashes; if there is only one run, its series differ in colour.
     """
     if len(runs) == 1:
         return {

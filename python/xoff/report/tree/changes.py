@@ -1,9 +1,9 @@
-"""The state of every port over time, as change points: what the tables say, and nothing where they say nothing.
+"""The state of every port over time, as change points: what the tables say, no more than that.
 
 *Paused* comes from `pauses` and *congested root* from `roots`, both exact; *undetermined* from the detector's `states`;
 *sending* and *idle* from samples of utilization, each for the interval that it covers. Priorities of a port count
-together. Of several states at a time the last one of `STATES` holds. A detector looks at packets that leave, and goes
-on telling what held at the last one: a port whose utilization was sampled is undetermined only while it also sends.
+together. If several states hold at a time, the last one of `STATES` counts. A detector looks at packets that leave, and
+reports what held at the last one: a port whose utilization was sampled is undetermined only while it also sends.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ STATES = ("not recorded", "idle", "sending slowly", "sending", "undetermined", "
 """Names of the states, the weakest first."""
 
 SLOW_BELOW = 0.1
-"""Share of the line rate below which a port that sends is said to send slowly: ACKs alone take some 4 %."""
+"""Share of the line rate below which a port counts as sending slowly: ACKs alone take some 4 %."""
 
 _STEPS_PS = tuple(factor * 10**power for power in range(3, 15) for factor in (1, 2, 5))
 
@@ -93,7 +93,7 @@ def changes(found: Spans, step_ps: int = 0) -> Changes:
     sign = np.repeat(np.array([1, -1], dtype=np.int64), np.count_nonzero(lasting))
     order = np.lexsort((time, port))
     port, time, state, sign = port[order], time[order], state[order], sign[order]
-    # Of all that changes at one moment only what holds after it counts.
+    # Of several changes at one moment only the last counts.
     last = np.ones(len(port), dtype=bool)
     last[:-1] = (port[1:] != port[:-1]) | (time[1:] != time[:-1])
     held = np.zeros(np.count_nonzero(last), dtype=np.int64)
@@ -117,7 +117,7 @@ def changes(found: Spans, step_ps: int = 0) -> Changes:
 def changes_within(found: Spans, most: int) -> Changes:
     """The exact change points where there are no more than `most`, else those of the shortest step that leaves as many.
 
-    Where no step does, that of the longest.
+    If no step does, those of the longest step.
     """
     exact = made = changes(found)
     for step in _STEPS_PS:
@@ -146,7 +146,7 @@ def ports_by_state(made: Changes, state: int) -> tuple[Numbers, Numbers]:
 def _apart(made: Changes) -> Spans:
     """The spans of known states between change points, of which no two overlap."""
     known = np.flatnonzero(made.state != UNKNOWN)
-    # Whatever a table says ends, so that the last change of a port leaves nothing known.
+    # Every span of a table ends, so that the last change of a port leaves its state unknown.
     return Spans(made.port[known], made.state[known], made.time_ps[known], made.time_ps[known + 1])
 
 
@@ -176,7 +176,7 @@ def _sampled(run: Run, numbers: dict[str, int]) -> Spans:
 
 
 def _undetermined(run: Run, numbers: dict[str, int], sim_time_ps: int) -> Spans:
-    """What the detector took for undetermined, until its next row of the same queue."""
+    """Queues that the detector called undetermined, each until the next row of the same queue."""
     table = run.table("states")
     if not table.num_rows:
         return _none()

@@ -1,4 +1,4 @@
-"""What the page of a congestion tree needs to know of a run, as plain lists: bounded, and saying where it is."""
+"""What the page of a congestion tree shows of a run, as plain lists, bounded in size with a note on each bound."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of a run a page holds."""
+    """Bounds on how much of a run a page holds."""
 
     ports: int = 16_384
-    """A network with more is not drawn."""
+    """Maximum ports of a network that is drawn."""
     changes: int = 400_000
     """Change points of all ports; with more, time goes in steps."""
     flows: int = 2_000
@@ -137,7 +137,7 @@ def _counts(made: Changes) -> list[dict[str, Any]]:
 
 
 def _end(run: Run, made: Changes) -> int:
-    """The last moment at which a port ceases to be more than idle, or the end of the run where none ever is."""
+    """The last moment at which a port ceases to be more than idle, or the end of the run if no port ever is."""
     sim = int(run.manifest["sim_time_ps"])
     ceases = np.flatnonzero(made.state[:-1] > IDLE) + 1
     return min(int(made.time_ps[ceases].max(initial=0)), sim) or max(sim, 1)
@@ -182,7 +182,7 @@ def _pauses(spread: pl.DataFrame, network: Network, limits: Limits, notes: list[
 
 
 def _roots(run: Run, spread: pl.DataFrame, network: Network) -> list[dict[str, Any]]:
-    """Each port that was a congestion root, with the ports that stopped for its sake; that with most of them first."""
+    """Each port that was a congestion root, with the ports that stopped because of it; most ports first."""
     import polars as pl
 
     if not run.table("roots").num_rows:

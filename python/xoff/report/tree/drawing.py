@@ -1,7 +1,7 @@
 """How the ports of a network are drawn, and which of its nodes stand in rows.
 
-A link is drawn as its two egress ports: each is the half at its own node, or, where there are very many, a short piece
-at it. Beside a host of a block stands its own port on the left, and that of its switch on the right.
+A link is drawn as its two egress ports: each is the half at its own node, or, if there are very many ports, a short
+piece at it. Beside a host of a block stands its own port on the left, and that of its switch on the right.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _short(line: Line) -> Line:
 
 
 def _cell_width(places: list[Place], beside: set[int]) -> float:
-    """The least distance of two hosts in a row of a block."""
+    """Minimum distance of two hosts in a row of a block."""
     rows: dict[float, list[float]] = {}
     for node in beside:
         rows.setdefault(places[node][1], []).append(places[node][0])

@@ -27,13 +27,13 @@ class Hop:
     port: int
     """Its number."""
     paused_ps: int
-    """For how long PAUSE stopped it there, in the flow's priority: the most that the flow can have waited for it."""
+    """How long PAUSE stopped the port in the flow's priority: the maximum that the flow can have waited for it."""
     pauses: int
     """How often."""
     root: bool
     """Whether it was a congestion root in that time and priority."""
     queue_bytes: int | None
-    """The longest queue sampled there; none where the port was not sampled."""
+    """The longest queue sampled there; `None` if the port was not sampled."""
 
 
 @dataclass(frozen=True)
@@ -49,13 +49,13 @@ class Track:
     size_bytes: int | None
     start_ps: int
     end_ps: int
-    """That of the run where it did not complete."""
+    """The end of the run if the flow did not complete."""
     complete: bool
     slowdown: float | None
     blocked: bool | None
-    """Whether it was a victim of head-of-line blocking; none where that was not recorded."""
+    """Whether it was a victim of head-of-line blocking; `None` if that was not recorded."""
     hops: list[list[Hop]]
-    """By node of the path but the last: the port that it took; all that it may have taken where links are parallel."""
+    """By node of the path but the last: the port that it took, or every parallel port that it may have taken."""
 
 
 def tracks(run: Run, network: Network, most: int) -> list[Track]:

@@ -1,6 +1,6 @@
 """Where the nodes of a network are drawn.
 
-Switches stand in tiers, by their distance from the hosts, with the hosts below theirs: side by side where they are few,
+Switches stand in tiers, by their distance from the hosts, with the hosts below theirs: side by side if they are few,
 else in a block. Switches in a line (dumbbell, chain) stand in a row, with their hosts at the ends and below; switches
 that all have hosts and make no line stand in a circle, with their hosts around them.
 """
@@ -16,10 +16,10 @@ WIDTH = 1200.0
 """Width of the drawing, about one pixel each."""
 
 _NARROW = 14.0
-"""Least room for a host of its own in a row."""
+"""Minimum room for a host that stands by itself in a row."""
 
 CELL = 24.0
-"""Room for a host with its two ports in a block, where there is as much."""
+"""Room for a host with its two ports in a block, if there is enough."""
 
 _ROW = 13.0
 """Height of a row of a block."""
@@ -60,7 +60,7 @@ class Layout:
     in_blocks: set[int] = field(default_factory=set)
     """The hosts that stand in blocks."""
     rows: list[Row] = field(default_factory=list)
-    """What stands in no row has its name where there is room for that one."""
+    """Nodes that stand in no row: each has its name if there is room for that name."""
 
 
 def lay_out(network: Network) -> Layout:
@@ -83,7 +83,7 @@ def _hosts_beside(network: Network, node: int) -> list[int]:
 
 
 def _line(network: Network) -> list[int]:
-    """The switches in their order where they make a line of two or more, else none."""
+    """The switches in their order if they make a line of two or more; else an empty list."""
     switches = [node for node in range(len(network.nodes)) if not network.is_host(node)]
     beside = {node: _switches_beside(network, node) for node in switches}
     ends = [node for node in switches if len(beside[node]) == 1]
@@ -136,7 +136,7 @@ def _in_circle(network: Network, switches: list[int]) -> list[Place]:
 
 
 def _around(network: Network, switches: list[int]) -> list[int]:
-    """The switches so that neighbours follow each other as far as a walk can have it."""
+    """The switches in an order in which neighbours follow each other as far as a walk allows."""
     order, left = [switches[0]], dict.fromkeys(switches[1:])
     while left:
         near = [node for node in _switches_beside(network, order[-1]) if node in left]

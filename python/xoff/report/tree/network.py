@@ -1,4 +1,4 @@
-"""The network of a run, as its tables have it: nodes in tiers, and the egress ports between them."""
+"""The network of a run, from its tables: nodes in tiers, and the egress ports between them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _HOST = re.compile(r"(host|sender|receiver)\d+")
 
 @dataclass(frozen=True)
 class Network:
-    """Nodes and egress ports; both are known by their place in these lists."""
+    """Nodes and egress ports; both are identified by their place in these lists."""
 
     nodes: list[str]
     """Names of the nodes."""
@@ -64,7 +64,7 @@ class Network:
         return [node for node in range(len(self.nodes)) if self.is_host(node)]
 
     def path(self, names: str) -> list[int]:
-        """The nodes of a path as `flows` has it, `a>b>c`; none where it is not one of this network."""
+        """The nodes of a path in the form `a>b>c` of the table `flows`; `None` if the path is not in this network."""
         try:
             nodes = [self._node_number[name] for name in names.split(">")]
         except KeyError:
@@ -101,7 +101,7 @@ def _listed_hosts(topology: dict[str, Any]) -> set[str]:
 
 
 def _tiers(nodes: list[str], node: list[int], peer: list[int], hosts: set[str]) -> list[int]:
-    """Links from the nearest host; one more than the highest where no host can be reached."""
+    """Links from the nearest host; one more than the highest if a node reaches no host."""
     beside: list[list[int]] = [[] for _ in nodes]
     for start, end in zip(node, peer, strict=True):
         beside[start].append(end)

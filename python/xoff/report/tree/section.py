@@ -1,6 +1,6 @@
 """The part of the report's page that shows the congestion tree: its HTML, and the scripts that draw it.
 
-BokehJS draws the network: on a canvas, which needs no graphics card, with layers of which a step in time only redraws
+BokehJS draws the network: on a canvas, which needs no graphics card, with layers, of which a step in time only redraws
 the one that changes. It comes from the installed package `bokeh`, of which nothing else is used.
 """
 

@@ -1,8 +1,8 @@
-"""How far xoff's runs of that simulator's inputs agree with what that simulator made of them.
+"""How far xoff's runs of the ns-3 HPCC simulator's inputs agree with that simulator's results.
 
 Each folder holds a configuration `config.txt` with the files that it names, its results among them. The inputs are
-imported and run twice: with the quirks, for a comparison flow by flow, and without them, as xoff itself models it.
-Where packets are marked at random the clean runs take several seeds, whose flows count together.
+imported and run twice: with the quirks, for a comparison flow by flow, and without them, as xoff itself models the
+network. If packets are marked at random, the clean runs take several seeds, whose flows count together.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ PAGE = "agreement.md"
 """The table's file."""
 
 MARK = "<!-- xoff agreement -->"
-"""The table's first line, by which a table that may be replaced is known; it stands in the figures too."""
+"""The table's first line, by which a table that may be replaced is recognized; figures contain it too."""
 
 SEEDS = 5
-"""Of the clean runs under a scheme that marks at random."""
+"""Number of clean runs under a scheme that marks at random."""
 
 CAPTION = """\
 Slowdown: theirs / ours (difference). With several seeds their flows count together, and *to the ns* and PAUSEs are
@@ -41,7 +41,7 @@ means a seed. Percentiles are interpolated between flows: of two flows, p95 and 
 
 PERCENTILES = (50, 95, 99)
 
-_MOST = 2**63 - 1
+_MAX = 2**63 - 1
 """The longest time in ns that counts as one."""
 
 Key = tuple[str, str, str, str]
@@ -77,7 +77,7 @@ class Agreement:
 def check_target(out: Path, folders: Sequence[Path]) -> None:
     """Refuse two folders of one name, and a place where something stands that no comparison made.
 
-    Nothing is computed before, or written.
+    Nothing is computed or written before this check.
 
     Raises
     ------
@@ -125,9 +125,9 @@ def compare(
     folder
         Holds `config.txt`, every file that it names, and that simulator's results.
     note
-        Told what is being run.
+        Gets the name of what is being run.
     warn
-        Told the import's warnings, once, and how many flows complete here alone, which are left out.
+        Gets the import's warnings, once, and how many flows complete here alone, which are left out.
 
     Raises
     ------
@@ -162,7 +162,7 @@ def imported_run(
     sets: dict[str, object] | None = None,
     warn: Callable[[str], None] = lambda _: None,
 ) -> Run:
-    """Run the input of `folder` with its quirks, or `clean`; `warn` is told the import's warnings."""
+    """Run the input of `folder` with its quirks, or `clean`; `warn` gets the import's warnings."""
     with tempfile.TemporaryDirectory() as work:
         scenario = Path(work) / "scenario.toml"
         for warning in import_config(folder / "config.txt", scenario, clean=mode == "clean").warnings:
@@ -213,16 +213,16 @@ def _summary(slowdown: np.ndarray) -> tuple[float, ...]:
 
 
 def _completions(file: Path) -> dict[Key, tuple[int, int]]:
-    """Of each flow its completion time and the standalone one, ns."""
+    """Completion time and standalone completion time of each flow, in ns."""
     found: dict[Key, tuple[int, int]] = {}
     for line in read_lines(file, "file of completion times"):
         line.has("SRC_IP DST_IP SRC_PORT DST_PORT SIZE_BYTES START_NS FCT_NS STANDALONE_FCT_NS")
-        start = line.count(5, "the start in ns", most=_MOST)
+        start = line.count(5, "the start in ns", maximum=_MAX)
         key = (line.words[0], line.words[1], line.words[2], str(start))
         if key in found:
             raise line.wrong("a flow of the same hosts, source port and start as one above", "each flow once")
-        fct = line.count(6, "the completion time in ns", 1, _MOST)
-        found[key] = (fct, line.count(7, "the standalone completion time in ns", 1, _MOST))
+        fct = line.count(6, "the completion time in ns", 1, _MAX)
+        found[key] = (fct, line.count(7, "the standalone completion time in ns", 1, _MAX))
     if not found:
         raise UserError(f"{file}: has no flow")
     return found
@@ -233,7 +233,7 @@ def _pauses(file: Path) -> int:
     count = 0
     for line in read_lines(file, "file of PAUSE frames"):
         line.has(columns := "TIME_NS NODE NODE_TYPE INTERFACE TYPE")
-        numbers = [line.count(index, name, most=_MOST) for index, name in enumerate(columns.split())]
+        numbers = [line.count(index, name, maximum=_MAX) for index, name in enumerate(columns.split())]
         count += numbers[-1] == 1
     return count
 

@@ -1,4 +1,4 @@
-"""The bottleneck's queue and each flow's rate over time, there and here, from a decoded packet trace of that simulator.
+"""The bottleneck's queue and each flow's rate over time, in that simulator's decoded packet trace and in xoff.
 
 Its lines read `TIME_NS n:NODE PORT:QUEUE QUEUE_BYTES EVENT ecn:E SRC_IP DST_IP SRC_PORT DST_PORT ...  FRAME(PAYLOAD)`.
 """
@@ -37,7 +37,7 @@ class Trace:
 
 
 def draw(folder: Path, out: Path) -> bool:
-    """Draw the figure of a folder to `out` (PNG); False where the folder has no decoded trace."""
+    """Draw the figure of a folder to `out` (PNG); `False` if the folder has no decoded trace."""
     file = folder / TRACE
     if not file.exists():
         return False
@@ -110,7 +110,7 @@ class Event:
     queued: int
     """Bytes."""
     sends: bool
-    """Whether a packet leaves the queue, and not enters it."""
+    """Whether a packet leaves the queue; otherwise, it enters."""
     frame: int | None
     """Bytes on the wire, of a frame of data."""
 

@@ -21,7 +21,7 @@ LEAD = (
 
 
 def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale: Scale | None = None) -> int:
-    """Run the survey into the folder `out`; 0 when all runs came to their end.
+    """Run the survey into the folder `out`; 0 if all runs are finished.
 
     Writes `survey.md`, `survey.json`, `survey.parquet`, `index.html`, and each figure as PNG, SVG and CSV.
 
@@ -30,7 +30,7 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     out
         The folder for the results.
     schemes
-        Only these, separated by commas, each as `xoff.studies.compare.contenders` has it. All by default.
+        Only these, separated by commas, each in the form of `xoff.studies.compare.contenders`. All by default.
     quick
         Shorter runs.
     scale
@@ -39,7 +39,7 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     Raises
     ------
     UserError
-        A scheme is unknown or cannot take part, or `out` is no place for results.
+        A scheme is unknown or cannot take part, or `out` cannot hold results.
     RunError
         A run broke.
     """

@@ -1,6 +1,6 @@
 """Who takes part in a survey: every scheme of the catalogue that the scenarios accept, alone or with something else.
 
-A contender is called `SCHEME`, and after it what differs from the scheme's own and the scenarios': `+DETECTOR`,
+A contender is called `SCHEME`, followed by what replaces the scheme's own and the scenarios' defaults: `+DETECTOR`,
 `~THROTTLE`, `/FLOW_CONTROL`. So `hpcc/cbfc` is HPCC over InfiniBand's flow control, and `none~pft/credit` is PFT over
 link credits.
 """
@@ -25,7 +25,7 @@ class Contender:
     """A scheme, alone or with a detector in place of its own."""
 
     name: str
-    """`SCHEME`, with `+DETECTOR`, `~THROTTLE` and `/FLOW_CONTROL` where it has them, in this order."""
+    """`SCHEME`, with `+DETECTOR`, `~THROTTLE` and `/FLOW_CONTROL` if it has them, in this order."""
 
     @property
     def sets(self) -> dict[str, object]:
@@ -48,7 +48,7 @@ class _Parts:
 
 
 def _parts(name: str) -> _Parts:
-    """The parts of a contender's name; empty where it has none."""
+    """The parts of a contender's name; empty if it has none."""
     found = re.fullmatch(r"(?P<s>[^+~/]*)(?:\+(?P<d>[^+~/]+))?(?:~(?P<t>[^+~/]+))?(?:/(?P<f>[^+~/]+))?", name)
     if found is None:
         raise UserError(
@@ -98,7 +98,7 @@ def field(names: str | None, scenarios: Sequence[Path]) -> Field:
 
 
 def _refusal(contender: Contender, scenarios: Sequence[Path]) -> str:
-    """Why one of the scenarios cannot be this contender's; nothing where all can."""
+    """Why one of the scenarios cannot be this contender's; nothing if all can."""
     for file in scenarios:
         try:
             read(file, overrides_from(contender.sets)).check()

@@ -34,7 +34,7 @@ class Metric:
     best: str
     """`low` or `high`."""
     digits: int
-    """Behind the point."""
+    """Digits behind the decimal point."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Experiment:
     """A scenario and what is measured in it."""
 
     name: str
-    """Of its file too."""
+    """Name of the experiment, and of its file."""
     title: str
     what: str
     """What happens and what to look at, in a sentence or two."""
@@ -198,7 +198,7 @@ def jobs(contenders: Sequence[Contender], scale: Scale) -> list[Job]:
 
 
 def averaged(results: Mapping[tuple[str, str, int], Measured], experiment: str, contender: str) -> dict[str, float]:
-    """The numbers of a contender in an experiment, each over the seeds that have one; NaN where none has."""
+    """The numbers of a contender in an experiment, each over the seeds that have one; NaN if none has."""
     runs = [measured.values for (name, who, _), measured in results.items() if (name, who) == (experiment, contender)]
     found = {key: [values[key] for values in runs if not math.isnan(values[key])] for key in runs[0]}
     return {key: float(np.mean(values)) if values else float("nan") for key, values in found.items()}

@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it: numbers by name, and the samples that figures show."""
+"""Measurements of a run, taken in the process that made it: numbers by name, and the samples that figures show."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 SETTLED = 0.5
-"""Share of the dumbbell's run after which it counts: by then all flows have long been there."""
+"""Share of the dumbbell's run after which it counts: by then all flows have been active for long."""
 SMALL_BYTES = 100_000
 LARGE_BYTES = 1_000_000
 """Sizes up to and from which the fat-tree's flows are small and large."""
@@ -29,7 +29,7 @@ class Measured:
     """A run in numbers."""
 
     values: dict[str, float]
-    """By metric; NaN where a run has nothing to tell."""
+    """By metric; NaN if a run has nothing to tell."""
     queue: tuple[Floats, Floats] | None = None
     """Time in us, and bytes queued at the bottleneck in KB."""
     rates: tuple[Floats, Floats] | None = None
@@ -124,7 +124,7 @@ def fat_tree(run: Run) -> Measured:
 
 
 def jain(shares: Floats) -> float:
-    """Jain's index of fairness: 1 for equal shares, 1/n where one of n has all; NaN where none has anything."""
+    """Jain's index of fairness: 1 for equal shares, 1/n where one of n has all; NaN if none has anything."""
     squares = float(np.sum(shares**2))
     return float(np.sum(shares)) ** 2 / (len(shares) * squares) if squares > 0 else float("nan")
 

@@ -29,7 +29,7 @@ def shown(metric: Metric, value: float) -> str:
 
 
 def best(metric: Metric, rows: Sequence[Row]) -> set[str]:
-    """The contenders whose number, as it is printed, is the best; none where all are equal or none has one."""
+    """The contenders whose number, as it is printed, is the best; empty if all are equal, or without any number."""
     printed = {
         row.contender: round(row.values[metric.key], metric.digits)
         for row in rows
@@ -42,13 +42,13 @@ def best(metric: Metric, rows: Sequence[Row]) -> set[str]:
 
 
 def metrics(experiment: Experiment, rows: Sequence[Row]) -> list[Metric]:
-    """The metrics to show: without that of incomplete flows where all are complete."""
+    """The metrics to show: without the count of incomplete flows if all are complete."""
     all_complete = not any(row.values.get("incomplete") for row in rows)
     return [each for each in experiment.metrics if each.key != "incomplete" or not all_complete]
 
 
 def cells(experiment: Experiment, rows: Sequence[Row], best_as: str) -> tuple[list[str], list[list[str]]]:
-    """Column titles and cells; the best of a column is written as `best_as` has it, with `{}` for the number."""
+    """Column titles and cells; the best of a column is written in the form `best_as`, with `{}` for the number."""
     columns = metrics(experiment, rows)
     champions = {metric.key: best(metric, rows) for metric in columns}
     lines = []

@@ -7,7 +7,7 @@ A folder of runs has
 - `runs.parquet`, a row for each run: its keys, and what it came to,
 - `flows`, `ports` and the other tables, each a dataset of all runs, partitioned by the swept keys.
 
-What is complete in `runs` is never made again, whatever ended the sweep before.
+A run that is complete in `runs` is never made again, whatever ended the sweep before.
 """
 
 from xoff.runs.executor import Cluster, Local, RunExecutor

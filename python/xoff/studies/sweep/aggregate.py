@@ -1,4 +1,4 @@
-"""What the runs of a sweep came to: for each combination of keys the mean over the seeds, and how sure it is."""
+"""Results of a sweep: for each combination of keys, the mean over the seeds with its confidence interval."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Estimate:
     mean: float
     """The mean."""
     half: float | None
-    """Half of the confidence interval (Student's t); none of one seed."""
+    """Half of the confidence interval (Student's t); `None` for one seed."""
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ _UNITS = {
 
 
 def magnitude(value: Any) -> tuple[float, str] | None:
-    """A setting as a number and its unit: us, Gbps, KB or none; nothing where it is no number."""
+    """A setting as a number and its unit: us, Gbps, KB or none; nothing if it is no number."""
     if isinstance(value, bool):
         return None
     if isinstance(value, int | float):

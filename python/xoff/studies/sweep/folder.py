@@ -76,7 +76,7 @@ class Folder:
         except OSError:
             self._unlock()
             raise UserError(f"{self.path}: another sweep is writing there") from None
-        # What a run that was killed had begun to write.
+        # Leftovers of a run that was killed while it was written.
         for begun in self.runs.glob(".xoff-*"):
             shutil.rmtree(begun, ignore_errors=True)
         return self

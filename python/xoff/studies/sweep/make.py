@@ -19,15 +19,15 @@ class Made:
     """What came of a run."""
 
     files: dict[str, bytes] | None = None
-    """The files of its folder, where it was made elsewhere."""
+    """The files of its folder, if another machine made the run."""
     error: str | None = None
-    """Why there is none."""
+    """Why the run failed; `None` if it did not."""
 
 
 def make_all(
     runs: Iterable[Planned], executor: RunExecutor, folder: Folder, finished: Callable[[Planned, str | None], None]
 ) -> None:
-    """Make every run that `folder` does not have, and say of each when it is there, or why it failed.
+    """Make every run that `folder` does not have, and report each one when it is there, or why it failed.
 
     `execute_tasks` says what happens if a process dies.
     """

@@ -22,11 +22,11 @@ from xoff.studies.sweep.aggregate import MEASURES, Case, Estimate, Measure, Resu
 PANELS = 3
 """Panels side by side."""
 
-MOST_PANELS = 24
-"""Panels of one measure; further ones are left to the table."""
+MAX_PANELS = 24
+"""Maximum panels of one measure; the table has the others."""
 
-MOST_ROWS = 500
-"""Rows of the page's table; all of them are in runs.parquet."""
+MAX_ROWS = 500
+"""Maximum rows of the page's table; runs.parquet has all of them."""
 
 
 def write_sweep_report(folder: Path, target: Path) -> Path:
@@ -62,7 +62,7 @@ def layout(found: Results) -> Layout:
     x = max(numeric or found.keys, key=lambda key: len(values(key)))
     others = [key for key in found.keys if key != x]
     lines = [key for key in others if len(values(key)) <= len(COLOURS) * len(DASHES)]
-    # Names by line, numbers rather by panel.
+    # Prefer names for lines, and numbers for panels.
     lines.sort(key=lambda key: key in numeric)
     colour = lines[0] if lines else None
     return Layout(x, colour, [key for key in others if key != colour])
@@ -101,8 +101,8 @@ def render(found: Results) -> str:
         idle=listed(idle) if idle else "",
         keys=found.keys,
         measures=measures,
-        rows=[_row(case, found.keys, measures) for case in found.cases[:MOST_ROWS]],
-        more=max(0, len(found.cases) - MOST_ROWS),
+        rows=[_row(case, found.keys, measures) for case in found.cases[:MAX_ROWS]],
+        more=max(0, len(found.cases) - MAX_ROWS),
         failed=found.failed,
     )
 
@@ -123,7 +123,7 @@ def _about(found: Results) -> str:
 
 
 def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
-    panels = distinct_panels(found, shown)[:MOST_PANELS]
+    panels = distinct_panels(found, shown)[:MAX_PANELS]
     columns = min(PANELS, len(panels))
     rows = math.ceil(len(panels) / columns)
     figure = make_subplots(
@@ -187,7 +187,7 @@ def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
 
 
 def _scatter(found: Results, measure: Measure) -> Plot:
-    keys = found.keys[:MOST_PANELS] or [""]
+    keys = found.keys[:MAX_PANELS] or [""]
     columns = min(PANELS, len(keys))
     rows = math.ceil(len(keys) / columns)
     figure = make_subplots(
@@ -233,7 +233,7 @@ def _position(case: Case, key: str, numeric: bool) -> Any:
 
 
 def distinct_panels(found: Results, shown: Layout) -> list[dict[str, Any]]:
-    """The combinations of the keys by panel for which there are runs; one without keys where there is no such key."""
+    """The combinations of the keys by panel for which there are runs; one without keys if there is no such key."""
     values = [distinct(case.settings.get(key) for case in found.cases) for key in shown.panels]
     every = (dict(zip(shown.panels, each, strict=True)) for each in itertools.product(*values))
     return [panel for panel in every if any(_in_panel(case, panel) for case in found.cases)] or [{}]

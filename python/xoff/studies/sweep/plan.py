@@ -53,7 +53,7 @@ def plan(scenario: Scenario) -> list[Planned]:
     Raises
     ------
     ScenarioError
-        The scenario is wrong, or is with the settings of one of the runs.
+        The scenario is wrong, by itself or with the settings of one of the runs.
     UserError
         It has no sweep.
     """
@@ -75,7 +75,7 @@ def plan(scenario: Scenario) -> list[Planned]:
 
 
 def files_of(scenario: Scenario) -> tuple[SchemeFile, ...]:
-    """The scenario's schemes in Python, which must be in files, for other processes to read."""
+    """The scenario's schemes in Python, which must be in files that other processes can read."""
     for scheme in scenario.schemes:
         if not isinstance(scheme, SchemeFile):
             raise UserError(f"scheme {scheme.name}: expected a class in a file, which each process of a sweep can read")
@@ -83,7 +83,7 @@ def files_of(scenario: Scenario) -> tuple[SchemeFile, ...]:
 
 
 def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
-    """The run of a scenario with some keys set, given as TOML; raises `ScenarioError` where that is wrong."""
+    """The run of a scenario with some keys set, given as TOML; raises `ScenarioError` if that is wrong."""
     overrides = [*scenario.overrides, *point]
     settings = {key: value_of(text) for key, text in point}
     try:
@@ -118,7 +118,7 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
 
 
 def value_of(text: str) -> Any:
-    """A value that is written as TOML; text that is not, is itself."""
+    """The value of a text that is TOML; any other text is the value itself."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

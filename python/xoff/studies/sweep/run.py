@@ -38,13 +38,13 @@ def sweep(
 ) -> Swept:
     """Make the runs of the scenario's sweep that `out` does not have yet, and write its dataset.
 
-    What is finished stays, however this ends. A run that fails is said, and the others go on; given again, it is
-    tried again.
+    Finished runs stay, however the sweep ends. A run that fails is reported, and the others go on; a new sweep tries it
+    again.
 
     Raises
     ------
     UserError, ScenarioError
-        The scenario is wrong, has no sweep, or `out` is no place for one.
+        The scenario is wrong, has no sweep, or `out` cannot hold one.
     RunError
         The cluster's scheduler has gone.
     """
@@ -77,7 +77,7 @@ def sweep(
 def progress(
     origin: str, missing: list[Planned], executor: RunExecutor, *, quiet: bool
 ) -> Iterator[Callable[[], None]]:
-    """A bar over `missing` runs, with what moves it on; none where that is not wanted, or nothing is missing."""
+    """A bar over `missing` runs, with the function that moves it on; no bar if `quiet`, or if nothing is missing."""
     if quiet or not missing:
         yield lambda: None
         return

@@ -19,7 +19,7 @@ MEASURES = (
     "dropped",
     "incomplete",
 )
-"""The measures of a run that a tuning can make small."""
+"""The measures of a run that a tuning can minimize."""
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Trial:
     settings: dict[str, Any]
     """The keys' values."""
     measures: dict[str, float] = field(default_factory=dict)
-    """Means over the seeds; none of a trial that failed."""
+    """Means over the seeds; `None` for a trial that failed."""
     error: str | None = None
     """Why it failed."""
 
@@ -58,7 +58,7 @@ def mean(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
 def best(trials: Iterable[Trial], objective: Sequence[str], budget: Mapping[str, float]) -> list[Trial]:
     """Trials within the budget of which none is worse than another in one objective and no better in any.
 
-    With one objective that is the trial with the least, with several the Pareto front, in the order of the first
+    With one objective that is the trial with the lowest value, with several the Pareto front, in the order of the first
     objective. Of trials with the same outcome the first counts.
     """
     within = [trial for trial in trials if trial.error is None and not trial.exceeds(budget)]

@@ -31,11 +31,11 @@ class Tuned:
     trials: list[Trial]
     """All trials so far."""
     best: list[Trial]
-    """The best of them: one, or a Pareto front; none where no trial keeps to the budget."""
+    """The best of them: one, or a Pareto front; empty if no trial keeps to the budget."""
     objective: list[str]
-    """What was made small."""
+    """The measures that were minimized."""
     budget: dict[str, float]
-    """What may be at most so much."""
+    """Upper bounds of measures."""
 
 
 def tune(
@@ -48,13 +48,13 @@ def tune(
 ) -> Tuned:
     """Make the trials of the scenario's tuning that `out` does not have yet.
 
-    However this ends, the next call goes on from there; with more `trials` in the scenario, beyond. Which values are
-    tried, and so the outcome, depends on the scenario alone.
+    However the search ends, the next call continues it, beyond its end if the scenario has more `trials`. Which values
+    are tried, and so the outcome, depends on the scenario alone.
 
     Raises
     ------
     UserError, ScenarioError
-        The scenario is wrong, has no tuning, or `out` is no place for this one.
+        The scenario is wrong, has no tuning, or `out` cannot hold this one.
     RunError
         The cluster's scheduler has gone.
     """

@@ -9,7 +9,7 @@ from xoff.studies.tune.best import Trial
 from xoff.studies.tune.run import Tuned
 from xoff.text import count_text
 
-MOST_SHOWN = 10
+MAX_SHOWN = 10
 """Trials of a Pareto front that are printed."""
 
 
@@ -23,11 +23,11 @@ def best_text(tuned: Tuned) -> str:
     lines = [("tuning", ", ".join(counts))]
     if not tuned.best:
         lines.append(("best", "none: no trial keeps to the budget" if over else "none: every trial failed"))
-    for trial in tuned.best[:MOST_SHOWN]:
+    for trial in tuned.best[:MAX_SHOWN]:
         lines.append(("best", _outcome(trial, tuned)))
         lines.append(("", _settings(trial)))
-    if len(tuned.best) > MOST_SHOWN:
-        lines.append(("", f"and {len(tuned.best) - MOST_SHOWN} more on the front: trials.parquet has all"))
+    if len(tuned.best) > MAX_SHOWN:
+        lines.append(("", f"and {len(tuned.best) - MAX_SHOWN} more on the front: trials.parquet has all"))
     return "\n".join(f"{name:<9} {text}" for name, text in lines)
 
 

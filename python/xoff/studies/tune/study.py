@@ -1,4 +1,4 @@
-"""What chooses values: an Optuna study, whose every step is in a journal."""
+"""The study that chooses values: an Optuna study that keeps a journal of every step."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class Study:
         """Trials whose outcome is not known: of an earlier process that was stopped."""
         running = self._optuna.trial.TrialState.RUNNING
         found = self._study.get_trials(deepcopy=False, states=(running,))
-        # One that was stopped while its values were chosen has not all of them.
+        # A trial that was stopped while its values were chosen lacks some of them.
         return [(trial.number, self._overrides(trial)) for trial in found if len(trial.params) == len(self._space)]
 
     def finished(self) -> list[tuple[int, list[Override]]]:
@@ -87,7 +87,7 @@ class Study:
         return trial.number, self._overrides(trial)
 
     def tell(self, number: int, outcome: Sequence[float] | None) -> None:
-        """The outcome of a trial; none of one that failed."""
+        """The outcome of a trial; `None` for one that failed."""
         if outcome is None:
             self._study.tell(number, state=self._optuna.trial.TrialState.FAIL)
         else:

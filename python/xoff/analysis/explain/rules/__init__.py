@@ -33,4 +33,4 @@ RULES: tuple[Rule, ...] = (
     sending.dcqcn_timers,
     sending.retransmit_timeout,
 )
-"""Every rule; of findings that are as bad as each other those of earlier rules come first."""
+"""Every rule. Among equally severe findings, those of earlier rules come first."""

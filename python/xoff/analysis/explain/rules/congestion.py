@@ -14,12 +14,12 @@ STORM_SHARE = 0.1
 """Share of the run for which a port is stopped in a storm."""
 ROOT_SHARE = 0.1
 """Share of the run for which a root makes a warning."""
-_MOST_PAUSES = 20_000
-"""Pauses up to which their spread is followed: it takes time that grows with their square."""
+_MAX_PAUSES = 20_000
+"""Maximum number of pauses whose spread is computed: the time grows with the square of the number."""
 
 
 def pause_storm(facts: Facts) -> Finding | None:
-    """A port stood still for a good part of the run, by PAUSE or for want of credits."""
+    """A port stood still for a good part of the run, by PAUSE or for lack of credits."""
     if facts.sim_time_ps == 0:
         return None
     whole = facts.sim_time_ps * facts.priorities
@@ -55,7 +55,7 @@ def pause_storm(facts: Facts) -> Finding | None:
 
 
 def _depth(facts: Facts) -> int | None:
-    if facts.roots.is_empty() or not 0 < len(facts.pauses) <= _MOST_PAUSES:
+    if facts.roots.is_empty() or not 0 < len(facts.pauses) <= _MAX_PAUSES:
         return None
     deepest = pause_spread(facts.run)["depth"].max()
     return int(deepest) if isinstance(deepest, int) else None
@@ -102,7 +102,7 @@ def _through(flows: pl.DataFrame, port: str) -> tuple[int, int]:
 
 
 def long_queues(facts: Facts) -> Finding | None:
-    """Long queues, where a run did not record congestion roots."""
+    """Long queues, if a run did not record congestion roots."""
     if facts.recorded("roots") or facts.base_rtt_ps == 0:
         return None
     limit = pl.col("rate_bps").cast(pl.Float64) * facts.base_rtt_ps / 8e12

@@ -13,7 +13,7 @@ from xoff.analysis.explain.quantities import quantity, rate_text, size_text
 from xoff.text import count_text
 
 _K_MIN, _K_MAX = 100_000 / 25e9, 400_000 / 25e9
-"""RED's thresholds in bytes for each bit/s of the port, where a scenario gives none."""
+"""RED's thresholds in bytes for each bit/s of the port, if a scenario gives none."""
 
 
 def marks_after_pause(facts: Facts) -> Finding | None:

@@ -63,7 +63,7 @@ def ample_headroom(facts: Facts) -> Finding | None:
 
 
 def _headrooms(facts: Facts) -> pl.DataFrame:
-    """Ports with a headroom; none in runs of versions that did not tell it."""
+    """Ports with a headroom; empty for runs of versions that did not record headroom."""
     if "headroom_bytes" not in facts.ports.columns:
         return facts.ports.clear().with_columns(
             pl.lit(0, pl.UInt64).alias(name)

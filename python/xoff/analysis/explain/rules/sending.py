@@ -42,7 +42,7 @@ def rate_limited(facts: Facts) -> Finding | None:
 
 
 def slow_sources(facts: Facts) -> Finding | None:
-    """Sources slower than the network: nothing to mend."""
+    """Sources slower than the network: nothing to repair."""
     return _held(
         facts,
         "source",

@@ -7,7 +7,7 @@ from xoff.analysis.explain.findings import Finding
 from xoff.text import time_text
 
 FAR = 4
-"""Times the least max(T_on) beyond which detection is called slow."""
+"""Times the lowest max(T_on) beyond which detection is called slow."""
 
 
 def max_on(facts: Facts) -> Finding | None:
@@ -16,20 +16,20 @@ def max_on(facts: Facts) -> Finding | None:
     given = facts.value("detector", "max_on") if detector.get("name") == "tcd" else None
     if given is None:
         return None
-    least = _by_credits(facts) if facts.flow_control == "cbfc" else _by_pauses(facts)
-    if least is None or least <= given <= FAR * least:
+    lowest = _by_credits(facts) if facts.flow_control == "cbfc" else _by_pauses(facts)
+    if lowest is None or lowest <= given <= FAR * lowest:
         return None
-    short = given < least
+    short = given < lowest
     return Finding(
         "max_on",
         "warning" if short else "note",
         f"max(T_on) is {time_text(given)}, " + ("shorter than an ON may last" if short else "far longer than needed"),
         (
-            f"by the link and the thresholds an ON lasts up to {time_text(int(least))}"
+            f"by the link and the thresholds an ON lasts up to {time_text(int(lowest))}"
             + (
                 ": a port between two pauses counts as determined, and victims are marked CE"
                 if short
-                else f": a congested port counts as undetermined for {time_text(int(given - least))} more"
+                else f": a congested port counts as undetermined for {time_text(int(given - lowest))} more"
             ),
         ),
         f"below the equation's max(T_on) of the slowest port, or more than {FAR} times it",
