@@ -105,7 +105,7 @@ def test_a_setting_becomes_part_of_the_name() -> None:
         (["startup", "--repeat", "0"], "repeat"),
         (["startup", "--compare", "missing.json"], "missing.json: no such file"),
         (["startup", "--compare", "."], "cannot be read"),
-        (["startup", "--compare", "text.json"], "it is no JSON"),
+        (["startup", "--compare", "text.json"], "it is not JSON"),
         (["startup", "--compare", "other.json"], "expected a list of results"),
         (["startup", "--compare", "empty.json"], "expected a list of results"),
     ],

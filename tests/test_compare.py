@@ -67,7 +67,7 @@ def test_contenders_cross_schemes_with_flow_control_and_throttles() -> None:
     [
         ("none~pfc", "no throttle `pfc`; did you mean `pft`?"),
         ("none/cbcf", "none/cbcf cannot take part: dumbbell: .* did you mean `cbfc`"),
-        ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is no SCHEME, .*; expected parts in this order"),
+        ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is not SCHEME, .*; expected parts in this order"),
         ("hpc", "no scheme `hpc`; did you mean `hpcc`?"),
         ("dcqcn+rde", "no detector `rde`; did you mean `red`?"),
         ("hpcc,hpcc", "hpcc twice: expected each once"),

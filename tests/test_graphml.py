@@ -157,7 +157,7 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
             ":12: `from` is `a`: expected an end of the edge",
         ),
         ('edgedefault="undirected"', 'edgedefault="directed"', ":7: a directed graph"),
-        ("</graph></graphml>", "</graph>", ":14: no XML: no element found"),
+        ("</graph></graphml>", "</graph>", ":14: not XML: no element found"),
         ('<graph edgedefault="undirected">', "<graph><default>1</default>", ":7: a `default` outside of a `key`"),
         ("<graphml ", "<!DOCTYPE x><graphml ", ":2: a document type: expected none"),
         ("graphml", "svg", ":2: a document of `svg`: expected one of `graphml`"),
@@ -189,7 +189,7 @@ def test_islands_and_taken_files_are_refused(tmp_path: Path, command: Command) -
     done = command("import", "graphml", "g.graphml", "-o", "n.toml")
     assert (done.returncode, "no import wrote it" in done.stderr) == (2, True)
     done = command("export", "graphml", ROOT / "scenarios" / "dumbbell.toml", "-o", "g.graphml")
-    assert (done.returncode, "there already" in done.stderr) == (2, True)
+    assert (done.returncode, "exists already" in done.stderr) == (2, True)
     done = command("export", "graphml", "n.toml", "-o", "x.graphml")
     assert (done.returncode, (tmp_path / "x.graphml").exists()) == (2, False)
 

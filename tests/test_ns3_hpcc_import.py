@@ -422,7 +422,7 @@ def test_nothing_of_others_is_overwritten(inputs: Path, command: Command) -> Non
     done = command(*arguments, "mine.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "error: mine.toml: there already, and no import wrote it; name another file, or give --force\n"
+        done.stderr == "error: mine.toml: exists already, and no import wrote it; name another file, or give --force\n"
     )
     assert command(*arguments, "mine.toml", "--force").returncode == 0
     # One's own is taken over.
@@ -461,7 +461,7 @@ def test_a_pipe_is_refused_before_it_is_opened(inputs: Path, command: Command, n
     os.mkfifo(file)
     done = command("import", "ns3-hpcc", "inputs/config.txt", "-o", "inputs/made.toml", "--force")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: inputs/{name}: a device or a pipe, where a ")
+    assert done.stderr.startswith(f"error: inputs/{name}: is a device or a pipe; expected a ")
     assert file.is_fifo()
 
 

@@ -331,7 +331,7 @@ def takes(arguments: str) -> Callable[..., None]:
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
-        (5, "an object of int is no class"),
+        (5, "an object of int is not a class"),
         (int, "int: expected a class derived from xoff.Scheme"),
         (xoff.Scheme, "expected a class derived from xoff.Scheme"),
         (wrong(on_akc=lambda self, ack: None), "on_akc is never called: expected one of .*; did you mean `on_ack`"),

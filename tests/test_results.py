@@ -125,7 +125,7 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
         _ = xoff.load(tmp_path / "r").flows
     text = flows.set_column(flows.column_names.index("slowdown"), "slowdown", flows["id"].cast("string"))
     pq.write_table(text, tmp_path / "r" / "flows.parquet")
-    with pytest.raises(xoff.UserError, match="`slowdown` is of type string, where numbers"):
+    with pytest.raises(xoff.UserError, match="`slowdown` is of type string; expected numbers"):
         _ = xoff.load(tmp_path / "r").flows
 
 

@@ -143,7 +143,7 @@ def processes(run: Run, test: str, *, label: str = "gpcnet", skip: int = 0) -> P
     Parameters and errors as of `results`.
     """
     if test not in TESTS:
-        raise UserError(f"`{test}` is no test of GPCNeT: expected one of {', '.join(TESTS)}")
+        raise UserError(f"`{test}` is not a test of GPCNeT: expected one of {', '.join(TESTS)}")
     measured = _iterations(run, test, label, skip)
     number = np.unique(measured.process)
     mean = [float(np.mean(measured.value[measured.process == one])) for one in number]

@@ -145,7 +145,7 @@ def export_graphml(
     sets: Annotated[
         list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Set a key of the scenario.")
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite a file that is there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write the network of a scenario as GraphML, which networkx reads.
 
@@ -163,7 +163,7 @@ def export_ns3_hpcc(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of an imported scenario.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FCT", help="The file of completion times to write.")],
     pfc: Annotated[Path | None, typer.Option("--pfc", metavar="FILE", help="PAUSE and RESUME as well.")] = None,
-    force: Annotated[bool, typer.Option("--force", help="Overwrite files that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a run as fct.txt and pfc.txt of the ns-3 HPCC simulator.
 

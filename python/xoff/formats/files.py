@@ -131,17 +131,17 @@ def _check_target(file: Path, inputs: Iterable[Path], force: bool) -> None:
 
 def _taken(file: Path, inputs: Iterable[Path], force: bool) -> str:
     if file.is_dir() or not file.name:
-        return "a folder, where a file for the scenario was expected"
+        return "is a folder; expected a file for the scenario"
     if not file.exists() and not file.is_symlink():
         return ""
     if file.exists() and not file.is_file():
-        return "a device or a pipe, where a file for the scenario was expected"
+        return "is a device or a pipe; expected a file for the scenario"
     if any(source.exists() and source.samefile(file) for source in inputs):
         return "an input of the import; name another file"
     with file.open("rb") as opened:
         begin = opened.read(len(GOAL_MARK))
     ours = begin.startswith((MARK.encode(), GOAL_MARK.encode()))
-    return "" if ours or force else "there already, and no import wrote it; name another file, or give --force"
+    return "" if ours or force else "exists already, and no import wrote it; name another file, or give --force"
 
 
 def _reason(error: OSError | ValueError) -> str:

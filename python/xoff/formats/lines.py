@@ -72,12 +72,12 @@ def read_text(file: Path, what: str) -> str:
     try:
         if file.exists() and not file.is_file() and not file.is_dir():
             # A device or a pipe might never begin, or end.
-            raise UserError(f"{name}: a device or a pipe, where a {what} was expected")
+            raise UserError(f"{name}: is a device or a pipe; expected a {what}")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{name}: no such {what}{_sibling(file)}") from None
     except IsADirectoryError:
-        raise UserError(f"{name}: a folder, where a {what} was expected") from None
+        raise UserError(f"{name}: is a folder; expected a {what}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
@@ -86,11 +86,9 @@ def read_text(file: Path, what: str) -> str:
     try:
         text = raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise UserError(
-            f"{name}: not a text file (byte {error.start} is not UTF-8), where a {what} was expected"
-        ) from None
+        raise UserError(f"{name}: not a text file (byte {error.start} is not UTF-8); expected a {what}") from None
     if "\0" in text:
-        raise UserError(f"{name}: not a text file (it holds a NUL byte), where a {what} was expected")
+        raise UserError(f"{name}: not a text file (it holds a NUL byte); expected a {what}")
     return text
 
 

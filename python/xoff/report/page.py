@@ -59,10 +59,10 @@ def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
 def write_page(make: Callable[[], str], target: Path) -> Path:
     """Write a page to `target`, and return it; of existing files only such a page is replaced."""
     if target.is_dir():
-        raise UserError(f"{target}: a folder, where a file name for the page was expected")
+        raise UserError(f"{target}: is a folder; expected a file name for the page")
     if (target.exists() or target.is_symlink()) and not _is_page(target):
         raise UserError(
-            f"{target}: there already, and no page that xoff report wrote; name another file for the page, or move "
+            f"{target}: exists already, and not a page that xoff report wrote; name another file for the page, or move "
             "this one away"
         )
     text = make()

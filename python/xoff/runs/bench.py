@@ -198,7 +198,7 @@ def earlier(path: str | os.PathLike[str], benchmarks: Sequence[Benchmark]) -> di
     except OSError as error:
         raise UserError(f"{path}: cannot be read: {error.strerror}") from None
     except ValueError:
-        raise UserError(f"{path}: not what `xoff bench --json` printed: it is no JSON") from None
+        raise UserError(f"{path}: not what `xoff bench --json` printed: it is not JSON") from None
     if not isinstance(results, list) or not results or not all(_is_result(result) for result in results):
         raise UserError(f"{path}: not what `xoff bench --json` printed: expected a list of results")
     held = {result["name"]: result for result in results}

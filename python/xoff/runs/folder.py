@@ -43,7 +43,7 @@ def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path
             if not force and any(target.iterdir()) and not _is_run_folder(target):
                 raise UserError(f"{target}: not empty and not a run's folder; name another one, or give --force")
         elif target.exists() or target.is_symlink():
-            raise UserError(f"{target}: a file, where a folder for the results was expected")
+            raise UserError(f"{target}: is a file; expected a folder for the results")
         parent = next(ancestor for ancestor in target.absolute().parents if ancestor.exists())
         if not parent.is_dir():
             raise UserError(f"{target}: {parent} is a file, so no folder can be made in it")

@@ -274,7 +274,7 @@ def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> 
         text = kinds.is_string(plain) or kinds.is_large_string(plain) or kinds.is_string_view(plain)
         fits = {_NUMBER: numeric, _NAME: text, _FLAG: kinds.is_boolean(found)}[holds]
         if not fits:
-            raise UserError(f"{file}: the column `{column}` is of type {found}, where {holds}s were expected")
+            raise UserError(f"{file}: the column `{column}` is of type {found}; expected {holds}s")
 
 
 def load(folder: str | os.PathLike[str]) -> Run:
@@ -283,7 +283,7 @@ def load(folder: str | os.PathLike[str]) -> Run:
     if not path.exists():
         raise UserError(f"{path}: no such folder")
     if not path.is_dir():
-        raise UserError(f"{path}: a file, where a run's folder was expected")
+        raise UserError(f"{path}: is a file; expected a run's folder")
     file = path / MANIFEST
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))

@@ -85,10 +85,10 @@ def read(
         if file.is_dir():
             inside = sorted(entry.name for entry in file.glob("*.toml"))
             hint = f"; it holds {', '.join(inside[:5])}" if inside else ""
-            raise UserError(f"{file}: a folder, where a scenario file (TOML) was expected{hint}")
+            raise UserError(f"{file}: is a folder; expected a scenario file (TOML){hint}")
         if file.exists() and not file.is_file():
             # A device or a pipe might never begin, or end.
-            raise UserError(f"{file}: a device or a pipe, where a scenario file (TOML) was expected")
+            raise UserError(f"{file}: is a device or a pipe; expected a scenario file (TOML)")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{file}: no such scenario file{_sibling(file)}") from None

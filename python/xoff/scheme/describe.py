@@ -105,7 +105,7 @@ def describe(name: str, cls: object, *, file: str | None = None, source: str | N
     """
     if not isinstance(cls, type):
         shown = f"an object of {type(cls).__name__}" if not callable(cls) else repr(cls)
-        raise UserError(f"scheme {name}: {shown} is no class: expected one derived from xoff.Scheme")
+        raise UserError(f"scheme {name}: {shown} is not a class: expected one derived from xoff.Scheme")
     where = f"{file}: " if file else ""
     if not issubclass(cls, Scheme) or cls is Scheme:
         raise UserError(f"{where}{cls.__qualname__}: expected a class derived from xoff.Scheme")

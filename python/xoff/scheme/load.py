@@ -103,20 +103,20 @@ def read_spec(spec: str) -> SchemeFile:
         raise UserError(f"--scheme {spec}: expected FILE:CLASS, as in --scheme mine.py:Mine")
     file = Path(path)
     if file.is_dir():
-        raise UserError(f"--scheme {spec}: {file} is a folder, where a Python file was expected")
+        raise UserError(f"--scheme {spec}: {file} is a folder; expected a Python file")
     try:
         if file.exists() and not file.is_file():
             # A device or a pipe might never begin, or end.
-            raise UserError(f"--scheme {spec}: {file} is a device or a pipe, where a Python file was expected")
+            raise UserError(f"--scheme {spec}: {file} is a device or a pipe; expected a Python file")
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
         raise UserError(f"--scheme {spec}: no such file {file}{_sibling(file)}") from None
     except OSError as error:
         raise UserError(f"--scheme {spec}: {file} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
-        raise UserError(f"--scheme {spec}: {file} is no text (byte {error.start} is not UTF-8)") from None
+        raise UserError(f"--scheme {spec}: {file} is not text (byte {error.start} is not UTF-8)") from None
     if "\0" in text:
-        raise UserError(f"--scheme {spec}: {file} is no text (it holds a NUL byte)")
+        raise UserError(f"--scheme {spec}: {file} is not text (it holds a NUL byte)")
     return SchemeFile(name_of(cls), cls, str(file), text)
 
 

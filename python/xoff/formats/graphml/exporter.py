@@ -69,7 +69,7 @@ def export_graph(
     sets
         Keys of the scenario and their values, in place of its own.
     force
-        Overwrite a file that is there.
+        Overwrite existing files.
 
     Raises
     ------
@@ -82,9 +82,9 @@ def export_graph(
     network = read(source, sets or []).prepare(None).network
     try:
         if target.is_dir():
-            raise UserError(f"{target}: a folder, where a file for the graph was expected")
+            raise UserError(f"{target}: is a folder; expected a file for the graph")
         if target.exists() and not force:
-            raise UserError(f"{target}: there already; name another file, or give --force")
+            raise UserError(f"{target}: exists already; name another file, or give --force")
         if target.exists() and target.samefile(source):
             raise UserError(f"{target}: the scenario itself; name another file")
         target.parent.mkdir(parents=True, exist_ok=True)

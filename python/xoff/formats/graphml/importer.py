@@ -69,7 +69,7 @@ class _Reader:
             self._parser.Parse(text.encode("utf-8"), True)
         except expat.ExpatError as error:
             what = expat.ErrorString(error.code)
-            raise UserError(f"{self.file}:{error.lineno}: no XML: {what}: expected {FORMAT}") from None
+            raise UserError(f"{self.file}:{error.lineno}: not XML: {what}: expected {FORMAT}") from None
         if not self._graphs:
             raise UserError(f"{self.file}: it has no `graph`: expected {FORMAT}")
 

@@ -68,11 +68,11 @@ def export_run(
         files[Path(pfc)] = _pfc(result, network)
     for file in files:
         if file.is_dir():
-            raise UserError(f"{file}: a folder, where a file was expected")
+            raise UserError(f"{file}: is a folder; expected a file")
         if result.folder and _is_of_run(file, result.folder):
             raise UserError(f"{file}: a file of the run itself; name another file")
         if file.exists() and not force:
-            raise UserError(f"{file}: there already; name another file, or give --force")
+            raise UserError(f"{file}: exists already; name another file, or give --force")
     for file, rows in files.items():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
@@ -123,7 +123,7 @@ class _Network:
         where = run.folder or "the run"
         scenario = run.manifest["scenario"]
         if scenario.get("topology", {}).get("name") != "graph":
-            raise UserError(f"{where}: its topology is no `graph`: expected a run of an imported scenario")
+            raise UserError(f"{where}: its topology is not `graph`: expected a run of an imported scenario")
         try:
             return cls._read(run, scenario)
         except (KeyError, TypeError, AttributeError, ValueError) as error:

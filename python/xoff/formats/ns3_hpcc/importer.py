@@ -227,7 +227,9 @@ def _ack_every(config: Config, payload: int, warn: Warn) -> int:
     interval: int = config.get("L2_ACK_INTERVAL")
     if interval > payload:
         if interval % payload:
-            warn(f"{config.at('L2_ACK_INTERVAL')}: no multiple of PACKET_PAYLOAD_SIZE, so ACKs are rounded to packets")
+            warn(
+                f"{config.at('L2_ACK_INTERVAL')}: not a multiple of PACKET_PAYLOAD_SIZE, so ACKs are rounded to packets"
+            )
         warn(f"{config.at('L2_ACK_INTERVAL')}: there L2_CHUNK_SIZE makes ACKs in between, here not")
     return max(1, -(-interval // payload))
 

@@ -114,7 +114,9 @@ def _check(topology: Topology, lines: list[Line]) -> None:
     """Refuse what no scenario can describe: hosts without or with several links, parallel links, islands."""
     hosts = set(topology.hosts)
     if len(hosts) < 2:
-        raise UserError(f"{topology.file}: it has {len(hosts)} nodes that are no switches: expected at least two hosts")
+        raise UserError(
+            f"{topology.file}: it has {len(hosts)} nodes that are not switches: expected at least two hosts"
+        )
     links_of: dict[int, list[int]] = {}
     pairs: dict[frozenset[int], Line] = {}
     for link, line in zip(topology.links, lines, strict=False):

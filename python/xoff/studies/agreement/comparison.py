@@ -91,10 +91,10 @@ def check_target(out: Path, folders: Sequence[Path]) -> None:
             raise UserError(f"{named[name]} and {folder}: two folders of one name, by which rows and figures are known")
         named[name] = folder
     if (out.exists() or out.is_symlink()) and not out.is_dir():
-        raise UserError(f"{out}: no folder, where one for the table and the figures was expected")
+        raise UserError(f"{out}: not a folder; expected one for the table and the figures")
     for file in (out / PAGE, *(figure_of(out, name) for name in named)):
         if (file.exists() or file.is_symlink()) and not _is_ours(file):
-            raise UserError(f"{file}: there already, and not made by xoff agreement; name another folder")
+            raise UserError(f"{file}: exists already, and not made by xoff agreement; name another folder")
 
 
 def figure_of(out: Path, name: str) -> Path:

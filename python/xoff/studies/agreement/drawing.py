@@ -140,7 +140,7 @@ def _read(file: Path, switch: int, interface: int, hosts: set[int]) -> Trace:
 
 def _events(file: Path) -> Iterator[Event]:
     if not file.is_file():
-        raise UserError(f"{file}: no regular file, where a decoded trace was expected")
+        raise UserError(f"{file}: not a regular file; expected a decoded trace")
     try:
         with gzip.open(file, "rt", encoding="ascii") as lines:
             for number, line in enumerate(lines, 1):
@@ -149,7 +149,7 @@ def _events(file: Path) -> Iterator[Event]:
                 if len(words) >= 12:
                     yield _event(file, number, words)
     except UnicodeError:
-        raise UserError(f"{file}: no text, where a decoded trace was expected") from None
+        raise UserError(f"{file}: not text; expected a decoded trace") from None
     except (OSError, EOFError, zlib.error) as error:
         raise UserError(f"{file}: not a trace compressed by gzip: {error}") from None
 
@@ -161,4 +161,4 @@ def _event(file: Path, number: int, words: list[str]) -> Event:
         return Event(time, node, port, queued, sends, int(words[-1].split("(")[0]) if data else None)
     except ValueError:
         expected = "`TIME_NS n:NODE PORT:QUEUE QUEUE_BYTES EVENT ... FRAME(PAYLOAD)`"
-        raise UserError(f"{file}:{number}: no event of a decoded trace: expected {expected}") from None
+        raise UserError(f"{file}:{number}: not an event of a decoded trace: expected {expected}") from None

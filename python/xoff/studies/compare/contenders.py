@@ -52,7 +52,7 @@ def _parts(name: str) -> _Parts:
     found = re.fullmatch(r"(?P<s>[^+~/]*)(?:\+(?P<d>[^+~/]+))?(?:~(?P<t>[^+~/]+))?(?:/(?P<f>[^+~/]+))?", name)
     if found is None:
         raise UserError(
-            f"--schemes: `{name}` is no SCHEME, SCHEME+DETECTOR, SCHEME~THROTTLE or SCHEME/FLOW_CONTROL; "
+            f"--schemes: `{name}` is not SCHEME, SCHEME+DETECTOR, SCHEME~THROTTLE or SCHEME/FLOW_CONTROL; "
             "expected parts in this order, such as `ib_cc+tcd/cbfc`"
         )
     return _Parts(*(found[group] or "" for group in "sdtf"))

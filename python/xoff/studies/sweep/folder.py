@@ -65,7 +65,7 @@ class Folder:
         if not is_sweep(self.path):
             check_target(self.path)
             if (self.path / MANIFEST).exists():
-                raise UserError(f"{self.path}: a run's folder, where one for many runs was expected; name another one")
+                raise UserError(f"{self.path}: is a run's folder; expected one for many runs; name another one")
         try:
             self.runs.mkdir(parents=True, exist_ok=True)
             self._lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR)
