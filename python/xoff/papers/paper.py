@@ -30,7 +30,7 @@ class Rerun(Generic[Scale]):
     own: Mapping[Any, Any]
     """Results of the paper's experiments, by the keys of their jobs."""
     further: Mapping[Any, Any]
-    """Results of the same under other readings of the paper, by the keys of their jobs."""
+    """Results of experiments under other readings of the paper, by the keys of their jobs."""
     out: Path
     """The folder for the figures."""
 
@@ -47,7 +47,7 @@ class Rerun(Generic[Scale]):
 
 @dataclass(frozen=True)
 class Readings:
-    """What other readings of a paper come to."""
+    """Results of other readings of a paper."""
 
     frame: pl.DataFrame | None = None
     """The numbers, for `readings.csv`; `None` if there are none."""
@@ -59,12 +59,12 @@ class Readings:
 
 @dataclass(frozen=True)
 class Paper(Generic[Scale]):
-    """A paper: its claims, the experiments that check them, and what is told of the results."""
+    """A paper: its claims, the experiments that check them, and the functions that present the results."""
 
     title: str
     """Heading of the page."""
     lead: str
-    """First paragraph of the page, beside what verdicts mean."""
+    """First paragraph of the page."""
     folder: Path
     """The package, with `claims.toml` and the scenarios."""
     full: Scale
@@ -86,7 +86,7 @@ class Paper(Generic[Scale]):
     further: Callable[[Sequence[Claim], Scale], list[Job]] = field(default=lambda claims, scale: [])
     """The runs under other readings of what the paper leaves open."""
     read: Callable[[Rerun[Scale]], Readings] = field(default=lambda rerun: Readings())
-    """What the other readings come to."""
+    """Collect the results of the other readings."""
 
     @property
     def name(self) -> str:

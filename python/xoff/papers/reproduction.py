@@ -15,7 +15,7 @@ from xoff.runs.jobs import run_jobs
 
 
 def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 when all runs are finished.
+    """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 if all runs are finished.
 
     Writes `claims.json` and `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv` if there are
     other readings.
@@ -39,7 +39,7 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool) -> i
     rerun = Rerun(claims, scale, own, further, out)
 
     findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
-    # Before the figures: whatever fails there, the findings are kept.
+    # Written before the figures, so that a failure there keeps the findings.
     verdicts.write(findings, out)
     figures = paper.draw(rerun)
     readings = paper.read(rerun)

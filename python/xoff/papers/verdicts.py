@@ -1,6 +1,6 @@
 """A paper's claims, what was measured, and the verdict, which is always computed.
 
-A claim is broken into checks. A check either holds or not (an order, a sign, a bound), and where the paper prints a
+A claim is broken into checks. A check either holds or not (an order, a sign, a bound), and if the paper prints a
 figure it also has a size, which agrees when the measured one is within `TOLERANCE` of it.
 """
 
@@ -31,7 +31,7 @@ Verdict = Literal["reproduced", "direction", "contradicted"]
 
 @dataclass(frozen=True)
 class Claim:
-    """What a paper says, as `claims.toml` has it."""
+    """What a paper says, from `claims.toml`."""
 
     id: str
     """`paper.name`."""
@@ -63,11 +63,11 @@ class Check:
     measured: float
     """The measured value."""
     claimed: float | None = None
-    """The paper's value, where it prints one."""
+    """The paper's value; `None` if it prints none."""
 
     @property
     def agrees(self) -> bool:
-        """Whether the size is the paper's, or it has none."""
+        """Whether the measured size is the paper's; true if the paper prints none."""
         return self.claimed is None or within(self.measured, self.claimed)
 
 
@@ -94,7 +94,7 @@ class Finding:
         object.__setattr__(self, "verdict", verdict(self.checks))
 
     def to_json(self) -> dict[str, Any]:
-        """As `claims.json` has it."""
+        """The entry of `claims.json`."""
         return {
             "id": self.claim.id,
             "relation": self.claim.relation,
@@ -110,12 +110,12 @@ class Finding:
 
 def within(measured: float, claimed: float, tolerance: float = TOLERANCE) -> bool:
     """Whether `measured` differs from `claimed` by at most `tolerance` of it; never true of NaN."""
-    # A hair beyond the bound is rounding: 0.3 * 1.25 is not exactly 0.375.
+    # Allow for rounding: 0.3 * 1.25 is not exactly 0.375.
     return abs(measured - claimed) <= tolerance * abs(claimed) * (1 + 1e-12)
 
 
 def verdict(checks: Sequence[Check]) -> Verdict:
-    """`contradicted` where a check does not hold, `reproduced` where all do and all sizes agree, else `direction`."""
+    """`contradicted` if a check does not hold, `reproduced` if all hold and all sizes agree, else `direction`."""
     if not checks:
         raise ValueError("a verdict needs at least one check")
     if not all(check.holds for check in checks):
@@ -124,7 +124,7 @@ def verdict(checks: Sequence[Check]) -> Verdict:
 
 
 def below(what: str, value: float, other: float) -> Check:
-    """That `value` is less than `other`; the measured size is the share by which it is."""
+    """That `value` is less than `other`; the measured size is the share by which it is below."""
     return Check(f"{what}: below", value < other, reduction(value, other))
 
 
@@ -176,7 +176,7 @@ def measured_text(finding: Finding) -> str:
 
 
 def number_text(value: float | None) -> str:
-    """Four significant digits, `never` for what did not happen."""
+    """Four significant digits; `never` for an event that did not happen."""
     if value is None or math.isnan(value):
         return "never"
     return f"{value:.4g}"

@@ -1,6 +1,6 @@
 """FNCC: Fast Notification Congestion Control in Data Center Networks (Xu et al., arXiv 2024).
 
-Scenarios, claims and what is drawn and computed from their runs. Fig. 1a is hardware trend data and no experiment;
+Scenarios, claims, and the figures and numbers that their runs give. Fig. 1a is hardware trend data and no experiment;
 Figs. 2, 4 to 8 and 10 to 12 are drawings.
 """
 

@@ -22,7 +22,7 @@ BIN = 50
 """Samples averaged in figures of utilization: 5 us."""
 
 ORDER = ("dcqcn", "rocc", "hpcc", "fncc-no-lhcs", "fncc")
-"""FigureFile last is on top."""
+"""The line that is drawn last is on top."""
 
 
 def draw(results: Results, folder: Path) -> list[FigureFile]:

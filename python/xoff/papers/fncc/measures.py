@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Joined:
     step1_gbps: float
     """The same of flow1."""
     trace: Trace | None
-    """Samples, where they are asked for."""
+    """Samples, if asked for."""
 
 
 def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
@@ -109,7 +109,7 @@ def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
 
 def _rate_gbps(rates: pl.DataFrame, flow: int, time_us: Floats) -> Floats:
     mine = rates.filter((pl.col("flow") == flow) & (pl.col("time_ps") <= round(time_us[-1] * PS_PER_US)))
-    # The last entry is as old as the flow: what it was before, it was not.
+    # The last entry begins with the flow: there is no earlier rate.
     place = np.searchsorted(time_us, mine["time_ps"].to_numpy() / PS_PER_US - 1e-6)
     found = np.full(len(time_us), np.nan)
     found[place] = mine["rate_bps"].to_numpy() / 1e9
@@ -118,7 +118,7 @@ def _rate_gbps(rates: pl.DataFrame, flow: int, time_us: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Fairness:
-    """Flows that join and leave."""
+    """A run with flows that join and leave."""
 
     interval_ms: float
     """Between two changes."""
@@ -154,7 +154,7 @@ def measure_fairness(run: Run, interval_ms: float) -> Fairness:
 
 
 def jain(rates: Floats) -> float:
-    """Jain's fairness index: 1 for equal rates, 1/n where one flow has all."""
+    """Jain's fairness index: 1 for equal rates, 1/n if one flow has all."""
     squares = float(np.sum(rates**2))
     return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares > 0 else float("nan")
 

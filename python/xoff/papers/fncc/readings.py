@@ -1,4 +1,4 @@
-"""The claims under other readings of the paper: what it leaves open is set otherwise, and everything is run again."""
+"""The claims under other readings of the paper: what it leaves open is set otherwise, and all is run again."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _SCALED_ROCC = dict.fromkeys(PRINTED["rocc"])
 
 @dataclass(frozen=True)
 class Reading:
-    """Something that the paper leaves open, read otherwise."""
+    """Another reading of something that the paper leaves open."""
 
     name: str
-    """Short."""
+    """Short name."""
     what: str
     """What is set."""
     sets: Sets
-    """By scheme; `*` for all."""
+    """Settings by scheme; `*` for all."""
     fct: bool = False
     """Whether the fat-tree is run under it too."""
 

@@ -1,6 +1,6 @@
 """PFT: a congestion avoidance method based on Proactive Flow Throttling at endpoints (Qi et al.).
 
-Scenario, claims and what is drawn and computed from its runs.
+The scenario, the claims, and the figures and numbers that its runs give.
 """
 
 from __future__ import annotations

@@ -118,10 +118,10 @@ def _distribution(results: Results, which: int, name: str, folder: Path) -> list
 
 
 def _plain(axis: Any, ratio: float) -> None:
-    """Numbers on a logarithmic axis without powers of ten; `ratio` is that of its ends."""
+    """Numbers on a logarithmic axis without powers of ten; `ratio` is the ratio of the axis' ends."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    # Where the axis spans less than a decade, 1, 2 and 5 may all be outside.
+    # If the axis spans less than a decade, 1, 2 and 5 may all be outside.
     axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12) if ratio > 10 else MaxNLocator(7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())

@@ -1,6 +1,6 @@
 """SQCC: Stable Queue Congestion Control (Tang et al.).
 
-Scenario, claims and what is drawn and computed from its runs.
+The scenario, the claims, and the figures and numbers that its runs give.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ FLUID_MS = 15.0
 """How long the fluid model is solved for, in ms."""
 
 Lines = Mapping[str, tuple[Trace, str]]
-"""Traces with their colours, by what they are called."""
+"""Traces with their colours, by name."""
 
 
 def draw(results: Results, others: Mapping[str, Mapping[Any, Queue]], folder: Path) -> list[FigureFile]:

@@ -55,7 +55,7 @@ def _fixed_point(results: Results) -> Ruled:
         queue, expected = mean(results, (PATCHED, n), "mean"), theory.fixed_packets((PATCHED, n))
         measured[f"queue at N = {n}, packets"] = queue
         if n < first:
-            # Where nothing is unstable the relation is the equation itself.
+            # If nothing is unstable, the relation is the equation itself.
             checks.append(
                 Check(f"queue at N = {n} is that of Eq. 6, packets", within(queue, expected), queue, expected)
             )

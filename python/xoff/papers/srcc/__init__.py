@@ -1,7 +1,7 @@
 """SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks (Hu et al., IEEE TII 2024).
 
-Scenarios, claims and what is drawn and computed from their runs. Figs. 1, 3 and 4 are drawings; the testbed's Figs. 5
-to 7 are simulated.
+Scenarios, claims, and the figures and numbers that their runs give. Figs. 1, 3 and 4 are drawings; the testbed's Figs.
+5 to 7 are simulated.
 """
 
 from __future__ import annotations

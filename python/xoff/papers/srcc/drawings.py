@@ -23,7 +23,7 @@ STYLES: dict[str, dict[str, Any]] = {
     "pcn": {"color": COLOURS[5], "marker": "v", "label": "PCN"},
     "srcc": {"color": COLOURS[0], "marker": "o", "label": "SRCC"},
 }
-"""Of each scheme in all figures."""
+"""Colours of each scheme in all figures."""
 
 LOAD = "load"
 
@@ -245,7 +245,7 @@ def _incast(results: Results, folder: Path) -> FigureFile:
 
 
 def sensitivity(table: pl.DataFrame, folder: Path) -> FigureFile:
-    """What the claims of the web server turn on, by reading: FCT, PAUSE and blocked flows."""
+    """What the claims of the web server depend on, by reading: FCT, PAUSE and blocked flows."""
     title = "Web server at load 0.8 under other readings"
     order = table["reading"].unique(maintain_order=True).to_list()
     with fig.canvas(1, 4, width=14.5, height=4.6) as (figure, panels):

@@ -1,6 +1,6 @@
 """TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments.
 
-Scenarios, claims and what is drawn and computed from their runs, on Ethernet and (`infiniband*`) on InfiniBand. Figs.
+Scenarios, claims, and the figures and numbers of their runs, on Ethernet and (`infiniband*`) on InfiniBand. Figs.
 1, 2, 5 to 7, 9 and 10 are drawings.
 """
 

@@ -82,7 +82,7 @@ def draw_mismarking(results: Results, folder: Path) -> FigureFile:
 
 
 def mismarking(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
-    """P2's queue and marks, and below the rates; the caption of `what` says what f1's is."""
+    """P2's queue and marks, and below the rates; the caption of `what` names f1's rate."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)
@@ -113,7 +113,7 @@ def draw_several(results: Results, folder: Path) -> FigureFile:
 
 
 def several(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
-    """P2's queue, and below what it sends; the caption of `what` says what the paper has."""
+    """P2's queue, and below what it sends; the caption of `what` quotes the paper."""
     until = 5_000.0
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)

@@ -1,4 +1,4 @@
-"""Checks that hold for both kinds of flow control, and what they are made of."""
+"""Checks for both kinds of flow control, with their parts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""TCD's experiments on Ethernet, and where all are listed: which runs there are, and what is taken from each.
+"""TCD's experiments on Ethernet, and the list of all: their runs, and what is measured in each.
 
-Where the paper and the simulator that its authors released differ, both sets of rules and numbers are run: `paper` and
+If the paper and the simulator that its authors released differ, both sets of rules and numbers are run: `paper` and
 `code`.
 """
 
@@ -86,7 +86,7 @@ FABRIC: dict[str, Settings] = {
         "scheme.np": "periodic",
     },
 }
-"""What else differs, under DCQCN."""
+"""Further differences under DCQCN."""
 
 
 FLOWS_PER_MS = {"hadoop": 250 * 0.6 * 40e6 / (120_421 * 8), "websearch": 250 * 0.6 * 40e6 / (1_711_250 * 8)}
@@ -108,7 +108,7 @@ def dcqcn(which: str, tcd: bool, alpha: float | None = None) -> Settings:
 def timely(which: str, tcd: bool) -> Settings:
     """TIMELY with and without TCD: beta 0.8, and with TCD 1.6 and a rate that stays on UE (5.2.3).
 
-    Without TCD its ports have RED, whose CE marks it does not look at: plain TIMELY.
+    Without TCD its ports have RED, whose CE marks TIMELY does not read.
     """
     fabric = {key: value for key, value in FABRIC[which].items() if not key.startswith("scheme.")}
     return {

@@ -1,6 +1,6 @@
-"""What was measured for each of TCD's claims, and what follows.
+"""Findings for each of TCD's claims.
 
-A claim that two sets of rules touch is judged by the paper's; the other set's numbers stand beside it.
+The paper's rules decide a claim that two sets of rules touch; the other set's numbers stand beside it.
 """
 
 from __future__ import annotations
@@ -271,7 +271,7 @@ def settled(found: Fairness, low_ms: float, high_ms: float) -> Any:
 
 
 def jain(rates: Any) -> float:
-    """Jain's fairness index: 1 for equal rates, 1/n where one flow has all."""
+    """Jain's fairness index: 1 for equal rates, 1/n if one flow has all."""
     squares = float(np.sum(rates**2))
     return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares > 0 else float("nan")
 

@@ -1,4 +1,4 @@
-"""What was measured for the halves of TCD's claims that are on InfiniBand, and for its case study there."""
+"""Findings for the InfiniBand halves of TCD's claims, and for its case study on InfiniBand."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -194,7 +194,7 @@ def measure_victims(run: Run) -> Victims:
 
 @dataclass(frozen=True)
 class Chained:
-    """Packets of f0 and f2, which are nobody's fault, in the scenario of one congestion point."""
+    """Packets of f0 and f2, which cause no congestion, in the scenario of one congestion point."""
 
     marked_ce: int
     """Packets marked CE."""
@@ -221,7 +221,7 @@ class Fct:
     size_bytes: npt.NDArray[np.int64]
     """Size of each completed flow."""
     slowdown: Floats
-    """Completion at the receiver over the same alone as the authors reckon it: size over line rate, and propagation."""
+    """Completion at the receiver over the authors' time of the flow alone: size over line rate, and propagation."""
     pauses: int
     """PAUSE frames of all ports."""
     marked: tuple[int, int]
@@ -229,7 +229,7 @@ class Fct:
 
 
 def measure_fct(run: Run) -> Fct:
-    """Slowdowns at the receivers: without the way back of the last ACK, which nothing hinders."""
+    """Slowdowns at the receivers: without the way back of the last ACK over idle links."""
     flows = frame(run, "flows")
     done = flows.drop_nulls("fct_ps")
     links = done["path"].str.count_matches(">").to_numpy()

@@ -23,7 +23,7 @@ HATCHED = "Hatched: those with a mark from a port that was no congestion root at
 def marked_bars(
     axes: Any, places: Any, width: float, found: Sequence[Victims], colour: str, label: str, *, last: bool
 ) -> None:
-    """Bars of the share of victims marked CE, and in them that of those which were wrongly so by the ground truth."""
+    """Bars of the share of victims marked CE, with the share that is false by the ground truth hatched."""
     shares = [100 * each.marked_ce / each.flows for each in found]
     wrong = [100 * each.mismarked / each.flows for each in found]
     bars = axes.bar(places, shares, width, color=colour, label=label)

@@ -1,4 +1,4 @@
-"""What was measured of TCD's victims: flows that share a paused port with congested ones, and cross no root."""
+"""Findings for TCD's victims: flows that share a paused port with congested ones, and cross no root."""
 
 from __future__ import annotations
 
