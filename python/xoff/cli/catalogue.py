@@ -35,7 +35,9 @@ def workloads(name: Name = None, as_json: AsJson = False) -> None:
 
 
 def schema(
-    keys: Annotated[bool, typer.Option("--keys", help="Every key with type, default and meaning instead.")] = False,
+    keys: Annotated[
+        bool, typer.Option("--keys", help="Print every key with type, default and meaning instead.")
+    ] = False,
 ) -> None:
     """Print the JSON schema of a scenario, for editors and other programs.
 

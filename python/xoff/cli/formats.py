@@ -33,9 +33,11 @@ SchemeOption = Annotated[str, typer.Option("--scheme", metavar="NAME", help="Con
 
 @importer.command("ns3-hpcc")
 def import_ns3_hpcc(
-    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="Its configuration file.")],
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="The simulator's configuration file.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="SCENARIO", help="The scenario (TOML) to write.")],
-    clean: Annotated[bool, typer.Option("--clean", help="Without what imitates its rounding and order.")] = False,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Leave out what imitates that simulator's rounding and order.")
+    ] = False,
     force: Force = False,
 ) -> None:
     """Make a scenario of the input files of the ns-3 HPCC simulator.
@@ -55,7 +57,7 @@ def import_goal(
     scheme: SchemeOption = "dcqcn",
     ranks_per_host: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Ranks on each host.")] = 1,
     ignore_tags: Annotated[
-        bool, typer.Option("--ignore-tags", help="Match sends and receives by their order alone.")
+        bool, typer.Option("--ignore-tags", help="Ignore tags: match sends and receives by order only.")
     ] = False,
     force: Force = False,
 ) -> None:
@@ -118,10 +120,10 @@ def import_graphml(
     graph: Annotated[Path, typer.Argument(metavar="FILE", help="A graph in GraphML, as networkx writes it.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="NETWORK", help="The list of nodes and links to write.")],
     rate: Annotated[
-        str | None, typer.Option("--rate", metavar="RATE", help="Of edges without `rate_bps`, as in 100Gbps.")
+        str | None, typer.Option("--rate", metavar="RATE", help="Rate of edges without `rate_bps`, such as 100Gbps.")
     ] = None,
     delay: Annotated[
-        str | None, typer.Option("--delay", metavar="TIME", help="Of edges without `delay_ps`, as in 1us.")
+        str | None, typer.Option("--delay", metavar="TIME", help="Delay of edges without `delay_ps`, such as 1us.")
     ] = None,
     force: Force = False,
 ) -> None:
@@ -162,7 +164,9 @@ def export_graphml(
 def export_ns3_hpcc(
     run: Annotated[Path, typer.Argument(metavar="RUN", help="The folder of a run of an imported scenario.")],
     out: Annotated[Path, typer.Option("-o", "--out", metavar="FCT", help="The file of completion times to write.")],
-    pfc: Annotated[Path | None, typer.Option("--pfc", metavar="FILE", help="PAUSE and RESUME as well.")] = None,
+    pfc: Annotated[
+        Path | None, typer.Option("--pfc", metavar="FILE", help="Write PAUSE and RESUME frames to this file.")
+    ] = None,
     force: Annotated[bool, typer.Option("--force", help="Overwrite existing files.")] = False,
 ) -> None:
     """Write a run as fct.txt and pfc.txt of the ns-3 HPCC simulator.
@@ -181,8 +185,10 @@ def export_ns3_hpcc(
 
 @agreement.command("ns3-hpcc")
 def agreement_ns3_hpcc(
-    folders: Annotated[list[Path], typer.Argument(metavar="FOLDER...", help="Inputs with that simulator's results.")],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="Where the table and the figures go.")],
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders with the simulator's inputs and results.")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the table and the figures.")],
 ) -> None:
     """Run inputs of the ns-3 HPCC simulator and compare with its results, flow by flow.
 

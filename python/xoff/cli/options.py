@@ -33,13 +33,13 @@ SchemeFiles = Annotated[
 ]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 Workers = Annotated[
-    int | None, typer.Option("--workers", min=1, metavar="N", help="Processes; as many as there are cores.")
+    int | None, typer.Option("--workers", min=1, metavar="N", help="Number of processes; default: number of cores.")
 ]
 ClusterAddress = Annotated[
     str | None,
     typer.Option("--cluster", metavar="ADDRESS", help="A running Dask scheduler, such as tcp://10.0.0.1:8786."),
 ]
-Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other things.")]
+Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")]
 Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.")]
 
 

@@ -32,23 +32,29 @@ def run(
     out: OutFolder,
     sets: Settings = None,
     schemes: SchemeFiles = None,
-    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="In place of the scenario's seed.")] = None,
-    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads; the results do not depend on it.")] = "1",
+    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Seed, in place of the scenario's.")] = None,
+    threads: Annotated[
+        str, typer.Option(metavar="N|auto", help="Number of threads; the results do not depend on it.")
+    ] = "1",
     pcap: Annotated[
         list[str] | None,
         typer.Option(
             "--pcap",
             metavar="PORT",
-            help="The packets at this port in packets.pcapng, for Wireshark; several times, or switches, or all.",
+            help="Write packets at this port to packets.pcapng for Wireshark; repeatable; or: switches, all.",
         ),
     ] = None,
     snap_length: Annotated[
         int | None,
         typer.Option(
-            "--snap-length", min=64, max=262144, metavar="BYTES", help="Of each packet there, up to so much; all."
+            "--snap-length",
+            min=64,
+            max=262144,
+            metavar="BYTES",
+            help="Maximum bytes of each packet in the capture; default: all.",
         ),
     ] = None,
-    perfetto: Annotated[bool, typer.Option("--perfetto", help="A trace.perfetto for ui.perfetto.dev.")] = False,
+    perfetto: Annotated[bool, typer.Option("--perfetto", help="Write trace.perfetto for ui.perfetto.dev.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
     force: Force = False,
 ) -> None:
@@ -127,7 +133,7 @@ def report(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or one of a sweep.")],
     out: Annotated[
         Path | None,
-        typer.Option("-o", "--out", metavar="FILE", help="The page; report.html beside the runs."),
+        typer.Option("-o", "--out", metavar="FILE", help="The page; default: report.html beside the runs."),
     ] = None,
 ) -> None:
     """Write one self-contained HTML page with interactive plots, from one run, several side by side, or a sweep.
@@ -174,15 +180,15 @@ def explain(
 
 def bench(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these; a scenario file (*.toml) also is one.")
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these benchmarks, or scenario files (*.toml).")
     ] = None,
     sets: Settings = None,
-    large: Annotated[bool, typer.Option("--large", help="The fat-trees of 1,024 hosts as well.")] = False,
+    large: Annotated[bool, typer.Option("--large", help="Include the fat-trees of 1,024 hosts.")] = False,
     against: Annotated[
-        Path | None, typer.Option("--compare", metavar="FILE", help="Ratios to what --json printed earlier.")
+        Path | None, typer.Option("--compare", metavar="FILE", help="Print ratios to earlier output of --json.")
     ] = None,
     threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads of each run.")] = "1",
-    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario, in turn; medians are given.")] = 3,
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario, in turn; results are medians.")] = 3,
     as_json: AsJson = False,
 ) -> None:
     """Measure fixed scenarios, each run in a fresh process: packet-hops a second, events, memory.

@@ -37,7 +37,7 @@ def sweep(
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
 ) -> None:
-    """Make every run of a scenario's table `sweep`; given again, only those that are not there.
+    """Make every run of a scenario's table `sweep`; when repeated, only the missing ones.
 
     Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
     """
@@ -66,7 +66,7 @@ def tune(
     cluster: ClusterAddress = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
 ) -> None:
-    """Search for the values of a scenario's table `tune`; given again, it goes on where it was.
+    """Search for the values of a scenario's table `tune`; when repeated, it continues.
 
     Example: xoff tune scenarios/tune_dcqcn.toml -o out/tune
     """
@@ -103,7 +103,7 @@ def compare(
         typer.Option(
             "--schemes",
             metavar="A,B",
-            help="Only these; SCHEME+DETECTOR~THROTTLE/FLOW_CONTROL has others than its own.",
+            help="Only these; SCHEME+DETECTOR~THROTTLE/FLOW_CONTROL replaces a scheme's own.",
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
