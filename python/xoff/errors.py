@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 from xoff import _xoff
 
@@ -30,7 +31,7 @@ if not all(hasattr(_xoff, name) for name in _NATIVE):
 RunError = _xoff.RunError
 ScenarioError = _xoff.ScenarioError
 
-__all__ = ["RunError", "ScenarioError", "UserError", "nearest"]
+__all__ = ["RunError", "ScenarioError", "UserError", "nearest", "nearest_file"]
 
 
 class UserError(ValueError):
@@ -41,3 +42,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def nearest_file(file: Path) -> str:
+    """A hint ", did you mean ...?" naming the file beside `file` with the closest name, or nothing."""
+    try:
+        return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
+    except OSError:
+        return ""

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 
-from xoff.errors import UserError, nearest
+from xoff.errors import UserError, nearest_file
 
 _REAL = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?|[0-9]+\.")
 
@@ -75,7 +75,7 @@ def read_text(file: Path, what: str) -> str:
             raise UserError(f"{name}: is a device or a pipe; expected a {what}")
         raw = file.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{name}: no such {what}{_sibling(file)}") from None
+        raise UserError(f"{name}: no such {what}{nearest_file(file)}") from None
     except IsADirectoryError:
         raise UserError(f"{name}: is a folder; expected a {what}") from None
     except (OSError, ValueError) as error:
@@ -90,10 +90,3 @@ def read_text(file: Path, what: str) -> str:
     if "\0" in text:
         raise UserError(f"{name}: not a text file (it holds a NUL byte); expected a {what}")
     return text
-
-
-def _sibling(file: Path) -> str:
-    try:
-        return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
-    except OSError:
-        return ""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import textwrap
 from collections.abc import Iterable
+
+from xoff.runs.toml import toml
 
 WIDTH = 100
 
@@ -32,11 +33,11 @@ class Lines:
 
     def put(self, key: str, value: bool | float | str, source: str = "") -> None:
         """A key with its value, and a comment that names the source."""
-        self.raw(f"{key} = {literal(value)}" + (f"  # {source}" if source else ""))
+        self.raw(f"{key} = {toml(value)}" + (f"  # {source}" if source else ""))
 
     def names(self, key: str, names: Iterable[str]) -> None:
         """A list of names."""
-        text = f"{key} = [{', '.join(map(literal, names))}]"
+        text = f"{key} = [{', '.join(map(toml, names))}]"
         if len(text) > WIDTH:
             body = textwrap.fill(text[len(key) + 4 : -1], WIDTH, initial_indent="    ", subsequent_indent="    ")
             text = f"{key} = [\n{body},\n]"
@@ -47,16 +48,6 @@ class Lines:
         return "\n".join(self._lines) + "\n"
 
 
-def literal(value: bool | float | str) -> str:
-    """A value as TOML."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, str):
-        # A JSON string without surrogate escapes is a TOML basic string, except for DEL.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    return repr(value)
-
-
 def inline(pairs: dict[str, str]) -> str:
     """A table on one line."""
-    return "{ " + ", ".join(f"{key} = {literal(value)}" for key, value in pairs.items()) + " }"
+    return "{ " + ", ".join(f"{key} = {toml(value)}" for key, value in pairs.items()) + " }"

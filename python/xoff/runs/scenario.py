@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff import _xoff
-from xoff.errors import UserError, nearest
+from xoff.errors import UserError, nearest_file
+from xoff.runs.toml import toml
 
 if TYPE_CHECKING:
     from xoff._xoff import Prepared
@@ -91,7 +92,7 @@ def read(
             raise UserError(f"{file}: is a device or a pipe; expected a scenario file (TOML)")
         raw = file.read_bytes()
     except FileNotFoundError:
-        raise UserError(f"{file}: no such scenario file{_sibling(file)}") from None
+        raise UserError(f"{file}: no such scenario file{nearest_file(file)}") from None
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise
@@ -125,38 +126,4 @@ def overrides_of(settings: Iterable[str]) -> list[Override]:
 
 def overrides_from(sets: Mapping[str, object] | None) -> list[Override]:
     """Overrides from Python values: strings stay as they are, the rest is written as TOML."""
-    return [(key, _toml(value)) for key, value in (sets or {}).items()]
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, str):
-        return value
-    if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{_quote(str(k))} = {_inner(v)}" for k, v in value.items()) + "}"
-    return _inner(value)
-
-
-def _inner(value: object) -> str:
-    if isinstance(value, str):
-        return _quote(value)
-    if isinstance(value, Mapping):
-        return _toml(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_inner(item) for item in value) + "]"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return repr(value)
-    raise UserError(f"a setting cannot be {value!r}: expected text, a number, true, false, a list or a dict")
-
-
-def _quote(text: str) -> str:
-    # A JSON string without surrogate escapes is a TOML basic string.
-    return json.dumps(text, ensure_ascii=False)
-
-
-def _sibling(file: Path) -> str:
-    try:
-        return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
-    except OSError:
-        return ""
+    return [(key, value if isinstance(value, str) else toml(value)) for key, value in (sets or {}).items()]

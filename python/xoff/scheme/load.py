@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from xoff.errors import UserError, nearest
+from xoff.errors import UserError, nearest, nearest_file
 from xoff.scheme.base import Scheme
 from xoff.scheme.describe import Described, describe
 
@@ -110,7 +110,7 @@ def read_spec(spec: str) -> SchemeFile:
             raise UserError(f"--scheme {spec}: {file} is a device or a pipe; expected a Python file")
         text = file.read_bytes().decode("utf-8-sig")
     except FileNotFoundError:
-        raise UserError(f"--scheme {spec}: no such file {file}{_sibling(file)}") from None
+        raise UserError(f"--scheme {spec}: no such file {file}{nearest_file(file)}") from None
     except OSError as error:
         raise UserError(f"--scheme {spec}: {file} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError as error:
@@ -149,10 +149,3 @@ def selected(
     """The overrides, with the only scheme that is given as `scheme.name`, unless they set it."""
     chosen = [("scheme.name", schemes[0].name)] if len(schemes) == 1 else []
     return [*chosen, *overrides]
-
-
-def _sibling(file: Path) -> str:
-    try:
-        return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
-    except OSError:
-        return ""
