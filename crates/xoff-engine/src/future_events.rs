@@ -173,7 +173,7 @@ impl FutureEvents {
         }
         let end =
             limit.min(begin.saturating_add(all.lookahead)).min(all.next_common().saturating_add(Time(1)));
-        all.entities.begin_window(end);
+        all.entities.begin_window(begin, end);
         Some(end)
     }
 

@@ -47,6 +47,21 @@ impl WindowEvents {
         }
     }
 
+    /// Adds an event's rank without its place, before [`Self::sort`].
+    #[inline]
+    pub fn add(&mut self, rank: u128) {
+        self.others.push(rank);
+    }
+
+    /// Puts the events that [`Self::add`] has added to an empty list in order.
+    #[inline]
+    pub fn sort(&mut self) {
+        if self.others.len() > 1 {
+            self.others.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        self.first = self.others.pop().unwrap_or(NONE);
+    }
+
     #[inline(never)]
     fn insert_other(&mut self, rank: u128) {
         let later = rank.max(self.first);

@@ -72,8 +72,13 @@ pub struct EntityQueues {
     slot_of: Vec<u32>,
     /// By entity: the index of its first group; the last element is the number of groups.
     first_group: Vec<u32>,
-    /// By entity: its own events beyond the window in which they were scheduled.
+    /// By entity: the ranks of its own events soon after the window in which they were scheduled, in no order. To look at
+    /// all of them in each window is cheaper than to keep them in a heap.
+    soon: Vec<Vec<u128>>,
+    /// By entity: its own events from `soon_limit` of that window on.
     later: Vec<BinaryHeap<Reverse<Event>>>,
+    /// The current window's end and two lengths of it.
+    soon_limit: Time,
     /// The end of the current window.
     limit: Time,
     /// The end of the current window, but no later than the heads of FIFOs distinguish times.
@@ -117,7 +122,9 @@ impl EntityQueues {
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
             first_group,
+            soon: vec![Vec::new(); entities],
             later: (0..entities).map(|_| BinaryHeap::new()).collect(),
+            soon_limit: Time::ZERO,
             limit: Time::ZERO,
             near_limit: Time::ZERO,
             next_block: 0,
@@ -171,7 +178,11 @@ impl EntityQueues {
             event.time >= self.limit || self.entity == NO_ENTITY,
             "no entity changes another entity's past"
         );
-        self.later[entity as usize].push(Reverse(event));
+        if event.time < self.soon_limit {
+            self.soon[entity as usize].push(event.rank());
+        } else {
+            self.later[entity as usize].push(Reverse(event));
+        }
         self.expect(entity, event.time);
     }
 
@@ -189,9 +200,10 @@ impl EntityQueues {
         self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
-    /// Begins a window that holds the events before `limit`.
-    pub fn begin_window(&mut self, limit: Time) {
+    /// Begins a window that holds the events before `limit`, the first of which comes at `begin`.
+    pub fn begin_window(&mut self, begin: Time, limit: Time) {
         self.limit = limit;
+        self.soon_limit = limit.saturating_add(limit.saturating_sub(begin) * 2);
         self.near_limit = limit.min(Time(FAR));
         (self.next_block, self.waiting) = (0, 0);
     }
@@ -228,8 +240,20 @@ impl EntityQueues {
                 break;
             }
             later.pop();
-            self.own.insert(event);
+            self.own.add(event.rank());
         }
+        let soon = &mut self.soon[entity];
+        if !soon.is_empty() {
+            let (own, limit) = (&mut self.own, u128::from(self.limit.0) << 64);
+            soon.retain(|&rank| {
+                let later = rank >= limit;
+                if !later {
+                    own.add(rank);
+                }
+                later
+            });
+        }
+        self.own.sort();
         // `close` sets this time anew once the entity has no more events in this window.
         self.next[entity] = Time::NEVER;
     }
@@ -267,8 +291,9 @@ impl EntityQueues {
     #[inline]
     fn close(&mut self, arrival: Time) -> Next {
         let entity = self.entity as usize;
-        let own = self.later[entity].peek().map_or(Time::NEVER, |Reverse(event)| event.time);
-        self.next[entity] = arrival.min(own);
+        let later = self.later[entity].peek().map_or(Time::NEVER, |Reverse(event)| event.time);
+        let soon = self.soon[entity].iter().min().map_or(Time::NEVER, |rank| Time((rank >> 64) as u64));
+        self.next[entity] = arrival.min(later).min(soon);
         self.entity = NO_ENTITY;
         Next::Nothing
     }

@@ -58,7 +58,7 @@ fn take(queues: &mut EntityQueues, links: &mut Following) -> Option<(u64, u32, u
 
 /// All events before `limit` in one window, as entity, time, key and argument.
 fn window(queues: &mut EntityQueues, links: &mut Following, limit: u64) -> Vec<(u32, u64, u32, u32)> {
-    queues.begin_window(Time(limit));
+    queues.begin_window(queues.earliest(), Time(limit));
     let mut all = Vec::new();
     while let Some(entity) = queues.open_next() {
         while let Some((time, key, arg)) = take(queues, links) {
@@ -139,7 +139,7 @@ proptest! {
             let begin = queues.earliest();
             prop_assert_eq!(Some(begin.0), model.iter().filter_map(|m| m.first()).map(|e| e.0).min());
             let limit = begin + Time(1_000);
-            queues.begin_window(limit);
+            queues.begin_window(queues.earliest(), limit);
             while let Some(entity) = queues.open_next() {
                 while let Some(now) = take(&mut queues, &mut links) {
                     prop_assert_eq!(Some(now), model[entity as usize].pop_first());

@@ -180,7 +180,7 @@ impl<N: NicScheduler> Hosts<N> {
         let port = &mut links.ports[port_id as usize];
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes + size);
         let first = port.is_idle(ctx.now) && port.backlog == 0 && port.paused & 1 << class == 0;
-        let plain = !links.wire_hooks && !ctx.probes.on_wire && self.throttles.is_none();
+        let plain = !links.wire_hooks && self.throttles.is_none();
         if first && plain && (class < DATA || !C::HAS_CREDITS) {
             // Sends a packet before which nothing waits.
             N::before_own_packet(self, ctx, links, nic);

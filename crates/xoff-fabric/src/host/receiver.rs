@@ -110,24 +110,26 @@ impl<N: NicScheduler> Hosts<N> {
         receiver.marks.count(packet.mark);
         let verdict = receiver.reception.on_data(&packet, &ctx.net, ctx.now);
         let last = packet.flags & LAST != 0;
-        let mut answer = None;
-        match verdict {
+        let (taken, answer) = match verdict {
             Verdict::Taken { in_order } => {
                 receiver.unacked += 1;
                 receiver.mark = receiver.mark.max(packet.mark);
-                if last || !in_order || receiver.unacked >= ctx.net.settings.host.ack_every {
-                    answer = Some(Kind::Ack);
-                }
-                self.data_taken(ctx, connection, nic, &packet);
+                let now = last || !in_order || receiver.unacked >= ctx.net.settings.host.ack_every;
+                (true, now.then_some(Kind::Ack))
             }
             Verdict::Kept => {
                 receiver.mark = receiver.mark.max(packet.mark);
-                answer = Some(Kind::Nack);
-                self.data_taken(ctx, connection, nic, &packet);
+                (true, Some(Kind::Nack))
             }
-            Verdict::Again => answer = Some(Kind::Ack), // its ACK may have been lost
-            Verdict::Gap => answer = Some(Kind::Nack),
-            Verdict::Refused => {}
+            Verdict::Again => (false, Some(Kind::Ack)), // its ACK may have been lost
+            Verdict::Gap => (false, Some(Kind::Nack)),
+            Verdict::Refused => (false, None),
+        };
+        if taken {
+            ctx.counters.delivered_bytes += u64::from(packet.payload);
+            if receiver.reception.bounds_messages(last) {
+                self.count_messages(ctx, connection, nic, &packet);
+            }
         }
         if let Some(cnp) = cnp {
             self.send_cnp(ctx, links, packet.flow, nic, &cnp);
@@ -138,10 +140,8 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Counts a data packet that was taken, the messages that begin and those that are complete with it.
-    #[inline(always)] // on the way of every packet
-    fn data_taken(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
-        ctx.counters.delivered_bytes += u64::from(packet.payload);
+    /// Counts the messages that begin and those that are complete with a data packet that was taken.
+    fn count_messages(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
         let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
         let begun = receiver.reception.begun();
         if begun > 0 {
@@ -149,10 +149,8 @@ impl<N: NicScheduler> Hosts<N> {
             counts.open_in += u32::from(receiver.open == 0);
             receiver.open += begun;
         }
-        if receiver.reception.may_complete(packet.flags & LAST != 0) {
-            for flow in receiver.reception.complete(packet) {
-                self.message_complete(ctx, connection, nic, flow);
-            }
+        for flow in receiver.reception.complete(packet) {
+            self.message_complete(ctx, connection, nic, flow);
         }
     }
 

@@ -112,7 +112,7 @@ impl<C: LinkControl> Links<C> {
             strict: net.settings.switch.scheduling == Scheduling::Strict,
             ready_events,
             tells_credits: net.settings.throttle.is_some(),
-            wire_hooks: ready_events || cut_through.is_some() || !arbiters.is_empty(),
+            wire_hooks: ready_events || (cut_through.is_some() && !C::HAS_CREDITS) || !arbiters.is_empty(),
             arbiters,
             cut_through,
         }

@@ -22,11 +22,14 @@ impl<C: LinkControl> Links<C> {
         let port = &mut self.ports[port_id as usize];
         debug_assert_eq!(port.paused & (1 << class), 0, "nothing of a paused class is sent");
         let (mut arrival, place) = (port.start(ctx.now, size), port.arrivals);
-        if C::HAS_CREDITS && class >= DATA {
-            let queue = self.queue_id(port_id, class);
-            C::on_sent(self, ctx, queue, size);
+        if C::HAS_CREDITS {
+            if class >= DATA {
+                let queue = self.queue_id(port_id, class);
+                C::on_sent(self, ctx, queue, size);
+            }
+            arrival = arrival - self.cut_through_lead(ctx, port_id, id);
         }
-        if self.wire_hooks | ctx.probes.on_wire {
+        if self.wire_hooks {
             arrival = self.run_wire_hooks(ctx, port_id, id, arrival);
         }
         self.schedule_arrival(ctx, port_id, arrival, place, id);
@@ -41,6 +44,19 @@ impl<C: LinkControl> Links<C> {
         ctx.events.arrive(&mut ctx.packets, place, arrival, id);
     }
 
+    /// How long before its last bit a packet that has just begun on a wire counts as arrived.
+    #[inline(always)] // on the way of every packet, with credits
+    fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId) -> Time {
+        let packet = &ctx.packets[id];
+        let Some(cut_through) = &self.cut_through else { return Time::ZERO };
+        if packet.class == MAC_CONTROL {
+            return Time::ZERO;
+        }
+        let (port, size) = (&self.ports[port_id as usize], u64::from(packet.size));
+        let next = || ctx.net.next_rate(packet);
+        cut_through.ahead(port_id, size, port.rate, port.serialization(size), next)
+    }
+
     /// Does what else a packet on the wire needs; says when the packet arrives that would at `arrival`.
     #[inline(never)]
     fn run_wire_hooks(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, mut arrival: Time) -> Time {
@@ -49,12 +65,8 @@ impl<C: LinkControl> Links<C> {
         if !self.arbiters.is_empty() && class >= DATA {
             self.arbiters[port_id as usize].sent(class, size);
         }
-        if class != MAC_CONTROL
-            && let Some(cut_through) = &self.cut_through
-        {
-            let port = &self.ports[port_id as usize];
-            let next = || ctx.net.next_rate(packet);
-            arrival = arrival - cut_through.ahead(port_id, size, port.rate, port.serialization(size), next);
+        if !C::HAS_CREDITS {
+            arrival = arrival - self.cut_through_lead(ctx, port_id, id);
         }
         if ctx.probes.on_wire {
             let stopped = self.stopped_for(ctx.now, port_id, class);

@@ -137,8 +137,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         };
         packets.ways = recording.breakdown.then(Box::default);
         let events = future_events(net, &owned);
-        let links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
+        let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
+        links.wire_hooks |= probes.on_wire;
         let switches = Switches::new(net, marking, &probes, &links, owned);
         let outboxes = (0..cut.parts()).map(|_| packets.transit()).collect();
         let mut partition = Partition {
@@ -221,6 +222,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn add_probe(&mut self, probe: Box<dyn Probe>) {
         self.ctx.probes.add(probe);
+        self.links.wire_hooks |= self.ctx.probes.on_wire;
         self.switches.on_probe_added(&self.ctx.probes);
     }
 

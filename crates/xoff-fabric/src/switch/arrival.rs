@@ -31,21 +31,27 @@ impl Switches {
             return self.link_frame_arrival(ctx, links, ingress, id);
         }
         packet.ingress = ingress;
-        let egress = if packet.position & BY_HOP == 0 {
-            packet.position += 1;
-            ctx.net.paths[packet.position as usize - 1]
+        let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
+        let position = packet.position;
+        packet.position = position.wrapping_add(1);
+        let egress = if position & BY_HOP == 0 {
+            ctx.net.paths[position as usize]
         } else {
+            packet.position = position;
             self.next_hop(ctx, links, node, id)
         };
-        let packet = &mut ctx.packets[id];
-        let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
         // Control and data interleave unpredictably: defer this branch.
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
         let port = &links.ports[egress as usize];
         let buffer = &self.accounting.buffers[queue.index()];
         let memory = &self.accounting.memories[node as usize];
         // Control is not charged: near a threshold it goes the longer way for nothing.
-        if self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size) {
+        let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
+        if C::HAS_CREDITS {
+            if passes && class >= DATA && self.pass_by_credits(ctx, links, queue, egress, id, class, size) {
+                return;
+            }
+        } else if passes {
             return if self.dequeue_hooks {
                 self.pass_with_hooks(ctx, links, egress, id, class)
             } else {
@@ -53,7 +59,7 @@ impl Switches {
             };
         }
         if class >= DATA {
-            packet.flags |= CHARGED;
+            ctx.packets[id].flags |= CHARGED;
             if let Err(overflow) = C::admit(links, ctx, &mut self.accounting, queue, size) {
                 return self.no_room(ctx, links, ingress, id, overflow);
             }
@@ -85,6 +91,32 @@ impl Switches {
         }
         let (arrival, place) = (port.start(ctx.now, size), port.arrivals);
         links.schedule_arrival(ctx, egress, arrival, place, id);
+    }
+
+    /// A packet of a data class goes straight through if its neighbour has credits for it; says whether it does.
+    #[inline(always)] // on the way of most packets
+    #[allow(clippy::too_many_arguments)] // where from, where to, and what
+    fn pass_by_credits<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        queue: QueueId,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+        size: u64,
+    ) -> bool {
+        let leaving = self.size_when_leaving(ctx, id, size);
+        let egress_queue = links.queue_id(egress, class);
+        if !C::passes(links, queue, egress_queue, size, leaving) {
+            return false;
+        }
+        if self.watched && ctx.packets[id].kind == Kind::Data {
+            self.on_enqueue(ctx, links, egress, id, class, size);
+        }
+        self.depart(ctx, links, egress, id, class);
+        C::on_left(links, ctx, egress, queue, size);
+        true
     }
 
     /// A packet goes straight through and needs more than telemetry on data.

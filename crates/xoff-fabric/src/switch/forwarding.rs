@@ -140,8 +140,14 @@ impl Switches {
         self.may_leave(ctx, links, egress, class, id, size)
     }
 
-    /// Whether a packet has the credits that it needs; if not, its class is stopped. An ACK that takes telemetry up leaves
-    /// with more bytes than it waits with.
+    /// The bytes with which a packet leaves that waits with `size`: an ACK that takes telemetry up grows.
+    #[inline(always)] // on the way of every packet, with credits
+    pub(super) fn size_when_leaving(&self, ctx: &Ctx, id: PacketId, size: u64) -> u64 {
+        let grows = self.int == IntPath::Ack && ctx.packets[id].kind == Kind::Ack;
+        if grows { size + ctx.net.wire.ack_growth } else { size }
+    }
+
+    /// Whether a packet has the credits that it needs; if not, its class is stopped.
     #[inline(always)] // on the way of every packet
     fn may_leave<C: LinkControl>(
         &mut self,
@@ -155,10 +161,8 @@ impl Switches {
         if !C::HAS_CREDITS || class < DATA {
             return true;
         }
-        let grows = self.int == IntPath::Ack && ctx.packets[id].kind == Kind::Ack;
-        let growth = if grows { ctx.net.wire.ack_growth } else { 0 };
-        let queue = links.queue_id(egress, class);
-        let may_send = C::may_send(links, ctx, queue, size + growth);
+        let (queue, leaving) = (links.queue_id(egress, class), self.size_when_leaving(ctx, id, size));
+        let may_send = C::may_send(links, ctx, queue, leaving);
         if !may_send {
             self.settle(ctx, links);
         }

@@ -81,13 +81,9 @@ impl Switches {
             int_table: Vec::new(),
             int: net.signals.int,
             ties: next_hop::ties(net),
-            fast_path: !C::HAS_CREDITS && switch_points.is_none(),
+            fast_path: switch_points.is_none(),
             watched,
-            dequeue_hooks: watched
-                || links.wire_hooks
-                || probes.on_wire
-                || net.signals.int == IntPath::Ack
-                || hooks.marks_acks,
+            dequeue_hooks: watched || links.wire_hooks || net.signals.int == IntPath::Ack || hooks.marks_acks,
             hooks,
             switch_points,
         }

@@ -16,7 +16,7 @@ use xoff_engine::Time;
 
 use crate::ids::FlowId;
 use crate::network::Network;
-use crate::packet::Packet;
+use crate::packet::{LAST, Packet};
 use crate::settings::Transport;
 use arrivals::Arrivals;
 use go_back_n::GoBackN;
@@ -92,16 +92,17 @@ impl Reception {
     /// Which messages are complete with a packet that was taken.
     pub fn complete(&mut self, packet: &Packet) -> Vec<FlowId> {
         match self {
-            Reception::GoBackN(_) => vec![packet.flow],
+            Reception::GoBackN(_) if packet.flags & LAST != 0 => vec![packet.flow],
+            Reception::GoBackN(_) => Vec::new(),
             Reception::SelectiveRepeat(arrivals) | Reception::Unordered(arrivals) => arrivals.take_complete(),
         }
     }
 
-    /// Whether a message may be complete with a packet that was taken.
+    /// Whether a message may begin or be complete with a packet that was taken, given whether it is its message's `last`.
     #[inline(always)] // on the way of every packet
-    pub fn may_complete(&self, last: bool) -> bool {
+    pub fn bounds_messages(&self, last: bool) -> bool {
         match self {
-            Reception::GoBackN(_) => last,
+            Reception::GoBackN(reception) => last | reception.begins,
             Reception::SelectiveRepeat(_) | Reception::Unordered(_) => true,
         }
     }

@@ -49,6 +49,17 @@ impl Credits {
         enough
     }
 
+    /// Whether an egress queue has the credits of a packet that leaves with `leaving` bytes; if so, the packet, which came
+    /// in by an ingress queue with `size` bytes, takes its place there.
+    #[inline(always)] // on the way of every packet
+    pub fn passes(&mut self, queue: QueueId, egress: QueueId, size: u64, leaving: u64) -> bool {
+        let enough = self.unit.credits(leaving) <= self.sending[egress.index()].available();
+        if enough {
+            self.receive(queue, size);
+        }
+        enough
+    }
+
     /// A packet of `size` bytes goes from an egress queue.
     #[inline(always)] // on the way of every packet
     pub fn spend(&mut self, queue: QueueId, size: u64) {

@@ -52,6 +52,11 @@ impl LinkControl for LinkCredit {
     }
 
     #[inline(always)]
+    fn passes(links: &mut Links<Self>, queue: QueueId, egress: QueueId, size: u64, leaving: u64) -> bool {
+        links.control.credits.passes(queue, egress, size, leaving)
+    }
+
+    #[inline(always)]
     fn admit(
         links: &mut Links<Self>,
         _: &mut Ctx,

@@ -38,6 +38,19 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// Schedules the first events of `ports`, which are the partition's own.
     fn begin(_links: &mut Links<Self>, _ctx: &mut Ctx, _ports: &[PortId]) {}
 
+    /// Whether a packet of `size` bytes that has arrived by an ingress `queue` may go on by the `egress` queue at once, with
+    /// `leaving` bytes; if so, it is counted in, and [`LinkControl::on_left`] counts it out. Only if
+    /// [`LinkControl::HAS_CREDITS`].
+    fn passes(
+        _links: &mut Links<Self>,
+        _queue: QueueId,
+        _egress: QueueId,
+        _size: u64,
+        _leaving: u64,
+    ) -> bool {
+        true
+    }
+
     /// Charges a packet of `size` bytes that has arrived at a switch to its ingress `queue`.
     ///
     /// # Errors
