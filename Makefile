@@ -51,7 +51,7 @@ test-python: .venv/installed-for-tests browser tshark
 	$(BIN)/pytest -n auto --dist loadfile
 
 docs: .venv/installed
-	$(BIN)/python -m xoff.docs docs/reference
+	$(BIN)/python -m xoff.cli.reference docs/reference
 
 figures: $(PAPERS:%=out/papers/%/index.html)
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from xoff import bench
+from xoff.runs import bench
 
 ROOT = Path(__file__).parent.parent
 BEGIN, END = "<!-- measured -->\n", "<!-- end -->\n"

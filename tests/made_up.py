@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from xoff.results import Run
+from xoff.runs.results import Run
 
 RATES = ("sent_bps", "goodput_bps", "rate_bps")
 

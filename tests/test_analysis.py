@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from made_up import made_up_run
-from xoff import analysis
+from xoff.analysis import tables as analysis
 
 values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=400)
 
@@ -50,7 +50,7 @@ def test_rates_over_time_are_means_over_whole_intervals() -> None:
     one_each, _ = analysis.flow_rates(run)
     assert [series.time_ps.tolist() for series in one_each] == [[100, 200, 250], [200]]
     assert [series.value.tolist() for series in one_each] == [pytest.approx([4e9, 8e9, 6e9]), pytest.approx([3e9])]
-    (total,), _ = analysis.flow_rates(run, most=1)
+    (total,), _ = analysis.flow_rates(run, max_flows=1)
     assert total.time_ps.tolist() == [100, 200, 250]
     assert total.value.tolist() == pytest.approx([4e9, 11e9, 6e9])
     # What the scheme allowed is no mean.
@@ -136,10 +136,10 @@ def test_the_busiest_ports_come_first_and_idle_ones_not_at_all() -> None:
 def test_many_flows_are_shown_as_their_sum() -> None:
     rates = [(time, 100, flow, 1e9) for time in (100, 200) for flow in range(3)]
     run = made_up_run([1000] * 3, [1.0] * 3, rates=rates)
-    one_each, count = analysis.flow_rates(run, most=3)
+    one_each, count = analysis.flow_rates(run, max_flows=3)
     assert ([series.name for series in one_each], count) == (
         ["0: host0->host0", "1: host1->host1", "2: host2->host2"],
         3,
     )
-    (total,), _ = analysis.flow_rates(run, most=2)
+    (total,), _ = analysis.flow_rates(run, max_flows=2)
     assert total.value.tolist() == [3e9, 3e9]

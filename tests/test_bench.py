@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from conftest import ROOT, Command
-from xoff import bench
 from xoff.errors import RunError, UserError
-from xoff.own_scheme.load import SchemeFile
-from xoff.scenario import Scenario
+from xoff.runs import bench
+from xoff.runs.scenario import Scenario
+from xoff.scheme.load import SchemeFile
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,7 @@ def test_a_setting_becomes_part_of_the_name() -> None:
         (["startup", "--repeat", "0"], "repeat"),
         (["startup", "--compare", "missing.json"], "missing.json: no such file"),
         (["startup", "--compare", "."], "cannot be read"),
-        (["startup", "--compare", "text.json"], "it is no JSON"),
+        (["startup", "--compare", "text.json"], "it is not JSON"),
         (["startup", "--compare", "other.json"], "expected a list of results"),
         (["startup", "--compare", "empty.json"], "expected a list of results"),
     ],

@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 from made_up import made_up_run
-from xoff import blocking
-from xoff.analysis import hol_blocked, summarize
-from xoff.results import Run
+from xoff.analysis import blocking
+from xoff.analysis.tables import hol_blocked, summarize
+from xoff.runs.results import Run
 
 Span = tuple[str, int, int]
 

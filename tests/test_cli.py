@@ -16,7 +16,8 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
-from xoff import cli, running
+from xoff.cli import app as cli
+from xoff.runs import execution as running
 
 if TYPE_CHECKING:
     from xoff._xoff import RunOutput
@@ -221,7 +222,7 @@ def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command
     before = (tmp_path / "out" / "manifest.json").read_bytes()
     done = command("report", "out", "-o", "out/manifest.json")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "no page that xoff report wrote" in done.stderr
+    assert "not a page that xoff report wrote" in done.stderr
     assert (tmp_path / "out" / "manifest.json").read_bytes() == before
     assert [command("report", "out").returncode for _ in range(2)] == [0, 0]
     (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")
@@ -273,7 +274,7 @@ def test_an_older_native_module_is_one_line() -> None:
 
 def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
     script = (
-        "import sys; from xoff.cli import main; main(['check', sys.argv[1]]); "
+        "import sys; from xoff.cli.app import main; main(['check', sys.argv[1]]); "
         "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'scipy'} & set(sys.modules); "
         "sys.exit(str(heavy) if heavy else 0)"
     )
@@ -283,7 +284,7 @@ def test_starting_loads_no_table_or_plot_library(small: Path) -> None:
 
 def test_a_run_loads_no_table_library_and_no_bar(small: Path, tmp_path: Path) -> None:
     script = (
-        "import sys; from xoff.cli import main; main(['run', sys.argv[1], '-o', sys.argv[2]]); "
+        "import sys; from xoff.cli.app import main; main(['run', sys.argv[1], '-o', sys.argv[2]]); "
         "heavy = {'pyarrow', 'polars', 'plotly', 'matplotlib', 'numpy', 'rich.progress'} & set(sys.modules); "
         "sys.exit(str(heavy) if heavy else 0)"
     )

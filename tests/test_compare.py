@@ -12,12 +12,12 @@ import pytest
 
 from conftest import Command
 from made_up import made_up_run
-from xoff.catalogue import catalogue
-from xoff.compare import compare, measures, table
-from xoff.compare.entrants import field
-from xoff.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
-from xoff.compare.table import Row, best, shown
 from xoff.errors import UserError
+from xoff.runs.catalogue import catalogue
+from xoff.studies.compare import compare, measures, table
+from xoff.studies.compare.contenders import field
+from xoff.studies.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
+from xoff.studies.compare.table import Row, best, shown
 
 FILES = [each.file for each in EXPERIMENTS]
 
@@ -35,7 +35,7 @@ TINY = Scale(
 
 def test_the_field_comes_from_the_catalogue() -> None:
     found = field(None, FILES)
-    names = [entrant.name for entrant in found.entrants]
+    names = [contender.name for contender in found.contenders]
     schemes = [each["name"] for each in catalogue()["schemes"]]
     assert set(schemes) <= {*names, *found.absent}
     # DCQCN's own detector is RED; each other one is tried with it.
@@ -46,15 +46,15 @@ def test_the_field_comes_from_the_catalogue() -> None:
 
 def test_some_schemes_can_be_named_with_detectors() -> None:
     found = field("hpcc, dcqcn+red", FILES)
-    assert [entrant.sets for entrant in found.entrants] == [
+    assert [contender.sets for contender in found.contenders] == [
         {"scheme.name": "hpcc"},
         {"scheme.name": "dcqcn", "detector.name": "red"},
     ]
 
 
-def test_entrants_cross_schemes_with_flow_control_and_throttles() -> None:
+def test_contenders_cross_schemes_with_flow_control_and_throttles() -> None:
     found = field("hpcc/cbfc, ib_cc+tcd/cbfc, none~pft/credit, none~pft/pfc", FILES)
-    assert [entrant.sets for entrant in found.entrants] == [
+    assert [contender.sets for contender in found.contenders] == [
         {"scheme.name": "hpcc", "flow_control": {"name": "cbfc"}},
         {"scheme.name": "ib_cc", "detector.name": "tcd", "flow_control": {"name": "cbfc"}},
         {"scheme.name": "none", "throttle.name": "pft", "flow_control": {"name": "credit"}},
@@ -67,7 +67,7 @@ def test_entrants_cross_schemes_with_flow_control_and_throttles() -> None:
     [
         ("none~pfc", "no throttle `pfc`; did you mean `pft`?"),
         ("none/cbcf", "none/cbcf cannot take part: dumbbell: .* did you mean `cbfc`"),
-        ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is no SCHEME, .*; expected parts in this order"),
+        ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is not SCHEME, .*; expected parts in this order"),
         ("hpc", "no scheme `hpc`; did you mean `hpcc`?"),
         ("dcqcn+rde", "no detector `rde`; did you mean `red`?"),
         ("hpcc,hpcc", "hpcc twice: expected each once"),

@@ -15,8 +15,9 @@ import pytest
 import xoff
 from conftest import SMALL
 from made_up import made_up_run
-from xoff import blocking
-from xoff.congestion.changes import (
+from xoff.analysis import blocking
+from xoff.report.plots.style import labelled
+from xoff.report.tree.changes import (
     IDLE,
     PAUSED,
     ROOT,
@@ -28,14 +29,13 @@ from xoff.congestion.changes import (
     ports_by_state,
     spans,
 )
-from xoff.congestion.data import Limits, tree_data
-from xoff.congestion.drawing import draw
-from xoff.congestion.flows import Hop, tracks
-from xoff.congestion.network import Network, network_of
-from xoff.congestion.section import tree_section
-from xoff.congestion.settings import advice
-from xoff.plots.style import labelled
-from xoff.results import Run
+from xoff.report.tree.data import Limits, tree_data
+from xoff.report.tree.drawing import draw
+from xoff.report.tree.flows import Hop, tracks
+from xoff.report.tree.network import Network, network_of
+from xoff.report.tree.section import tree_section
+from xoff.report.tree.settings import advice
+from xoff.runs.results import Run
 
 Rows = Sequence[tuple[Any, ...]]
 

@@ -15,8 +15,8 @@ from matplotlib.image import imread
 from playwright.sync_api import Browser, Page, sync_playwright
 
 import xoff
-from xoff.report import write_report
-from xoff.results import Run
+from xoff.report.page import write_report
+from xoff.runs.results import Run
 
 # Two flows share the link to receiver0. Their switch stops the other one, and with them the flow to receiver1.
 SCENARIO = """

@@ -13,8 +13,9 @@ import pytest
 
 import xoff
 from conftest import ROOT
-from xoff import bench, docs
-from xoff.scenario import Scenario
+from xoff.cli import reference as docs
+from xoff.runs import bench
+from xoff.runs.scenario import Scenario
 
 
 @pytest.mark.parametrize("name", ["scenario.md", "schemes.md", "topologies.md", "workloads.md", "results.md"])
@@ -136,7 +137,7 @@ def test_every_make_target_exists() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    from xoff.cli import app
+    from xoff.cli.app import app
 
     readme = (ROOT / "README.md").read_text("utf-8")
     for command in app.registered_commands:
@@ -149,7 +150,7 @@ def test_every_command_is_documented() -> None:
 
 
 def test_every_scheme_and_scenario_is_documented() -> None:
-    from xoff.catalogue import catalogue
+    from xoff.runs.catalogue import catalogue
 
     readme = (ROOT / "README.md").read_text("utf-8")
     guide = (ROOT / "docs" / "guide.md").read_text("utf-8")

@@ -11,11 +11,11 @@ import pytest
 
 import xoff
 from conftest import ROOT, Command
-from xoff.explain import Explanation, explain
-from xoff.explain.text import WIDTH, explanation_text
-from xoff.plots.breakdown import time_of_worst_flows
-from xoff.plots.style import labelled
-from xoff.results import Run, load
+from xoff.analysis.explain import Explanation, explain
+from xoff.analysis.explain.text import WIDTH, explanation_text
+from xoff.report.plots.breakdown import time_of_worst_flows
+from xoff.report.plots.style import labelled
+from xoff.runs.results import Run, load
 
 WHOLE = {"record.breakdown": True, "record.roots": True}
 

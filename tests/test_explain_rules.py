@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 from conftest import ROOT
-from xoff.explain.facts import Facts
-from xoff.explain.rules import RULES, congestion, credit, marking, outcome, pfc, sending, tcd
-from xoff.results import Run
+from xoff.analysis.explain.facts import Facts
+from xoff.analysis.explain.rules import RULES, congestion, credit, marking, outcome, pfc, sending, tcd
+from xoff.runs.results import Run
 
 US = 10**6
 MS = 10**9

@@ -11,9 +11,9 @@ import pytest
 
 import xoff
 from conftest import ROOT
-from xoff import gpcnet
+from xoff.analysis import gpcnet
 from xoff.errors import UserError
-from xoff.results import Run
+from xoff.runs.results import Run
 
 SCENARIO = ROOT / "scenarios" / "gpcnet.toml"
 

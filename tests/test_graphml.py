@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.graphml import export_graph, graph_text, read_graph
-from xoff.scenario import Scenario, read
+from xoff.formats.graphml.exporter import export_graph, graph_text
+from xoff.formats.graphml.importer import read_graph
+from xoff.runs.scenario import Scenario, read
 
 HEAD = """<?xml version="1.0"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -94,7 +95,7 @@ def test_an_edge_of_networkx_keeps_its_direction(tmp_path: Path) -> None:
     graph.edges["s", "a"]["from"] = "a"
     nx.write_graphml(graph, tmp_path / "g.graphml")
     assert read_graph(tmp_path / "g.graphml", pytest.fail).hosts == ["a", "b"]
-    from xoff.importing.files import write_network
+    from xoff.formats.files import write_network
 
     write_network(
         tmp_path / "g.graphml", read_graph(tmp_path / "g.graphml", pytest.fail), tmp_path / "n.toml", "g", force=False
@@ -156,7 +157,7 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
             ":12: `from` is `a`: expected an end of the edge",
         ),
         ('edgedefault="undirected"', 'edgedefault="directed"', ":7: a directed graph"),
-        ("</graph></graphml>", "</graph>", ":14: no XML: no element found"),
+        ("</graph></graphml>", "</graph>", ":14: not XML: no element found"),
         ('<graph edgedefault="undirected">', "<graph><default>1</default>", ":7: a `default` outside of a `key`"),
         ("<graphml ", "<!DOCTYPE x><graphml ", ":2: a document type: expected none"),
         ("graphml", "svg", ":2: a document of `svg`: expected one of `graphml`"),
@@ -188,7 +189,7 @@ def test_islands_and_taken_files_are_refused(tmp_path: Path, command: Command) -
     done = command("import", "graphml", "g.graphml", "-o", "n.toml")
     assert (done.returncode, "no import wrote it" in done.stderr) == (2, True)
     done = command("export", "graphml", ROOT / "scenarios" / "dumbbell.toml", "-o", "g.graphml")
-    assert (done.returncode, "there already" in done.stderr) == (2, True)
+    assert (done.returncode, "exists already" in done.stderr) == (2, True)
     done = command("export", "graphml", "n.toml", "-o", "x.graphml")
     assert (done.returncode, (tmp_path / "x.graphml").exists()) == (2, False)
 

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 
 import xoff
 from conftest import ROOT, Command
+from xoff.analysis.intervals import Intervals
 from xoff.errors import UserError
-from xoff.goal import import_goal, read_schedule
-from xoff.intervals import Intervals
-from xoff.plots import sections
-from xoff.plots.jobs import jobs
-from xoff.plots.ranks import ranks_of
-from xoff.plots.style import Labelled, labelled
+from xoff.formats.goal.importer import import_goal, read_schedule
+from xoff.report.plots import sections
+from xoff.report.plots.jobs import jobs
+from xoff.report.plots.ranks import ranks_of
+from xoff.report.plots.style import Labelled, labelled
 
 TRAINING = ROOT / "scenarios" / "goal" / "training_4.goal"
 
@@ -108,7 +108,7 @@ def test_a_mistake_is_told_with_file_and_line(ping: Path, line: int, text: str, 
 
 def test_nothing_is_overwritten_that_an_import_did_not_write(ping: Path, tmp_path: Path) -> None:
     (tmp_path / "p.goal").write_text("mine")
-    with pytest.raises(UserError, match=r"p.goal: there already, and no import wrote it"):
+    with pytest.raises(UserError, match=r"p.goal: exists already, and no import wrote it"):
         import_goal(ping, tmp_path / "p.toml", topology="star")
     assert not (tmp_path / "p.toml").exists()
     import_goal(ping, tmp_path / "p.toml", topology="star", force=True)

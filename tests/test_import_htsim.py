@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.htsim.matrix import read_matrix
-from xoff.htsim.scenario import import_matrix
-from xoff.htsim.topology import read_topology
-from xoff.scenario import Scenario
+from xoff.formats.htsim.importer import import_matrix
+from xoff.formats.htsim.matrix import read_matrix
+from xoff.formats.htsim.topology import read_topology
+from xoff.runs.scenario import Scenario
 
 MATRIX = ROOT / "scenarios" / "htsim" / "all_to_all_8.cm"
 TREE = ROOT / "scenarios" / "htsim" / "fat_tree_8.topo"

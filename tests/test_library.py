@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import xoff
-from xoff.results import TABLES
+from xoff.runs.folder import TABLES
 
 
 def test_one_flow_alone_has_slowdown_one(small: Path) -> None:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import polars as pl
 
-from xoff.mismarking import checked_marks, mismarked_flows
-from xoff.results import Run
+from xoff.analysis.mismarking import checked_marks, mismarked_flows
+from xoff.runs.results import Run
 
 
 def run_of(

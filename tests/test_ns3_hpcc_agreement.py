@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from xoff import run
-from xoff.ns3_hpcc.scenario import import_config
+from xoff.formats.ns3_hpcc.importer import import_config
 
 REFERENCE = Path(__file__).parent / "ns3_reference"
 

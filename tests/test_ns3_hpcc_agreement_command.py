@@ -10,8 +10,8 @@ import pytest
 
 import xoff
 from conftest import ROOT, Command
-from xoff.ns3_hpcc.export import export_run
-from xoff.ns3_hpcc.scenario import import_config
+from xoff.formats.ns3_hpcc.exporter import export_run
+from xoff.formats.ns3_hpcc.importer import import_config
 
 HEAD = "<!-- xoff agreement -->\n"
 
@@ -116,8 +116,8 @@ def zipped(text: bytes) -> bytes:
     [
         (b"no gzip", "not a trace compressed by gzip"),
         (zipped(b"a trace" * 99)[:-9], "not a trace compressed by gzip"),
-        (zipped(b"\xff\xfe\n"), "no text"),
-        (zipped(b"a b c d e f g h i j k l\n"), "trace-decoded.txt.gz:1: no event of a decoded trace"),
+        (zipped(b"\xff\xfe\n"), "not text"),
+        (zipped(b"a b c d e f g h i j k l\n"), "trace-decoded.txt.gz:1: not an event of a decoded trace"),
         (zipped(b""), "has no event of a switch"),
         # Node 4 is a switch with four links, to h0, h1, s6 and s7.
         (zipped(b"9 n:4 7:3 99 Enqu ecn:0 a b 1 2 U 3 1048(1000)\n"), "has port 7 of node 4"),

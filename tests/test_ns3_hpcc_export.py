@@ -12,9 +12,9 @@ import pytest
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.ns3_hpcc.export import address, export_run
-from xoff.ns3_hpcc.scenario import import_config
-from xoff.results import Run
+from xoff.formats.ns3_hpcc.exporter import address, export_run
+from xoff.formats.ns3_hpcc.importer import import_config
+from xoff.runs.results import Run
 
 EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"
 
@@ -109,7 +109,7 @@ def test_pfc_lines_are_as_there(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("topology", "message"),
     [
-        ({"name": "star"}, "its topology is no `graph`: expected a run of an imported scenario"),
+        ({"name": "star"}, "its topology is not `graph`: expected a run of an imported scenario"),
         ({"switches": ["core"]}, "node `core` gives no id: expected names that end in a number of their own"),
         ({"switches": ["s3"]}, "node `s3` gives no id"),
         ({"switches": ["s65536"]}, "node `s65536` gives no id"),
@@ -152,7 +152,10 @@ def test_nothing_is_overwritten_unasked(command: Command, tmp_path: Path) -> Non
     (tmp_path / "mine.txt").write_text("mine")
     arguments = ("export", "ns3-hpcc", "run", "-o")
     done = command(*arguments, "mine.txt")
-    assert (done.returncode, done.stderr) == (2, "error: mine.txt: there already; name another file, or give --force\n")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: mine.txt: exists already; name another file, or give --force\n",
+    )
     done = command(*arguments, "fct.txt", "--pfc", "mine.txt")
     assert (done.returncode, (tmp_path / "fct.txt").exists()) == (2, False)
     assert command(*arguments, "fct.txt", "--pfc", "fct.txt").returncode == 2

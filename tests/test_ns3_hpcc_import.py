@@ -15,12 +15,12 @@ from hypothesis import strategies as st
 import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
-from xoff.importing.files import Imported
-from xoff.importing.units import rate_text, size_text
-from xoff.ns3_hpcc.config import KEYS
-from xoff.ns3_hpcc.flows import start_ns
-from xoff.ns3_hpcc.quantity import moment_text, rate_bps, size_bytes, time_ns, time_text
-from xoff.ns3_hpcc.scenario import import_config
+from xoff.formats.files import Imported
+from xoff.formats.ns3_hpcc.config import KEYS
+from xoff.formats.ns3_hpcc.flows import start_ns
+from xoff.formats.ns3_hpcc.importer import import_config
+from xoff.formats.ns3_hpcc.quantity import moment_text, rate_bps, size_bytes, time_ns, time_text
+from xoff.formats.units import rate_text, size_text
 
 EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"
 """Two racks of two hosts at 100 Gbps, 400 Gbps between them, HPCC."""
@@ -422,7 +422,7 @@ def test_nothing_of_others_is_overwritten(inputs: Path, command: Command) -> Non
     done = command(*arguments, "mine.toml")
     assert (done.returncode, done.stdout) == (2, "")
     assert (
-        done.stderr == "error: mine.toml: there already, and no import wrote it; name another file, or give --force\n"
+        done.stderr == "error: mine.toml: exists already, and no import wrote it; name another file, or give --force\n"
     )
     assert command(*arguments, "mine.toml", "--force").returncode == 0
     # One's own is taken over.
@@ -461,7 +461,7 @@ def test_a_pipe_is_refused_before_it_is_opened(inputs: Path, command: Command, n
     os.mkfifo(file)
     done = command("import", "ns3-hpcc", "inputs/config.txt", "-o", "inputs/made.toml", "--force")
     assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith(f"error: inputs/{name}: a device or a pipe, where a ")
+    assert done.stderr.startswith(f"error: inputs/{name}: is a device or a pipe; expected a ")
     assert file.is_fifo()
 
 

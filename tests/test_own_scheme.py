@@ -14,7 +14,7 @@ import own_schemes
 import xoff
 from conftest import ROOT, Command
 from own_schemes import Aimd
-from xoff.results import TABLES
+from xoff.runs.folder import TABLES
 
 DUMBBELL, INCAST = ROOT / "scenarios" / "dumbbell.toml", ROOT / "scenarios" / "incast.toml"
 
@@ -331,7 +331,7 @@ def takes(arguments: str) -> Callable[..., None]:
 @pytest.mark.parametrize(
     ("cls", "message"),
     [
-        (5, "an object of int is no class"),
+        (5, "an object of int is not a class"),
         (int, "int: expected a class derived from xoff.Scheme"),
         (xoff.Scheme, "expected a class derived from xoff.Scheme"),
         (wrong(on_akc=lambda self, ack: None), "on_akc is never called: expected one of .*; did you mean `on_ack`"),
@@ -429,8 +429,8 @@ def test_of_several_schemes_the_scenario_names_one(small: Path) -> None:
 
 
 def test_runs_of_one_scenario_break_each_for_itself(small: Path) -> None:
-    from xoff.own_scheme.load import classes
-    from xoff.scenario import read
+    from xoff.runs.scenario import read
+    from xoff.scheme.load import classes
 
     calls = []
 

@@ -13,9 +13,9 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
-from xoff.own_scheme.load import name_of, read_specs
-from xoff.scenario import Scenario, read
-from xoff.sweeps import plan
+from xoff.runs.scenario import Scenario, read
+from xoff.scheme.load import name_of, read_specs
+from xoff.studies.sweep import plan
 
 MINE = '''
 import xoff
@@ -66,10 +66,10 @@ def test_it_is_what_the_scenario_runs_unless_it_is_told_otherwise(command: Comma
         ("typo.py:Mine", "typo.py:2: SyntaxError"),
         ("broken.py:Mine", "broken.py:3: NameError: name 'undefined' is not defined"),
         ("leaves.py:Mine", "leaves.py:2: SystemExit: 3"),
-        ("binary.py:Mine", "no text (byte 0 is not UTF-8)"),
-        ("zeros.py:Mine", "no text (it holds a NUL byte)"),
+        ("binary.py:Mine", "not text (byte 0 is not UTF-8)"),
+        ("zeros.py:Mine", "not text (it holds a NUL byte)"),
         ("plain.py:Mine", "plain.py: Mine: expected a class derived from xoff.Scheme"),
-        ("plain.py:number", "scheme number: an object of int is no class"),
+        ("plain.py:number", "scheme number: an object of int is not a class"),
         ("hook.py:Mine", "hook.py: Mine: the method on_akc is never called"),
         ("taken.py:Hpcc", "there is a scheme `hpcc` already: expected another name"),
     ],
@@ -268,7 +268,7 @@ def test_a_tuning_searches_its_parameters_for_one_text_of_the_file(
 
 
 def test_a_class_in_memory_is_no_class_for_a_sweep() -> None:
-    from xoff.own_scheme.load import classes
+    from xoff.scheme.load import classes
 
     class Mine(xoff.Scheme):
         def window(self) -> float:

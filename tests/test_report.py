@@ -12,12 +12,12 @@ import pytest
 import xoff
 from conftest import ROOT
 from made_up import made_up_run
-from xoff import report
+from xoff.analysis.explain import explain
 from xoff.errors import UserError
-from xoff.explain import explain
-from xoff.palette import COLOURS
-from xoff.plots import sections
-from xoff.plots.style import Plot, labelled, log_ticks
+from xoff.report import page as report
+from xoff.report.palette import COLOURS
+from xoff.report.plots import sections
+from xoff.report.plots.style import Plot, labelled, log_ticks
 
 
 def plots(*runs: object) -> dict[str, Plot]:
@@ -97,18 +97,18 @@ def test_a_link_or_device_is_no_page(tmp_path: Path) -> None:
 
 
 def test_differences_between_scenarios_are_marked() -> None:
-    page = report.render([made_up_run(scheme="hpcc"), made_up_run(scheme="fncc")])
+    page = report.render_report([made_up_run(scheme="hpcc"), made_up_run(scheme="fncc")])
     assert re.search(r'<tr class="differs"><td class="key">scheme.name</td>', page)
     assert "1 setting differs" in page
 
 
 def test_names_are_escaped() -> None:
-    page = report.render([made_up_run(scheme="<script>alert(1)</script>")])
+    page = report.render_report([made_up_run(scheme="<script>alert(1)</script>")])
     assert "<script>alert(1)" not in page
 
 
 def test_the_page_refers_to_nothing_outside_itself() -> None:
-    page = report.render([made_up_run()])
+    page = report.render_report([made_up_run()])
     assert not re.findall(r"""(?:src|href)\s*=\s*["'](?!data:)""", page)
     assert len(page) < 5_000_000
 
@@ -116,7 +116,7 @@ def test_the_page_refers_to_nothing_outside_itself() -> None:
 def test_what_rules_find_is_told() -> None:
     # 16 hosts send to one at once without congestion control: PAUSE does all the work, and holds the senders back.
     run = xoff.run(ROOT / "scenarios" / "incast.toml")
-    page = report.render([run])
+    page = report.render_report([run])
     assert re.search(r'<span class="badge warning">warning</span> a PAUSE storm: host\d+-&gt;switch1 stood still', page)
     (storm, *_) = explain(run).findings
     for text in (*storm.evidence, storm.threshold, *storm.advice):
@@ -126,7 +126,7 @@ def test_what_rules_find_is_told() -> None:
 
 def test_many_runs_findings_are_folded() -> None:
     run = xoff.run(ROOT / "scenarios" / "incast.toml")
-    page = report.render([run] * 5)
+    page = report.render_report([run] * 5)
     assert page.count('<details class="card">') == 5
     assert page.count("1 warning, 1 note") == 5
     # What all of them lack is said once.
@@ -134,7 +134,7 @@ def test_many_runs_findings_are_folded() -> None:
 
 
 def test_a_run_that_cannot_be_explained_says_why(tmp_path: Path) -> None:
-    page = report.render([made_up_run()])
+    page = report.render_report([made_up_run()])
     assert "the table ports.parquet has no column `rate_bps`" in page
     folder = xoff.run(ROOT / "scenarios" / "incast.toml").write(tmp_path / "edited")
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
@@ -143,7 +143,7 @@ def test_a_run_that_cannot_be_explained_says_why(tmp_path: Path) -> None:
         edited = xoff.load(folder)
         with pytest.raises(UserError, match="its manifest or a table is not as xoff writes it"):
             explain(edited)
-        assert "its manifest or a table is not as xoff writes it" in report.render([edited])
+        assert "its manifest or a table is not as xoff writes it" in report.render_report([edited])
 
 
 def test_flattening_keeps_every_value() -> None:
@@ -170,7 +170,7 @@ def test_a_page_cannot_replace_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="a folder"):
         report.write_report([made_up_run()], tmp_path)
     with pytest.raises(UserError, match="at least one run"):
-        report.render([])
+        report.render_report([])
 
 
 def test_log_ticks() -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 import xoff
 from conftest import SMALL
-from xoff.report import write_report
+from xoff.report.page import write_report
 
 # Three hosts send to one, with everything recorded and PAUSE early.
 BUSY = (

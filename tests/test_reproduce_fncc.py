@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 
 from xoff.errors import UserError
-from xoff.papers import _claims, fncc
-from xoff.papers._claims import Check, Claim, Finding
+from xoff.papers import fncc, verdicts
 from xoff.papers.fncc.experiments import HERE, Scale, group_jobs, mean, settings
 from xoff.papers.fncc.findings import GROUPS
 from xoff.papers.fncc.measures import Joined, jain
+from xoff.papers.reproduction import reproduce
+from xoff.papers.verdicts import Check, Claim, Finding
 
 ONCE = Scale(repetitions=1, interval_ms=1, window_ms=1, seeds=1, reading_window_ms=0, reading_seeds=0)
 
@@ -30,12 +31,12 @@ def claim() -> Claim:
     [(0.375, True), (0.46875, True), (0.28125, True), (0.4689, False), (0.2811, False), (math.nan, False)],
 )
 def test_a_size_agrees_up_to_a_quarter(measured: float, agrees: bool) -> None:
-    assert _claims.within(measured, 0.375) is agrees
+    assert verdicts.within(measured, 0.375) is agrees
 
 
 def test_rounding_does_not_decide_at_the_bound() -> None:
     # 0.1 * 1.25 is 0.125; in binary 0.125 - 0.1 is a hair above 0.25 * 0.1.
-    assert _claims.within(0.125, 0.1)
+    assert verdicts.within(0.125, 0.1)
 
 
 @pytest.mark.parametrize(
@@ -52,29 +53,29 @@ def test_rounding_does_not_decide_at_the_bound() -> None:
     ],
 )
 def test_a_verdict_follows_from_its_checks(checks: list[Check], expected: str) -> None:
-    assert _claims.verdict(checks) == expected
+    assert verdicts.verdict(checks) == expected
     assert Finding(claim(), checks, {}, [1], "s.toml").verdict == expected
 
 
 def test_without_checks_there_is_no_verdict() -> None:
     with pytest.raises(ValueError, match="at least one"):
-        _claims.verdict([])
+        verdicts.verdict([])
 
 
 def test_a_reduction_is_a_share_of_the_reference() -> None:
     # From 160 to 100 is 60 of 160.
-    check = _claims.reduced("queue", 100.0, 160.0, claimed=0.375)
+    check = verdicts.reduced("queue", 100.0, 160.0, claimed=0.375)
     assert check.holds
     assert check.measured == pytest.approx(0.375)
     # From 100 up to 160 is no reduction, and nothing is less than nothing.
-    assert not _claims.reduced("queue", 160.0, 100.0, claimed=0.375).holds
-    assert not _claims.below("queue", 0.0, 0.0).holds
-    assert math.isnan(_claims.reduction(1.0, 0.0))
+    assert not verdicts.reduced("queue", 160.0, 100.0, claimed=0.375).holds
+    assert not verdicts.below("queue", 0.0, 0.0).holds
+    assert math.isnan(verdicts.reduction(1.0, 0.0))
 
 
 def test_findings_are_written_as_json_without_nan(tmp_path: Path) -> None:
     finding = Finding(claim(), [Check("order", False, math.nan)], {"time, us": math.nan}, [1, 2], "s.toml", "why")
-    _claims.write([finding], tmp_path)
+    verdicts.write([finding], tmp_path)
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["verdict"] == "contradicted"
     assert entry["measured"] == {"time, us": None}
@@ -83,7 +84,7 @@ def test_findings_are_written_as_json_without_nan(tmp_path: Path) -> None:
 
 
 def test_every_claim_has_its_experiments_and_scenario() -> None:
-    claims = _claims.load(HERE / "claims.toml")
+    claims = verdicts.load(HERE / "claims.toml")
     assert set(claims) == set(GROUPS)
     for groups in GROUPS.values():
         for group in groups:
@@ -91,11 +92,11 @@ def test_every_claim_has_its_experiments_and_scenario() -> None:
 
 
 def test_a_claim_is_found_with_and_without_its_paper() -> None:
-    claims = _claims.load(HERE / "claims.toml")
-    assert _claims.choose(claims, "first-hop") == _claims.choose(claims, "fncc.first-hop")
-    assert len(_claims.choose(claims, None)) == 11
+    claims = verdicts.load(HERE / "claims.toml")
+    assert verdicts.choose(claims, "first-hop") == verdicts.choose(claims, "fncc.first-hop")
+    assert len(verdicts.choose(claims, None)) == 11
     with pytest.raises(UserError, match="did you mean `first-hop`"):
-        _claims.choose(claims, "first-hops")
+        verdicts.choose(claims, "first-hops")
 
 
 def test_settings_of_a_scheme_go_on_top_of_those_of_all() -> None:
@@ -143,7 +144,7 @@ def test_last_hop_speedup_steps_to_fair_share_times_beta() -> None:
 
 
 def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert fncc.reproduce(tmp_path, "middle-hop", quick=True) == 0
+    assert reproduce(fncc.PAPER, tmp_path, "middle-hop", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "fncc.middle-hop"
     assert entry["measured"]["FNCC peak, KB"] < entry["measured"]["HPCC peak, KB"]

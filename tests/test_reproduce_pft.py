@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from xoff.papers import _claims, pft
+from xoff.papers import pft, verdicts
 from xoff.papers.pft import experiments, measures, readings, theory
 from xoff.papers.pft.experiments import (
     BEST,
@@ -28,6 +28,7 @@ from xoff.papers.pft.experiments import (
 )
 from xoff.papers.pft.findings import control_factor, factors, find
 from xoff.papers.pft.measures import Victims, measure
+from xoff.papers.reproduction import reproduce
 
 SHORT = {
     "traffic.0.latency_iterations": 2,
@@ -44,8 +45,8 @@ def victims(delay: float, bandwidth: float) -> Victims:
     return Victims(delay * spread, bandwidth * spread, 5.0, 0.1, 0.2)
 
 
-def claims() -> dict[str, _claims.Claim]:
-    return _claims.load(experiments.HERE / "claims.toml")
+def claims() -> dict[str, verdicts.Claim]:
+    return verdicts.load(experiments.HERE / "claims.toml")
 
 
 def test_the_best_setting_is_the_papers() -> None:
@@ -68,7 +69,7 @@ def test_the_grid_is_that_of_section_iii_d() -> None:
 
 
 def test_hosts_are_those_of_the_paper() -> None:
-    from xoff.scenario import read
+    from xoff.runs.scenario import read
 
     scenario, warnings = read(experiments.SCENARIO).check()
     assert warnings == []
@@ -227,7 +228,7 @@ def test_a_short_run_of_both_kinds() -> None:
 
 
 def test_the_rate_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert pft.reproduce(tmp_path, "injection-rate", quick=True) == 0
+    assert reproduce(pft.PAPER, tmp_path, "injection-rate", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "pft.injection-rate"
     assert entry["verdict"] == "contradicted"

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from xoff.papers import _claims, sqcc
+from xoff.papers import sqcc, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.sqcc import experiments, theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
 from xoff.papers.sqcc.findings import find, mean
@@ -24,8 +25,8 @@ def queue(mean: float, deviation: float = 1.0, least: float = 0.0, most: float =
     return Queue(mean, deviation, least, most, least, most, 0.0, 1.0, 0.0, 1.0, None)
 
 
-def claims() -> dict[str, _claims.Claim]:
-    return _claims.load(HERE / "claims.toml")
+def claims() -> dict[str, verdicts.Claim]:
+    return verdicts.load(HERE / "claims.toml")
 
 
 def test_every_claim_has_its_runs() -> None:
@@ -55,12 +56,12 @@ def test_fixed_points_are_those_of_the_equations() -> None:
     # Eq. 17, Table II's rows: 437.931, 60.976 and 136.364 us.
     for variant, rtt in ((ERROR, 437.931), (DELTA, 60.976), (SQCC, 136.364)):
         assert theory.fixed_packets((variant, 500)) == pytest.approx((rtt - 5.8) * 1.25, rel=1e-4)
-    assert theory.most_flows() == pytest.approx(80.0)
+    assert theory.max_flows() == pytest.approx(80.0)
     assert theory.ceiling_packets() == pytest.approx(494.2 * 1.25)
 
 
 def test_the_scenario_itself_is_a_run_of_sixty() -> None:
-    from xoff.scenario import read
+    from xoff.runs.scenario import read
 
     scenario = read(experiments.SCENARIO)
     own = settings((SQCC, 60), 2, {})
@@ -201,7 +202,7 @@ def test_one_claim_is_reproduced_into_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sqcc, "QUICK", SHORT)
-    assert sqcc.reproduce(tmp_path, "delta", quick=True) == 0
+    assert reproduce(sqcc.PAPER, tmp_path, "delta", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "sqcc.delta"
     assert "--quick" in entry["note"]

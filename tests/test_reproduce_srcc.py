@@ -12,8 +12,8 @@ import polars as pl
 import pytest
 
 import xoff
-from xoff.papers import _claims, srcc
-from xoff.papers._jobs import Job
+from xoff.papers import srcc, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.srcc import readings
 from xoff.papers.srcc.experiments import (
     HERE,
@@ -29,6 +29,7 @@ from xoff.papers.srcc.experiments import (
 )
 from xoff.papers.srcc.findings import GROUPS, find
 from xoff.papers.srcc.measures import Measured
+from xoff.runs.jobs import Job
 
 ONCE = Scale(testbed_ms=0.5, large_ms=0.05, loads=(0.8,), seeds=1)
 
@@ -55,9 +56,9 @@ def measured(jobs: list[Job]) -> dict[Any, Any]:
     return {job.key: job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets)) for job in jobs}
 
 
-def found(name: str, group: str, at: float, value: dict[str, Measured]) -> _claims.Finding:
+def found(name: str, group: str, at: float, value: dict[str, Measured]) -> verdicts.Finding:
     """The finding of a claim whose experiment has one place, from a measurement by scheme."""
-    claim = _claims.load(HERE / "claims.toml")[name]
+    claim = verdicts.load(HERE / "claims.toml")[name]
     return find(claim, {(group, scheme, at, 1): each for scheme, each in value.items()}, "")
 
 
@@ -67,7 +68,7 @@ def of(quantity: str, numbers: dict[str, float]) -> dict[str, Measured]:
 
 
 def test_every_claim_has_its_experiments_and_scenario() -> None:
-    claims = _claims.load(HERE / "claims.toml")
+    claims = verdicts.load(HERE / "claims.toml")
     assert len(claims) == 12
     assert set(claims) == set(GROUPS)
     for groups in GROUPS.values():
@@ -166,7 +167,7 @@ def test_one_claim_is_reproduced_into_a_folder(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(srcc, "QUICK", ONCE)
-    assert srcc.reproduce(tmp_path, "web-server", quick=True) == 0
+    assert reproduce(srcc.PAPER, tmp_path, "web-server", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "srcc.web-server"
     assert "--quick" in entry["note"]

@@ -9,19 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from xoff.papers import _claims, tcd
+from xoff.papers import tcd, verdicts
+from xoff.papers.reproduction import reproduce
 from xoff.papers.tcd import infiniband, infiniband_findings
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import HERE, QUICK, Scale
-from xoff.papers.tcd.experiments import (
-    by_size,
-    dcqcn,
-    group_jobs,
-    slowdowns,
-    timely,
-    victim_settings,
-    victims,
-)
+from xoff.papers.tcd.experiments import by_size, dcqcn, group_jobs, slowdowns, timely, victim_settings, victims
 from xoff.papers.tcd.findings import GROUPS, jain
 from xoff.papers.tcd.measures import Chain, Fct, Mct, Victims, longest_on_us, on_period_us
 
@@ -50,7 +43,7 @@ def test_the_on_period_at_half_the_line_is_the_bound() -> None:
 
 
 def test_every_claim_has_its_experiments_and_scenario() -> None:
-    claims = _claims.load(HERE / "claims.toml")
+    claims = verdicts.load(HERE / "claims.toml")
     assert set(claims) == set(GROUPS)
     for groups in GROUPS.values():
         for group in groups:
@@ -231,7 +224,7 @@ def test_jobs_on_the_fat_tree_come_to_their_end() -> None:
 
 
 def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert tcd.reproduce(tmp_path, "transitions", quick=True) == 0
+    assert reproduce(tcd.PAPER, tmp_path, "transitions", quick=True) == 0
     (entry,) = json.loads((tmp_path / "claims.json").read_text())
     assert entry["id"] == "tcd.transitions"
     assert "tcd.transitions" in capsys.readouterr().out

@@ -12,13 +12,14 @@ import pytest
 
 import xoff
 from made_up import made_up_run
-from xoff import bench
-from xoff.analysis import summarize
-from xoff.report import find_runs
-from xoff.results import TABLES, Run, check_target, labels, unit_of
-from xoff.running import execute
-from xoff.scenario import read
-from xoff.summary import Summary
+from xoff.analysis.tables import summarize
+from xoff.report.page import find_runs
+from xoff.runs import bench
+from xoff.runs.execution import execute
+from xoff.runs.folder import TABLES, check_target
+from xoff.runs.results import Run, labels, unit_of
+from xoff.runs.scenario import read
+from xoff.runs.summary import Summary
 
 
 def test_a_run_survives_its_folder(tmp_path: Path) -> None:
@@ -124,7 +125,7 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
         _ = xoff.load(tmp_path / "r").flows
     text = flows.set_column(flows.column_names.index("slowdown"), "slowdown", flows["id"].cast("string"))
     pq.write_table(text, tmp_path / "r" / "flows.parquet")
-    with pytest.raises(xoff.UserError, match="`slowdown` is of type string, where numbers"):
+    with pytest.raises(xoff.UserError, match="`slowdown` is of type string; expected numbers"):
         _ = xoff.load(tmp_path / "r").flows
 
 

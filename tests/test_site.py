@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 
 from conftest import ROOT
-from xoff.catalogue import catalogue
-from xoff.papers._figures import Drawn
-from xoff.papers._page import write_page
+from xoff.report.article import write_page
+from xoff.report.figures import FigureFile
+from xoff.runs.catalogue import catalogue
 
 pytest.importorskip("sphinx", reason="the extra `docs` is not installed")
 
@@ -132,7 +132,7 @@ def test_figures_of_a_rerun_are_below_its_page(tmp_path: Path, monkeypatch: pyte
     folder = tmp_path / "out" / "papers" / "pft"
     folder.mkdir(parents=True)
     (folder / "fig01.svg").write_text("<svg/>")
-    drawn = Drawn("fig01", "Fig. 1", "What it shows < that.")
+    drawn = FigureFile("fig01", "Fig. 1", "What it shows < that.")
     write_page(folder / "index.html", title="PFT", lead="", banner="Shortened by --quick.", figures=[drawn])
     text = page("papers/pft/README")
     assert text.startswith("# A paper")

@@ -20,12 +20,13 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
-from xoff.explain import explain
-from xoff.results import Run, load
-from xoff.scenario import Scenario, read
-from xoff.sweeps import Folder, Local, Planned, Swept, make_all, plan, sweep
-from xoff.sweeps.make import Made
+from xoff.runs.executor import Local
+from xoff.runs.results import Run, load
+from xoff.runs.scenario import Scenario, read
+from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
+from xoff.studies.sweep.make import Made
 
 GRID = """
 [sweep]
@@ -311,7 +312,7 @@ def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:
 
 
 class Scripted(Executor):
-    """Makes nothing; a crew whose process dies of some runs, alone or not."""
+    """Makes nothing; an executor whose process dies of some runs, alone or not."""
 
     at_once, here, blames = 3, True, True
 
@@ -329,8 +330,9 @@ class Scripted(Executor):
     def close(self) -> None:
         """Nothing to do."""
 
-    def submit(self, _: Any, run: Any, target: Any) -> Future[Any]:  # type: ignore[override]
+    def submit(self, call: Any) -> Future[Any]:  # type: ignore[override]
         """Make a run at once, or never, or die of it."""
+        run, target = call.args
         assert target is not None
         future: Future[Made] = Future()
         self._running.append((run.run, future))
@@ -347,21 +349,21 @@ class Scripted(Executor):
 def test_only_a_run_that_kills_its_process_alone_has_failed(tmp_path: Path) -> None:
     runs = [Planned(name, {}, 1, "", "", (), {}, "") for name in ("slow", "deadly", "third", "fourth")]
     said: dict[str, str | None] = {}
-    crew = Scripted({"deadly"})
+    executor = Scripted({"deadly"})
     with Folder(tmp_path / "out") as folder:
-        make_all(runs, crew, folder, lambda run, error: said.update({run.run: error}))
-    # `slow` is being made when `deadly` breaks the crew; then each is made alone, and only one is to blame.
+        make_all(runs, executor, folder, lambda run, error: said.update({run.run: error}))
+    # `slow` is being made when `deadly` breaks the executor; then each is made alone, and only one is to blame.
     assert {name for name, error in said.items() if error} == {"deadly"}
     assert said.keys() == {"slow", "deadly", "third", "fourth"}
     assert "its process died" in str(said["deadly"])
-    assert crew.starts == 3
+    assert executor.starts == 3
 
 
 def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
     tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
     swept(tail, tmp_path / "out")
-    from xoff.sweeps.aggregate import estimate, results
-    from xoff.sweeps.report import layout, render
+    from xoff.studies.sweep.aggregate import estimate, results
+    from xoff.studies.sweep.page import layout, render
 
     found = results(tmp_path / "out")
     shown = layout(found)
@@ -386,8 +388,8 @@ def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
     assert len(sizes) == 4
     longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
     assert {run.run for run in done.runs} < longer
-    from xoff.sweeps.aggregate import results
-    from xoff.sweeps.report import layout, render
+    from xoff.studies.sweep.aggregate import results
+    from xoff.studies.sweep.page import layout, render
 
     found = results(tmp_path / "out")
     assert layout(found).scattered

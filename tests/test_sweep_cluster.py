@@ -16,8 +16,9 @@ import pytest
 
 from conftest import ROOT, SMALL, Command
 from test_sweep import LONG, finished, wait_for
-from xoff.scenario import Scenario
-from xoff.sweeps import Cluster, Folder, Planned, make_all, plan, sweep
+from xoff.runs.executor import Cluster
+from xoff.runs.scenario import Scenario
+from xoff.studies.sweep import Folder, Planned, make_all, plan, sweep
 
 DASK = [sys.executable, "-m", "dask"]
 
@@ -181,9 +182,9 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_a_scheme_in_python_goes_to_the_workers(dask: Dask, command: Command, mine: Path) -> None:
-    def swept(out: str, *crew: str) -> dict[str, bytes]:
+    def swept(out: str, *executor: str) -> dict[str, bytes]:
         # By a path that leads nowhere from where the workers are.
-        done = command("sweep", "s.toml", "-o", out, "--scheme", "mine.py:Aimd", "--quiet", *crew, cwd=mine.parent)
+        done = command("sweep", "s.toml", "-o", out, "--scheme", "mine.py:Aimd", "--quiet", *executor, cwd=mine.parent)
         assert done.returncode == 0, done.stderr
         return contents(mine.parent / out)
 

@@ -16,11 +16,11 @@ from conftest import SMALL, Command
 from test_sweep import finished, wait_for
 from xoff import _xoff
 from xoff.errors import ScenarioError, UserError
-from xoff.scenario import Scenario
-from xoff.sweeps import Local
-from xoff.tuning import Trial, Tuned, best, tune
-from xoff.tuning.best import MEASURES, mean, measures_of
-from xoff.tuning.show import best_text
+from xoff.runs.executor import Local
+from xoff.runs.scenario import Scenario
+from xoff.studies.tune import Trial, Tuned, best, tune
+from xoff.studies.tune.best import MEASURES, mean, measures_of
+from xoff.studies.tune.show import best_text
 
 # Four hosts send to one at once; the lower PFC's threshold, the more PAUSE frames.
 INCAST = SMALL.replace("hosts = 3", "hosts = 5").replace(

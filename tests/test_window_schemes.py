@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from xoff import Run, run
-from xoff.analysis import frame
+from xoff.analysis.tables import frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt

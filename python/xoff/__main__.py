@@ -2,6 +2,6 @@
 
 import sys
 
-from xoff.cli import main
+from xoff.cli.app import main
 
 sys.exit(main())

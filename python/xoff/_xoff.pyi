@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Sequence
 from typing import Protocol, final, type_check_only
 
-from xoff.own_scheme.describe import Described
+from xoff.scheme.describe import Described
 
 __all__ = [
     "Ack",

@@ -1,4 +1,4 @@
-"""What can go wrong, and whose fault it is.
+"""What can go wrong, and who can repair it.
 
 A user's mistake ends a command with exit status 2 and a message, a run that broke with 1.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from pathlib import Path
 
 from xoff import _xoff
 
@@ -22,14 +23,15 @@ _NATIVE = (
     "prepare",
     "schema",
 )
-"""What Python needs of the native module."""
+"""What the Python part needs from the native module."""
 
 if not all(hasattr(_xoff, name) for name in _NATIVE):
     raise ImportError("the native module of xoff is older than its Python part; install again: pip install .")
 
-RunError, ScenarioError = _xoff.RunError, _xoff.ScenarioError
+RunError = _xoff.RunError
+ScenarioError = _xoff.ScenarioError
 
-__all__ = ["RunError", "ScenarioError", "UserError", "nearest"]
+__all__ = ["RunError", "ScenarioError", "UserError", "nearest", "nearest_file"]
 
 
 class UserError(ValueError):
@@ -40,3 +42,11 @@ def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
     close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
     return f"; did you mean `{close[0]}`?" if close else ""
+
+
+def nearest_file(file: Path) -> str:
+    """A hint ", did you mean ...?" naming the file beside `file` with the closest name, or nothing."""
+    try:
+        return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
+    except OSError:
+        return ""

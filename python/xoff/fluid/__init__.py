@@ -9,7 +9,7 @@ as delay differential equations, their fixed points, and how they move.
 >>> run = fluid.simulate(fluid.Sqcc(flows=40), duration_s=0.02)  # doctest: +SKIP
 >>> run.queues()  # columns of a run's sampled queues, as a pyarrow.Table  # doctest: +SKIP
 
-scipy is imported when a model is first solved.
+scipy is imported when a model is first solved. The room may import `xoff.analysis` and what that may import.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Delay differential equations whose delays depend on the state: the method of steps over scipy's Runge-Kutta pair.
 
 Time is cut into windows short enough that every delayed argument in a window lies before it. Within one the equation
-is an ordinary one, which `scipy.integrate.RK45` solves with its own steps and error control; the past is read from the
+is an ordinary one, which `scipy.integrate.RK45` solves with its own steps and error control; past values come from the
 dense outputs (of order 4) of earlier steps.
 
 The first component is a level, such as a queue, that cannot fall below 0 and whose past may be asked for. The moment
@@ -34,7 +34,7 @@ _TO_POWERS = np.linalg.inv(np.vander(_NODES, increasing=True))
 class History:
     """The level at all times before the current window.
 
-    Of a dense output only the level is ever asked for, one moment at a time: its quartic is kept as numbers, which is
+    Only the level of a dense output is ever read, one moment at a time: its quartic is kept as numbers, which is
     an order of magnitude quicker than asking the dense output itself.
     """
 
@@ -51,7 +51,7 @@ class History:
         self._pieces.append((begin, end - begin, powers.tolist()))
 
     def __call__(self, time: float) -> float:
-        """The level at `time`; at the end of what is known where a trial step asks for a later one."""
+        """The level at `time`; the last known level if a trial step asks for a later one."""
         if time <= 0 or not self._ends:
             return self._before(min(time, 0.0))
         index = bisect_left(self._ends, time)
@@ -79,7 +79,7 @@ def steps(
     derivative
         Gives dy/dt, of the shape of y. Its first element is what the level gains, as if it could fall below 0.
     window
-        For how long from this state on no delayed argument is later than now; above 0.
+        How long, from this state on, no delayed argument is later than now; above 0.
     start
         y(0), of shape (components,).
     duration
@@ -87,7 +87,7 @@ def steps(
     before
         The level at times up to 0; without it, what it is at 0.
     rtol, atol
-        Error tolerances of a step, relative and absolute, as scipy has them.
+        Error tolerances of a step, relative and absolute, as in scipy.
 
     Yields
     ------
@@ -98,7 +98,7 @@ def steps(
     Raises
     ------
     ArithmeticError
-        A step came to nothing: the equation is too stiff or has no solution.
+        A step failed: the equation is too stiff or has no solution.
     """
     from scipy.integrate import RK45
 

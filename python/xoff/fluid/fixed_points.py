@@ -24,7 +24,7 @@ class FixedPoint:
     rtt_s: float
     """RTT there: queue, one packet's serialization and propagation, in s."""
     exists: bool
-    """Whether it lies between the thresholds. Where not, there is no point of rest, and the queue passes T_high."""
+    """Whether the point lies between the thresholds. If not, nothing rests, and the queue passes T_high."""
 
 
 def fixed_point(model: Model) -> FixedPoint:
@@ -70,12 +70,12 @@ def sqcc_margin_s(model: Sqcc) -> float:
 
 
 def sqcc_delta_range_bps(flows: int, capacity_bps: float, k: int) -> tuple[float, float]:
-    """The least and the greatest delta that Eq. 24 allows (Eq. 21 for k = 1), in bit/s.
+    """The smallest and the largest delta that Eq. 24 allows (Eq. 21 for k = 1), in bit/s.
 
     Raises
     ------
     UserError
-        There is none: N < 4k.
+        No delta is allowed: N < 4k.
     """
     if flows < 4 * k:
         raise UserError(f"flows = {flows}: Eq. 24 has no solution below 4 k = {4 * k} flows")

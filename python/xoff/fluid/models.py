@@ -56,7 +56,7 @@ class Model(ABC):
     segment_bytes: float = 16000.0
     """seg of Eq. 3: bytes between two updates of a rate (16 KB; CoNEXT 2016)."""
     min_rtt_s: float = 20e-6
-    """D_minRTT, in s: the least time between updates, and what the gradient is divided by (20 us)."""
+    """D_minRTT, in s: the minimum time between updates, and what the gradient is divided by (20 us)."""
     band: float = 0.25
     """The gradient at which the weight of the decrease becomes 1, and at whose negative it becomes 0 (Eq. 5: 0.25)."""
     line_rate_bps: float | None = None
@@ -134,7 +134,7 @@ class Model(ABC):
         """dR/dt of each rate (Eq. 1), in bit/s per s.
 
         `delayed_queue_s` is the queue a feedback delay ago, in seconds at rate C. A cut is at most the whole rate in
-        one update, as the packets' algorithm has it: SQCC's error grows without bound towards T_high.
+        one update, as in the algorithm for packets: SQCC's error grows without bound towards T_high.
         """
         reading = delayed_queue_s + self.reading_of_empty_s
         if reading < self.low_s:

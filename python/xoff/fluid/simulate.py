@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xoff.analysis import Series
+from xoff.analysis.tables import Series
 from xoff.errors import UserError
 from xoff.fluid.dde import Past, steps
 from xoff.fluid.models import Model

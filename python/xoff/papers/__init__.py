@@ -1,4 +1,4 @@
-"""Papers whose experiments can be re-run: a package each, with scenarios, claims and figures.
+"""Papers whose experiments can be re-run: a package each, which defines its `PAPER`.
 
-`xoff reproduce PAPER -o DIR` calls `xoff.papers.PAPER.reproduce`. Modules with a leading underscore are shared.
+`xoff reproduce PAPER -o DIR` reproduces `xoff.papers.<paper>.PAPER`. May import `xoff.report` and what that may import.
 """

@@ -1,18 +1,19 @@
 """FNCC: Fast Notification Congestion Control in Data Center Networks (Xu et al., arXiv 2024).
 
-Scenarios, claims and what is drawn and computed from their runs. Fig. 1a is hardware trend data and no experiment;
+Scenarios, claims, and the figures and numbers that their runs give. Fig. 1a is hardware trend data and no experiment;
 Figs. 2, 4 to 8 and 10 to 12 are drawings.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
-from xoff.papers.fncc import drawings, readings
+from xoff.papers.fncc import drawings, findings, readings
 from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
-from xoff.papers.fncc.findings import GROUPS, find
+from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
 
 TITLE = "FNCC: Fast Notification Congestion Control in Data Center Networks, reproduced"
 LEAD = f"Xu et al., arXiv 2024. {VERDICTS} Fig. 1a is hardware trend data and no experiment."
@@ -22,42 +23,26 @@ READINGS_LEAD = (
 )
 
 
-def reproduce(out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
-    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv`.
 
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    RunError
-        A run broke.
-    """
-    making = begin(HERE, claim, out)
-    claims = making.claims
-    scale = QUICK if quick else FULL
-    groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    main = [job for group in groups for job in group_jobs(group, scale)]
-    results = run_jobs([*main, *readings.jobs(groups, scale)], "FNCC")
-    keys = {job.key for job in main}
-    own = {key: value for key, value in results.items() if key in keys}
-    further = {key: value for key, value in results.items() if key not in keys}
+def _further(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return readings.jobs(groups_of(claims, findings.GROUPS), scale)
 
-    findings = [find(each, own, scale, _shortened(each.name, scale) if quick else "") for each in claims]
-    making.keep(findings)
-    figures = drawings.draw(own, out)
-    table = readings.table(claims, own, further, scale)
-    table.write_csv(out / "readings.csv")
-    columns, rows = readings.overview(table)
-    return making.publish(
-        title=TITLE,
-        lead=LEAD,
-        banner=_banner(scale) if quick else _window(scale),
-        findings=findings,
-        figures=figures,
-        tables=[("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", columns, rows)],
-    )
+
+def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
+    return findings.find(claim, rerun.own, rerun.scale, note)
+
+
+def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
+    return drawings.draw(rerun.own, rerun.out)
+
+
+def _read(rerun: Rerun[Scale]) -> Readings:
+    table = readings.table(rerun.claims, rerun.own, rerun.further, rerun.scale)
+    lead = f"{READINGS_LEAD} Numbers: readings.csv."
+    return Readings(table, [("Other readings", lead, *readings.overview(table))])
 
 
 def _window(scale: Scale) -> str:
@@ -86,3 +71,20 @@ def _shortened(name: str, scale: Scale) -> str:
     if name == "fairness":
         return f"Shortened by --quick: a change each {scale.interval_ms:g} ms instead of {FULL.interval_ms:g} ms."
     return f"Shortened by --quick: {scale.repetitions} repetitions instead of {FULL.repetitions}."
+
+
+PAPER = Paper(
+    title=TITLE,
+    lead=LEAD,
+    folder=HERE,
+    full=FULL,
+    quick=QUICK,
+    experiments=_experiments,
+    further=_further,
+    find=_find,
+    draw=_draw,
+    read=_read,
+    banner=_window,
+    shortened=_banner,
+    shortened_claim=_shortened,
+)

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import MARKERS, SCHEME_COLOURS, SCHEME_NAMES, Drawn
 from xoff.papers.fncc.experiments import EDGES_KB, FCT_SCHEMES, HOPS, JOIN_US, SCHEMES, mean
 from xoff.papers.fncc.measures import Fairness, Fct, Trace
+from xoff.report import figures as fig
+from xoff.report.figures import MARKERS, SCHEME_COLOURS, SCHEME_NAMES, FigureFile
 
 Results = Mapping[Any, Any]
 
@@ -22,10 +22,10 @@ BIN = 50
 """Samples averaged in figures of utilization: 5 us."""
 
 ORDER = ("dcqcn", "rocc", "hpcc", "fncc-no-lhcs", "fncc")
-"""Drawn last is on top."""
+"""The line that is drawn last is on top."""
 
 
-def draw(results: Results, folder: Path) -> list[Drawn]:
+def draw(results: Results, folder: Path) -> list[FigureFile]:
     """Every figure for which there are results."""
     groups = {key[0] for key in results}
     drawn = []
@@ -93,7 +93,7 @@ def _styled(scheme: str) -> dict[str, Any]:
     return {"color": SCHEME_COLOURS[scheme], "label": SCHEME_NAMES[scheme]}
 
 
-def _queue(results: Results, group: str, schemes: Sequence[str], name: str, folder: Path) -> Drawn:
+def _queue(results: Results, group: str, schemes: Sequence[str], name: str, folder: Path) -> FigureFile:
     traces = _traces(results, group, schemes)
     title = f"Queue at the congested port, {group} Gbps"
     with fig.canvas() as (figure, axes):
@@ -108,10 +108,10 @@ def _queue(results: Results, group: str, schemes: Sequence[str], name: str, fold
         fig.legend_above(axes, 4)
         data = _long(traces, lambda trace: {"queue_kb": trace.queue_kb})
         caption = "Most bytes queued at switch1's port to switch2 in each 0.1 us."
-        return fig.save(figure, data, folder, Drawn(name, title, caption))
+        return fig.save(figure, data, folder, FigureFile(name, title, caption))
 
 
-def _rates(results: Results, group: str, schemes: Sequence[str], name: str, title: str, folder: Path) -> Drawn:
+def _rates(results: Results, group: str, schemes: Sequence[str], name: str, title: str, folder: Path) -> FigureFile:
     traces = _traces(results, group, schemes)
     with fig.canvas() as (figure, axes):
         for scheme, trace in traces.items():
@@ -132,7 +132,7 @@ def _rates(results: Results, group: str, schemes: Sequence[str], name: str, titl
             "The rate that each sender's scheme allows, solid flow0, dashed flow1; where lines coincide, one hides "
             "the other."
         )
-        return fig.save(figure, data, folder, Drawn(name, title, caption))
+        return fig.save(figure, data, folder, FigureFile(name, title, caption))
 
 
 def _binned(values: Any) -> Any:
@@ -149,7 +149,7 @@ def _draw_utilization(axes: Any, traces: Mapping[str, Trace]) -> None:
     axes.set_ylim(0, 104)
 
 
-def _utilization(results: Results, group: str, name: str, folder: Path) -> Drawn:
+def _utilization(results: Results, group: str, name: str, folder: Path) -> FigureFile:
     traces = _traces(results, group, SCHEMES)
     title = f"Utilization of the congested port, {group} Gbps"
     with fig.canvas() as (figure, axes):
@@ -163,10 +163,10 @@ def _utilization(results: Results, group: str, name: str, folder: Path) -> Drawn
             "Share of each 5 us in which switch1's port to switch2 sent; the data beside the figure has each 0.1 us. "
             "Where lines coincide, one hides the other."
         )
-        return fig.save(figure, data, folder, Drawn(name, title, caption))
+        return fig.save(figure, data, folder, FigureFile(name, title, caption))
 
 
-def _hop(results: Results, group: str, name: str, folder: Path) -> Drawn:
+def _hop(results: Results, group: str, name: str, folder: Path) -> FigureFile:
     traces = _traces(results, group, HOPS[group])
     title = f"Congestion at the {group} hop, 100 Gbps"
     with fig.canvas(2, 1, height=5.2) as (figure, (above, beneath)):
@@ -185,10 +185,10 @@ def _hop(results: Results, group: str, name: str, folder: Path) -> Drawn:
         _time_axis(beneath)
         data = _long(traces, lambda t: {"queue_kb": t.queue_kb, "utilization": t.utilization})
         caption = "Above: most bytes queued at the congested port in each 0.1 us. Below: its utilization in each 5 us."
-        return fig.save(figure, data, folder, Drawn(name, title, caption))
+        return fig.save(figure, data, folder, FigureFile(name, title, caption))
 
 
-def _pauses(results: Results, folder: Path) -> Drawn:
+def _pauses(results: Results, folder: Path) -> FigureFile:
     title = "PAUSE frames sent at the congestion point"
     speeds = ("200", "400")
     rows: list[dict[str, Any]] = []
@@ -206,10 +206,10 @@ def _pauses(results: Results, folder: Path) -> Drawn:
         _title(axes, "fig03", title)
         fig.legend_above(axes, 3)
         caption = "Sent by switch1 to the two senders, mean of the repetitions. Threshold: 500 KB per ingress port."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig03", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig03", title, caption))
 
 
-def _fairness(found: Fairness, folder: Path) -> Drawn:
+def _fairness(found: Fairness, folder: Path) -> FigureFile:
     title = f"Four FNCC flows, a change every {found.interval_ms:g} ms"
     colours = [fig.COLOURS[index] for index in (0, 1, 2, 3)]
     with fig.canvas(2, 1, height=5.2) as (figure, (above, beneath)):
@@ -246,10 +246,10 @@ def _fairness(found: Fairness, folder: Path) -> Drawn:
             f"Payload acknowledged in each {found.interval_ms * 5:g} us, and Jain's index of the active flows "
             "(from two on)."
         )
-        return fig.save(figure, data, folder, Drawn("fig13e", title, caption))
+        return fig.save(figure, data, folder, FigureFile("fig13e", title, caption))
 
 
-def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Drawn:
+def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> FigureFile:
     label = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
     title = f"FCT slowdown, {label}, 50 % load"
     edges = EDGES_KB[workload]
@@ -298,7 +298,7 @@ def _slowdowns(results: Results, workload: str, name: str, folder: Path) -> Draw
             f"Actual over ideal completion time by flow size, mean of {count} seeds' statistics, logarithmic; a bin is "
             "labelled with its largest size. The data beside the figure has the range over seeds."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))
 
 
 def _minor(value: float, _: int) -> str:

@@ -1,4 +1,4 @@
-"""FNCC's experiments: which runs there are, and what is taken from each.
+"""FNCC's experiments: their runs, and what is measured in each.
 
 Runs of the two-flow experiments depend on how two packet trains interleave, to the nanosecond. Each is repeated with
 flow1 joining a little later each time and another seed, and numbers are averaged; figures show the first.
@@ -14,15 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.fncc.measures import Joined, measure_fairness, measure_fct, measure_joined
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 
 JOIN_US = 300.0
 """When flow1 joins in the first repetition, in us."""
 STEP_US = 0.1
-"""By how much later in each further one, in us: a packet lasts 0.12 us at 100 Gbps."""
+"""How much later flow1 joins in each further repetition, in us: a packet lasts 0.12 us at 100 Gbps."""
 
 SPEEDS = (100, 200, 400)
 """Line rates of the dumbbell, in Gbps."""
@@ -33,7 +33,7 @@ HOPS = {
     "middle": ("hpcc", "fncc"),
     "last": ("hpcc", "fncc-no-lhcs", "fncc"),
 }
-"""Schemes compared where congestion is at this hop."""
+"""Schemes compared when congestion is at this hop."""
 WORKLOADS = {"websearch": "websearch", "hadoop": "fb_hadoop"}
 """The size distribution of each fat-tree experiment."""
 
@@ -49,13 +49,13 @@ class Scale:
     """How much is run."""
 
     repetitions: int
-    """Of each two-flow experiment."""
+    """Runs of each two-flow experiment."""
     interval_ms: float
-    """Between two joins of the fairness experiment."""
+    """Time between two joins of the fairness experiment."""
     window_ms: float
-    """In which flows arrive in the fat-tree."""
+    """Time in which flows arrive in the fat-tree."""
     seeds: int
-    """Of each fat-tree experiment."""
+    """Runs of each fat-tree experiment."""
     reading_window_ms: float
     """The window of the fat-tree under other readings; 0 leaves them out."""
     reading_seeds: int
@@ -66,7 +66,7 @@ FULL = Scale(repetitions=10, interval_ms=100, window_ms=10, seeds=5, reading_win
 QUICK = Scale(repetitions=5, interval_ms=20, window_ms=4, seeds=2, reading_window_ms=0, reading_seeds=0)
 
 Sets = Mapping[str, Mapping[str, object]]
-"""Settings by scheme, on top of the scenarios; `*` stands for all, and None takes a setting out."""
+"""Settings by scheme, on top of the scenarios; `*` stands for all, and `None` removes a setting."""
 
 NO_SETS: Sets = {}
 
@@ -84,7 +84,7 @@ neither paper says how to scale them, and scaled ones lie above FNCC's PFC thres
 
 
 def settings(name: str, sets: Sets) -> dict[str, object]:
-    """The settings that make a scheme of the figures out of a scenario."""
+    """The settings with which a scenario runs a scheme of the figures."""
     scheme = name.removesuffix("-no-lhcs")
     own = {**PRINTED.get(scheme, {}), **sets.get("*", {}), **sets.get(scheme, {})}
     made: dict[str, object] = {"scheme.name": scheme, **{key: value for key, value in own.items() if value is not None}}
@@ -167,12 +167,12 @@ def fct_jobs(workload: str, schemes: Iterable[str], window_ms: float, seeds: int
 
 
 def mean(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> float:
-    """A quantity averaged over the repetitions of a two-flow experiment; NaN where one has none."""
+    """A quantity averaged over the repetitions of a two-flow experiment; NaN if one has none."""
     values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
     return float(np.mean(values))
 
 
 def spread(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> tuple[float, float]:
-    """The least and the greatest of a quantity over the repetitions."""
+    """The smallest and the largest of a quantity over the repetitions."""
     values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
     return float(np.min(values)), float(np.max(values))

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, reduction
 from xoff.papers.fncc.experiments import FCT_SCHEMES, JOIN_US, SCHEMES, Scale, mean, spread
 from xoff.papers.fncc.measures import BEFORE_US, REACTED, STEPPED_US, Fairness, Fct
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
 
 NAMES = {"fncc": "FNCC", "hpcc": "HPCC", "dcqcn": "DCQCN", "rocc": "RoCC"}
 
 REACTIONS_US = {"hpcc": 30.0, "dcqcn": 46.0, "rocc": 70.0}
 """The paper's times of reaction, counted from the join, in us; FNCC's is "about" 0."""
 BANDS_US = {"fncc": (0.0, 8.0), "hpcc": (0.0, 35.0), "dcqcn": (20.0, 60.0), "rocc": (20.0, 80.0)}
-"""What they can be by the lengths of the paths and the schemes' own periods."""
+"""Times of reaction that the lengths of the paths and the schemes' periods allow."""
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "response-order": ("100",),
@@ -62,7 +62,7 @@ def _response(results: Results) -> Ruled:
     time = {scheme: mean(results, "100", scheme, "reaction_us") for scheme in SCHEMES}
     checks = []
     for earlier, later in pairwise(SCHEMES):
-        # What never reacts reacts last.
+        # A scheme that never reacts counts as the last.
         ordered = time[earlier] < (np.inf if np.isnan(time[later]) else time[later])
         checks.append(
             Check(
@@ -180,7 +180,7 @@ def _first(results: Results) -> Ruled:
     checks, measured, note = _hop(results, "first", "fncc", 0.375)
     fncc, hpcc = measured["FNCC utilization"] or 0.0, measured["HPCC utilization"] or 0.0
     low, high = spread(results, "first", "fncc", "utilization")
-    # Lower is what lies below all of HPCC's repetitions: their spread is what the joining moment alone makes.
+    # A value counts as lower if it lies below all of HPCC's repetitions: the joining moment alone makes their spread.
     no_lower = high >= spread(results, "first", "hpcc", "utilization")[0]
     checks.append(Check("FNCC's utilization not below HPCC's range; the difference", no_lower, fncc - hpcc))
     note += (

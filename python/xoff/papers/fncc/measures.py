@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates, slowdown_statistics
+from xoff.analysis.tables import frame, sampled_rates, slowdown_statistics
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 
@@ -68,7 +68,7 @@ class Joined:
     step1_gbps: float
     """The same of flow1."""
     trace: Trace | None
-    """Samples, where they are asked for."""
+    """Samples, if asked for."""
 
 
 def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
@@ -109,7 +109,7 @@ def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
 
 def _rate_gbps(rates: pl.DataFrame, flow: int, time_us: Floats) -> Floats:
     mine = rates.filter((pl.col("flow") == flow) & (pl.col("time_ps") <= round(time_us[-1] * PS_PER_US)))
-    # The last entry is as old as the flow: what it was before, it was not.
+    # The last entry begins with the flow: there is no earlier rate.
     place = np.searchsorted(time_us, mine["time_ps"].to_numpy() / PS_PER_US - 1e-6)
     found = np.full(len(time_us), np.nan)
     found[place] = mine["rate_bps"].to_numpy() / 1e9
@@ -118,18 +118,18 @@ def _rate_gbps(rates: pl.DataFrame, flow: int, time_us: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Fairness:
-    """Flows that join and leave."""
+    """A run with flows that join and leave."""
 
     interval_ms: float
     """Between two changes."""
     time_ms: Floats
     """End of each sample."""
     goodput_gbps: Floats
-    """Payload acknowledged: a row a sample, a column a flow; 0 where it is not active."""
+    """Payload acknowledged: a row a sample, a column a flow; 0 if it is not active."""
     jain: Floats
     """Jain's index of the active flows' goodput, in each interval, its first half left out."""
     jain_sampled: Floats
-    """The same of each sample; NaN where fewer than two flows are active."""
+    """The same of each sample; NaN if fewer than two flows are active."""
 
 
 def measure_fairness(run: Run, interval_ms: float) -> Fairness:
@@ -154,7 +154,7 @@ def measure_fairness(run: Run, interval_ms: float) -> Fairness:
 
 
 def jain(rates: Floats) -> float:
-    """Jain's fairness index: 1 for equal rates, 1/n where one flow has all."""
+    """Jain's fairness index: 1 for equal rates, 1/n if one flow has all."""
     squares = float(np.sum(rates**2))
     return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares > 0 else float("nan")
 
@@ -176,7 +176,7 @@ class Fct:
     small_p95: float
     """95th percentile of the slowdown of flows under 100 KB."""
     bins: dict[str, Floats]
-    """`count`, and `mean`, `p50`, `p95` and `p99` of slowdown, by size bin; NaN where a bin is empty."""
+    """`count`, and `mean`, `p50`, `p95` and `p99` of slowdown, by size bin; NaN if a bin is empty."""
     pauses: int
     """PAUSE frames sent by all ports."""
 

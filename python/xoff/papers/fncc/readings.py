@@ -1,4 +1,4 @@
-"""The claims under other readings of the paper: what it leaves open is set otherwise, and everything is run again."""
+"""The claims under other readings of the paper: what it leaves open is set otherwise, and all is run again."""
 
 from __future__ import annotations
 
@@ -8,19 +8,10 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers._claims import Claim, measured_text
-from xoff.papers._jobs import Job
-from xoff.papers.fncc.experiments import (
-    FCT_SCHEMES,
-    NO_SETS,
-    PRINTED,
-    WORKLOADS,
-    Scale,
-    Sets,
-    fct_jobs,
-    group_jobs,
-)
+from xoff.papers.fncc.experiments import FCT_SCHEMES, NO_SETS, PRINTED, WORKLOADS, Scale, Sets, fct_jobs, group_jobs
 from xoff.papers.fncc.findings import GROUPS, find
+from xoff.papers.verdicts import Claim, measured_text
+from xoff.runs.jobs import Job
 
 _SCALED_ECN = dict.fromkeys(PRINTED["dcqcn"])
 _SCALED_ROCC = dict.fromkeys(PRINTED["rocc"])
@@ -28,14 +19,14 @@ _SCALED_ROCC = dict.fromkeys(PRINTED["rocc"])
 
 @dataclass(frozen=True)
 class Reading:
-    """Something that the paper leaves open, read otherwise."""
+    """Another reading of something that the paper leaves open."""
 
     name: str
-    """Short."""
+    """Short name."""
     what: str
     """What is set."""
     sets: Sets
-    """By scheme; `*` for all."""
+    """Settings by scheme; `*` for all."""
     fct: bool = False
     """Whether the fat-tree is run under it too."""
 

@@ -1,17 +1,18 @@
 """PFT: a congestion avoidance method based on Proactive Flow Throttling at endpoints (Qi et al.).
 
-Scenario, claims and what is drawn and computed from its runs.
+The scenario, the claims, and the figures and numbers that its runs give.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
-from xoff.papers.pft import drawings, readings
+from xoff.papers.paper import Paper, Readings, Rerun
+from xoff.papers.pft import drawings, findings, readings
 from xoff.papers.pft.experiments import FULL, HERE, QUICK, Scale, jobs, merged, points
-from xoff.papers.pft.findings import find
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
 
 TITLE = "PFT: Proactive Flow Throttling at endpoints, reproduced"
 LEAD = f"Qi et al. {VERDICTS} F_C is bandwidth over delay relative to the same without PFT."
@@ -20,44 +21,32 @@ READINGS_LEAD = (
 )
 
 
-def reproduce(out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+READ = "control-factor"
+"""The claim that is checked under other readings."""
 
-    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv`.
 
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    RunError
-        A run broke.
-    """
-    making = begin(HERE, claim, out)
-    claims = making.claims
-    names = {each.name for each in claims}
-    scale = QUICK if quick else FULL
-    wanted = jobs(merged(points(name, scale) for name in sorted(names)), scale)
-    if "control-factor" in names:
-        wanted += readings.further(scale)
-    results = run_jobs(wanted, "PFT")
+def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return jobs(merged(points(name, scale) for name in sorted({claim.name for claim in claims})), scale)
 
-    short = _shortened(scale) if quick else ""
-    findings = [find(each, results, short) for each in claims]
-    making.keep(findings)
-    figures = drawings.draw(results, out, names)
-    tables = []
-    if "control-factor" in names:
-        found = readings.table(results)
-        found.write_csv(out / "readings.csv")
-        tables.append(("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", *readings.overview(found)))
-    return making.publish(
-        title=TITLE,
-        lead=LEAD,
-        banner=short or _lengths(scale),
-        findings=findings,
-        figures=figures,
-        tables=tables,
-    )
+
+def _further(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return readings.further(scale) if any(claim.name == READ for claim in claims) else []
+
+
+def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
+    return findings.find(claim, rerun.results, note)
+
+
+def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
+    return drawings.draw(rerun.results, rerun.out, rerun.names)
+
+
+def _read(rerun: Rerun[Scale]) -> Readings:
+    if READ not in rerun.names:
+        return Readings()
+    table = readings.table(rerun.results)
+    lead = f"{READINGS_LEAD} Numbers: readings.csv."
+    return Readings(table, [("Other readings", lead, *readings.overview(table))])
 
 
 def _lengths(scale: Scale) -> str:
@@ -72,3 +61,20 @@ def _shortened(scale: Scale) -> str:
         f"Shortened by --quick: {len(scale.grid)} settings instead of {len(FULL.grid)}, {scale.drawn_seeds} seed "
         f"instead of {FULL.drawn_seeds}, the outer values of a few readings alone."
     )
+
+
+PAPER = Paper(
+    title=TITLE,
+    lead=LEAD,
+    folder=HERE,
+    full=FULL,
+    quick=QUICK,
+    experiments=_experiments,
+    further=_further,
+    find=_find,
+    draw=_draw,
+    read=_read,
+    banner=_lengths,
+    shortened=_shortened,
+    shortened_claim=lambda name, scale: _shortened(scale),
+)

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.pft import readings, theory
 from xoff.papers.pft.experiments import BEST, CLAIMED, DRAWN, HEAVY, PPORTS, STRATEGIES, Control, Point
 from xoff.papers.pft.findings import Results, control_factor, factors, pooled
+from xoff.report import figures as fig
+from xoff.report.figures import FigureFile
 
 COLOURS = dict(zip(STRATEGIES, (fig.COLOURS[2], fig.COLOURS[1], fig.COLOURS[3], fig.COLOURS[0]), strict=True))
 """A strategy has the same colour in all figures."""
@@ -25,9 +25,9 @@ INTERVALS = 24
 """Intervals of a distribution."""
 
 
-def draw(results: Results, folder: Path, claims: set[str]) -> list[Drawn]:
+def draw(results: Results, folder: Path, claims: set[str]) -> list[FigureFile]:
     """Every figure of the claims for which there are results."""
-    drawn: list[Drawn] = []
+    drawn: list[FigureFile] = []
     if "injection-rate" in claims:
         drawn += _injection(folder)
     if claims & {"control-factor", "distributions"}:
@@ -42,7 +42,7 @@ def draw(results: Results, folder: Path, claims: set[str]) -> list[Drawn]:
     return drawn
 
 
-def _injection(folder: Path) -> list[Drawn]:
+def _injection(folder: Path) -> list[FigureFile]:
     import matplotlib as mpl
 
     title = "Injection rate against used credits"
@@ -75,10 +75,10 @@ def _injection(folder: Path) -> list[Drawn]:
             panel.set_ylabel("injection rate (share of the line rate)")
         figure.suptitle(f"Fig. 1: {title.lower()}", x=0.01, ha="left", fontsize=12)
         caption = "As the program computes it while Congested, each 32 credits. (a) 1/(1 + f(c)); (b) 1 - f(c)/2^28."
-        return [fig.save(figure, pl.concat(tables), folder, Drawn("fig01", title, caption, wide=True))]
+        return [fig.save(figure, pl.concat(tables), folder, FigureFile("fig01", title, caption, wide=True))]
 
 
-def _distribution(results: Results, which: int, name: str, folder: Path) -> list[Drawn]:
+def _distribution(results: Results, which: int, name: str, folder: Path) -> list[FigureFile]:
     shown: list[Control | None] = [None, *(control for control in DRAWN if (Point(control), 1) in results)]
     if (Point(None), 1) not in results or len(shown) < 2:
         return []
@@ -114,14 +114,14 @@ def _distribution(results: Results, which: int, name: str, folder: Path) -> list
             f"{INTERVALS} intervals of equal ratio; all processes of the tests beside congestors, PPort 16, "
             f"{seeds} seed{'s' * (seeds > 1)}."
         )
-        return [fig.save(figure, pl.concat(tables), folder, Drawn(name, f"Number of {title}", caption))]
+        return [fig.save(figure, pl.concat(tables), folder, FigureFile(name, f"Number of {title}", caption))]
 
 
 def _plain(axis: Any, ratio: float) -> None:
-    """Numbers on a logarithmic axis without powers of ten; `ratio` is that of its ends."""
+    """Numbers on a logarithmic axis without powers of ten; `ratio` is the ratio of the axis' ends."""
     from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormatter
 
-    # Where the axis spans less than a decade, 1, 2 and 5 may all be outside.
+    # If the axis spans less than a decade, 1, 2 and 5 may all be outside.
     axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12) if ratio > 10 else MaxNLocator(7))
     axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
     axis.set_minor_formatter(NullFormatter())
@@ -137,7 +137,7 @@ def _label(control: Control) -> str:
     return base
 
 
-def _factors(results: Results, reading: str, folder: Path) -> list[Drawn]:
+def _factors(results: Results, reading: str, folder: Path) -> list[FigureFile]:
     found = factors(results, reading)
     if not found:
         return []
@@ -174,10 +174,10 @@ def _factors(results: Results, reading: str, folder: Path) -> list[Drawn]:
                 )
         figure.suptitle(f"{number}{title}", x=0.01, ha="left", fontsize=12)
         caption = "Bandwidth over delay of the tests, relative to the same without PFT. The line is 1: no effect."
-        return [fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))]
+        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))]
 
 
-def _cost(results: Results, folder: Path) -> list[Drawn]:
+def _cost(results: Results, folder: Path) -> list[FigureFile]:
     found = factors(results)
     if not found:
         return []
@@ -206,10 +206,10 @@ def _cost(results: Results, folder: Path) -> list[Drawn]:
         axes.set_title(title, loc="left", pad=28)
         fig.legend_above(axes, 5)
         caption = "Each dot is a setting of Fig. 5: payload that the congestors got delivered while the tests ran."
-        return [fig.save(figure, pl.DataFrame(rows), folder, Drawn("cost", title, caption))]
+        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile("cost", title, caption))]
 
 
-def _processes(results: Results, folder: Path) -> list[Drawn]:
+def _processes(results: Results, folder: Path) -> list[FigureFile]:
     shown = [p for p in PPORTS if all((Point(control, p), 1) in results for control in (None, BEST))]
     if len(shown) < 2:
         return []
@@ -253,10 +253,10 @@ def _processes(results: Results, folder: Path) -> list[Drawn]:
         figure.legend(handles, names, loc="outside upper right", ncols=2)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
         caption = f"Means over the tests' processes beside congestors, first seed; PFT is {BEST.name}."
-        return [fig.save(figure, pl.DataFrame(rows), folder, Drawn("pport", title, caption, wide=True))]
+        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile("pport", title, caption, wide=True))]
 
 
-def _sensitivity(results: Results, folder: Path) -> list[Drawn]:
+def _sensitivity(results: Results, folder: Path) -> list[FigureFile]:
     found = readings.table(results)
     parts = [(str(axis), part) for (axis,), part in found.group_by(["open"], maintain_order=True) if len(part) > 1]
     if not parts:
@@ -291,4 +291,4 @@ def _sensitivity(results: Results, folder: Path) -> list[Drawn]:
             "One thing changed at a time, first seed. Ring: what the verdicts rest on. Line at 1: no effect; dashes: "
             "the paper's 2.58. Where fabric or traffic changes, so does the run without PFT."
         )
-        return [fig.save(figure, found, folder, Drawn("sensitivity", title, caption, wide=True))]
+        return [fig.save(figure, found, folder, FigureFile("sensitivity", title, caption, wide=True))]

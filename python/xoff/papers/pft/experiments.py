@@ -1,6 +1,6 @@
-"""PFT's experiments: which runs there are.
+"""PFT's experiments: their runs.
 
-A run is GPCNeT on 120 hosts, without PFT or under a setting of it. The claims share runs.
+A run is GPCNeT on 120 hosts, without PFT or with a setting of PFT. The claims share runs.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-from xoff.papers._jobs import Job
 from xoff.papers.pft.measures import measure
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "fabric.toml"
@@ -39,7 +39,7 @@ class Control:
 
     @property
     def strategy(self) -> str:
-        """As the paper calls it: AT-RI and the like."""
+        """The paper's name: AT-RI and the like."""
         return f"{self.threshold[0].upper()}T-{self.interval[0].upper()}I"
 
     @property
@@ -49,14 +49,14 @@ class Control:
 
     @property
     def name(self) -> str:
-        """All of it in a line."""
+        """The whole setting in a line."""
         letter = "m" if self.interval == "random" else "n"
         added = f", k {self.k}" if self.k else ""
         return f"{self.strategy}, {letter} {self.shift}{added}, {self.thresholds}"
 
     @property
     def sets(self) -> Sets:
-        """The keys of a scenario."""
+        """The setting as keys of a scenario."""
         m, n = (self.shift, 0) if self.interval == "random" else (0, self.shift)
         return {
             "throttle.name": "pft",
@@ -80,7 +80,7 @@ STRATEGIES = ("AT-RI", "FT-RI", "AT-FI", "FT-FI")
 SHIFTS = {"random": (15, 16, 17, 18, 19, 20, 21, 22), "fixed": (8, 9, 10, 11, 12)}
 """m of RI and n of FI in section III.D."""
 MIDDLE = {"random": 18, "fixed": 10}
-"""Those at which thresholds and k are varied."""
+"""The values of m and n at which thresholds and k are varied."""
 ADDED = (1, 4)
 """The k of FI beside 0."""
 PAIRS = ((0x100, 0x080), (0x400, 0x200), (0x800, 0x400))
@@ -115,7 +115,7 @@ DRAWN = tuple(
     next(c for c in GRID if c.strategy == strategy and c.shift == MIDDLE[c.interval] and c.k == 0)
     for strategy in STRATEGIES
 )
-"""The settings whose distributions are drawn (Fig. 3 and 4): of each strategy the middle one; the best of AT-RI."""
+"""The settings whose distributions are drawn (Fig. 3 and 4): the middle one of each strategy, and the best of AT-RI."""
 QUICK_GRID = tuple(
     c for c in GRID if c in DRAWN or (c.k == 0 and c.shift in (15, 16, 20, 8, 12) and c.enter in (0x250, 0x2A0))
 )
@@ -129,10 +129,10 @@ PPORTS = (1, 8, 16)
 
 @dataclass(frozen=True)
 class Point:
-    """A run but for its seed."""
+    """A run without its seed."""
 
     control: Control | None
-    """PFT's setting; None without PFT."""
+    """PFT's setting; `None` without PFT."""
     processes: int = 16
     """PPort."""
     reading: str = "default"
@@ -146,9 +146,9 @@ class Scale:
     grid: Sequence[Control]
     """Settings of Fig. 5."""
     seeds: int
-    """Of the grid: they draw who is a congestor, the rings and the routes."""
+    """Seeds of the grid, which draw congestors, rings and routes."""
     drawn_seeds: int
-    """Of the settings whose distributions are drawn, and of no control."""
+    """Seeds of the settings whose distributions are drawn, and of runs without control."""
     every: bool
     """All values of each reading, or only the outer ones."""
     sets: Sets = field(default_factory=dict)
@@ -173,13 +173,13 @@ def points(claim: str, scale: Scale) -> dict[Point, int]:
 
 
 def heavy(scale: Scale) -> dict[Point, int]:
-    """What is run under `HEAVY`, a seed each: the grid of `--quick`, and there what is drawn of it."""
+    """Runs under `HEAVY`, with one seed each: the grid, or with `--quick` the part of it that is drawn."""
     controls = QUICK_GRID if scale.every else DRAWN
     return {Point(control, reading=HEAVY): 1 for control in (None, *controls)}
 
 
 def settings(point: Point, scale: Scale, sets: Sets) -> dict[str, object]:
-    """The settings that make a run out of the scenario; `sets` are a reading's."""
+    """The settings with which the scenario makes a run; `sets` are a reading's."""
     own: dict[str, object] = {"traffic.0.processes": point.processes, **scale.sets}
     if point.control is not None:
         own |= point.control.sets

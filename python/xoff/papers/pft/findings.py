@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding
 from xoff.papers.pft import theory
 from xoff.papers.pft.experiments import BEST, CLAIMED, HEAVY, STRATEGIES, Control, Point
 from xoff.papers.pft.measures import Victims
+from xoff.papers.verdicts import Check, Claim, Finding
 
 Results = Mapping[Any, Victims]
 """By (point, seed)."""

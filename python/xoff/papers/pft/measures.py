@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff import gpcnet
-from xoff.analysis import frame
+from xoff.analysis import gpcnet
+from xoff.analysis.tables import frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 
@@ -32,7 +32,7 @@ class Victims:
     bandwidth: Floats
     """Bandwidth of each process, MiB/s: B of a process."""
     congestors_gbps: float
-    """What all congestors' messages delivered while the tests ran, Gbps of payload for each of their hosts."""
+    """Payload that the congestors' messages delivered while the tests ran, in Gbps for each of their hosts."""
     congested: float
     """Share of the time in which a congestor host's throttle was Congested."""
     victims_congested: float

@@ -1,6 +1,6 @@
 """F_C of the paper's best setting under other readings: what the paper leaves open is set otherwise, one by one.
 
-Where a reading changes the fabric or the traffic, it has its own run without PFT.
+A reading that changes the fabric or the traffic has its own run without PFT.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import polars as pl
 
-from xoff.papers._jobs import Job
 from xoff.papers.pft.experiments import BEST, HEAVY, HEAVY_SETS, Point, Scale, Sets, heavy, jobs
 from xoff.papers.pft.findings import Results, control_factor
+from xoff.runs.jobs import Job
 
 
 @dataclass(frozen=True)
@@ -23,13 +23,13 @@ class Reading:
     label: str
     """The value."""
     sets: Sets
-    """On top of each run; empty for the default."""
+    """Settings on top of each run; empty for the default."""
     quick: bool = False
     """Whether `--quick` runs it."""
 
     @property
     def name(self) -> str:
-        """Unique."""
+        """Unique name."""
         if self.sets == HEAVY_SETS:
             return HEAVY
         return f"{self.axis}: {self.label}" if self.sets else "default"
@@ -138,7 +138,7 @@ def further(scale: Scale) -> list[Job]:
 
 
 def factor(results: Results, reading: Reading) -> float | None:
-    """F_C of the paper's best setting under a reading, with the first seed; None where it was not run."""
+    """F_C of the paper's best setting under a reading, with the first seed; `None` if it was not run."""
     point, base = (Point(control, reading=reading.name) for control in (BEST, None))
     if not reading.fabric:
         base = Point(None)

@@ -1,17 +1,18 @@
 """SQCC: Stable Queue Congestion Control (Tang et al.).
 
-Scenario, claims and what is drawn and computed from its runs.
+The scenario, the claims, and the figures and numbers that its runs give.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
-from xoff.papers.sqcc import drawings, readings
+from xoff.papers.paper import Paper, Readings, Rerun
+from xoff.papers.sqcc import drawings, findings, readings
 from xoff.papers.sqcc.experiments import FULL, GROUPS, HERE, QUICK, Scale, jobs
-from xoff.papers.sqcc.findings import find
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
 
 TITLE = "SQCC: Stable Queue Congestion Control, reproduced"
 LEAD = f"Tang et al. {VERDICTS} A packet of queue is a frame of 1000 B."
@@ -21,42 +22,22 @@ READINGS_LEAD = (
 )
 
 
-def reproduce(out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return jobs([point for claim in claims for point in GROUPS[claim.name]], scale)
 
-    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv`.
 
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    RunError
-        A run broke.
-    """
-    making = begin(HERE, claim, out)
-    claims = making.claims
-    scale = QUICK if quick else FULL
-    main = jobs([point for each in claims for point in GROUPS[each.name]], scale)
-    results = run_jobs([*main, *readings.further(claims, scale)], "SQCC")
-    keys = {job.key for job in main}
-    own = {key: value for key, value in results.items() if key in keys}
-    others = readings.by_reading(own, {key: value for key, value in results.items() if key not in keys})
+def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
+    return findings.find(claim, rerun.own, note)
 
-    short = _shortened(scale) if quick else ""
-    findings = [find(each, own, short) for each in claims]
-    making.keep(findings)
-    figures = drawings.draw(own, others, out)
-    table = readings.table(claims, others)
-    table.write_csv(out / "readings.csv")
-    columns, rows = readings.overview(table)
-    return making.publish(
-        title=TITLE,
-        lead=LEAD,
-        banner=short or _lengths(scale),
-        findings=findings,
-        figures=figures,
-        tables=[("Other readings", f"{READINGS_LEAD} Numbers: readings.csv.", columns, rows)],
-    )
+
+def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
+    return drawings.draw(rerun.own, readings.by_reading(rerun.own, rerun.further), rerun.out)
+
+
+def _read(rerun: Rerun[Scale]) -> Readings:
+    table = readings.table(rerun.claims, readings.by_reading(rerun.own, rerun.further))
+    lead = f"{READINGS_LEAD} Numbers: readings.csv."
+    return Readings(table, [("Other readings", lead, *readings.overview(table))])
 
 
 def _lengths(scale: Scale) -> str:
@@ -72,3 +53,20 @@ def _shortened(scale: Scale) -> str:
         f"Shortened by --quick: runs of {scale.duration_s:g} s instead of {FULL.duration_s:g} s, {scale.seeds} seed "
         f"instead of {FULL.seeds}; other readings of Table II alone."
     )
+
+
+PAPER = Paper(
+    title=TITLE,
+    lead=LEAD,
+    folder=HERE,
+    full=FULL,
+    quick=QUICK,
+    experiments=_experiments,
+    further=readings.further,
+    find=_find,
+    draw=_draw,
+    read=_read,
+    banner=_lengths,
+    shortened=_shortened,
+    shortened_claim=lambda name, scale: _shortened(scale),
+)

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 
 from xoff import fluid
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.sqcc import theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, FRAME, INCASTS, PATCHED, SQCC, Point
 from xoff.papers.sqcc.findings import NAMES, TABLE2, Results, mean
 from xoff.papers.sqcc.measures import Queue, Trace
 from xoff.papers.sqcc.readings import PACING, START, sensitivity
+from xoff.report import figures as fig
+from xoff.report.figures import FigureFile
 
 COLOURS = {PATCHED: fig.COLOURS[0], ERROR: fig.COLOURS[1], DELTA: fig.COLOURS[3], SQCC: fig.COLOURS[2]}
 """A variant has the same colour in all figures."""
@@ -29,10 +29,10 @@ FLUID_MS = 15.0
 """How long the fluid model is solved for, in ms."""
 
 Lines = Mapping[str, tuple[Trace, str]]
-"""Traces with their colours, by what they are called."""
+"""Traces with their colours, by name."""
 
 
-def draw(results: Results, others: Mapping[str, Mapping[Any, Queue]], folder: Path) -> list[Drawn]:
+def draw(results: Results, others: Mapping[str, Mapping[Any, Queue]], folder: Path) -> list[FigureFile]:
     """Every figure for which there are results; `others` are those of the readings."""
     drawn = []
     for letter, n in zip("abc", (2, 40, 60), strict=True):
@@ -62,7 +62,9 @@ def _trace(results: Results, point: Point) -> Trace:
     return trace
 
 
-def _plot(lines: Lines, name: str, title: str, caption: str, folder: Path, most: float | None = None) -> list[Drawn]:
+def _plot(
+    lines: Lines, name: str, title: str, caption: str, folder: Path, most: float | None = None
+) -> list[FigureFile]:
     with fig.canvas() as (figure, axes):
         for label, (trace, colour) in lines.items():
             axes.fill_between(trace.time_ms, trace.least, trace.most, color=colour, alpha=0.25, linewidth=0)
@@ -80,7 +82,7 @@ def _plot(lines: Lines, name: str, title: str, caption: str, folder: Path, most:
             )
             for label, (t, _) in lines.items()
         )
-        return [fig.save(figure, data, folder, Drawn(name, title, caption))]
+        return [fig.save(figure, data, folder, FigureFile(name, title, caption))]
 
 
 def _title(axes: Any, name: str, title: str, rows: int = 1) -> None:
@@ -92,7 +94,7 @@ def _title(axes: Any, name: str, title: str, rows: int = 1) -> None:
 _CAPTION = "Line: mean of the samples, which are 10 us apart, in each bin; band: least to greatest."
 
 
-def _compared(results: Results, n: int, variants: Sequence[str], name: str, folder: Path) -> list[Drawn]:
+def _compared(results: Results, n: int, variants: Sequence[str], name: str, folder: Path) -> list[FigureFile]:
     if not _has(results, *((variant, n) for variant in variants)):
         return []
     lines = {NAMES[v]: (_trace(results, (v, n)), COLOURS[v]) for v in variants}
@@ -100,7 +102,7 @@ def _compared(results: Results, n: int, variants: Sequence[str], name: str, fold
     return _first(lines, name, title, folder) if n < 100 else _plot(lines, name, title, _CAPTION, folder)
 
 
-def _first(lines: Lines, name: str, title: str, folder: Path) -> list[Drawn]:
+def _first(lines: Lines, name: str, title: str, folder: Path) -> list[FigureFile]:
     """The first 100 ms, in which oscillations can be told apart."""
     with fig.canvas() as (figure, axes):
         for label, (trace, colour) in lines.items():
@@ -117,10 +119,10 @@ def _first(lines: Lines, name: str, title: str, folder: Path) -> list[Drawn]:
             for label, (trace, _) in lines.items()
         )
         caption = "The first 100 ms, mean of each 50 us. Flows start with C/N on an empty queue."
-        return [fig.save(figure, data, folder, Drawn(name, title, caption))]
+        return [fig.save(figure, data, folder, FigureFile(name, title, caption))]
 
 
-def _large(results: Results, folder: Path) -> list[Drawn]:
+def _large(results: Results, folder: Path) -> list[FigureFile]:
     if not _has(results, *((SQCC, n) for n in INCASTS)):
         return []
     colours = (fig.COLOURS[5], fig.COLOURS[4], fig.COLOURS[2], fig.COLOURS[3])
@@ -130,7 +132,7 @@ def _large(results: Results, folder: Path) -> list[Drawn]:
     return _plot(lines, "fig04", "queue under SQCC", caption, folder, SHOWN)
 
 
-def _bars(results: Results, flows: Sequence[int], variants: Sequence[str], name: str, folder: Path) -> list[Drawn]:
+def _bars(results: Results, flows: Sequence[int], variants: Sequence[str], name: str, folder: Path) -> list[FigureFile]:
     if not _has(results, *((variant, n) for variant in variants for n in flows)):
         return []
     rows: list[dict[str, Any]] = []
@@ -162,10 +164,10 @@ def _bars(results: Results, flows: Sequence[int], variants: Sequence[str], name:
         caption = (
             "Bars and numbers: mean of the second half of the run. Lines: least to greatest sample. Mean of the seeds."
         )
-        return [fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))]
+        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))]
 
 
-def _fixed_points(results: Results, folder: Path) -> list[Drawn]:
+def _fixed_points(results: Results, folder: Path) -> list[FigureFile]:
     if not _has(results, *((PATCHED, n) for n in FIXED)):
         return []
     title = "Queue under patched TIMELY against N, and Eq. 6"
@@ -187,10 +189,10 @@ def _fixed_points(results: Results, folder: Path) -> list[Drawn]:
         fig.legend_above(axes, 3)
         data = pl.DataFrame([{"n": n, "eq6": e, **each} for n, e, each in zip(FIXED, expected, found, strict=True)])
         caption = "Dots: mean of the steady state in packet runs; lines: least to greatest sample. Mean of the seeds."
-        return [fig.save(figure, data, folder, Drawn("fixed-point", title, caption))]
+        return [fig.save(figure, data, folder, FigureFile("fixed-point", title, caption))]
 
 
-def _fluid(results: Results, folder: Path) -> list[Drawn]:
+def _fluid(results: Results, folder: Path) -> list[FigureFile]:
     """The first moments of 40 to 1, packets and the fluid model."""
     variants = [variant for variant in (PATCHED, ERROR, DELTA) if _has(results, (variant, 40))]
     if len(variants) < 3:
@@ -220,10 +222,10 @@ def _fluid(results: Results, folder: Path) -> list[Drawn]:
         figure.legend(handles, names, loc="outside upper right", ncols=3)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
         caption = "Flows start with C/N on an empty queue; packets: mean of each 50 us. Segment of the model: a packet."
-        return [fig.save(figure, pl.concat(tables), folder, Drawn("fluid", title, caption, wide=True))]
+        return [fig.save(figure, pl.concat(tables), folder, FigureFile("fluid", title, caption, wide=True))]
 
 
-def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str, folder: Path) -> list[Drawn]:
+def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str, folder: Path) -> list[FigureFile]:
     points = [(variant, 500) for variant in TABLE2]
     shown = [reading for reading in sensitivity(axis) if _has(others.get(reading.name, {}), *points)]
     if len(shown) < 2:
@@ -265,4 +267,4 @@ def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str
             f"Mean and standard deviation of the queue of 500 to 1 in the steady state{', logarithmic' * logarithmic}; "
             "a deviation that reaches below zero is cut."
         )
-        return [fig.save(figure, pl.DataFrame(rows), folder, Drawn(f"table2-{axis}", title, caption, wide=True))]
+        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile(f"table2-{axis}", title, caption, wide=True))]

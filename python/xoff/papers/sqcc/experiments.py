@@ -1,4 +1,4 @@
-"""SQCC's experiments: which runs there are.
+"""SQCC's experiments: their runs.
 
 A run is an incast of N flows under one of four variants: patched TIMELY, and SQCC with its parts added one by one. The
 claims share runs.
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from xoff.papers._jobs import Job
 from xoff.papers.sqcc.measures import measure
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "incast.toml"
@@ -29,7 +29,7 @@ VARIANTS: Mapping[str, Mapping[str, object]] = {
     DELTA: {"scheme.name": "sqcc", "scheme.adapt_t_low": False},
     SQCC: {"scheme.name": "sqcc"},
 }
-"""Patched TIMELY; SQCC's error function alone; with the step delta; with T_low, which is all of it."""
+"""Patched TIMELY; SQCC's error function alone; with the step delta; with T_low, which is the whole of SQCC."""
 
 Point = tuple[str, int]
 """A variant and a number of flows N."""
@@ -56,11 +56,11 @@ class Scale:
     duration_s: float
     """Simulated time of a run; its second half is the steady state."""
     seeds: int
-    """Of each run: they draw the flows' phases."""
+    """Seeds of each run, which draw the flows' phases."""
     readings_s: float
     """Simulated time of runs under other readings."""
     start_s: float
-    """The same where flows start otherwise, which takes longer to settle."""
+    """Simulated time of runs whose flows start otherwise, which settle later."""
     every: bool
     """Whether other readings are run for all claims, or only for the plots of Table II."""
 
@@ -69,11 +69,11 @@ FULL = Scale(duration_s=0.8, seeds=2, readings_s=0.3, start_s=2, every=True)
 QUICK = Scale(duration_s=0.4, seeds=1, readings_s=0.3, start_s=1.5, every=False)
 
 Sets = Mapping[str, object]
-"""Settings on top of a run's own; None takes one out."""
+"""Settings on top of a run's own; `None` removes one."""
 
 
 def settings(point: Point, duration_s: float, sets: Sets) -> dict[str, object]:
-    """The settings that make a run out of the scenario."""
+    """The settings with which the scenario makes a run."""
     variant, n = point
     made: dict[str, object] = {
         **VARIANTS[variant],

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, within
 from xoff.papers.sqcc import theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, GROUPS, INCASTS, PATCHED, SQCC, Point
 from xoff.papers.sqcc.measures import Queue
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, within
 
 NAMES = {
     PATCHED: "patched TIMELY",
@@ -42,8 +42,8 @@ def _fixed_point(results: Results) -> Ruled:
     checks = [
         Check(
             "Eq. 8: N at which the fixed point reaches T_high",
-            theory.most_flows() >= 80 - 1e-9,
-            theory.most_flows(),
+            theory.max_flows() >= 80 - 1e-9,
+            theory.max_flows(),
             80.0,
         )
     ]
@@ -55,7 +55,7 @@ def _fixed_point(results: Results) -> Ruled:
         queue, expected = mean(results, (PATCHED, n), "mean"), theory.fixed_packets((PATCHED, n))
         measured[f"queue at N = {n}, packets"] = queue
         if n < first:
-            # Where nothing is unstable the relation is the equation itself.
+            # If nothing is unstable, the relation is the equation itself.
             checks.append(
                 Check(f"queue at N = {n} is that of Eq. 6, packets", within(queue, expected), queue, expected)
             )

@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xoff.analysis import frame
+from xoff.analysis.tables import frame
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 
@@ -21,7 +21,7 @@ BINS = 1500
 EARLY = 10_000
 """First samples, 100 ms of them, that are kept more finely."""
 FINE = 5
-"""So many of them are averaged."""
+"""Number of these samples that are averaged."""
 PACKET = 1000
 """Bytes of a packet."""
 LATER = 0.5
@@ -37,9 +37,9 @@ class Trace:
     mean: Floats
     """Mean of the samples in it."""
     least: Floats
-    """Least sample."""
+    """Smallest sample."""
     most: Floats
-    """Greatest sample."""
+    """Largest sample."""
     early_ms: Floats
     """End of each bin of 50 us, in the first 100 ms."""
     early: Floats
@@ -60,7 +60,7 @@ class Queue:
     p99: float
     """99th percentile."""
     empty: float
-    """Share of samples that found it empty."""
+    """Share of samples that found the queue empty."""
     utilization: float
     """Of the bottleneck, 0 to 1."""
     drift: float
@@ -68,11 +68,11 @@ class Queue:
     settled_ms: float
     """When the mean over a hundredth of the run is within 20 % of the steady mean, or 5 packets, for the first time."""
     trace: Trace | None
-    """Samples, where they are asked for."""
+    """Samples, if asked for."""
 
     @property
     def range(self) -> float:
-        """Greatest less least sample."""
+        """Largest minus smallest sample."""
         return self.most - self.least
 
 

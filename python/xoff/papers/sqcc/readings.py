@@ -1,4 +1,4 @@
-"""The claims under other readings of the paper: what it leaves open is set otherwise, and runs are made again."""
+"""The claims under other readings of the paper: what it leaves open is set otherwise, and run again."""
 
 from __future__ import annotations
 
@@ -8,26 +8,26 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers._claims import Claim, measured_text
-from xoff.papers._jobs import Job
 from xoff.papers.sqcc.experiments import GROUPS, Scale, Sets, jobs
 from xoff.papers.sqcc.findings import find
+from xoff.papers.verdicts import Claim, measured_text
+from xoff.runs.jobs import Job
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Something that the paper leaves open, read otherwise."""
+    """Another reading of something that the paper leaves open."""
 
     name: str
-    """Short."""
+    """Short name."""
     what: str
     """What is set."""
     sets: Sets = field(default_factory=dict)
-    """On top of each run."""
+    """Settings on top of each run."""
     axis: str = ""
     """The sensitivity plot that shows it."""
     label: str = ""
-    """What that calls it."""
+    """Its name in that plot."""
 
 
 PACING, START = "pacing", "start"

@@ -32,6 +32,6 @@ def ceiling_packets() -> float:
     return one.queue_bytes_at(one.high_s) / FRAME
 
 
-def most_flows() -> float:
+def max_flows() -> float:
     """N at which patched TIMELY's fixed point reaches T_high (Eq. 8)."""
     return fluid.patched_timely_flow_limit(fluid.PatchedTimely(flows=1, thresholds="less_propagation"))

@@ -1,20 +1,22 @@
 """SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks (Hu et al., IEEE TII 2024).
 
-Scenarios, claims and what is drawn and computed from their runs. Figs. 1, 3 and 4 are drawings; the testbed's Figs. 5
-to 7 are simulated.
+Scenarios, claims, and the figures and numbers that their runs give. Figs. 1, 3 and 4 are drawings; the testbed's Figs.
+5 to 7 are simulated.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
 import polars as pl
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
-from xoff.papers.srcc import drawings, readings
+from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.srcc import drawings, findings, readings
 from xoff.papers.srcc.experiments import FULL, HERE, QUICK, Scale, group_jobs
-from xoff.papers.srcc.findings import GROUPS, find
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
+from xoff.report.article import Table
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
 
 TITLE = "SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks, reproduced"
 LEAD = (
@@ -24,56 +26,40 @@ LEAD = (
 READINGS_LEAD = "What the paper leaves open is set otherwise, and everything that it touches is run again."
 
 
-def reproduce(out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
-    Writes `claims.json`, `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv` where there are
-    other readings.
 
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    RunError
-        A run broke.
-    """
-    making = begin(HERE, claim, out)
-    claims = making.claims
-    scale = QUICK if quick else FULL
-    groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    main = [job for group in groups for job in group_jobs(group, scale)]
-    results = run_jobs([*main, *readings.jobs(groups, scale)], "SRCC")
-    keys = {job.key for job in main}
-    own = {key: value for key, value in results.items() if key in keys}
-    further = {key: value for key, value in results.items() if key not in keys}
+def _further(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return readings.jobs(groups_of(claims, findings.GROUPS), scale)
 
-    findings = [find(each, own, _shortened(each.name, scale) if quick else "") for each in claims]
-    making.keep(findings)
-    figures = drawings.draw(own, out)
-    tables = []
+
+def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
+    return findings.find(claim, rerun.own, note)
+
+
+def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
+    return drawings.draw(rerun.own, rerun.out)
+
+
+def _read(rerun: Rerun[Scale]) -> Readings:
+    tables: list[Table] = []
+    figures = []
     found = []
+    groups = groups_of(rerun.claims, findings.GROUPS)
     for group, at, quantity, unit, what, more in (
-        ("web-server", scale.loads[-1], "afct_us", "us", "average FCT of the web server workload", False),
-        ("websearch", scale.loads[-1], "afct_us", "us", "average FCT of the web search workload", False),
-        ("hadoop", scale.loads[-1], "afct_us", "us", "average FCT of the Hadoop workload", False),
+        ("web-server", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the web server workload", False),
+        ("websearch", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the web search workload", False),
+        ("hadoop", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the Hadoop workload", False),
         ("incast", 160.0, "goodput_gbps", "Gbps", "goodput of the incast from 160 servers", True),
     ):
         if group in groups:
-            rows = readings.table(own, further, group, at)
+            rows = readings.table(rerun.own, rerun.further, group, at)
             found.append(rows.with_columns(group=pl.lit(group)))
             if group == "web-server":
-                figures.append(drawings.sensitivity(rows, out))
+                figures.append(drawings.sensitivity(rows, rerun.out))
             tables.append((f"Other readings: {what}", READINGS_LEAD, *readings.overview(rows, quantity, unit, more)))
-    if found:
-        pl.concat(found).write_csv(out / "readings.csv")
-    return making.publish(
-        title=TITLE,
-        lead=LEAD,
-        banner=_banner(scale) if quick else _window(scale),
-        findings=findings,
-        figures=figures,
-        tables=tables,
-    )
+    return Readings(pl.concat(found) if found else None, tables, figures)
 
 
 def _window(scale: Scale) -> str:
@@ -105,3 +91,20 @@ def _shortened(name: str, scale: Scale) -> str:
         f"Shortened by --quick: {window:g} ms of arrivals instead of {full:g} ms, {scale.seeds} seed instead of "
         f"{FULL.seeds}, {len(scale.loads)} loads instead of {len(FULL.loads)}."
     )
+
+
+PAPER = Paper(
+    title=TITLE,
+    lead=LEAD,
+    folder=HERE,
+    full=FULL,
+    quick=QUICK,
+    experiments=_experiments,
+    further=_further,
+    find=_find,
+    draw=_draw,
+    read=_read,
+    banner=_window,
+    shortened=_banner,
+    shortened_claim=_shortened,
+)

@@ -8,11 +8,11 @@ from typing import Any
 
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import COLOURS, Drawn
 from xoff.papers.srcc.experiments import SCHEMES, THRESHOLDS, WINDOWS, mean, places
 from xoff.papers.srcc.findings import NAMES
 from xoff.papers.srcc.measures import BURST_US, Measured, Motivation
+from xoff.report import figures as fig
+from xoff.report.figures import COLOURS, FigureFile
 
 Results = Mapping[Any, Any]
 
@@ -23,15 +23,15 @@ STYLES: dict[str, dict[str, Any]] = {
     "pcn": {"color": COLOURS[5], "marker": "v", "label": "PCN"},
     "srcc": {"color": COLOURS[0], "marker": "o", "label": "SRCC"},
 }
-"""Of each scheme in all figures."""
+"""Colours of each scheme in all figures."""
 
 LOAD = "load"
 
 
-def draw(results: Results, folder: Path) -> list[Drawn]:
+def draw(results: Results, folder: Path) -> list[FigureFile]:
     """Every figure for which there are results."""
     groups = {key[0] for key in results}
-    drawn: list[Drawn] = []
+    drawn: list[FigureFile] = []
     if "motivation" in groups:
         drawn.append(_motivation(results, folder))
     for name, group, title in (
@@ -76,7 +76,7 @@ def _head(figure: Any, handles: Any, title: str) -> None:
     figure.legend(lines, names, loc="outside upper right", ncols=len(names))
 
 
-def _motivation(results: Results, folder: Path) -> Drawn:
+def _motivation(results: Results, folder: Path) -> FigureFile:
     found: dict[str, Motivation] = {s: results["motivation", s, 0.0, 1] for s in SCHEMES}
     title = "Long flows and bursts of mice to one host"
     rows = []
@@ -109,7 +109,7 @@ def _motivation(results: Results, folder: Path) -> Drawn:
             "stopped ports "
             "and goodput: means over 100 us. SRCC is not in the paper's figure."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig02", title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig02", title, caption, wide=True))
 
 
 def _lines(axes: Any, results: Results, group: str, quantity: str, scale: float, rows: list[dict[str, Any]]) -> None:
@@ -140,14 +140,14 @@ def _panel(axes: Any, results: Results, group: str, quantity: str, letter: str, 
     axes.set_ylabel(axis)
 
 
-def _loads(results: Results, group: str, name: str, title: str, folder: Path) -> Drawn:
+def _loads(results: Results, group: str, name: str, title: str, folder: Path) -> FigureFile:
     rows: list[dict[str, Any]] = []
     with fig.canvas(1, 4, width=14.5, height=3.9) as (figure, panels):
         for panel, letter, quantity in zip(panels, "abcd", _PANELS, strict=True):
             _panel(panel, results, group, quantity, letter, rows)
         _head(figure, panels[0], f"Fig. {int(name[3:])}: {title}")
         caption = f"Means of {_seeds(results, group)}. PAUSE frames of all ports while flows arrive."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))
 
 
 def _seeds(results: Results, group: str) -> str:
@@ -155,7 +155,7 @@ def _seeds(results: Results, group: str) -> str:
     return f"{count} seeds" if count > 1 else "one seed"
 
 
-def _large(results: Results, group: str, name: str, title: str, folder: Path) -> Drawn:
+def _large(results: Results, group: str, name: str, title: str, folder: Path) -> FigureFile:
     rows: list[dict[str, Any]] = []
     last = places(results, group)[-1]
     with fig.canvas(1, 4, width=14.5, height=3.9) as (figure, panels):
@@ -175,7 +175,7 @@ def _large(results: Results, group: str, name: str, title: str, folder: Path) ->
             f"frames of "
             "all ports while flows arrive; FCTs without the burst's."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))
 
 
 def _groups(
@@ -196,7 +196,7 @@ def _groups(
     axes.grid(visible=False, axis="x")
 
 
-def _bars(results: Results, group: str, name: str, title: str, axis: str, folder: Path) -> Drawn:
+def _bars(results: Results, group: str, name: str, title: str, axis: str, folder: Path) -> FigureFile:
     rows: list[dict[str, Any]] = []
     with fig.canvas() as (figure, axes):
         lines = {s: {"color": STYLES[s]["color"], "label": NAMES[s]} for s in SCHEMES}
@@ -206,10 +206,12 @@ def _bars(results: Results, group: str, name: str, title: str, axis: str, folder
         axes.set_ylabel("average FCT (us)")
         fig.legend_above(axes, 5)
         caption = f"All flows, those of the web server under the bursts too; means of {_seeds(results, group)}."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))
 
 
-def _variants(results: Results, group: str, names: Mapping[str, str], name: str, title: str, folder: Path) -> Drawn:
+def _variants(
+    results: Results, group: str, names: Mapping[str, str], name: str, title: str, folder: Path
+) -> FigureFile:
     rows: list[dict[str, Any]] = []
     with fig.canvas() as (figure, axes):
         shades = dict(zip(names, (COLOURS[0], COLOURS[5], COLOURS[6]), strict=True))
@@ -220,10 +222,10 @@ def _variants(results: Results, group: str, names: Mapping[str, str], name: str,
         axes.set_ylabel("average FCT (us)")
         fig.legend_above(axes, 3)
         caption = f"Web server workload on 8 leaves of 24 hosts; means of {_seeds(results, group)}."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))
 
 
-def _incast(results: Results, folder: Path) -> Drawn:
+def _incast(results: Results, folder: Path) -> FigureFile:
     rows: list[dict[str, Any]] = []
     title = "Goodput of a client by servers that answer at once"
     with fig.canvas() as (figure, axes):
@@ -239,11 +241,11 @@ def _incast(results: Results, folder: Path) -> Drawn:
         axes.set_ylim(0, 100)
         fig.legend_above(axes, 5)
         caption = "50 MB in all, over the time until the last response is acknowledged."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig11", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig11", title, caption))
 
 
-def sensitivity(table: pl.DataFrame, folder: Path) -> Drawn:
-    """What the claims of the web server turn on, by reading: FCT, PAUSE and blocked flows."""
+def sensitivity(table: pl.DataFrame, folder: Path) -> FigureFile:
+    """What the claims of the web server depend on, by reading: FCT, PAUSE and blocked flows."""
     title = "Web server at load 0.8 under other readings"
     order = table["reading"].unique(maintain_order=True).to_list()
     with fig.canvas(1, 4, width=14.5, height=4.6) as (figure, panels):
@@ -262,4 +264,4 @@ def sensitivity(table: pl.DataFrame, folder: Path) -> Drawn:
         caption = (
             "What each reading sets is in the table below and in readings.csv. Schemes that it does not touch stay."
         )
-        return fig.save(figure, table, folder, Drawn("sensitivity", title, caption, wide=True))
+        return fig.save(figure, table, folder, FigureFile("sensitivity", title, caption, wide=True))

@@ -1,4 +1,4 @@
-"""SRCC's experiments: which runs there are, and what is taken from each."""
+"""SRCC's experiments: their runs, and what is measured in each."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.srcc.measures import Measured, measure, measure_motivation
+from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 
@@ -20,11 +20,11 @@ SCHEMES = ("dcqcn", "swift", "hpcc", "pcn", "srcc")
 OTHERS = SCHEMES[:-1]
 
 INTERVALS_US = (8, 12, 16, 20, 24)
-"""Between two bursts of Fig. 7a, in us."""
+"""Times between two bursts of Fig. 7a, in us."""
 SIZES_KB = (16, 32, 64, 128, 256)
-"""Of a message of a burst of Fig. 7b, in KB."""
+"""Sizes of a message of a burst of Fig. 7b, in KB."""
 SENDERS = (20, 40, 80, 120, 160)
-"""Of Fig. 11; 50 MB over any of them is a whole number of bytes, or rounded up to one."""
+"""Senders of Fig. 11; 50 MB over any of these numbers is a whole number of bytes, or rounded up to one."""
 INCAST_BYTES = 50_000_000
 
 TESTBED = {"web-server": "fb_webserver", "cache-follower": "fb_cache_follower"}
@@ -45,7 +45,7 @@ SETTINGS: dict[str, dict[str, object]] = {
     "srcc-2rtt": {"scheme.window_rtts": 2.0},
     "srcc-4rtt": {"scheme.window_rtts": 4.0},
 }
-"""What makes a line of the figures out of its scheme."""
+"""Settings that distinguish a line of the figures from its scheme."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +53,13 @@ class Scale:
     """How much is run."""
 
     testbed_ms: float
-    """In which flows arrive in the testbed."""
+    """Time in which flows arrive in the testbed."""
     large_ms: float
-    """In which flows arrive in the large simulation."""
+    """Time in which flows arrive in the large simulation."""
     loads: tuple[float, ...]
-    """Of both; the last one is that of the paper's numbers."""
+    """Loads of both; the paper's numbers are of the last one."""
     seeds: int
-    """Of each experiment with random traffic."""
+    """Runs of each experiment with random traffic."""
 
 
 FULL = Scale(testbed_ms=10, large_ms=2, loads=(0.5, 0.6, 0.7, 0.8), seeds=2)
@@ -75,7 +75,7 @@ def scheme_of(line: str) -> str:
 
 
 def settings(line: str, sets: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """The settings that make a line of the figures out of a scenario, with those of a reading for all (`*`) and it."""
+    """The settings of a line of the figures, with those of a reading for all (`*`) and for that line."""
     scheme = scheme_of(line)
     return {"scheme.name": scheme, **SETTINGS.get(line, {}), **sets.get("*", {}), **sets.get(scheme, {})}
 
@@ -85,7 +85,7 @@ def _job(key: Key, scenario: str, sets: dict[str, object], cost: float, **how: A
 
 
 def motivation_jobs(sets: Mapping[str, Mapping[str, object]]) -> list[Job]:
-    """Fig. 2; nothing in it is random but marks and paths."""
+    """Fig. 2, where only marks and paths are random."""
     return [
         Job(("motivation", s, 0.0, 1), HERE / "motivation.toml", measure_motivation, settings(s, sets), cost=10)
         for s in SCHEMES
@@ -177,7 +177,7 @@ def values(results: Mapping[Any, Any], group: str, line: str, at: float, quantit
 
 
 def mean(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> float:
-    """A quantity averaged over the seeds; NaN where one of them has none."""
+    """A quantity averaged over the seeds; NaN if one of them has none."""
     return float(np.mean(values(results, group, line, at, quantity)))
 
 

@@ -6,9 +6,9 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from xoff.papers._claims import Check, Claim, Finding, below, reduced, reduction
 from xoff.papers.srcc.experiments import OTHERS, SCHEMES, THRESHOLDS, WINDOWS, mean, places, values
 from xoff.papers.srcc.measures import BACK_KB, QUIET_US, Motivation
+from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
 
 NAMES = {"dcqcn": "DCQCN", "swift": "Swift", "hpcc": "HPCC", "pcn": "PCN", "srcc": "SRCC"}
 
@@ -36,7 +36,7 @@ SCENARIOS = {
     "burst-size": "bursts.toml",
     "incast": "incast.toml",
 }
-"""Of the experiments that are not large.toml's."""
+"""Scenarios of the experiments that do not use large.toml."""
 
 Results = Mapping[Any, Any]
 Ruled = tuple[list[Check], dict[str, float | None], str]
@@ -237,7 +237,7 @@ def _convergence(results: Results) -> Ruled:
     time = {s: mean(results, "websearch", s, last, "settled_us") for s in SCHEMES}
     checks = []
     for scheme, share in claimed.items():
-        # What never settles settles last, and without a PAUSE there is nothing to settle from.
+        # A queue that never settles counts as the last, and without a PAUSE nothing has to settle.
         other = time[scheme] if math.isfinite(time[scheme]) else math.inf
         fall = reduction(time["srcc"], time[scheme])
         checks.append(Check(f"time to settle, {NAMES[scheme]} to SRCC: reduction", time["srcc"] < other, fall, share))

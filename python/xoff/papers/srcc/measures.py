@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates
-from xoff.blocking import blocked_share, goodput_bps, pause_spread, pause_totals, settling_ps
+from xoff.analysis.blocking import blocked_share, goodput_bps, pause_spread, pause_totals, settling_ps
+from xoff.analysis.tables import frame, sampled_rates
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class Measured:
     """A run in numbers."""
 
     flows: int
-    """Flows that count: all, or those of the label asked for."""
+    """The number of flows that count: all, or those of the label asked for."""
     incomplete: int
     """Those that did not complete."""
     afct_us: float
@@ -47,7 +47,7 @@ class Measured:
     pauses: int
     """PAUSE frames that all ports sent."""
     pauses_per_ms: float
-    """The same a millisecond of arrivals, or of the run where arrivals have no end."""
+    """The same a millisecond of arrivals, or of the run if arrivals have no end."""
     paused_share: float
     """Share of that time for which a port was stopped, averaged over all ports."""
     stopped_ports: int
@@ -61,7 +61,7 @@ class Measured:
     table: int
     """Most flows in a switch's table; 0 without tables."""
     goodput_gbps: float
-    """Payload over the time of the flows of the label asked for, in Gbps; NaN where none is."""
+    """Payload over the time of the flows of the label asked for, in Gbps; NaN if none is."""
     settled_us: float
     """From the burst's first PAUSE until the queue of the port asked for is back, in us; NaN: never, or no PAUSE."""
     queue: tuple[Floats, Floats] | None
@@ -147,7 +147,7 @@ class Motivation:
     before: float
     """The victims' goodput over the 400 us before the bursts."""
     least: float
-    """Their least goodput of a bin after the first burst."""
+    """Their lowest goodput of a bin after the first burst."""
     blocked: int
     """Victims that head-of-line blocking held up."""
 

@@ -1,7 +1,7 @@
-"""The claims under other readings of the paper: what it leaves open is set otherwise, and is run again.
+"""The claims under other readings of the paper: what the paper leaves open is set otherwise, and is run again.
 
 On the cheapest experiments that show what a reading does: the web server at its highest load and the incast of 160; the
-base scheme, on which most turns, on the large simulation too.
+base scheme, which has the largest effect, on the large simulation too.
 """
 
 from __future__ import annotations
@@ -13,24 +13,24 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers._claims import reduction
-from xoff.papers._jobs import Job
 from xoff.papers.srcc.experiments import LARGE, OTHERS, SCHEMES, Scale, incast_jobs, load_jobs
 from xoff.papers.srcc.findings import NAMES
+from xoff.papers.verdicts import reduction
+from xoff.runs.jobs import Job
 
 Sets = Mapping[str, Mapping[str, object]]
 
 
 @dataclass(frozen=True)
 class Reading:
-    """Something that the paper leaves open, read otherwise."""
+    """Another reading of something that the paper leaves open."""
 
     name: str
-    """Short."""
+    """Short name."""
     what: str
     """What is set."""
     sets: Sets
-    """By scheme; `*` for all."""
+    """Settings by scheme; `*` for all."""
     large: bool = False
     """Whether the large simulation is run under it too, at its highest load."""
 
@@ -107,7 +107,7 @@ def table(main: Mapping[Any, Any], further: Mapping[Any, Any], group: str, at: f
 def overview(found: pl.DataFrame, quantity: str, unit: str, more: bool) -> tuple[list[str], list[list[str]]]:
     """Columns and rows of a table with a reading in each row: SRCC's `quantity`, and its distance from the others'.
 
-    The distance is how much less it is, or with `more` how much more.
+    The distance is how much less SRCC's value is, or with `more` how much more.
     """
     value = {(r, s): v for r, s, v in found.select("reading", "scheme", quantity).iter_rows()}
     rows = []

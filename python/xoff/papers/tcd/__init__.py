@@ -1,19 +1,20 @@
 """TCD: Congestion Detection in Lossless Networks (Zhang et al., SIGCOMM 2021), its experiments.
 
-Scenarios, claims and what is drawn and computed from their runs, on Ethernet and (`infiniband*`) on InfiniBand. Figs.
+Scenarios, claims, and the figures and numbers of their runs, on Ethernet and (`infiniband*`) on InfiniBand. Figs.
 1, 2, 5 to 7, 9 and 10 are drawings.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
+from collections.abc import Sequence
 
-from xoff.papers._jobs import run_jobs
-from xoff.papers._reproduction import VERDICTS, begin
-from xoff.papers.tcd import drawings, infiniband_drawings
+from xoff.papers.paper import Paper, Rerun, groups_of
+from xoff.papers.tcd import drawings, findings, infiniband_drawings
 from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
 from xoff.papers.tcd.experiments import group_jobs
-from xoff.papers.tcd.findings import GROUPS, find
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
 
 TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet and InfiniBand"
 LEAD = (
@@ -23,35 +24,17 @@ LEAD = (
 )
 
 
-def reproduce(out: Path, claim: str | None, quick: bool) -> int:
-    """Re-run what `claim` needs, or everything, into the folder `out`; 0 when all runs came to their end.
+def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
-    Writes `claims.json`, `claims.md`, `index.html`, and each figure as PNG, SVG and CSV.
 
-    Raises
-    ------
-    UserError
-        There is no such claim.
-    RunError
-        A run broke.
-    """
-    making = begin(HERE, claim, out)
-    claims = making.claims
-    scale = QUICK if quick else FULL
-    groups = list(dict.fromkeys(group for each in claims for group in GROUPS[each.name]))
-    results = run_jobs([job for group in groups for job in group_jobs(group, scale)], "TCD")
-    findings = [find(each, results, scale, _shortened(each.name, scale) if quick else "") for each in claims]
-    making.keep(findings)
-    figures = sorted(
-        [*drawings.draw(results, out), *infiniband_drawings.draw(results, out)], key=lambda each: each.name
-    )
-    return making.publish(
-        title=TITLE,
-        lead=LEAD,
-        banner=_banner(scale) if quick else "",
-        findings=findings,
-        figures=figures,
-    )
+def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
+    return findings.find(claim, rerun.own, rerun.scale, note)
+
+
+def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
+    figures = [*drawings.draw(rerun.own, rerun.out), *infiniband_drawings.draw(rerun.own, rerun.out)]
+    return sorted(figures, key=lambda each: each.name)
 
 
 def _banner(scale: Scale) -> str:
@@ -81,3 +64,18 @@ def _shortened(name: str, scale: Scale) -> str:
     if name == "testbed":
         return f"Shortened by --quick: intervals of {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
     return ""
+
+
+PAPER = Paper(
+    title=TITLE,
+    lead=LEAD,
+    folder=HERE,
+    full=FULL,
+    quick=QUICK,
+    experiments=_experiments,
+    find=_find,
+    draw=_draw,
+    banner=lambda scale: "",
+    shortened=_banner,
+    shortened_claim=_shortened,
+)

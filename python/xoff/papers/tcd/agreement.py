@@ -1,8 +1,8 @@
 """TCD's victims beside the simulator that its authors released, flow by flow.
 
-`python -m xoff.papers.tcd.agreement` runs `agreement.toml` with RED alone and with TCD, and prints what both came to.
-Its completion times are taken at the receiver. xoff's end with the last ACK; its way back of four links, which nothing
-hinders, is taken off.
+`python -m xoff.papers.tcd.agreement` runs `agreement.toml` with RED alone and with TCD, and prints both results.
+The reference's completion times are taken at the receiver. xoff's end with the last ACK, whose way back over four
+idle links is subtracted.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-import xoff
-from xoff.analysis import frame
+from xoff.analysis.tables import frame
 from xoff.papers.tcd.common import HERE
 from xoff.papers.tcd.experiments import RED
+from xoff.runs.library import run as run_scenario
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     Floats = npt.NDArray[np.float64]
 
 EDGES_BYTES = (10_000, 100_000, 1_000_000)
-"""Sizes that part the victims into four bins: below, and from the last one on."""
+"""Sizes that divide the victims into four bins: below, and from the last one on."""
 BINS = ("< 10 KB", "< 100 KB", "< 1 MB", "above")
 MARKS = {"ecn": {"ce": 2_088, "ue": 0}, "tcd": {"ce": 0, "ue": 3_355}}
 """Packets of the victims that came marked in the reference runs."""
@@ -56,13 +56,13 @@ class Agreement:
 
 
 def settings(mode: str) -> dict[str, object]:
-    """What makes the runs of `mode`, `ecn` or `tcd`, out of the scenario."""
+    """The settings with which the scenario runs `mode`, `ecn` or `tcd`."""
     return {} if mode == "tcd" else {"detector": RED["code"]}
 
 
 def compare(mode: str) -> Agreement:
     """Run the reference's flows with `mode`, `ecn` or `tcd`, and compare."""
-    run = xoff.run(HERE / "agreement.toml", sets=settings(mode))
+    run = run_scenario(HERE / "agreement.toml", sets=settings(mode))
     flows = frame(run, "flows").filter((pl.col("src") == "s0") & (pl.col("dst") == "r0")).sort("start_ps")
     reference = pl.read_csv(HERE / "reference" / "victims.txt", separator=" ", comment_prefix="#")
     if flows["start_ps"].to_list() != [start * 1_000 for start in reference["start_ns"]]:
@@ -78,7 +78,7 @@ def compare(mode: str) -> Agreement:
 
 
 def table(found: Mapping[str, Agreement]) -> str:
-    """What both simulators came to, as Markdown."""
+    """The results of both simulators, as Markdown."""
     names = {"ecn": "RED", "tcd": "TCD"}
     lines = [
         "| marking | " + " | ".join(f"mean FCT {name}, us" for name in BINS) + " | CE marks | UE marks |",

@@ -1,13 +1,13 @@
-"""Checks that hold for both kinds of flow control, and what they are made of."""
+"""Checks for both kinds of flow control, with their parts."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
 
-from xoff.papers._claims import Check
 from xoff.papers.tcd.common import Results
 from xoff.papers.tcd.measures import Chain, Testbed
+from xoff.papers.verdicts import Check
 
 Ruled = tuple[list[Check], dict[str, float | None], str]
 """Checks, measured numbers by name, and a note."""

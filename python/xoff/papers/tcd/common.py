@@ -16,7 +16,7 @@ HERE = Path(__file__).parent
 BEGAN_US = 100.0
 """When the bursts begin in the scenarios of Fig. 2, in us."""
 P3_LOADS = (0.45, 0.6, 0.75, 0.9)
-"""Loads of P3 that the victims' verdicts are tried at, s1's 30 % included; the first runs at `PAPERS_LOAD`."""
+"""Loads of P3 at which the victims' verdicts are tried, s1's 30 % included; the first runs at `PAPERS_LOAD`."""
 PAPERS_LOAD = 0.6
 
 Settings = dict[str, object]
@@ -28,19 +28,19 @@ class Scale:
     """How much is run."""
 
     window_ms: float
-    """In which flows arrive in the victims' scenario."""
+    """Time in which flows arrive in the victims' scenario."""
     seeds: int
-    """Of each of its runs."""
+    """Seeds of the victims' scenario."""
     bursts_ms: float
     """The same in the sweeps of burst sizes, epsilon and load."""
     flows: Mapping[str, int]
-    """Of each fat-tree run on Ethernet, about, by workload."""
+    """Approximate flows of each fat-tree run on Ethernet, by workload."""
     testbed_ms: float
     """Length of an interval of the testbed's run, a tenth of it."""
     messages: int
-    """Of each fat-tree run on InfiniBand, about."""
+    """Approximate messages of each fat-tree run on InfiniBand."""
     fat_tree_variants: tuple[str, ...]
-    """Which of them there are."""
+    """Variants of the fat-tree on InfiniBand that are run."""
 
 
 FULL = Scale(

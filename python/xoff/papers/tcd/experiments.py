@@ -1,6 +1,6 @@
-"""TCD's experiments on Ethernet, and where all are listed: which runs there are, and what is taken from each.
+"""TCD's experiments on Ethernet, and the list of all: their runs, and what is measured in each.
 
-Where the paper and the simulator that its authors released differ, both sets of rules and numbers are run: `paper` and
+If the paper and the simulator that its authors released differ, both sets of rules and numbers are run: `paper` and
 `code`.
 """
 
@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._jobs import Job
 from xoff.papers.tcd import infiniband
 from xoff.papers.tcd.common import BEGAN_US, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
 from xoff.papers.tcd.measures import (
@@ -25,6 +24,7 @@ from xoff.papers.tcd.measures import (
     measure_testbed,
     measure_victims,
 )
+from xoff.runs.jobs import Job
 
 SETS = ("paper", "code")
 """Sets of rules and numbers."""
@@ -86,7 +86,7 @@ FABRIC: dict[str, Settings] = {
         "scheme.np": "periodic",
     },
 }
-"""What else differs, under DCQCN."""
+"""Further differences under DCQCN."""
 
 
 FLOWS_PER_MS = {"hadoop": 250 * 0.6 * 40e6 / (120_421 * 8), "websearch": 250 * 0.6 * 40e6 / (1_711_250 * 8)}
@@ -108,7 +108,7 @@ def dcqcn(which: str, tcd: bool, alpha: float | None = None) -> Settings:
 def timely(which: str, tcd: bool) -> Settings:
     """TIMELY with and without TCD: beta 0.8, and with TCD 1.6 and a rate that stays on UE (5.2.3).
 
-    Without TCD its ports have RED, whose CE marks it does not look at: plain TIMELY.
+    Without TCD its ports have RED, whose CE marks TIMELY does not read.
     """
     fabric = {key: value for key, value in FABRIC[which].items() if not key.startswith("scheme.")}
     return {
@@ -385,7 +385,7 @@ def victims(results: Results, group: str, kind: str, which: str, further: object
 
 
 def by_size(found: Victims) -> tuple[list[float], list[int]]:
-    """Mean FCT in us, and number, of the victims in each bin of `EDGES_KB`; NaN where a bin is empty."""
+    """Mean FCT in us, and number, of the victims in each bin of `EDGES_KB`; NaN if a bin is empty."""
     place = np.searchsorted(np.array(EDGES_KB) * 1e3, found.size_bytes, side="left")
     inside = [found.fct_us[place == index] for index in range(len(EDGES_KB))]
     return [float(each.mean()) if len(each) else float("nan") for each in inside], [len(each) for each in inside]

@@ -1,6 +1,6 @@
-"""What was measured for each of TCD's claims, and what follows.
+"""Findings for each of TCD's claims.
 
-A claim that two sets of rules touch is judged by the paper's; the other set's numbers stand beside it.
+The paper's rules decide a claim that two sets of rules touch; the other set's numbers stand beside it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers._claims import Check, Claim, Finding
 from xoff.papers.tcd import infiniband_findings as infiniband
 from xoff.papers.tcd.checks import (
     PERSISTENT_KB,
@@ -23,9 +22,11 @@ from xoff.papers.tcd.checks import (
     time_in,
     transition_checks,
 )
-from xoff.papers.tcd.common import PAPERS_LOAD, Results, Scale
-from xoff.papers.tcd.experiments import BURSTS, EDGES_KB, EPSILONS, RISES_B, SETS, by_size, slowdowns, victims
+from xoff.papers.tcd.common import Results, Scale
+from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
 from xoff.papers.tcd.measures import Chain, Fairness, Fct, longest_on_us, percentile
+from xoff.papers.tcd.victim_findings import find_dcqcn_victims, find_epsilon, find_timely_victims, find_victims
+from xoff.papers.verdicts import Check, Claim, Finding
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "max-ton": (),
@@ -201,115 +202,6 @@ def _decided(results: Results) -> str:
     )
 
 
-def _victims(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
-    for which in SETS:
-        share = {}
-        for kind in ("red", "tcd"):
-            found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
-            share[kind] = found.marked_ce / found.flows
-            measured[f"{which}: victims marked CE with {kind.upper()}"] = share[kind]
-            measured[f"{which}: with {kind.upper()}, by a port that was no root"] = found.mismarked / found.flows
-            measured[f"{which}: with {kind.upper()}, packets"] = float(found.packets_ce)
-            measured[f"{which}: with {kind.upper()}, packets by a port that was no root"] = float(
-                found.packets_mismarked
-            )
-        if which == "paper":
-            checks = [
-                Check("share with RED", share["red"] > 0, share["red"], 0.266),
-                Check("share with TCD: none", share["tcd"] == 0, share["tcd"]),
-            ]
-    loads = sorted({key[3] for key in results if key[0] == "loads"})
-    spread = ", ".join(
-        f"{load:.0%}: {_share(results, 'red', load):.1%} and {_share(results, 'tcd', load):.2%}" for load in loads
-    )
-    note = (
-        f"The paper gives no load. The verdict rests on {PAPERS_LOAD:.0%}, its fat-tree's; with RED and TCD at other "
-        f"loads of P3, paper's rules: {spread}. By the paper all of s0's flows are victims; `by a port that was no "
-        "root` counts those that have a mark which the simulator's ground truth calls wrong."
-    )
-    return checks, measured, note
-
-
-def _share(results: Results, kind: str, load: float, which: str = "paper") -> float:
-    found = results["loads", kind, which, load]
-    return float(found.marked_ce / found.flows)
-
-
-def _epsilon(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
-    for which in SETS:
-        for where in ("bursts", "victims"):
-            counts = [_ce(results["epsilon", where, which, epsilon]) for epsilon in EPSILONS]
-            small = sum(n for n, e in zip(counts, EPSILONS, strict=True) if e < 0.1)
-            measured[f"{which}: {where}: packets marked CE at epsilon below 0.1"] = float(small)
-            measured[f"{which}: {where}: at {EPSILONS[-1]}"] = float(counts[-1])
-            if which == "paper":
-                checks += [
-                    Check(f"{where}: packets marked CE at epsilon below 0.1", small == 0, float(small)),
-                    Check(f"{where}: more at {EPSILONS[-1]} than at 0.05", counts[-1] > counts[2], float(counts[-1])),
-                ]
-    note = "Concurrent bursts: f0's and f2's packets with one congestion point; victims: s0's flows under FB_Hadoop."
-    return checks, measured, note
-
-
-def _ce(found: Any) -> int:
-    return int(found.packets_ce if hasattr(found, "packets_ce") else found.marked_ce)
-
-
-def _victims_fct(results: Results, scheme: str) -> tuple[dict[str, dict[str, list[float]]], list[int]]:
-    means: dict[str, dict[str, list[float]]] = {}
-    counts: list[int] = []
-    for which in SETS:
-        means[which] = {}
-        for kind in ("red", "tcd"):
-            means[which][kind], counts = by_size(victims(results, f"{scheme}-victims", kind, which))
-    return means, counts
-
-
-def _bins() -> list[str]:
-    return [f"up to {edge / 1000:g} MB" if edge >= 1000 else f"up to {edge:g} KB" for edge in EDGES_KB]
-
-
-def _dcqcn_victims(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
-    means, counts = _victims_fct(results, "dcqcn")
-    for which in SETS:
-        for name, red, tcd in zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True):
-            measured[f"{which}: {name}: RED, us"] = red
-            measured[f"{which}: {name}: TCD, us"] = tcd
-            if which == "paper":
-                checks.append(Check(f"{name}: TCD lower; RED over TCD", tcd < red, red / tcd))
-    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'dcqcn')}"
-    return checks, measured, note
-
-
-def _sweep(results: Results, scheme: str) -> str:
-    sizes = sorted({key[3] for key in results if key[0] == f"{scheme}-bursts"})
-    parts = []
-    for kilobytes in sizes:
-        red, tcd = (results[f"{scheme}-bursts", kind, "paper", kilobytes] for kind in ("red", "tcd"))
-        parts.append(
-            f"{kilobytes} KB: {red.fct_us.mean():.0f} to {tcd.fct_us.mean():.0f} us, {tcd.marked_ue / tcd.flows:.0%} UE"
-        )
-    return "Bursts of one size (Fig. b), mean FCT without and with TCD: " + "; ".join(parts) + "." if parts else ""
-
-
-def _timely_victims(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
-    means, counts = _victims_fct(results, "timely")
-    for which in SETS:
-        for index, (name, red, tcd) in enumerate(zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True)):
-            measured[f"{which}: {name}: TIMELY, us"] = red
-            measured[f"{which}: {name}: with TCD, us"] = tcd
-            if which == "paper" and index in (0, len(EDGES_KB) - 1):
-                claimed = 2.2 if index == 0 else 2.3
-                where = "under 10 KB" if index == 0 else "above 1 MB"
-                checks.append(Check(f"{where}: times better", tcd < red, red / tcd, claimed))
-    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'timely')}"
-    return checks, measured, note
-
-
 def _fct(
     results: Results, group: str, small_kb: tuple[float, float], equal_kb: float, claimed: Mapping[str, float]
 ) -> Ruled:
@@ -379,7 +271,7 @@ def settled(found: Fairness, low_ms: float, high_ms: float) -> Any:
 
 
 def jain(rates: Any) -> float:
-    """Jain's fairness index: 1 for equal rates, 1/n where one flow has all."""
+    """Jain's fairness index: 1 for equal rates, 1/n if one flow has all."""
     squares = float(np.sum(rates**2))
     return float(np.sum(rates)) ** 2 / (len(rates) * squares) if squares > 0 else float("nan")
 
@@ -419,13 +311,13 @@ _RULES: dict[str, Callable[[Results], Ruled]] = {
     "multi-point": joined(_multi, infiniband.multi),
     "testbed": joined(_testbed, infiniband.testbed),
     "transitions": joined(_transitions, infiniband.transitions),
-    "victims": joined(_victims, infiniband.table3),
+    "victims": joined(find_victims, infiniband.table3),
     "ibcc": infiniband.case_study,
-    "epsilon": _epsilon,
-    "dcqcn-victims": _dcqcn_victims,
+    "epsilon": find_epsilon,
+    "dcqcn-victims": find_dcqcn_victims,
     "dcqcn-hadoop": lambda r: _fct(r, "dcqcn-hadoop", (80, 50), 100, {"median": 10.8 / 3.6, "tail": 1.7}),
     "dcqcn-websearch": lambda r: _fct(r, "dcqcn-websearch", (500, 500), 1_000, {"median": 4.6 / 2.5, "tail": 2.0}),
-    "timely-victims": _timely_victims,
+    "timely-victims": find_timely_victims,
     "timely-realistic": _timely_realistic,
     "fairness": _fairness,
 }

@@ -2,7 +2,7 @@
 
 Which packets FECN takes for delayed by a lack of credits is read in two ways, and both are run. By the paper's words
 (3.1.2) it errs on packets that arrive after new credits, so that those which were queued before count as delayed
-(`queued`): verdicts rest on that. The other reading has only the packet delayed that the credits came for (`head`).
+(`queued`): verdicts rest on that. In the other reading only the packet for which credits came was delayed (`head`).
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 
-from xoff.papers._jobs import Job
 from xoff.papers.tcd.common import BEGAN_US, FULL, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
 from xoff.papers.tcd.measures import Victims, measure_chain, measure_mct, measure_testbed, measure_victims
+from xoff.runs.jobs import Job
 
 MARKINGS = {"fecn": "FECN", "fecn-head": "FECN, `head`", "tcd": "TCD"}
-"""Kinds of marking, and what figures call them."""
+"""Kinds of marking, with their names in figures."""
 
 BURSTS: dict[str, Settings] = {
     "at once": {"traffic.1.every": "1ns", "traffic.1.count": 16},
@@ -204,7 +204,7 @@ def _loads(scale: Scale) -> list[Job]:
 
 
 def duration_ms(messages: int) -> float:
-    """Time in which so many messages come with which I/O has 60 % of its clients' links.
+    """Time in which this many messages arrive if I/O uses 60 % of its clients' links.
 
     A tenth of them are of 1.878 MB on average, and 256 clients have 40 Gbps each.
     """
@@ -213,7 +213,7 @@ def duration_ms(messages: int) -> float:
 
 def _fat_tree(scale: Scale) -> list[Job]:
     runs = [(marking, variant) for marking in ("fecn", "tcd") for variant in scale.fat_tree_variants]
-    # Without TCD steps are of 1 anyway; of the other reading of FECN one run is enough.
+    # Without TCD steps are of 1 anyway; one run of the other reading of FECN is enough.
     runs = [run for run in runs if run != ("fecn", "step 1")]
     runs += [("fecn-head", "60 %")] if scale == FULL else []
     return [

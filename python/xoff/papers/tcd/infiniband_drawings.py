@@ -9,25 +9,26 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
+from xoff.papers.tcd.chain_drawings import detected_by, mismarking, several
 from xoff.papers.tcd.checks import marked_by, time_in
 from xoff.papers.tcd.common import P3_LOADS, Results
-from xoff.papers.tcd.drawings import detected_by, mismarking, several, testbed
+from xoff.papers.tcd.drawings import testbed
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, MARKINGS, VARIANTS, victims
 from xoff.papers.tcd.infiniband_findings import SIZES_KB, mean_us
 from xoff.papers.tcd.measures import Chain, Mct, Victims
 from xoff.papers.tcd.style import set_title, size_text
 from xoff.papers.tcd.victim_drawings import HATCHED, marked_bars, marked_row
+from xoff.report import figures as fig
+from xoff.report.figures import FigureFile
 
 COLOUR = {"fecn": fig.COLOURS[1], "fecn-head": fig.COLOURS[3], "tcd": fig.COLOURS[0]}
 NAMES = {"fecn": "FECN", "fecn-head": "FECN (head)", "tcd": "TCD"}
 
 
-def draw(results: Results, folder: Path) -> list[Drawn]:
+def draw(results: Results, folder: Path) -> list[FigureFile]:
     """Every figure for which there are results."""
     groups = {key[0] for key in results}
-    made: dict[tuple[str, ...], Callable[[], Drawn]] = {
+    made: dict[tuple[str, ...], Callable[[], FigureFile]] = {
         ("ib-single",): lambda: _mismarking(results, folder),
         ("ib-multi",): lambda: _several(results, folder),
         ("ib-testbed",): lambda: _testbed(results, folder),
@@ -44,28 +45,28 @@ def draw(results: Results, folder: Path) -> list[Drawn]:
     return [make() for needed, make in made.items() if groups >= set(needed)]
 
 
-def _mismarking(results: Results, folder: Path) -> Drawn:
+def _mismarking(results: Results, folder: Path) -> FigureFile:
     """Fig. 3b and 3d."""
-    drawn = Drawn("fig03b", "One congestion point, CBFC and FECN", "the rate that the index allows f1")
+    drawn = FigureFile("fig03b", "One congestion point, CBFC and FECN", "the rate that the index allows f1")
     return mismarking(results["ib-single", "fecn"], drawn, folder)
 
 
-def _several(results: Results, folder: Path) -> Drawn:
+def _several(results: Results, folder: Path) -> FigureFile:
     """Fig. 4b and 4d."""
     caption = "Pauses are times without credits. The paper's ON-OFF ends at 4 ms."
-    drawn = Drawn("fig04b", "Several congestion points, CBFC and FECN", caption)
+    drawn = FigureFile("fig04b", "Several congestion points, CBFC and FECN", caption)
     return several(results["ib-multi", "fecn"], drawn, folder)
 
 
-def _detected(results: Results, points: str, folder: Path) -> Drawn:
+def _detected(results: Results, points: str, folder: Path) -> FigureFile:
     """Fig. 12 and 13, CBFC."""
     text, name = {"single": ("one congestion point", "fig12"), "multi": ("several congestion points", "fig13")}[points]
     return detected_by(results[f"ib-{points}", "tcd"], f"TCD, {text}, CBFC", f"{name}-cbfc", folder)
 
 
-def _testbed(results: Results, folder: Path) -> Drawn:
+def _testbed(results: Results, folder: Path) -> FigureFile:
     """Fig. 11, CBFC."""
-    drawn = Drawn("fig11-cbfc", "f0's marks on the testbed's topology, CBFC", ", with credits each 60 us")
+    drawn = FigureFile("fig11-cbfc", "f0's marks on the testbed's topology, CBFC", ", with credits each 60 us")
     return testbed(results["ib-testbed", "tcd"], drawn, folder)
 
 
@@ -84,7 +85,7 @@ def _percent(found: Victims) -> float:
     return 100 * found.marked_ce / found.flows
 
 
-def _table3(results: Results, folder: Path) -> Drawn:
+def _table3(results: Results, folder: Path) -> FigureFile:
     title = "Victims marked CE, InfiniBand"
     found = {marking: victims(results, "ib-victims", marking) for marking in MARKINGS}
     with fig.canvas() as (figure, axes):
@@ -102,10 +103,10 @@ def _table3(results: Results, folder: Path) -> Drawn:
         rows = [
             {"marking": marking, **marked_row(each), "marked_ue": each.marked_ue} for marking, each in found.items()
         ]
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3-infiniband", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("table3-infiniband", title, caption))
 
 
-def _loads(results: Results, folder: Path) -> Drawn:
+def _loads(results: Results, folder: Path) -> FigureFile:
     title = "victims marked CE, by the load of P3, InfiniBand"
     rows = []
     with fig.canvas() as (figure, axes):
@@ -137,10 +138,10 @@ def _loads(results: Results, folder: Path) -> Drawn:
         axes.set_title(f"Sensitivity: {title}", loc="left", pad=24)
         fig.legend_above(axes, 3)
         caption = "The paper does not give the load on which Table 3 rests; the verdict is taken at 60 %."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("loads-infiniband", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("loads-infiniband", title, caption))
 
 
-def _chain_settings(results: Results, folder: Path) -> Drawn:
+def _chain_settings(results: Results, folder: Path) -> FigureFile:
     """CE marks of P2 by what the paper leaves open in 3.1."""
     title = "packets that P2 marks CE, InfiniBand"
     runs = {
@@ -181,10 +182,12 @@ def _chain_settings(results: Results, folder: Path) -> Drawn:
         figure.legend(handles, names, loc="outside upper right", ncols=2)
         figure.suptitle(f"Sensitivity: {title}", x=0.01, ha="left", fontsize=12)
         caption = "Verdicts rest on T_c = 40 us, with bursts at once. One setting differs in each row."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("settings-infiniband", title, caption, wide=True))
+        return fig.save(
+            figure, pl.DataFrame(rows), folder, FigureFile("settings-infiniband", title, caption, wide=True)
+        )
 
 
-def _victim_settings(results: Results, folder: Path) -> Drawn:
+def _victim_settings(results: Results, folder: Path) -> FigureFile:
     """Victims by what the paper leaves open."""
     title = "victims by other settings, InfiniBand"
     rows = []
@@ -221,11 +224,11 @@ def _victim_settings(results: Results, folder: Path) -> Drawn:
             "TCD by steps of 2, FECN of 1. Verdicts rest on T_c = 40 us and, for FECN, on packets that were queued "
             "when credits came. FECN knows neither UE nor TCD's rules."
         )
-        drawn = Drawn("victim-settings-infiniband", title, caption, wide=True)
+        drawn = FigureFile("victim-settings-infiniband", title, caption, wide=True)
         return fig.save(figure, pl.DataFrame(rows), folder, drawn)
 
 
-def _victims(results: Results, folder: Path) -> Drawn:
+def _victims(results: Results, folder: Path) -> FigureFile:
     """Fig. 17a."""
     title = "Mean completion time of victims, InfiniBand"
     rows = []
@@ -248,10 +251,10 @@ def _victims(results: Results, folder: Path) -> Drawn:
         set_title(axes, "fig17a", title)
         fig.legend_above(axes, 3)
         caption = "At the sender, all seeds together; with TCD by steps of 2."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig17a", title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig17a", title, caption, wide=True))
 
 
-def _fat_tree(results: Results, folder: Path) -> Drawn:
+def _fat_tree(results: Results, folder: Path) -> FigureFile:
     """Fig. 17b."""
     found: dict[str, Mct] = {marking: results["ib-fat-tree", marking, "60 %"] for marking in ("fecn", "tcd")}
     title = "Mean completion time of messages, fat-tree of 1,024 hosts"
@@ -277,10 +280,10 @@ def _fat_tree(results: Results, folder: Path) -> Drawn:
         fig.legend_above(axes, 2)
         count = found["fecn"].messages
         caption = f"At the sender, from a message's turn on its connection; {count:,} messages, with TCD by steps of 2."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig17b", title, caption, wide=True))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig17b", title, caption, wide=True))
 
 
-def _fat_tree_settings(results: Results, folder: Path) -> Drawn:
+def _fat_tree_settings(results: Results, folder: Path) -> FigureFile:
     """Gain of TCD in the fat-tree by what the paper leaves open."""
     title = "what TCD gains in the fat-tree, InfiniBand"
     rows = []
@@ -324,4 +327,4 @@ def _fat_tree_settings(results: Results, folder: Path) -> Drawn:
             "with steps of 1, and with one index for all of a host's messages. The paper: 1.22 times overall, 1.5 "
             "times for 512 KB."
         )
-        return fig.save(figure, data, folder, Drawn("fat-tree-settings-infiniband", title, caption))
+        return fig.save(figure, data, folder, FigureFile("fat-tree-settings-infiniband", title, caption))

@@ -1,10 +1,9 @@
-"""What was measured for the halves of TCD's claims that are on InfiniBand, and for its case study there."""
+"""Findings for the InfiniBand halves of TCD's claims, and for its case study on InfiniBand."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from xoff.papers._claims import Check
 from xoff.papers.tcd.checks import (
     PERSISTENT_KB,
     Ruled,
@@ -18,6 +17,7 @@ from xoff.papers.tcd.checks import (
 from xoff.papers.tcd.common import P3_LOADS, PAPERS_LOAD, Results
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, VARIANTS, victims
 from xoff.papers.tcd.measures import Chain, Mct
+from xoff.papers.verdicts import Check
 
 SIZES_KB = (2, 4, 8, 16, 32, 512, 1_000, 2_000, 4_000)
 """Sizes of MPI and I/O messages."""
@@ -147,7 +147,7 @@ def _share(results: Results, group: str, marking: str, which: object) -> str:
 
 
 def mean_us(found: Mct, kilobytes: float | None = None) -> float:
-    """Mean completion time, of messages of one size or of all; NaN where there are none."""
+    """Mean completion time, of messages of one size or of all; NaN if there are none."""
     chosen = found.mct_us if kilobytes is None else found.mct_us[found.size_bytes == kilobytes * 1_000]
     return float(np.mean(chosen)) if len(chosen) else float("nan")
 

@@ -1,4 +1,4 @@
-"""What is taken from a run, in the process that made it."""
+"""Measurements of a run, taken in the process that made it."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from xoff.analysis import frame, sampled_rates
-from xoff.mismarking import mismarked_flows
+from xoff.analysis.mismarking import mismarked_flows
+from xoff.analysis.tables import frame, sampled_rates
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-    from xoff.results import Run
+    from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
 
@@ -56,7 +56,7 @@ class Chain:
     sent_gbps: Mapping[str, Floats]
     """What each port sent."""
     f1_gbps: Floats
-    """The rate of f1's scheme; NaN where it has no sample."""
+    """The rate of f1's scheme; NaN if it has no sample."""
     marks: Mapping[tuple[str, str, str], int]
     """Packets that a port marked, by (port, traffic, `ce` or `ue`)."""
     mark_us: Mapping[tuple[str, str], Floats]
@@ -64,7 +64,7 @@ class Chain:
     states: Mapping[str, Sequence[tuple[float, str]]]
     """By port: since when it is in which state; empty without TCD."""
     stopped_us: Mapping[str, float]
-    """By port: end of its last pause; NaN where it was never stopped."""
+    """By port: end of its last pause; NaN if it was never stopped."""
     pauses: Mapping[str, int]
     """By port: how often it was stopped."""
 
@@ -194,7 +194,7 @@ def measure_victims(run: Run) -> Victims:
 
 @dataclass(frozen=True)
 class Chained:
-    """Packets of f0 and f2, which are nobody's fault, in the scenario of one congestion point."""
+    """Packets of f0 and f2, which cause no congestion, in the scenario of one congestion point."""
 
     marked_ce: int
     """Packets marked CE."""
@@ -221,7 +221,7 @@ class Fct:
     size_bytes: npt.NDArray[np.int64]
     """Size of each completed flow."""
     slowdown: Floats
-    """Completion at the receiver over the same alone as the authors reckon it: size over line rate, and propagation."""
+    """Completion at the receiver over the authors' time of the flow alone: size over line rate, and propagation."""
     pauses: int
     """PAUSE frames of all ports."""
     marked: tuple[int, int]
@@ -229,7 +229,7 @@ class Fct:
 
 
 def measure_fct(run: Run) -> Fct:
-    """Slowdowns at the receivers: without the way back of the last ACK, which nothing hinders."""
+    """Slowdowns at the receivers: without the way back of the last ACK over idle links."""
     flows = frame(run, "flows")
     done = flows.drop_nulls("fct_ps")
     links = done["path"].str.count_matches(">").to_numpy()
@@ -311,5 +311,5 @@ def measure_fairness(run: Run, began_us: float) -> Fairness:
 
 
 def percentile(values: Floats, percent: float) -> float:
-    """NaN where there are no values."""
+    """NaN if there are no values."""
     return float(np.percentile(values, percent)) if len(values) else float("nan")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xoff.papers import _figures as fig
+from xoff.report import figures as fig
 
 KINDS = {"red": "without TCD", "tcd": "with TCD"}
 LINES = {"paper": "-", "code": (0, (4, 1.5))}

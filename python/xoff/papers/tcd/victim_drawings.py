@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers import _figures as fig
-from xoff.papers._figures import Drawn
 from xoff.papers.tcd.common import P3_LOADS, Results
 from xoff.papers.tcd.experiments import BURSTS_KB, EDGES_KB, EPSILONS, SETS, by_size, victims
 from xoff.papers.tcd.measures import Victims, longest_on_us
 from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, set_title, size_text
+from xoff.report import figures as fig
+from xoff.report.figures import FigureFile
 
 HATCHED = "Hatched: those with a mark from a port that was no congestion root at that moment."
 """What the hatched part of `marked_bars` is."""
@@ -23,7 +23,7 @@ HATCHED = "Hatched: those with a mark from a port that was no congestion root at
 def marked_bars(
     axes: Any, places: Any, width: float, found: Sequence[Victims], colour: str, label: str, *, last: bool
 ) -> None:
-    """Bars of the share of victims marked CE, and in them that of those which were wrongly so by the ground truth."""
+    """Bars of the share of victims marked CE, with the share that is false by the ground truth hatched."""
     shares = [100 * each.marked_ce / each.flows for each in found]
     wrong = [100 * each.mismarked / each.flows for each in found]
     bars = axes.bar(places, shares, width, color=colour, label=label)
@@ -50,7 +50,7 @@ def marked_row(found: Victims) -> dict[str, int]:
     }
 
 
-def draw_table3(results: Results, folder: Path) -> Drawn:
+def draw_table3(results: Results, folder: Path) -> FigureFile:
     """Table 3, Ethernet: victims marked CE."""
     title = "Victims with a packet marked CE (Table 3)"
     rows = []
@@ -69,10 +69,10 @@ def draw_table3(results: Results, folder: Path) -> Drawn:
         axes.set_title(f"Table 3: {title.partition(' (')[0]}", loc="left", pad=24)
         fig.legend_above(axes, 3)
         caption = f"All seeds together. The paper: 26.6 % without TCD, none with it. {HATCHED}"
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("table3", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("table3", title, caption))
 
 
-def draw_victims(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
+def draw_victims(results: Results, scheme: str, name: str, folder: Path) -> FigureFile:
     """Fig. 15a and 18a: mean FCT of victims by size."""
     title = f"Mean FCT of victims, {NAMES[scheme]}"
     rows = []
@@ -103,10 +103,10 @@ def draw_victims(results: Results, scheme: str, name: str, folder: Path) -> Draw
         set_title(axes, name, title, pad=40)
         fig.legend_above(axes, 2)
         caption = "At the sender, all seeds together; hatched: rules and numbers of the authors' simulator."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))
 
 
-def draw_bursts(results: Results, scheme: str, name: str, folder: Path) -> Drawn:
+def draw_bursts(results: Results, scheme: str, name: str, folder: Path) -> FigureFile:
     """Fig. 15b and 18b: victims under bursts of one size."""
     title = f"Victims under bursts of one size, {NAMES[scheme]}"
     rows = []
@@ -158,10 +158,10 @@ def draw_bursts(results: Results, scheme: str, name: str, folder: Path) -> Drawn
         caption = (
             "Below: victims that TCD marks, CE where any packet was, else UE. The bursts come each 640 us on average."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn(name, title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))
 
 
-def draw_epsilon(results: Results, folder: Path) -> Drawn:
+def draw_epsilon(results: Results, folder: Path) -> FigureFile:
     """Fig. 14: innocent packets marked CE by epsilon."""
     title = "Innocent packets marked CE, by epsilon"
     rows = []
@@ -199,10 +199,10 @@ def draw_epsilon(results: Results, folder: Path) -> Drawn:
             "f0's and f2's packets under the bursts, and the victims' under FB_Hadoop; max(T_on) by Equation "
             "3. Dashed: the recommended 0.05."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("fig14", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig14", title, caption))
 
 
-def draw_loads(results: Results, folder: Path) -> Drawn:
+def draw_loads(results: Results, folder: Path) -> FigureFile:
     """Victims marked CE by the load of P3, which the paper leaves open."""
     title = "Victims marked CE, by the load of P3"
     rows = []
@@ -240,4 +240,4 @@ def draw_loads(results: Results, folder: Path) -> Drawn:
         axes.set_title(f"Sensitivity: {title}", loc="left", pad=40)
         fig.legend_above(axes, 2)
         caption = "The paper does not give the load on which Table 3 rests; the verdict is taken at 60 %."
-        return fig.save(figure, pl.DataFrame(rows), folder, Drawn("loads", title, caption))
+        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("loads", title, caption))

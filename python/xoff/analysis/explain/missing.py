@@ -1,0 +1,19 @@
+"""What a run did not record, and what it would tell."""
+
+from __future__ import annotations
+
+from xoff.analysis.explain.facts import Facts
+from xoff.analysis.explain.findings import Missing
+
+_WANTED = (
+    ("breakdown", "record.breakdown=true", "where each flow's time went, and who is held by window, rate or source"),
+    ("roots", "record.roots=true", "where congestion began, and which flows are victims"),
+    ("pauses", "record.pauses=true", "each PAUSE, and how far it spread"),
+    ("rates", "record.rates=all", "flows' rates and windows over time"),
+    ("queues", "record.queues=switches", "queues over time"),
+)
+
+
+def missing(facts: Facts) -> tuple[Missing, ...]:
+    """What was not recorded, the most useful first."""
+    return tuple(Missing(key, tells) for name, key, tells in _WANTED if not facts.recorded(name))

@@ -1,0 +1,36 @@
+"""The rules, each a function that looks at a run's facts and says what it found, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from xoff.analysis.explain.facts import Facts
+from xoff.analysis.explain.findings import Finding
+from xoff.analysis.explain.rules import congestion, credit, marking, outcome, pfc, sending, tcd
+
+Rule = Callable[[Facts], Finding | None]
+
+RULES: tuple[Rule, ...] = (
+    outcome.deadlock,
+    outcome.losses,
+    outcome.unfinished,
+    congestion.pause_storm,
+    congestion.roots,
+    congestion.long_queues,
+    congestion.victims,
+    pfc.short_headroom,
+    pfc.ample_headroom,
+    pfc.low_xon,
+    pfc.narrow_hysteresis,
+    pfc.ending_pauses,
+    marking.marks_after_pause,
+    credit.few_credits,
+    credit.long_update_period,
+    tcd.max_on,
+    sending.window_limited,
+    sending.rate_limited,
+    sending.slow_sources,
+    sending.dcqcn_timers,
+    sending.retransmit_timeout,
+)
+"""Every rule. Among equally severe findings, those of earlier rules come first."""

@@ -1,0 +1,90 @@
+"""The command `xoff`.
+
+Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C. A command imports only what
+it needs: a run starts at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+try:
+    from xoff.cli import catalogue, runs, studies
+    from xoff.cli.console import complain
+    from xoff.cli.formats import agreement, exporter, importer
+    from xoff.cli.options import BROKEN, MISTAKE
+    from xoff.errors import RunError, ScenarioError, UserError
+except ImportError as error:
+    # The native module is missing or of another version: there is no command yet that could say so.
+    sys.exit(f"error: {error}")
+
+app = typer.Typer(
+    name="xoff",
+    help="A packet-level simulator for congestion control in lossless networks.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.add_typer(importer)
+app.add_typer(exporter)
+app.add_typer(agreement)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from xoff import _xoff
+
+        typer.echo(f"xoff {_xoff.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def common(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """A packet-level simulator for congestion control in lossless networks."""
+
+
+# In the order of the help.
+for command in (
+    runs.run,
+    runs.check,
+    studies.sweep,
+    studies.tune,
+    runs.report,
+    runs.explain,
+    studies.reproduce,
+    studies.compare,
+    catalogue.schemes,
+    catalogue.topologies,
+    catalogue.workloads,
+    catalogue.schema,
+    runs.bench,
+):
+    app.command()(command)
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command line and return the exit status."""
+    try:
+        app(args=arguments)
+    except SystemExit as done:
+        return done.code if isinstance(done.code, int) else 0 if done.code is None else BROKEN
+    except (UserError, ScenarioError) as error:
+        complain("error", str(error))
+        return MISTAKE
+    except RunError as error:
+        if error.__cause__ is not None:
+            # The exception of a scheme in Python.
+            import traceback
+
+            traceback.print_exception(error.__cause__)
+        complain("error", str(error))
+        return BROKEN
+    return 0

@@ -1,0 +1,210 @@
+"""The commands of single runs: `xoff run`, `xoff check`, `xoff bench`, and what is made of their results."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from xoff.cli.console import complain, progress_bar, status_line, summary_text
+from xoff.cli.options import (
+    BROKEN,
+    INTERRUPTED,
+    AsJson,
+    Force,
+    OutFolder,
+    ScenarioFile,
+    SchemeFiles,
+    Settings,
+    print_table,
+    read_scenario,
+    refuse_unused,
+    thread_text,
+)
+from xoff.errors import UserError
+
+
+def run(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    schemes: SchemeFiles = None,
+    seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Seed, in place of the scenario's.")] = None,
+    threads: Annotated[
+        str, typer.Option(metavar="N|auto", help="Number of threads; the results do not depend on it.")
+    ] = "1",
+    pcap: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--pcap",
+            metavar="PORT",
+            help="Write packets at this port to packets.pcapng for Wireshark; repeatable; or: switches, all.",
+        ),
+    ] = None,
+    snap_length: Annotated[
+        int | None,
+        typer.Option(
+            "--snap-length",
+            min=64,
+            max=262144,
+            metavar="BYTES",
+            help="Maximum bytes of each packet in the capture; default: all.",
+        ),
+    ] = None,
+    perfetto: Annotated[bool, typer.Option("--perfetto", help="Write trace.perfetto for ui.perfetto.dev.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+    force: Force = False,
+) -> None:
+    """Run a scenario and write its results.
+
+    Example: xoff run scenarios/fat_tree_websearch.toml -o out/fncc --set scheme.name=fncc --seed 1
+    """
+    from xoff.runs.captures import SNAP_LENGTH, Captures
+    from xoff.runs.execution import execute
+    from xoff.runs.folder import check_target
+    from xoff.runs.results import Run
+    from xoff.runs.summary import Summary
+
+    workers = thread_text(threads)
+    if snap_length is not None and not pcap:
+        raise UserError("--snap-length: expected --pcap as well, which writes packets")
+    captures = Captures(pcap or (), perfetto, snap_length or SNAP_LENGTH)
+    source = read_scenario(scenario, sets, schemes)
+    check_target(out, force=force)
+    prepared = captures.prepare(source, seed)
+    refuse_unused(source, prepared.resolved)
+    for warning in prepared.warnings:
+        complain("warning", warning)
+    try:
+        with progress_bar(scenario.name, quiet=quiet) as progress:
+            outcome = execute(prepared, threads=workers, progress=progress)
+    except KeyboardInterrupt:
+        # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
+        complain("interrupted", "nothing was kept")
+        os._exit(INTERRUPTED)
+    result = Run.from_output(outcome.output)
+    try:
+        folder = result.write(out, force=force, captures=captures)
+    except OSError as error:
+        complain("error", f"{out}: the results could not be written: {error.strerror or error}")
+        raise typer.Exit(BROKEN) from None
+    if not quiet:
+        typer.echo(summary_text(result, Summary.of_output(outcome.output)))
+        typer.echo(f"{'results':<9} {folder}")
+        for what, file in captures.files().items():
+            typer.echo(f"{what:<9} {folder / file}")
+    for warning in result.manifest.get("warnings", []):
+        if warning not in prepared.warnings:
+            complain("warning", warning)
+    if not result.complete:
+        kept = f"what was recorded until then is in {folder}, marked incomplete"
+        if outcome.interrupted:
+            complain("interrupted", kept)
+            raise typer.Exit(INTERRUPTED)
+        complain("error", f"{result.manifest['stop_reason']}; {kept}")
+        raise typer.Exit(BROKEN)
+
+
+def check(
+    scenario: ScenarioFile,
+    sets: Settings = None,
+    schemes: SchemeFiles = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the resolved scenario, with every default.")] = False,
+) -> None:
+    """Validate a scenario without running it.
+
+    Example: xoff check scenarios/fat_tree_websearch.toml --set scheme.name=hpcc
+    """
+    source = read_scenario(scenario, sets, schemes)
+    resolved, warnings = source.check()
+    refuse_unused(source, json.dumps(resolved))
+    for warning in warnings:
+        complain("warning", warning)
+    if as_json:
+        typer.echo(json.dumps(resolved, indent=2))
+    else:
+        typer.echo(f"{scenario}: a valid scenario")
+
+
+def report(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or one of a sweep.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="The page; default: report.html beside the runs."),
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page with interactive plots, from one run, several side by side, or a sweep.
+
+    Example: xoff report out/fncc out/hpcc out/dcqcn -o out/report.html
+    """
+    from xoff.report.page import default_page, find_runs, write_report
+    from xoff.runs.index import is_sweep
+
+    if any(is_sweep(folder) for folder in folders):
+        from xoff.studies.sweep.page import write_sweep_report
+
+        if len(folders) > 1:
+            raise UserError("a sweep has a page of its own: expected one folder, or folders of single runs")
+        typer.echo(write_sweep_report(folders[0], out or folders[0] / "report.html"))
+        return
+    runs = find_runs(folders)
+    typer.echo(write_report(runs, out or default_page(runs)))
+
+
+def explain(
+    folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or of sweeps.")],
+    flows: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the worst flows to show.")] = 5,
+    as_json: AsJson = False,
+) -> None:
+    """Say what is wrong with a run: congestion, PAUSE, victims, settings, and where the worst flows' time went.
+
+    Example: xoff explain out/incast
+    """
+    from dataclasses import asdict
+
+    from xoff.analysis.explain import explain as diagnose
+    from xoff.analysis.explain.text import explanation_text
+    from xoff.report.page import find_runs
+    from xoff.runs.index import is_sweep
+
+    places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
+    told = [diagnose(run, flows=flows) for run in find_runs(places)]
+    if as_json:
+        typer.echo(json.dumps([asdict(each) for each in told], indent=2, ensure_ascii=False))
+    else:
+        typer.echo("\n\n\n".join(explanation_text(each) for each in told))
+
+
+def bench(
+    names: Annotated[
+        list[str] | None, typer.Argument(metavar="[NAME]...", help="Only these benchmarks, or scenario files (*.toml).")
+    ] = None,
+    sets: Settings = None,
+    large: Annotated[bool, typer.Option("--large", help="Include the fat-trees of 1,024 hosts.")] = False,
+    against: Annotated[
+        Path | None, typer.Option("--compare", metavar="FILE", help="Print ratios to earlier output of --json.")
+    ] = None,
+    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads of each run.")] = "1",
+    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario, in turn; results are medians.")] = 3,
+    as_json: AsJson = False,
+) -> None:
+    """Measure fixed scenarios, each run in a fresh process: packet-hops a second, events, memory.
+
+    Example: xoff bench --json
+    """
+    from xoff.runs.bench import compare, earlier, find, measure, render
+    from xoff.runs.scenario import overrides_of
+
+    benchmarks, workers = find(names or (), overrides_of(sets or []), large=large), thread_text(threads)
+    before = None if against is None else earlier(against, benchmarks)
+    with status_line() as show:
+        results = measure(benchmarks, threads=workers, repeat=repeat, progress=show)
+    if before is not None:
+        results = compare(results, before)
+    if as_json:
+        typer.echo(json.dumps(results, indent=2))
+    else:
+        print_table(render(results))

@@ -1,0 +1,141 @@
+"""The commands of many runs: `xoff sweep`, `xoff tune`, `xoff reproduce` and `xoff compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xoff.cli.console import complain
+from xoff.cli.options import (
+    BROKEN,
+    INTERRUPTED,
+    ClusterAddress,
+    OutFolder,
+    ScenarioFile,
+    SchemeFiles,
+    Settings,
+    Workers,
+    read_scenario,
+)
+from xoff.errors import UserError
+from xoff.text import count_text
+
+if TYPE_CHECKING:
+    from xoff.runs.executor import RunExecutor
+
+
+def sweep(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    schemes: SchemeFiles = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
+) -> None:
+    """Make every run of a scenario's table `sweep`; when repeated, only the missing ones.
+
+    Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
+    """
+    from xoff.studies.sweep import sweep as make_runs
+
+    source = read_scenario(scenario, sets, schemes)
+    with _resumable(out):
+        swept = make_runs(source, out, _executor_of(workers, cluster), say=_say_failed, quiet=quiet)
+    if not quiet:
+        there = len(swept.runs) - swept.made - len(swept.failed)
+        parts = [count_text(swept.made, "run") + " made"]
+        parts += [f"{there:,} there already"] if there else []
+        parts += [f"{len(swept.failed):,} failed"] if swept.failed else []
+        typer.echo(f"{'sweep':<9} {', '.join(parts)}")
+        typer.echo(f"{'results':<9} {out}")
+    if swept.failed:
+        raise typer.Exit(BROKEN)
+
+
+def tune(
+    scenario: ScenarioFile,
+    out: OutFolder,
+    sets: Settings = None,
+    schemes: SchemeFiles = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Search for the values of a scenario's table `tune`; when repeated, it continues.
+
+    Example: xoff tune scenarios/tune_dcqcn.toml -o out/tune
+    """
+    from xoff.studies.tune import tune as search
+    from xoff.studies.tune.show import best_text
+
+    source = read_scenario(scenario, sets, schemes)
+    with _resumable(out):
+        tuned = search(source, out, _executor_of(workers, cluster), say=_say_failed, quiet=quiet)
+    typer.echo(best_text(tuned))
+    typer.echo(f"{'results':<9} {out}")
+    if not tuned.best:
+        raise typer.Exit(BROKEN)
+
+
+def reproduce(
+    claim: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]", help="A paper, or one claim of it.")],
+    out: OutFolder,
+    quick: Annotated[bool, typer.Option("--quick", help="Smaller runs: minutes instead of hours.")] = False,
+) -> None:
+    """Re-run a paper's experiments and compare with what it claims.
+
+    Example: xoff reproduce fncc -o out/fncc --quick
+    """
+    from xoff.papers.registry import run as rerun
+
+    raise typer.Exit(rerun(claim, out, quick))
+
+
+def compare(
+    out: OutFolder,
+    schemes: Annotated[
+        str | None,
+        typer.Option(
+            "--schemes",
+            metavar="A,B",
+            help="Only these; SCHEME+DETECTOR~THROTTLE/FLOW_CONTROL replaces a scheme's own.",
+        ),
+    ] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+) -> None:
+    """Run every scheme on the same scenarios: a table and a page of who is best at what.
+
+    Example: xoff compare -o out/survey --quick --schemes hpcc,dcqcn,fncc
+    """
+    from xoff.studies.compare import compare as survey
+
+    raise typer.Exit(survey(out, schemes, quick=quick))
+
+
+@contextmanager
+def _resumable(out: Path) -> Iterator[None]:
+    """End a command on Ctrl-C that continues in `out` when it is given again."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        complain("interrupted", f"what is finished is in {out}; give the command again to go on")
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _say_failed(what: str) -> None:
+    complain("failed", what)
+
+
+def _executor_of(workers: int | None, cluster: str | None) -> RunExecutor:
+    from xoff.runs.executor import Cluster, Local
+
+    if cluster is None:
+        return Local(workers)
+    if workers is not None:
+        raise UserError("--workers and --cluster: expected one of them; a cluster has its own workers")
+    return Cluster(cluster, say=lambda what: complain("cluster", what))

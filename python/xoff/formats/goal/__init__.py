@@ -1,0 +1,1 @@
+"""GOAL: schedules of parallel programs, as LogGOPSim and ATLAHS read them."""

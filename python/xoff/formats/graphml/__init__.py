@@ -1,0 +1,1 @@
+"""GraphML, as networkx writes and reads it."""

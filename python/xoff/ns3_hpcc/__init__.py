@@ -1,4 +1,0 @@
-"""Inputs and outputs of the ns-3 HPCC simulator and its family (alibaba-edu/High-Precision-Congestion-Control).
-
-`scenario.import_config` makes a scenario of its input files, `export.export_run` writes a run in its formats.
-"""

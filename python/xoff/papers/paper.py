@@ -1,0 +1,99 @@
+"""A paper whose experiments can be re-run: what the driver, `xoff.papers.reproduction`, needs of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from xoff.papers.verdicts import Claim, Finding
+from xoff.report.article import Table
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Scale = TypeVar("Scale")
+"""A paper's own type for how much is run."""
+
+
+@dataclass(frozen=True)
+class Rerun(Generic[Scale]):
+    """A re-run whose runs are finished."""
+
+    claims: Sequence[Claim]
+    """The claims that are checked."""
+    scale: Scale
+    """How much was run."""
+    own: Mapping[Any, Any]
+    """Results of the paper's experiments, by the keys of their jobs."""
+    further: Mapping[Any, Any]
+    """Results of experiments under other readings of the paper, by the keys of their jobs."""
+    out: Path
+    """The folder for the figures."""
+
+    @property
+    def results(self) -> dict[Any, Any]:
+        """All results."""
+        return {**self.own, **self.further}
+
+    @property
+    def names(self) -> set[str]:
+        """The claims' names."""
+        return {claim.name for claim in self.claims}
+
+
+@dataclass(frozen=True)
+class Readings:
+    """Results of other readings of a paper."""
+
+    frame: pl.DataFrame | None = None
+    """The numbers, for `readings.csv`; `None` if there are none."""
+    tables: Sequence[Table] = ()
+    """Tables for the page."""
+    figures: Sequence[FigureFile] = ()
+    """Figures for the page."""
+
+
+@dataclass(frozen=True)
+class Paper(Generic[Scale]):
+    """A paper: its claims, the experiments that check them, and the functions that present the results."""
+
+    title: str
+    """Heading of the page."""
+    lead: str
+    """First paragraph of the page."""
+    folder: Path
+    """The package, with `claims.toml` and the scenarios."""
+    full: Scale
+    """How much is run."""
+    quick: Scale
+    """How much is run by `--quick`."""
+    experiments: Callable[[Sequence[Claim], Scale], list[Job]]
+    """The runs that the claims need."""
+    find: Callable[[Claim, Rerun[Scale], str], Finding]
+    """What was found of a claim; the text is a note for it."""
+    draw: Callable[[Rerun[Scale]], list[FigureFile]]
+    """Draw the figures."""
+    banner: Callable[[Scale], str]
+    """What the page says of a full re-run; may be empty."""
+    shortened: Callable[[Scale], str]
+    """What the page says of a shortened re-run."""
+    shortened_claim: Callable[[str, Scale], str]
+    """What the finding of a claim, given by its name, says of a shortened re-run; may be empty."""
+    further: Callable[[Sequence[Claim], Scale], list[Job]] = field(default=lambda claims, scale: [])
+    """The runs under other readings of what the paper leaves open."""
+    read: Callable[[Rerun[Scale]], Readings] = field(default=lambda rerun: Readings())
+    """Collect the results of the other readings."""
+
+    @property
+    def name(self) -> str:
+        """Its name on the command line."""
+        return self.folder.name
+
+
+def groups_of(claims: Sequence[Claim], groups: Mapping[str, Sequence[str]]) -> list[str]:
+    """The groups of runs that the claims need, each once."""
+    return list(dict.fromkeys(group for claim in claims for group in groups[claim.name]))

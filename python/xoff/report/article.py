@@ -1,0 +1,53 @@
+"""One self-contained HTML page: the claims with their verdicts, and every figure."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from xoff.report.figures import FigureFile
+from xoff.report.template import render
+
+Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
+"""A further table: heading, explanation, column names and rows."""
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A claim with its measurement, as the page's first table shows it."""
+
+    name: str
+    """What the claim is called."""
+    where: str
+    """Section and figure of the paper."""
+    paper: str
+    """What the paper says."""
+    figures: str
+    """Numbers that the paper prints; empty if there are none."""
+    measured: Sequence[str]
+    """Each measured number with its name."""
+    verdict: str
+    """`reproduced`, `direction` or `contradicted`."""
+    note: str
+    """What a reader must know."""
+
+
+def write_page(
+    file: Path,
+    *,
+    title: str,
+    lead: str,
+    banner: str,
+    claims: Sequence[ClaimRow] = (),
+    figures: Sequence[FigureFile],
+    tables: Sequence[Table] = (),
+) -> None:
+    """Write the page to `file`; the figures' SVG files stand beside it and are put into it.
+
+    `tables` are further ones: heading, explanation, column names and rows.
+    """
+    drawn = [(each, base64.b64encode((file.parent / f"{each.name}.svg").read_bytes()).decode()) for each in figures]
+    page = render("article.html", title=title, lead=lead, banner=banner, claims=claims, figures=drawn, tables=tables)
+    file.write_text(page, encoding="utf-8")

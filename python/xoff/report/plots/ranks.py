@@ -1,0 +1,112 @@
+"""What each rank of a GOAL schedule did when, from the tables of its run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from xoff.analysis.explain.quantities import quantity
+from xoff.analysis.intervals import Intervals
+from xoff.report.plots.style import Labelled
+
+if TYPE_CHECKING:
+    from xoff.analysis.intervals import Times
+
+
+@dataclass(frozen=True)
+class Rank:
+    """What a rank did."""
+
+    number: int
+    computes: Intervals
+    sends: Intervals
+    local: Intervals
+    """Messages to ranks of its own host, itself among them; one that takes no time lasts for a ps."""
+    receives: Intervals
+
+
+def schedules(each: Labelled) -> list[dict[str, Any]]:
+    """The jobs that replay a GOAL schedule."""
+    labels = {_label(pattern) for pattern in _patterns(each)}
+    return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
+
+
+def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
+    """What the ranks of a job did, and until when; operations without an end last until the end of the run.
+
+    A rank sends while messages of it are under way, which for short ones is longer than the operation takes.
+    """
+    import pyarrow.compute as pc
+
+    over = int(each.run.manifest.get("sim_time_ps", 0))
+    operations, flows = (
+        table.filter(pc.equal(pc.cast(table["label"], "string"), label))
+        for table in (each.run.operations, each.run.flows)
+    )
+    start, size = (operations[name].to_numpy().astype(np.int64) for name in ("start_ps", "bytes"))
+    end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
+    kernel = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
+    left = flows["start_ps"].to_numpy().astype(np.int64)
+    acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
+    by_rank = _by_rank(operations["process"].to_numpy())
+    flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
+    # No table has messages within a host, but each send that has begun and has no flow is one.
+    goes, takes = _within_host(each, label, start, size)
+    within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
+
+    def of(rows: Any, name: str) -> Intervals:
+        wanted = rows[kernel[rows] == name]
+        return Intervals(start[wanted], end[wanted])
+
+    def local(rows: Any) -> Intervals:
+        wanted = rows[within[rows]]
+        return Intervals(goes[wanted], np.maximum(np.minimum((goes + takes)[wanted], over), goes[wanted] + 1))
+
+    none = np.array([], dtype=np.int64)
+    ranks = [
+        Rank(
+            number,
+            of(rows, "calc"),
+            Intervals(left[sent := flows_of.get(number, none)], acked[sent]),
+            local(rows),
+            of(rows, "recv"),
+        )
+        for number, rows in by_rank.items()
+    ]
+    return ranks, max(int(end.max(initial=0)), int(acked.max(initial=0)), 1)
+
+
+def _patterns(each: Labelled) -> list[dict[str, Any]]:
+    traffic = each.run.manifest.get("scenario", {}).get("traffic", [])
+    return [pattern for pattern in traffic if pattern.get("pattern") == "goal"]
+
+
+def _label(pattern: dict[str, Any]) -> str:
+    return str(pattern.get("label") or "goal")
+
+
+def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple[Times, Times]:
+    """When the messages of sends go, and how long they take, if they are for a rank of the same host."""
+    pattern = next(pattern for pattern in _patterns(each) if _label(pattern) == label)
+    overhead, delay, rate = (quantity(pattern.get(key)) or 0 for key in ("overhead", "local_delay", "local_rate"))
+    # A slow rate could take more ps than there is room for; no message is drawn for longer than the run.
+    transfer = np.minimum(np.ceil(size * (8e12 / rate)), each.run.manifest["sim_time_ps"]) if rate else 0 * size
+    return start + overhead, transfer.astype(np.int64) + delay
+
+
+def _keys(table: Any) -> Times:
+    """A number for each message: its rank, and its place among the rank's operations."""
+    process, place = (table[name].to_numpy(zero_copy_only=False).astype(np.int64) for name in ("process", "iteration"))
+    keys: Times = (process << 32) | place
+    return keys
+
+
+def _by_rank(process: Any) -> dict[int, Any]:
+    """The rows of each rank, by its number."""
+    process = process.astype(np.int64)
+    order = np.argsort(process, kind="stable")
+    numbers = np.unique(process)
+    groups = np.split(order, np.searchsorted(process[order], numbers[1:])) if len(numbers) else []
+    return dict(zip(numbers.tolist(), groups, strict=True))

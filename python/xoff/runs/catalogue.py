@@ -1,0 +1,119 @@
+"""The catalogue: schemes, topologies, workloads, with parameters, defaults, units and sources."""
+
+from __future__ import annotations
+
+import functools
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xoff import _xoff
+from xoff.errors import UserError, nearest
+
+if TYPE_CHECKING:
+    pass
+
+Entry = dict[str, Any]
+
+QUANTITIES = {"Time": "time", "Rate": "rate", "Bytes": "size"}
+"""Formats of strings with a unit, and what to call them."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A parameter of a scheme, topology, pattern or the like."""
+
+    name: str
+    """Its key."""
+    kind: str
+    """What it takes: a size, a number, true or false, one of some words."""
+    default: str
+    """As TOML; empty if there is none."""
+    required: bool
+    """Whether it must be given."""
+    doc: str
+    """What it is."""
+
+
+@functools.cache
+def catalogue() -> dict[str, list[Entry]]:
+    """Every list, by its name in the plural."""
+    lists: dict[str, list[Entry]] = json.loads(_xoff.catalogue())
+    return lists
+
+
+def entry(plural: str, name: str) -> Entry:
+    """The entry called `name`; a `UserError` with the nearest name if there is none."""
+    entries = catalogue()[plural]
+    for each in entries:
+        if each["name"] == name:
+            return each
+    names = [each["name"] for each in entries]
+    singular = plural.removesuffix("s").replace("topologie", "topology")
+    known = "" if nearest(name, names) else f"; there are {', '.join(names)}"
+    raise UserError(f"no {singular} `{name}`{nearest(name, names)}{known}")
+
+
+def parameters(item: Entry) -> list[Parameter]:
+    """The parameters of an entry with a schema."""
+    schema = item.get("schema", {})
+    defaults = item.get("defaults") or {}
+    rows = []
+    for name, about in schema.get("properties", {}).items():
+        default = defaults.get(name, about.get("default"))
+        required = name in schema.get("required", [])
+        doc = one_line(about.get("description", ""))
+        rows.append(Parameter(name, kind_of(about, schema), toml(default), required, doc))
+    return rows
+
+
+def kind_of(about: Any, schema: Any) -> str:
+    """What a property takes, in a word or two, from its JSON schema."""
+    if not isinstance(about, dict):
+        return "anything"
+    if about.get("format") in QUANTITIES:
+        return QUANTITIES[about["format"]]
+    if "$ref" in about:
+        return kind_of(schema.get("$defs", {}).get(about["$ref"].rsplit("/", 1)[-1], {}), schema)
+    for choice in ("anyOf", "oneOf"):
+        if choice in about:
+            kinds = [kind_of(each, schema) for each in about[choice]]
+            return " or ".join(dict.fromkeys(kind for kind in kinds if kind != "nothing")) or "anything"
+    if "allOf" in about:
+        return kind_of(about["allOf"][0], schema)
+    if "const" in about:
+        return toml(about["const"])
+    if "enum" in about:
+        return " or ".join(toml(value) for value in about["enum"])
+    names = {
+        "integer": "whole number",
+        "number": "number",
+        "boolean": "true or false",
+        "string": "text",
+        "array": "list",
+        "object": "table",
+        "null": "nothing",
+    }
+    kinds = about.get("type", [])
+    kinds = [kinds] if isinstance(kinds, str) else kinds
+    return " or ".join(names.get(kind, kind) for kind in kinds if kind != "null" or len(kinds) == 1) or "anything"
+
+
+def toml(value: object) -> str:
+    """A value as a scenario writes it; empty for `None`."""
+    if value is None:
+        return ""
+    return json.dumps(value, ensure_ascii=False)
+
+
+def one_line(doc: str) -> str:
+    """A doc comment without its line breaks."""
+    return " ".join(doc.split())
+
+
+def size_text(size: float) -> str:
+    """A size in bytes with a fitting decimal unit."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if size >= scale:
+            return f"{size / scale:.4g} {unit}"
+    return f"{size:.4g} B"

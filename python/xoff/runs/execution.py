@@ -1,0 +1,104 @@
+"""Running a scenario: the native run in a thread of its own, so that Ctrl-C and a progress bar stay alive."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xoff.errors import UserError
+
+if TYPE_CHECKING:
+    from xoff._xoff import Prepared, RunOutput
+
+MAX_THREADS = 4096
+"""Maximum number of threads of a run."""
+
+POLL_S = 0.05
+"""How often the waiting thread looks for Ctrl-C, in seconds."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a run has come."""
+
+    fraction: float
+    """Share of the simulated time, 0 to 1."""
+    sim_time_ps: int
+    """Simulated time in ps."""
+    flows_done: int
+    """Flows completed."""
+    flows_total: int
+    """Flows known so far."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run left, and whether Ctrl-C ended it."""
+
+    output: RunOutput
+    interrupted: bool
+
+
+def thread_count(threads: int | str) -> int | None:
+    """The number of threads asked for, a number or its text; `None` for `auto`: as many as make a run fastest."""
+    text = str(threads)
+    if text == "auto":
+        return None
+    if text.isascii() and text.isdigit() and 0 < int(text) <= MAX_THREADS:
+        return int(text)
+    raise UserError(f"threads {text}: expected a number from 1 to {MAX_THREADS}, or auto")
+
+
+def execute(
+    scenario: Prepared,
+    *,
+    threads: int | str = 1,
+    progress: Callable[[Progress], None] | None = None,
+) -> Outcome:
+    """Run `scenario` on this many `threads` (see `thread_count`).
+
+    The first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+
+    Raises
+    ------
+    UserError, ScenarioError
+        `threads` is not a number of threads, or the scenario cannot be run on this many.
+    RunError
+        The run broke.
+    """
+    workers = thread_count(threads)
+    stop, done = threading.Event(), threading.Event()
+    result: list[RunOutput] = []
+    failure: list[BaseException] = []
+
+    def on_progress(fraction: float, sim_time_ps: int, flows_done: int, flows_total: int) -> bool:
+        if progress is not None:
+            progress(Progress(fraction, sim_time_ps, flows_done, flows_total))
+        return not stop.is_set()
+
+    def work() -> None:
+        try:
+            result.append(scenario.run(workers, on_progress))
+        except BaseException as error:  # handed over to the caller's thread
+            failure.append(error)
+        finally:
+            done.set()
+
+    # Python runs signal handlers in the main thread only, which must not be busy in native code.
+    worker = threading.Thread(target=work, name="xoff-run", daemon=True)
+    worker.start()
+    while True:
+        try:
+            # The loop is inside, as Ctrl-C may come between two waits as well.
+            while not done.wait(POLL_S):
+                pass
+            break
+        except KeyboardInterrupt:
+            if stop.is_set():
+                raise
+            stop.set()
+    if failure:
+        raise failure[0]
+    return Outcome(result[0], stop.is_set())

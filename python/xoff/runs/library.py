@@ -1,0 +1,86 @@
+"""Running and checking a scenario from Python: `xoff.run` and `xoff.check`."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from xoff.runs import execution
+from xoff.runs.results import Run
+from xoff.runs.scenario import Scenario, overrides_from, read
+
+if TYPE_CHECKING:
+    from xoff.scheme import Scheme
+
+
+def run(
+    scenario: str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    sets: Mapping[str, object] | None = None,
+    threads: int | str = 1,
+    schemes: Mapping[str, type[Scheme]] | None = None,
+) -> Run:
+    """Run the scenario file and return its results.
+
+    Parameters
+    ----------
+    scenario
+        A TOML file.
+    seed
+        Replaces the scenario's own seed.
+    sets
+        Settings by dotted key on top of the file, as in ``{"scheme.name": "hpcc"}``.
+    threads
+        Threads to use, or ``"auto"`` for as many as make the run fastest; the results do not depend on it.
+    schemes
+        Classes derived from `xoff.Scheme` by the names that they have in the scenario. The scenario runs a single one,
+        unless `sets` say otherwise.
+
+    Raises
+    ------
+    UserError, ScenarioError
+        The file cannot be read, the scenario is wrong, or a class of `schemes` cannot work.
+    RunError
+        The run broke: a lossless network lost a packet, or a class of `schemes` raised an exception, which is the
+        error's cause.
+
+    Warns
+    -----
+    RuntimeWarning
+        The record is full, and the results end there: `complete` of the run is false. Or congestors had finished all
+        their iterations before the run was over.
+    """
+    prepared = _read(scenario, sets, schemes).prepare(seed)
+    outcome = execution.execute(prepared, threads=threads)
+    if outcome.interrupted:
+        raise KeyboardInterrupt
+    result = Run.from_output(outcome.output)
+    for warning in result.manifest.get("warnings", []):
+        if warning not in prepared.warnings:
+            warnings.warn(warning, RuntimeWarning, stacklevel=2)
+    if not result.complete:
+        warnings.warn(result.manifest["stop_reason"], RuntimeWarning, stacklevel=2)
+    return result
+
+
+def check(
+    scenario: str | os.PathLike[str],
+    *,
+    sets: Mapping[str, object] | None = None,
+    schemes: Mapping[str, type[Scheme]] | None = None,
+) -> dict[str, Any]:
+    """The resolved scenario, every default included, without running it; raises as `run` does."""
+    return _read(scenario, sets, schemes).check()[0]
+
+
+def _read(
+    scenario: str | os.PathLike[str], sets: Mapping[str, object] | None, schemes: Mapping[str, type[Scheme]] | None
+) -> Scenario:
+    if not schemes:
+        return read(scenario, overrides_from(sets))
+    from xoff.scheme.load import classes
+
+    return read(scenario, overrides_from(sets), classes(schemes))

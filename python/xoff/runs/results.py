@@ -1,0 +1,308 @@
+"""A run's results: tables and manifest, in memory and as a folder.
+
+A folder holds one Parquet file a table and `manifest.json`, which is written last: if it is there, the folder
+is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xoff.errors import UserError
+from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
+from xoff.runs.folder import TABLES, check_target, move_into
+from xoff.runs.manifest import MANIFEST, is_manifest, wrong_entry
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from xoff._xoff import RunOutput
+
+
+_NUMBER, _NAME, _FLAG = "number", "name", "flag"
+
+_COLUMNS: dict[str, dict[str, str]] = {
+    "flows": {
+        "id": _NUMBER,
+        "src": _NAME,
+        "dst": _NAME,
+        "size_bytes": _NUMBER,
+        "label": _NAME,
+        "priority": _NUMBER,
+        "start_ps": _NUMBER,
+        "fct_ps": _NUMBER,
+        "slowdown": _NUMBER,
+        "path": _NAME,
+        "paused_ps": _NUMBER,
+        "hol_blocked": _FLAG,
+    },
+    "queues": {"time_ps": _NUMBER, "port": _NAME, "bytes": _NUMBER, "max_bytes": _NUMBER},
+    "rates": {
+        "time_ps": _NUMBER,
+        "interval_ps": _NUMBER,
+        "flow": _NUMBER,
+        "sent_bps": _NUMBER,
+        "goodput_bps": _NUMBER,
+        "rate_bps": _NUMBER,
+    },
+    "utilization": {"time_ps": _NUMBER, "port": _NAME, "utilization": _NUMBER},
+    "pauses": {"port": _NAME, "by": _NAME, "priority": _NUMBER, "start_ps": _NUMBER, "length_ps": _NUMBER},
+    "roots": {
+        "port": _NAME,
+        "priority": _NUMBER,
+        "start_ps": _NUMBER,
+        "length_ps": _NUMBER,
+        "max_bytes": _NUMBER,
+    },
+    "notifications": {"time_ps": _NUMBER},
+    "marks": {"time_ps": _NUMBER, "port": _NAME, "flow": _NUMBER, "mark": _NAME},
+    "states": {"time_ps": _NUMBER, "port": _NAME, "priority": _NUMBER, "state": _NAME},
+    "operations": {
+        "label": _NAME,
+        "kernel": _NAME,
+        "process": _NUMBER,
+        "ring": _NUMBER,
+        "iteration": _NUMBER,
+        "bytes": _NUMBER,
+        "start_ps": _NUMBER,
+        "end_ps": _NUMBER,
+    },
+    "throttles": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
+    "breakdown": {"flow": _NUMBER, "leg": _NAME, "part": _NAME, "port": _NAME, "time_ps": _NUMBER},
+    "packets": {"time_ps": _NUMBER, "port": _NAME, "direction": _NAME, "kind": _NAME, "flow": _NUMBER},
+    "ports": {
+        "port": _NAME,
+        "node": _NAME,
+        "peer": _NAME,
+        "utilization": _NUMBER,
+        "max_queue_bytes": _NUMBER,
+        "pause_frames_sent": _NUMBER,
+        "paused_ps": _NUMBER,
+        "dropped": _NUMBER,
+    },
+}
+"""The columns that the report and the figures read of a stored table, and what they hold."""
+
+_UNITS = {"_ps": "ps", "_bytes": "B", "_bps": "bit/s"}
+
+
+def unit_of(column: str) -> str:
+    """The unit that a column's name states: `ps`, `B`, `bit/s`, or nothing for counts, names and ratios."""
+    if column == "bytes":
+        return "B"
+    return next((unit for suffix, unit in _UNITS.items() if column.endswith(suffix)), "")
+
+
+class Run:
+    """A finished run: `manifest`, and its tables as attributes (`run.flows`, `run.queues`, ...).
+
+    Tables are `pyarrow.Table`; `polars.from_arrow(run.flows)` and `run.flows.to_pandas()` convert them.
+    """
+
+    flows: pa.Table
+    """One row a flow: who, when, how large, completion time and slowdown."""
+    queues: pa.Table
+    """Samples of egress queues."""
+    rates: pa.Table
+    """Samples of flows' rates and windows."""
+    utilization: pa.Table
+    """Samples of ports' transmission."""
+    pauses: pa.Table
+    """One row for each time a port was stopped by PAUSE."""
+    roots: pa.Table
+    """One row for each time an egress queue was a congestion root."""
+    notifications: pa.Table
+    """Each CNP and CNM."""
+    marks: pa.Table
+    """Each mark that a packet was given."""
+    states: pa.Table
+    """Each change of a queue's state, as its detector tells it."""
+    operations: pa.Table
+    """Each iteration of a process of a closed loop: when it began and ended."""
+    throttles: pa.Table
+    """Each change of a throttle's state."""
+    breakdown: pa.Table
+    """Where each flow's time went, in parts that sum to its completion time."""
+    packets: pa.Table
+    """Each packet at the ports that were asked for, as it left or came in."""
+    ports: pa.Table
+    """Totals of each port."""
+
+    def __init__(
+        self,
+        manifest: dict[str, Any],
+        tables: Mapping[str, pa.Table] | None = None,
+        folder: Path | None = None,
+        output: RunOutput | None = None,
+    ) -> None:
+        self.manifest = manifest
+        """Version, seed, resolved scenario, wall time, counts and fingerprint."""
+        self.folder = folder
+        """Where it is stored, if it is."""
+        self._tables: dict[str, pa.Table] = dict(tables or {})
+        self._output = output
+
+    @classmethod
+    def from_output(cls, output: RunOutput) -> Run:
+        """Take over what the native module returned."""
+        return cls(json.loads(output.manifest), output=output)
+
+    def __getattr__(self, name: str) -> pa.Table:
+        # Python calls this for attributes that are not set: the tables, read on first use.
+        if name not in TABLES:
+            raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
+        return self.table(name)
+
+    def __repr__(self) -> str:
+        state = "" if self.complete else ", incomplete"
+        return f"Run({self.scheme}, seed {self.manifest.get('seed')}{state})"
+
+    def table(self, name: str) -> pa.Table:
+        """The table called `name`; without rows if the run recorded none."""
+        if name not in self._tables:
+            self._tables[name] = self._read(name)
+        return self._tables[name]
+
+    @property
+    def tables(self) -> dict[str, pa.Table]:
+        """Every table by name."""
+        return {name: self.table(name) for name in TABLES}
+
+    @property
+    def complete(self) -> bool:
+        """Whether the run reached its own end, without Ctrl-C or a full record."""
+        return bool(self.manifest.get("complete", True))
+
+    @property
+    def scheme(self) -> str:
+        """The name of its congestion control."""
+        scheme = self.manifest.get("scenario", {}).get("scheme", {})
+        return str(scheme.get("name", "?") if isinstance(scheme, dict) else scheme)
+
+    def write(self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None) -> Path:
+        """Write the tables, `captures` and the manifest into `folder`; see `check_target` for what is refused.
+
+        The files are complete before they take their names, and the manifest comes last.
+        """
+        target = check_target(folder, force=force)
+        # Stage beside a new folder, which then appears at once; inside an existing one, which may be a mount point.
+        staging = (target if target.is_dir() else target.parent) / f".xoff-{os.urandom(4).hex()}"
+        staging.mkdir(parents=True)
+        try:
+            self._write_tables(staging)
+            if captures is not None and self._output is not None:
+                captures.write(self._output, staging)
+            (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
+            move_into(staging, target)
+        finally:
+            shutil.rmtree(staging, ignore_errors=True)
+        self.folder = target
+        return target
+
+    def report(self, path: str | os.PathLike[str] | None = None) -> Path:
+        """Write the HTML report of this run to `path` (else `report.html` in its folder); see `xoff.report`."""
+        from xoff.report.page import write_report
+
+        if path is None:
+            if self.folder is None:
+                raise UserError("say where to write the report: the run has no folder yet")
+            path = self.folder / "report.html"
+        return write_report([self], path)
+
+    def write_pcapng(self, path: str | os.PathLike[str], *, snap_length: int = SNAP_LENGTH) -> Path:
+        """Write the packets that `record.packets` asked for to `path`, for Wireshark.
+
+        The capture has at most `snap_length` bytes of each packet. Raises `UserError` if no packets were recorded, the
+        network is not Ethernet, or the run was read from its folder.
+        """
+        return write_pcapng(self._output, path, snap_length)
+
+    def write_perfetto(self, path: str | os.PathLike[str]) -> Path:
+        """Write packets, pauses and samples to `path`, for ui.perfetto.dev.
+
+        Raises `UserError` if no packets were recorded, or the run was read from its folder.
+        """
+        return write_perfetto(self._output, path)
+
+    def _write_tables(self, folder: Path) -> None:
+        # The native module writes without pyarrow, whose import takes longer than a short run.
+        if self._output is not None:
+            self._output.write_tables(folder)
+            return
+        import pyarrow.parquet as pq
+
+        for name, table in self.tables.items():
+            pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+
+    def _read(self, name: str) -> pa.Table:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        if self._output is not None:
+            return pa.table(self._output.tables()[name])
+        if self.folder is None:
+            return pa.table({})
+        file = self.folder / f"{name}.parquet"
+        try:
+            table = pq.read_table(file)
+        except FileNotFoundError:
+            raise UserError(f"{self.folder}: the table {file.name} is missing") from None
+        except (OSError, pa.ArrowException) as error:
+            raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
+        _check_columns(file, table, _COLUMNS[name])
+        return table
+
+
+def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> None:
+    """Refuse a table without one of these columns, or with another kind of value in it."""
+    import pyarrow.types as kinds
+
+    for column, holds in expected.items():
+        if table.column_names.count(column) != 1:
+            has = ", ".join(table.column_names) or "none"
+            raise UserError(
+                f"{file}: no column `{column}`, so not a table that this version of xoff wrote; its columns are {has}"
+            )
+        found = table.schema.field(column).type
+        plain = found.value_type if kinds.is_dictionary(found) else found
+        numeric = kinds.is_integer(found) or kinds.is_floating(found)
+        text = kinds.is_string(plain) or kinds.is_large_string(plain) or kinds.is_string_view(plain)
+        fits = {_NUMBER: numeric, _NAME: text, _FLAG: kinds.is_boolean(found)}[holds]
+        if not fits:
+            raise UserError(f"{file}: the column `{column}` is of type {found}; expected {holds}s")
+
+
+def load(folder: str | os.PathLike[str]) -> Run:
+    """The run stored in `folder`; its tables are read when first used."""
+    path = Path(folder)
+    if not path.exists():
+        raise UserError(f"{path}: no such folder")
+    if not path.is_dir():
+        raise UserError(f"{path}: is a file; expected a run's folder")
+    file = path / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise UserError(f"{path}: not a run's folder: it has no {MANIFEST}") from None
+    except (OSError, ValueError) as error:
+        raise UserError(f"{file}: not a run's manifest: {error}") from None
+    if not is_manifest(manifest):
+        raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
+    if wrong := wrong_entry(manifest):
+        raise UserError(f"{file}: {wrong}")
+    return Run(manifest, folder=path)
+
+
+def labels(runs: Sequence[Run]) -> list[str]:
+    """A short name for each run: the shortest end of its folder's path that differs from the others."""
+    parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
+    for depth in range(1, max(len(part) for part in parts) + 1):
+        names = ["/".join(part[-depth:]) for part in parts]
+        if len(set(names)) == len(names):
+            return names
+    return [f"{name} ({number})" for number, name in enumerate(names, 1)]

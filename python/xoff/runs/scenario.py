@@ -1,0 +1,129 @@
+"""Reading a scenario file, with the settings of a command line on top."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xoff import _xoff
+from xoff.errors import UserError, nearest_file
+from xoff.runs.toml import toml
+
+if TYPE_CHECKING:
+    from xoff._xoff import Prepared
+    from xoff.scheme.describe import Described
+    from xoff.scheme.load import SchemeClass, SchemeFile
+
+Override = tuple[str, str]
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """A scenario's text, where it came from, and the settings given on top of it."""
+
+    text: str
+    """TOML."""
+    origin: str
+    """The file's name, for messages."""
+    base_dir: str
+    """The folder from which the scenario's own file names are taken."""
+    overrides: list[Override] = field(default_factory=list)
+    """Dotted key and value, in the order given."""
+    schemes: tuple[SchemeFile | SchemeClass, ...] = ()
+    """Schemes in Python that it may name beside the built-in ones."""
+
+    def described(self) -> list[Described]:
+        """The scenario's schemes in Python, checked; raises `UserError` if one cannot work."""
+        return [scheme.describe() for scheme in self.schemes]
+
+    def prepare(self, seed: int | None = None) -> Prepared:
+        """Validate, and make all that a run needs; `seed` in place of the scenario's own.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario or an override is wrong.
+        UserError
+            A scheme in Python cannot work.
+        """
+        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed, schemes=self.described())
+
+    def also(self, sets: Mapping[str, object]) -> Scenario:
+        """The same with these settings on top."""
+        return replace(self, overrides=[*self.overrides, *overrides_from(sets)])
+
+    def check(self) -> tuple[dict[str, Any], list[str]]:
+        """Validate without a run.
+
+        Returns
+        -------
+        The resolved scenario with every default, and warnings.
+
+        Raises
+        ------
+        ScenarioError
+            The scenario or an override is wrong.
+        """
+        prepared = self.prepare()
+        return json.loads(prepared.resolved), prepared.warnings
+
+
+def read(
+    path: str | os.PathLike[str],
+    overrides: Iterable[Override] = (),
+    schemes: Sequence[SchemeFile | SchemeClass] = (),
+) -> Scenario:
+    """Read the scenario file at `path`; raises `UserError` if it is not one.
+
+    The scenario runs a single scheme, unless the overrides say otherwise; among several, the scenario chooses.
+    """
+    file = Path(path)
+    try:
+        if file.is_dir():
+            inside = sorted(entry.name for entry in file.glob("*.toml"))
+            hint = f"; it holds {', '.join(inside[:5])}" if inside else ""
+            raise UserError(f"{file}: is a folder; expected a scenario file (TOML){hint}")
+        if file.exists() and not file.is_file():
+            # A device or a pipe might never begin, or end.
+            raise UserError(f"{file}: is a device or a pipe; expected a scenario file (TOML)")
+        raw = file.read_bytes()
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such scenario file{nearest_file(file)}") from None
+    except (OSError, ValueError) as error:
+        if isinstance(error, UserError):
+            raise
+        reason = error.strerror if isinstance(error, OSError) else str(error)
+        raise UserError(f"{file}: cannot be read: {reason}") from None
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UserError(f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML") from None
+    if "\0" in text:
+        raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
+    if schemes:
+        from xoff.scheme.load import selected
+
+        overrides = selected(schemes, overrides)
+    return Scenario(text, str(file), str(file.parent), list(overrides), tuple(schemes))
+
+
+def overrides_of(settings: Iterable[str]) -> list[Override]:
+    """Split `key=value` strings, as `--set` takes them."""
+    pairs = []
+    for setting in settings:
+        key, equals, value = setting.partition("=")
+        if not equals or not key.strip():
+            raise UserError(
+                f"--set {setting}: expected key=value, as in --set scheme.name=hpcc (`xoff schema` lists the keys)"
+            )
+        pairs.append((key.strip(), value.strip()))
+    return pairs
+
+
+def overrides_from(sets: Mapping[str, object] | None) -> list[Override]:
+    """Overrides from Python values: strings stay as they are, the rest is written as TOML."""
+    return [(key, value if isinstance(value, str) else toml(value)) for key, value in (sets or {}).items()]

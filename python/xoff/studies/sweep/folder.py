@@ -1,0 +1,222 @@
+"""The folder of a sweep's or a tuning's runs, and the dataset over them."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import math
+import os
+import secrets
+import shutil
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
+
+from xoff.errors import UserError
+from xoff.runs.folder import TABLES, check_target
+from xoff.runs.index import INDEX, is_sweep, text_of
+from xoff.runs.manifest import MANIFEST
+from xoff.studies.sweep.plan import Planned
+
+if TYPE_CHECKING:
+    import polars as pl
+
+
+TOTALS = "runs.parquet"
+"""A row for each run."""
+
+_NOTHING = "__HIVE_DEFAULT_PARTITION__"
+"""What a dataset's folder calls a key without a value."""
+
+SUMMARY = (
+    "flows",
+    "completed",
+    "slowdown_mean",
+    "slowdown_p50",
+    "slowdown_p95",
+    "slowdown_p99",
+    "pause_frames",
+    "paused_ps",
+    "hol_blocked",
+    "max_queue_bytes",
+    "dropped",
+)
+"""What `runs.parquet` has of each run, beside its keys."""
+
+
+def summary_of(manifest: Mapping[str, Any]) -> dict[str, float | int | None]:
+    """A run in numbers, by the names of `SUMMARY`."""
+    of = dict(manifest["summary"])
+    slowdown = of.pop("slowdown") or {}
+    of.update({f"slowdown_{name}": value for name, value in slowdown.items()})
+    return {name: of.get(name) for name in SUMMARY}
+
+
+class Folder:
+    """A folder of runs, for one process at a time: a context manager."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = Path(path)
+        self.runs = self.path / "runs"
+        self._lock: int | None = None
+
+    def __enter__(self) -> Folder:
+        if not is_sweep(self.path):
+            check_target(self.path)
+            if (self.path / MANIFEST).exists():
+                raise UserError(f"{self.path}: is a run's folder; expected one for many runs; name another one")
+        try:
+            self.runs.mkdir(parents=True, exist_ok=True)
+            self._lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR)
+        except OSError as error:
+            raise UserError(f"{self.path}: runs cannot go there: {error.strerror or error}") from None
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            self._unlock()
+            raise UserError(f"{self.path}: another sweep is writing there") from None
+        # Leftovers of a run that was killed while it was written.
+        for begun in self.runs.glob(".xoff-*"):
+            shutil.rmtree(begun, ignore_errors=True)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._unlock()
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def of(self, run: str) -> Path:
+        """A run's folder."""
+        return self.runs / run
+
+    def has(self, run: str) -> bool:
+        """Whether a run is complete."""
+        return (self.of(run) / MANIFEST).is_file()
+
+    def manifest(self, run: str) -> dict[str, Any]:
+        """The manifest of a run that is there."""
+        found: dict[str, Any] = json.loads((self.of(run) / MANIFEST).read_text(encoding="utf-8"))
+        return found
+
+    def failed(self) -> dict[str, str]:
+        """Why runs failed when this folder was last written to, by their names."""
+        try:
+            return dict(json.loads((self.path / INDEX).read_text(encoding="utf-8"))["failed"])
+        except (OSError, ValueError, KeyError, TypeError):
+            return {}
+
+    def take(self, run: str, files: Mapping[str, bytes]) -> None:
+        """Write a run that was made elsewhere; it appears at once, and complete."""
+        staging = self.runs / f".xoff-{secrets.token_hex(4)}"
+        staging.mkdir()
+        for name, data in files.items():
+            (staging / name).write_bytes(data)
+        shutil.rmtree(self.of(run), ignore_errors=True)
+        staging.replace(self.of(run))
+
+    def write_index(self, runs: Sequence[Planned], failed: Mapping[str, str], **more: Any) -> None:
+        """Write which runs there are to be."""
+        points = [{"run": run.run, "seed": run.seed, "settings": run.settings} for run in runs]
+        about = {
+            "format": 1,
+            "version": runs[0].version if runs else None,
+            "scenario": runs[0].origin if runs else None,
+            **more,
+            "points": points,
+            "failed": dict(failed),
+        }
+        _write(self.path / INDEX, json.dumps(about, indent=1, default=str) + "\n")
+
+    def write_dataset(self, runs: Sequence[Planned], failed: Mapping[str, str]) -> None:
+        """Write `runs.parquet`, and lay every run's tables out as one dataset each; the files are links."""
+        totals(self.path, runs, failed, self).write_parquet(self.path / TOTALS)
+        keys = keys_of([run.settings for run in runs])
+        for table in TABLES:
+            shutil.rmtree(self.path / table, ignore_errors=True)
+        for run in runs:
+            if self.has(run.run):
+                self._lay_out(run, keys)
+
+    def _lay_out(self, run: Planned, keys: Sequence[str]) -> None:
+        parts = [f"{quote(key, safe='.')}={_folder_name(run.settings, key)}" for key in keys]
+        place = Path(*parts, f"run={run.run}")
+        for table in TABLES:
+            source = self.of(run.run) / f"{table}.parquet"
+            if not _has_rows(source):
+                continue
+            target = self.path / table / place
+            target.mkdir(parents=True, exist_ok=True)
+            try:
+                (target / "0.parquet").hardlink_to(source)
+            except OSError:
+                # A file system without links.
+                shutil.copyfile(source, target / "0.parquet")
+
+
+def keys_of(settings: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Every key that one of the runs sets, in the order in which they come."""
+    return list(dict.fromkeys(key for each in settings for key in each))
+
+
+def totals(path: Path, runs: Sequence[Planned], failed: Mapping[str, str], folder: Folder) -> pl.DataFrame:
+    """A row for each run: its keys, and what it came to."""
+    import polars as pl
+
+    keys = keys_of([run.settings for run in runs])
+    rows = []
+    for run in runs:
+        done = folder.has(run.run)
+        manifest = folder.manifest(run.run) if done else {}
+        rows.append(
+            {
+                "run": run.run,
+                **{key: run.settings.get(key) for key in keys},
+                "seed": run.seed,
+                "state": "done" if done else "failed" if run.run in failed else "missing",
+                "error": failed.get(run.run),
+                **(summary_of(manifest) if done else dict.fromkeys(SUMMARY)),
+                "sim_time_ps": manifest.get("sim_time_ps"),
+                "packet_hops": manifest.get("packet_hops"),
+                "wall_s": manifest.get("wall_s"),
+            }
+        )
+    columns = {name: column([row[name] for row in rows]) for name in rows[0]} if rows else {}
+    floats = {name: pl.Float64 for name in SUMMARY if name.startswith("slowdown")}
+    counts = {name: pl.Int64 for name in (*SUMMARY, "sim_time_ps", "packet_hops") if name not in floats}
+    types = {**floats, **counts, "error": pl.String, "wall_s": pl.Float64}
+    return pl.DataFrame(columns, schema_overrides={name: kind for name, kind in types.items() if name in columns})
+
+
+def column(values: Sequence[Any]) -> list[Any]:
+    """Values of a column, all of one type: numbers, or else text."""
+    there = [value for value in values if value is not None]
+    if all(isinstance(value, bool) for value in there) or all(type(value) is int for value in there):
+        return list(values)
+    if all(isinstance(value, int | float) and not isinstance(value, bool) for value in there):
+        return [None if value is None else float(value) for value in values]
+    return [None if value is None else text_of(value) for value in values]
+
+
+def _folder_name(settings: Mapping[str, Any], key: str) -> str:
+    value = settings.get(key)
+    if value is None:
+        return _NOTHING
+    if isinstance(value, float) and math.isfinite(value):
+        return repr(value)
+    return quote(text_of(value), safe="") or _NOTHING
+
+
+def _has_rows(file: Path) -> bool:
+    import pyarrow.parquet as pq
+
+    return file.is_file() and pq.read_metadata(file).num_rows > 0
+
+
+def _write(file: Path, text: str) -> None:
+    partial = file.with_name(f".{file.name}.partial")
+    partial.write_text(text, encoding="utf-8")
+    partial.replace(file)

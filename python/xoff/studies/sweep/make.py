@@ -1,0 +1,72 @@
+"""Making the runs of a folder: each once, with any executor, and whatever happens to that executor."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from xoff.errors import RunError, ScenarioError, UserError
+from xoff.runs.executor import Outcome, ProcessDiedError, RunExecutor, execute_tasks
+from xoff.studies.sweep.folder import Folder
+from xoff.studies.sweep.plan import Planned
+
+
+@dataclass(frozen=True)
+class Made:
+    """What came of a run."""
+
+    files: dict[str, bytes] | None = None
+    """The files of its folder, if another machine made the run."""
+    error: str | None = None
+    """Why the run failed; `None` if it did not."""
+
+
+def make_all(
+    runs: Iterable[Planned], executor: RunExecutor, folder: Folder, finished: Callable[[Planned, str | None], None]
+) -> None:
+    """Make every run that `folder` does not have, and report each one when it is there, or why it failed.
+
+    `execute_tasks` says what happens if a process dies.
+    """
+
+    def call(run: Planned) -> Callable[[], Made]:
+        return partial(make, run, str(folder.of(run.run)) if executor.here else None)
+
+    def take(run: Planned, outcome: Outcome[Made]) -> None:
+        made = outcome.result or Made(error=_reason(outcome.error))
+        if made.files is not None:
+            folder.take(run.run, made.files)
+        finished(run, made.error)
+
+    execute_tasks((run for run in runs if not folder.has(run.run)), call, executor, take)
+
+
+def _reason(error: Exception | None) -> str:
+    return str(error) if isinstance(error, ProcessDiedError) else f"{type(error).__name__}: {error}"
+
+
+def make(run: Planned, target: str | None) -> Made:
+    """Make a run and write it to `target`, or else return its files. Called where the run is made."""
+    from xoff import _xoff
+    from xoff.runs.execution import execute
+    from xoff.runs.results import Run
+
+    if run.version != _xoff.__version__:
+        return Made(error=f"xoff {_xoff.__version__} is installed where it was to be made, not {run.version}")
+    try:
+        schemes = [scheme.describe() for scheme in run.schemes]
+        prepared = _xoff.prepare(run.text, run.origin, list(run.overrides), "", None, run.files, schemes).alone()
+        result = Run.from_output(execute(prepared).output)
+    except (RunError, ScenarioError, UserError) as error:
+        return Made(error=str(error))
+    if not result.complete:
+        return Made(error=str(result.manifest["stop_reason"]))
+    if target is not None:
+        result.write(target)
+        return Made()
+    with tempfile.TemporaryDirectory() as place:
+        folder = result.write(Path(place) / run.run)
+        return Made(files={file.name: file.read_bytes() for file in folder.iterdir()})

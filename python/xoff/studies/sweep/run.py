@@ -1,0 +1,85 @@
+"""`xoff sweep`: every run of a scenario's sweep."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from xoff.runs.executor import RunExecutor
+from xoff.runs.progress import RunsBar
+from xoff.runs.scenario import Scenario
+from xoff.studies.sweep.folder import Folder
+from xoff.studies.sweep.make import make_all
+from xoff.studies.sweep.plan import Planned, plan
+
+
+@dataclass
+class Swept:
+    """What came of a sweep."""
+
+    runs: list[Planned]
+    """All of its runs."""
+    made: int = 0
+    """Those made now; the others were there."""
+    failed: dict[str, str] = field(default_factory=dict)
+    """Why runs failed, by their names."""
+
+
+def sweep(
+    scenario: Scenario,
+    out: Path,
+    executor: RunExecutor,
+    *,
+    say: Callable[[str], None] | None = None,
+    quiet: bool = False,
+) -> Swept:
+    """Make the runs of the scenario's sweep that `out` does not have yet, and write its dataset.
+
+    Finished runs stay, however the sweep ends. A run that fails is reported, and the others go on; a new sweep tries it
+    again.
+
+    Raises
+    ------
+    UserError, ScenarioError
+        The scenario is wrong, has no sweep, or `out` cannot hold one.
+    RunError
+        The cluster's scheduler has gone.
+    """
+    runs = plan(scenario)
+    swept = Swept(runs)
+    sampled = "sample" in json.loads(scenario.prepare().resolved)["sweep"]
+    with Folder(out) as folder:
+        missing = [run for run in runs if not folder.has(run.run)]
+        folder.write_index(runs, {}, sampled=sampled)
+        try:
+            with progress(scenario.origin, missing, executor, quiet=quiet) as advance:
+
+                def finished(run: Planned, error: str | None) -> None:
+                    advance()
+                    if error is None:
+                        swept.made += 1
+                    else:
+                        swept.failed[run.run] = error
+                        if say is not None:
+                            say(f"{run.label}: {error}")
+
+                make_all(missing, executor, folder, finished)
+        finally:
+            folder.write_index(runs, swept.failed, sampled=sampled)
+            folder.write_dataset(runs, swept.failed)
+    return swept
+
+
+@contextmanager
+def progress(
+    origin: str, missing: list[Planned], executor: RunExecutor, *, quiet: bool
+) -> Iterator[Callable[[], None]]:
+    """A bar over `missing` runs, with the function that moves it on; no bar if `quiet`, or if nothing is missing."""
+    if quiet or not missing:
+        yield lambda: None
+        return
+    with RunsBar(Path(origin).name, count=len(missing), workers=executor.at_once if executor.here else None) as bar:
+        yield bar.advance
