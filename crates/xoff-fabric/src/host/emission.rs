@@ -1,6 +1,5 @@
 //! A connection's next packet goes onto the wire of its NIC.
 
-use rand::Rng;
 use xoff_schemes::{ReactionPoint, Sent};
 
 use super::Hosts;
@@ -139,9 +138,6 @@ fn choose_path(ctx: &Ctx, spray: Option<&mut xoff_engine::Stream>, packet: &mut 
     let Some(hops) = &ctx.net.next_hops else { return };
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
-    let number = spray.map_or(0, |stream| {
-        let paths = u128::from(hops.paths(start, end));
-        ((u128::from(stream.next_u64()) * paths) >> 64) as u32
-    });
+    let number = spray.map_or(0, |random| hops.choice().at_sender(hops.paths(start, end), random));
     packet.goes_to(end, number);
 }

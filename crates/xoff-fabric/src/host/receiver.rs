@@ -17,7 +17,6 @@ use crate::network::Network;
 use crate::observe::Records;
 use crate::observe::detection::Marks;
 use crate::packet::{CONTROL, DATA, Kind, LAST, Packet, PacketId};
-use crate::path::routing::PathChoice;
 use crate::settings::{AckClass, FlowCount};
 
 /// A connection at its receiver.
@@ -296,7 +295,7 @@ impl<N: NicScheduler> Hosts<N> {
 fn goes_back(net: &Network, packet: &mut Packet) {
     packet.position = net.route(packet.flow).ack + 1;
     if let Some(hops) = &net.next_hops {
-        debug_assert_ne!(hops.choice(), PathChoice::PerConnection);
+        debug_assert!(hops.choice().is_by_next_hops());
         // The number of the data's path chooses as well as any.
         let (end, number) = (net.data_path(packet.flow)[0], packet.number);
         packet.goes_to(end, number);

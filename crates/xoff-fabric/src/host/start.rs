@@ -16,7 +16,6 @@ use crate::ids::FlowId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::DATA;
-use crate::path::routing::PathChoice;
 use crate::settings::Order;
 
 impl<N: NicScheduler> Hosts<N> {
@@ -56,8 +55,7 @@ impl<N: NicScheduler> Hosts<N> {
         counts.open_out += 1;
         let reaction = net.scheme.reaction(&env);
         let bdp = env.line_rate.bytes_in(env.base_rtt);
-        let sprays = |hops: &crate::path::routing::NextHops| hops.choice() == PathChoice::PerPacket;
-        let spray = net.next_hops.as_ref().filter(|hops| sprays(hops));
+        let spray = net.next_hops.as_ref().filter(|hops| hops.choice().sprays());
         let random = || Box::new(stream(net.seed, Domain::Routing, 1 + u64::from(connection)));
         self.senders[connection as usize] = Some(Box::new(Sender {
             stream: SendStream::default(),

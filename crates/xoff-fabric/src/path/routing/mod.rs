@@ -16,6 +16,7 @@ mod metrics;
 mod next_hops;
 mod ns3_hpcc;
 mod params;
+mod path_choice;
 mod slowest;
 mod static_routes;
 mod switches;
@@ -24,7 +25,8 @@ mod trees;
 pub use dependencies::Dependencies;
 pub use error::RoutingError;
 pub use next_hops::NextHops;
-pub use params::{DModK, Ecmp, EcmpHash, PathChoice, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use params::{DModK, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use path_choice::{Candidate, Load, PathChoice};
 pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
@@ -168,7 +170,7 @@ impl Router {
 
     /// The equal-cost next hops of all switches, if packets choose their way as they go.
     pub fn next_hops(&self) -> Option<NextHops> {
-        (self.choice != PathChoice::PerConnection).then(|| NextHops::new(&self.topology, self, self.choice))
+        self.choice.is_by_next_hops().then(|| NextHops::new(&self.topology, self, self.choice))
     }
 
     /// Whether every ACK is certain to take its data's path backwards, whatever the topology.

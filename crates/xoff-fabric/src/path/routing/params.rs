@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use xoff_engine::Violation;
 
-use super::RoutingError;
+use super::{PathChoice, RoutingError};
 
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -84,19 +84,6 @@ pub enum EcmpHash {
     /// That of the ns-3 HPCC simulator, for the same paths as in that simulator: MurmurHash3 of addresses and ports. Each
     /// node's name ends in a number of its own, its id in that simulator.
     Ns3Hpcc,
-}
-
-/// Who chooses among equal-cost paths, and when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PathChoice {
-    /// The hash, once a connection.
-    #[default]
-    PerConnection,
-    /// The sender, for each packet: every equal-cost path equally often, at random (packet spraying).
-    PerPacket,
-    /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
-    Adaptive,
 }
 
 /// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
