@@ -15,6 +15,8 @@ pub mod link_credit;
 pub mod none;
 pub mod pfc;
 pub mod sizing;
+#[cfg(test)]
+pub mod stop_and_go;
 
 use super::buffer::{Accounting, Overflow};
 use super::{Effect, Links};

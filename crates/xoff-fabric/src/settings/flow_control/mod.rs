@@ -69,6 +69,9 @@ macro_rules! flow_controls {
             Cbfc = $crate::settings::Cbfc, $crate::link::flow_control::cbfc::Cbfc;
             /// Link credits of HPC fabrics.
             Credit = $crate::settings::LinkCredits, $crate::link::flow_control::link_credit::LinkCredit;
+            #[cfg(test)]
+            /// Stop-and-go.
+            StopAndGo = $crate::link::flow_control::stop_and_go::StopAndGo, $crate::link::flow_control::stop_and_go::Control;
         }
     };
 }
