@@ -6,6 +6,8 @@
 mod adaptive;
 mod per_connection;
 mod per_packet;
+#[cfg(test)]
+mod two_choices;
 
 use rand::Rng;
 use schemars::JsonSchema;
@@ -101,6 +103,9 @@ path_choices! {
     PerPacket = per_packet::PerPacket;
     /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
     Adaptive = adaptive::Adaptive;
+    #[cfg(test)]
+    /// Each switch, for each data packet: of two next hops drawn at random, the one with the shorter egress queue.
+    TwoChoices = two_choices::TwoChoices;
 }
 
 #[expect(clippy::derivable_impls, reason = "the list names no default")]
