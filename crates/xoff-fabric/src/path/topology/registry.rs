@@ -95,4 +95,7 @@ topologies! {
     LeafSpine = super::LeafSpine;
     /// Any nodes and links.
     Graph = super::Graph;
+    #[cfg(test)]
+    /// Switches in a circle.
+    Ring = super::ring::Ring;
 }
