@@ -1,4 +1,4 @@
-"""Draws incast.svg: sixteen hosts answer one at once, under four schemes. Run it in the repository: it takes a second."""
+"""Draws incast.svg: sixteen hosts answer one at once, under four schemes; takes a few seconds."""
 
 from pathlib import Path
 

@@ -117,6 +117,7 @@ impl LinkControl for Control {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use xoff_engine::{Rate, Time};
     use xoff_schemes::AnyScheme;

@@ -53,6 +53,7 @@ impl TopologyKind for Ring {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use serde_json::json;
 

@@ -1,7 +1,8 @@
 //! Flow control between neighbours: PAUSE frames, or one of two kinds of credits.
 //!
 //! The list of flow controls is [`flow_controls`]. A kind is its settings, which implement [`FlowControlKind`], and what it
-//! does at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`).
+//! does at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`). The list is the one place of
+//! this room that names types of another: the settings of a small kind stand beside its control.
 
 mod cbfc;
 mod link_credit;

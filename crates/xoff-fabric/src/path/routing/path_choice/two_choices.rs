@@ -26,6 +26,7 @@ impl ChoosePath for TwoChoices {
     }
 }
 
+#[cfg(test)]
 mod tests {
     use xoff_engine::{Domain, Rate, Time, stream};
     use xoff_schemes::AnyScheme;
