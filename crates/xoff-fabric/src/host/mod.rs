@@ -17,6 +17,7 @@ mod receiver;
 mod reports;
 pub(crate) mod sender;
 mod sl_reaction;
+mod spray;
 pub(crate) mod start;
 mod throttle;
 pub(crate) mod transport;

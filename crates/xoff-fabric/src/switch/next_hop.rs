@@ -5,6 +5,7 @@
 //! by a stream of random numbers of the ingress port.
 
 use rand::Rng;
+use xoff_engine::random::mix;
 use xoff_engine::{Domain, Stream, stream};
 
 use super::Switches;
@@ -30,7 +31,9 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 }
 
 impl Switches {
-    /// Chooses the port by which a packet leaves a switch.
+    /// Chooses the port by which a packet leaves a switch. Telemetry on data takes the path's identity along: the port is
+    /// added to those before it by exclusive or, as HPCC's pathID does it with the numbers of switches (section 4.1). Ports
+    /// tell parallel links apart too.
     #[inline(never)]
     pub(super) fn next_hop<C>(
         &mut self,
@@ -39,8 +42,17 @@ impl Switches {
         node: NodeId,
         id: PacketId,
     ) -> PortId {
+        let egress = self.choose_egress(ctx, links, node, id);
         let packet = &mut ctx.packets[id];
         packet.links += 1;
+        if packet.kind == Kind::Data {
+            packet.path_id ^= mix(u64::from(egress)) as u16;
+        }
+        egress
+    }
+
+    fn choose_egress<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
+        let packet = &mut ctx.packets[id];
         let (Some(hops), Some(end)) = (&ctx.net.next_hops, packet.destination()) else {
             return packet.ingress;
         };

@@ -23,6 +23,8 @@ mod roots;
 mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
+mod spraying;
 mod switch_point;
 mod throttle;
 mod topology;
+mod transports;
