@@ -27,4 +27,5 @@ mod spraying;
 mod switch_point;
 mod throttle;
 mod topology;
+mod transport_properties;
 mod transports;
