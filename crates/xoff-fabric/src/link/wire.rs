@@ -53,7 +53,7 @@ impl<C: LinkControl> Links<C> {
             && let Some(cut_through) = &self.cut_through
         {
             let port = &self.ports[port_id as usize];
-            let next = || ctx.net.next_rate(packet);
+            let next = || ctx.net.next_rate(packet, port_id);
             arrival = arrival - cut_through.ahead(port_id, size, port.rate, port.serialization(size), next);
         }
         if ctx.probes.on_wire {

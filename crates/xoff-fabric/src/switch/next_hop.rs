@@ -4,6 +4,7 @@
 //! path choice adapts (`path/routing/path_choice/`), the switch lets it pick among the equal-cost next hops by what waits
 //! at them, with a stream of random numbers of the ingress port.
 
+use xoff_engine::random::mix;
 use xoff_engine::{Domain, Stream, stream};
 
 use super::Switches;
@@ -28,7 +29,9 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 }
 
 impl Switches {
-    /// Chooses the port by which a packet leaves a switch.
+    /// Chooses the port by which a packet leaves a switch. Telemetry on data takes the path's identity along: the port is
+    /// added to those before it by exclusive or, as HPCC's pathID does it with the numbers of switches (section 4.1). Ports
+    /// tell parallel links apart too.
     #[inline(never)]
     pub(super) fn next_hop<C>(
         &mut self,
@@ -37,8 +40,17 @@ impl Switches {
         node: NodeId,
         id: PacketId,
     ) -> PortId {
+        let egress = self.choose_egress(ctx, links, node, id);
         let packet = &mut ctx.packets[id];
         packet.links += 1;
+        if packet.kind == Kind::Data {
+            packet.path_id ^= mix(u64::from(egress)) as u16;
+        }
+        egress
+    }
+
+    fn choose_egress<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
+        let packet = &mut ctx.packets[id];
         let (Some(hops), Some(end)) = (&ctx.net.next_hops, packet.destination()) else {
             return packet.ingress;
         };

@@ -73,6 +73,9 @@ impl NextHops {
 
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
     pub fn paths(&self, start: PortId, end: PortId) -> u32 {
+        if peer(start) == end {
+            return 1; // two hosts with a link between them
+        }
         let first = self.node_of[peer(start) as usize];
         match self.towards(first, end) {
             Ok(_) => 1,

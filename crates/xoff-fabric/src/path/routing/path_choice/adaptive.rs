@@ -10,6 +10,7 @@ use crate::ids::PortId;
 pub(super) struct Adaptive;
 
 impl ChoosePath for Adaptive {
+    const NAME: &'static str = "adaptive";
     const ADAPTS: bool = true;
 
     fn at_switch(

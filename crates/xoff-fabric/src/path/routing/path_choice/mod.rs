@@ -6,6 +6,7 @@
 mod adaptive;
 mod per_connection;
 mod per_packet;
+mod spray;
 #[cfg(test)]
 mod two_choices;
 
@@ -15,6 +16,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Stream;
 
 use crate::ids::PortId;
+pub use spray::Spray;
 
 /// An egress port that leads nearer to the destination, and the number of shortest paths that go by it.
 pub type Candidate = (PortId, u32);
@@ -25,6 +27,8 @@ pub type Load = (u64, bool);
 
 /// A way to choose among equal-cost paths.
 trait ChoosePath {
+    /// Name in scenarios.
+    const NAME: &'static str;
     /// Packets have no path of their own: each switch looks up the next hops towards a packet's destination.
     const BY_NEXT_HOPS: bool = true;
     /// The sender draws the number of each packet's path.
@@ -32,8 +36,9 @@ trait ChoosePath {
     /// Each switch looks at its egress queues.
     const ADAPTS: bool = false;
 
-    /// The number, below `paths`, of the path that a data packet takes; only if [`ChoosePath::SPRAYS`].
-    fn at_sender(_paths: u32, _random: &mut Stream) -> u32 {
+    /// The number, below `paths`, of the path that a data packet takes; only if [`ChoosePath::SPRAYS`]. Each connection has
+    /// a [`Spray`] of its own.
+    fn at_sender(_paths: u32, _spray: &mut Spray) -> u32 {
         0
     }
 
@@ -61,6 +66,15 @@ macro_rules! path_choices {
         pub enum PathChoice { $($(#[cfg($cfg)])? $(#[doc = $doc])* $variant),* }
 
         impl PathChoice {
+            /// Every choice, in the order of the list.
+            #[cfg(test)]
+            const ALL: &'static [PathChoice] = &[$($(#[cfg($cfg)])? PathChoice::$variant),*];
+
+            /// Its name in scenarios.
+            pub fn name(self) -> &'static str {
+                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::NAME),* }
+            }
+
             /// Whether each switch looks up the next hops towards a packet's destination.
             pub fn is_by_next_hops(self) -> bool {
                 match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::BY_NEXT_HOPS),* }
@@ -78,8 +92,8 @@ macro_rules! path_choices {
 
             /// The number, below `paths`, of the path that a data packet takes.
             #[inline]
-            pub fn at_sender(self, paths: u32, random: &mut Stream) -> u32 {
-                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice>::at_sender(paths, random)),* }
+            pub fn at_sender(self, paths: u32, spray: &mut Spray) -> u32 {
+                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice>::at_sender(paths, spray)),* }
             }
 
             /// The next hop of a data packet among `candidates`; `None` if there is none.
@@ -99,7 +113,8 @@ macro_rules! path_choices {
 path_choices! {
     /// The hash, once a connection.
     PerConnection = per_connection::PerConnection;
-    /// The sender, for each packet: every equal-cost path equally often, at random (packet spraying).
+    /// The sender, for each packet: every equal-cost path equally often, in random order (packet spraying, as in NDP:
+    /// Handley et al., SIGCOMM 2017).
     PerPacket = per_packet::PerPacket;
     /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
     Adaptive = adaptive::Adaptive;
@@ -112,5 +127,17 @@ path_choices! {
 impl Default for PathChoice {
     fn default() -> Self {
         PathChoice::PerConnection
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_those_that_scenarios_write() {
+        for &choice in PathChoice::ALL {
+            assert_eq!(serde_json::to_value(choice).expect("a name"), choice.name());
+        }
     }
 }

@@ -6,5 +6,6 @@ use super::ChoosePath;
 pub(super) struct PerConnection;
 
 impl ChoosePath for PerConnection {
+    const NAME: &'static str = "per_connection";
     const BY_NEXT_HOPS: bool = false;
 }

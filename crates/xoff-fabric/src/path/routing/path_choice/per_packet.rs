@@ -1,16 +1,15 @@
-//! Packet spraying: each packet takes one of all equal-cost paths, at random.
+//! Packet spraying: the sender sends a packet on each of the equal-cost paths in random order.
 
-use xoff_engine::Stream;
+use super::{ChoosePath, Spray};
 
-use super::{ChoosePath, below};
-
-/// The sender draws a path for each packet.
+/// The sender draws the order of the paths.
 pub(super) struct PerPacket;
 
 impl ChoosePath for PerPacket {
+    const NAME: &'static str = "per_packet";
     const SPRAYS: bool = true;
 
-    fn at_sender(paths: u32, random: &mut Stream) -> u32 {
-        below(paths.into(), random) as u32
+    fn at_sender(paths: u32, spray: &mut Spray) -> u32 {
+        spray.next(paths)
     }
 }

@@ -12,6 +12,7 @@ use crate::ids::PortId;
 pub(super) struct TwoChoices;
 
 impl ChoosePath for TwoChoices {
+    const NAME: &'static str = "two_choices";
     const ADAPTS: bool = true;
 
     fn at_switch(
