@@ -14,7 +14,7 @@ import xoff
 from conftest import ROOT, Command
 from xoff.errors import UserError
 from xoff.formats.graphml.exporter import export_graph, graph_text
-from xoff.formats.graphml.importer import read_graph
+from xoff.formats.graphml.importer import read_network
 from xoff.runs.scenario import Scenario, read
 
 HEAD = """<?xml version="1.0"?>
@@ -71,7 +71,7 @@ def test_there_and_back_is_the_same_network(tmp_path: Path, command: Command, to
     # By way of networkx, which may turn edges around and keeps no order of parallel ones.
     graph = nx.read_graphml(tmp_path / "g.graphml")
     nx.write_graphml(graph, tmp_path / "h.graphml")
-    found = read_graph(tmp_path / "h.graphml", pytest.fail)
+    found = read_network(tmp_path / "h.graphml", pytest.fail)
     assert set(found.hosts) == {node for node, kind in graph.nodes(data="kind") if kind == "host"}
     assert command("import", "graphml", "h.graphml", "-o", "m.toml").returncode == 0
 
@@ -94,11 +94,11 @@ def test_an_edge_of_networkx_keeps_its_direction(tmp_path: Path) -> None:
         graph.add_edge("s", host, rate_bps=10**9, delay_ps=1000, rate_back_bps=2 * 10**9, delay_back_ps=3000)
     graph.edges["s", "a"]["from"] = "a"
     nx.write_graphml(graph, tmp_path / "g.graphml")
-    assert read_graph(tmp_path / "g.graphml", pytest.fail).hosts == ["a", "b"]
+    assert read_network(tmp_path / "g.graphml", pytest.fail).hosts == ["a", "b"]
     from xoff.formats.files import write_network
 
     write_network(
-        tmp_path / "g.graphml", read_graph(tmp_path / "g.graphml", pytest.fail), tmp_path / "n.toml", "g", force=False
+        tmp_path / "g.graphml", read_network(tmp_path / "g.graphml", pytest.fail), tmp_path / "n.toml", "g", force=False
     )
     links = (tmp_path / "n.toml").read_text()
     assert '{ a = "a", b = "s", rate = "1Gbps", delay = "1ns", rate_back = "2Gbps", delay_back = "3ns" }' in links
@@ -173,7 +173,7 @@ def test_mistakes_are_told_with_file_and_line(tmp_path: Path, old: str, new: str
         text = text.replace("</graph></graphml>", "</graphml>")
     (tmp_path / "g.graphml").write_text(text)
     with pytest.raises(UserError, match=rf"g\.graphml.*{re.escape(expected)}"):
-        read_graph(tmp_path / "g.graphml", lambda _: None)
+        read_network(tmp_path / "g.graphml", lambda _: None)
 
 
 def test_islands_and_taken_files_are_refused(tmp_path: Path, command: Command) -> None:
@@ -205,7 +205,7 @@ def test_no_input_gives_a_traceback(tmp_path_factory: pytest.TempPathFactory, da
     file = tmp_path_factory.mktemp("fuzz") / "f.graphml"
     file.write_text(text, encoding="utf-8", newline="")
     try:
-        read_graph(file, lambda _: None)
+        read_network(file, lambda _: None)
     except UserError as error:
         assert str(error).startswith(str(file)), error  # noqa: PT017
 

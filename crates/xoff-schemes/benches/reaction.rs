@@ -39,7 +39,7 @@ fn ack(i: usize, records: Records<'_>) -> Ack<'_> {
         rtt: None,
         mark: Mark::None,
         flow_count: 1,
-        int: IntStack { records, last_hop_first: false, unit_shift: 0 },
+        int: IntStack { records, ..IntStack::default() },
     }
 }
 

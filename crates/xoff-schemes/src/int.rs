@@ -162,6 +162,8 @@ pub struct IntStack<'a> {
     pub last_hop_first: bool,
     /// Packed records count bytes in units 2^`unit_shift` times as large.
     pub unit_shift: u8,
+    /// Tells the paths of a flow's packets apart (pathID in HPCC, section 4.1); 0 if all take one path.
+    pub path_id: u16,
 }
 
 /// Records in one of the two formats.
@@ -186,6 +188,7 @@ pub struct IntMemory {
     /// The newest packet whose ACK brought a stack, and when the latest stack came.
     newest: u64,
     at: Time,
+    path_id: u16,
 }
 
 /// Records that a sender saw.
@@ -202,7 +205,7 @@ enum Seen {
 impl IntMemory {
     /// Takes in the stack of an ACK that answers `packet` and came at `now`. Calls `hop` for each hop, in data-path
     /// order and with its index, with what changed since the hop's record in memory. Returns the number of hops
-    /// compared: zero for the first stack, and after a change of path length, which makes the memory useless.
+    /// compared: zero for the first stack, and after a change of path, which makes the memory useless (HPCC, section 4.1).
     ///
     /// A record that is older than the one in memory is not taken in, and its hop's change shows that no time has
     /// passed. Packed records do not tell old from new by themselves, since their counters wrap around: they are tested
@@ -218,6 +221,9 @@ impl IntMemory {
     ) -> usize {
         let overtaken = packet < self.newest && now.saturating_sub(self.at) < HALF_CLOCK;
         (self.newest, self.at) = (self.newest.max(packet), now);
+        if self.path_id != stack.path_id {
+            (self.path_id, self.seen) = (stack.path_id, Seen::Nothing);
+        }
         let place = |i: usize, n: usize| if stack.last_hop_first { n - 1 - i } else { i };
         match (stack.records, &mut self.seen) {
             (Records::Packed(new), Seen::Packed { records: old, hops, .. })
@@ -345,7 +351,7 @@ mod tests {
         for last_hop_first in [false, true] {
             let (old, new) = (records(1_000), records(2_000));
             let mut memory = IntMemory::default();
-            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first, unit_shift: 0 };
+            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first, ..IntStack::default() };
             let (first, second) = (Time::from_us(1), Time::from_us(2));
             assert_eq!(memory.compare(&stack(&old), first, 0, |_, _| panic!("nothing to compare with")), 0);
             let mut seen = vec![];
@@ -356,6 +362,28 @@ mod tests {
                 [(0, 1000), (1, 2000), (2, 3000)]
             };
             assert_eq!(seen, expected);
+        }
+    }
+
+    #[test]
+    fn records_of_another_path_are_never_compared() {
+        // Two paths of one hop, whose ports have sent 5,000 B and 9,000 B after 1 us. Their difference, 4,000 B, means nothing:
+        // the first stack of a path is kept, and only the second one of the same path in a row is compared with the first.
+        let record = |at_ns, tx_bytes| [ExactRecord::stamp(&reading(at_ns, tx_bytes, 0))];
+        let mut memory = IntMemory::default();
+        let stacks = [
+            (7, record(1_000, 5_000), 0),
+            (8, record(1_100, 9_000), 0),
+            (8, record(1_200, 9_500), 1),
+            (7, record(1_300, 6_000), 0),
+        ];
+        for (packet, (path_id, records, compared)) in stacks.iter().enumerate() {
+            let stack =
+                IntStack { records: Records::Exact(records), path_id: *path_id, ..IntStack::default() };
+            let mut seen = vec![];
+            let hops = memory
+                .compare(&stack, Time::from_us(2), packet as u64, |_, change| seen.push(change.tx_bytes));
+            assert_eq!((hops, seen), (*compared, vec![500; *compared]));
         }
     }
 }

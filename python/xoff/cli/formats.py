@@ -9,6 +9,7 @@ import typer
 
 from xoff.cli.console import complain
 from xoff.errors import UserError
+from xoff.formats.topologies import NETWORK_FORMATS, NetworkFormat
 from xoff.text import count_text
 
 if TYPE_CHECKING:
@@ -27,6 +28,9 @@ TopologyOption = Annotated[
         metavar="T",
         help="FILE.topo of htsim, FILE.graphml, or fat_tree, leaf_spine or star with settings, as in star,delay=2us.",
     ),
+]
+NetworkOut = Annotated[
+    Path, typer.Option("-o", "--out", metavar="NETWORK", help="The list of nodes and links to write.")
 ]
 SchemeOption = Annotated[str, typer.Option("--scheme", metavar="NAME", help="Congestion control.")]
 
@@ -96,29 +100,37 @@ def import_htsim_cm(
     _tell(import_matrix(matrix, out, topology=topology, scheme=scheme, force=force), "flow")
 
 
-@importer.command("htsim-topo")
-def import_htsim_topo(
-    topology: Annotated[Path, typer.Argument(metavar="FILE", help="A topology (.topo).")],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="NETWORK", help="The list of nodes and links to write.")],
-    force: Force = False,
-) -> None:
-    """Make a network of a topology of htsim, for `topology = { name = "graph", file = "NETWORK" }`.
+def add_network_command(group: typer.Typer, form: NetworkFormat) -> None:
+    """Add the command that makes a network of a file in a format."""
 
-    Example: xoff import htsim-topo fat_tree_128.topo -o fat_tree.toml
+    def import_network(
+        file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to read.")],
+        out: NetworkOut,
+        force: Force = False,
+    ) -> None:
+        from xoff.formats.files import write_network
+
+        warnings: list[str] = []
+        network = form.read(file, warnings.append)
+        files = write_network(file, network, out, form.what, force=force)
+        _tell_network(network, files, warnings)
+
+    import_network.__doc__ = f"""Make a network of {form.what}, for `topology = {{ name = "graph", file = "NETWORK" }}`.
+
+    Example: xoff import {form.command} network{form.suffixes[0]} -o network.toml
     """
-    from xoff.formats.files import write_network
-    from xoff.formats.htsim.topology import FORMAT, read_topology
+    group.command(form.command)(import_network)
 
-    warnings: list[str] = []
-    network = read_topology(topology, warnings.append).network()
-    files = write_network(topology, network, out, FORMAT, force=force)
-    _tell_network(network, files, warnings)
+
+for _form in NETWORK_FORMATS:
+    if not _form.own_command:
+        add_network_command(importer, _form)
 
 
 @importer.command("graphml")
 def import_graphml(
     graph: Annotated[Path, typer.Argument(metavar="FILE", help="A graph in GraphML, as networkx writes it.")],
-    out: Annotated[Path, typer.Option("-o", "--out", metavar="NETWORK", help="The list of nodes and links to write.")],
+    out: NetworkOut,
     rate: Annotated[
         str | None, typer.Option("--rate", metavar="RATE", help="Rate of edges without `rate_bps`, such as 100Gbps.")
     ] = None,
@@ -132,10 +144,10 @@ def import_graphml(
     Example: xoff import graphml network.graphml -o network.toml
     """
     from xoff.formats.files import write_network
-    from xoff.formats.graphml.importer import FORMAT, read_graph
+    from xoff.formats.graphml.importer import FORMAT, read_network
 
     warnings: list[str] = []
-    network = read_graph(graph, warnings.append, rate=rate, delay=delay)
+    network = read_network(graph, warnings.append, rate=rate, delay=delay)
     files = write_network(graph, network, out, FORMAT, force=force)
     _tell_network(network, files, warnings)
 

@@ -1,6 +1,5 @@
 //! A connection's next packet goes onto the wire of its NIC.
 
-use rand::Rng;
 use xoff_schemes::{ReactionPoint, Sent};
 
 use super::Hosts;
@@ -12,6 +11,7 @@ use crate::ids::{ConnectionId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::{LAST, Packet, RESENT};
+use crate::path::routing::Spray;
 
 impl<N: NicScheduler> Hosts<N> {
     /// After anything that may have changed a connection's rate, window, data or timer.
@@ -97,15 +97,15 @@ impl<N: NicScheduler> Hosts<N> {
         }
         if let Some(selective) = &mut sender.selective {
             packet.flow = selective.on_send(&segment, packet.flow, &mut sender.stream);
-            if segment.again {
-                sender.message.retransmitted += segment.payload;
-            }
         } else {
             sender.stream.snd_nxt += segment.payload;
             sender.stream.next_packet = segment.number.wrapping_add(1);
         }
-        sender.message.wire_sent += frame;
-        sender.message.packets_sent += 1;
+        if segment.again {
+            sender.count_again(packet.flow, segment.payload, frame);
+        } else {
+            sender.message.count(frame);
+        }
         let end = segment.offset + segment.payload;
         sender.pacing.on_send(ctx.now, segment.payload, frame, end, sender.reaction.rate());
         sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });
@@ -132,16 +132,12 @@ impl<N: NicScheduler> Hosts<N> {
     }
 }
 
-/// Lets each switch choose the next hop of a data packet; a sprayed one takes each of the equal-cost paths as often as
-/// the others.
+/// Lets each switch choose the next hop of a data packet, or sprays the packet.
 #[cold]
-fn choose_path(ctx: &Ctx, spray: Option<&mut xoff_engine::Stream>, packet: &mut Packet) {
+fn choose_path(ctx: &Ctx, spray: Option<&mut Spray>, packet: &mut Packet) {
     let Some(hops) = &ctx.net.next_hops else { return };
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
-    let number = spray.map_or(0, |stream| {
-        let paths = u128::from(hops.paths(start, end));
-        ((u128::from(stream.next_u64()) * paths) >> 64) as u32
-    });
+    let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));
     packet.goes_to(end, number);
 }

@@ -40,6 +40,7 @@ pub(super) fn ack_of<'a>(
             records: packets.int_records(id, packet.hops),
             last_hop_first: net.signals.int == IntPath::Ack,
             unit_shift: packets.int_shift(),
+            path_id: packet.path_id,
         },
     }
 }
@@ -60,6 +61,9 @@ impl<N: NicScheduler> Hosts<N> {
             Kind::Ack => {
                 let newly_acked = on_ack(sender, &packet, ctx);
                 let done = sender.stream.snd_una >= sender.message.end;
+                if done && newly_acked == 0 && sender.queued.is_empty() {
+                    return ctx.packets.remove(id); // a packet that had come twice
+                }
                 if done && !N::DONE_AFTER_REACTION && sender.queued.is_empty() {
                     return self.connection_done(ctx, links, connection, id);
                 }
@@ -76,11 +80,20 @@ impl<N: NicScheduler> Hosts<N> {
                 }
             }
             Kind::Nack => {
-                let lossy = on_nack(sender, &packet, ctx);
+                if sender.is_idle() {
+                    return ctx.packets.remove(id); // overtaken by the ACKs of all that was sent
+                }
+                let (newly_acked, lost) = on_nack(sender, &packet, ctx);
                 if sender.is_idle() {
                     return self.connection_done(ctx, links, connection, id);
                 }
-                if lossy {
+                if sender.selective.is_some() && ctx.net.signals.acks {
+                    // Its packet was taken: the reaction point sees it like any other's ACK.
+                    let next = (sender.stream.snd_nxt, sender.stream.next_packet);
+                    let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
+                    sender.reaction.on_ack(&ack);
+                }
+                if lost {
                     sender.reaction.on_loss(ctx.now);
                 }
                 if !sender.sent.is_empty() {
@@ -143,7 +156,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.sync_reaction(ctx, links, connection);
     }
 
-    /// In a lossy network: sends what is not acknowledged again after a silence.
+    /// Sends what is not acknowledged again after a silence, if packets may be sent again at all.
     pub fn retransmit_timer<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -196,15 +209,17 @@ fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
     newly_acked
 }
 
-/// Takes a NACK into account; says whether packets were lost.
+/// Takes a NACK into account; says how many bytes it acknowledges for the first time, and whether packets count as lost.
 #[cold]
-fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> bool {
+fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> (u64, bool) {
     if let Some(selective) = &mut sender.selective {
-        if selective.on_ack(packet.seq, packet.number, &mut sender.stream) > 0 {
+        let newly_acked = selective.on_ack(packet.seq, packet.number, &mut sender.stream);
+        if newly_acked > 0 {
             sender.progress_at = ctx.now;
         }
-        return selective.on_gap(packet.number);
+        return (newly_acked, selective.on_gap(packet.number));
     }
+    let newly_acked = packet.seq.saturating_sub(sender.stream.snd_una);
     if packet.seq > sender.stream.snd_una {
         sender.stream.snd_una = packet.seq;
         sender.progress_at = ctx.now;
@@ -215,5 +230,5 @@ fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> bool {
     if lost {
         sender.go_back(packet.seq, &ctx.net.wire);
     }
-    lost
+    (newly_acked, lost)
 }

@@ -60,6 +60,13 @@ impl Message {
         (self.base, self.first_packet) = (base, first_packet);
     }
 
+    /// Counts a packet of `frame` bytes on the wire.
+    #[inline(always)] // on the way of every packet
+    pub fn count(&mut self, frame: u64) {
+        self.wire_sent += frame;
+        self.packets_sent += 1;
+    }
+
     /// Whether its source makes all data at once.
     #[inline]
     pub fn is_ready(&self) -> bool {

@@ -17,7 +17,6 @@ use crate::network::Network;
 use crate::observe::Records;
 use crate::observe::detection::Marks;
 use crate::packet::{CONTROL, DATA, Kind, LAST, Packet, PacketId};
-use crate::path::routing::PathChoice;
 use crate::settings::{AckClass, FlowCount};
 
 /// A connection at its receiver.
@@ -232,8 +231,8 @@ impl<N: NicScheduler> Hosts<N> {
             packet.hops = 0;
         }
         let done = receiver.open == 0 && !ctx.net.connections.is_shared(connection);
-        if done && !ctx.net.settings.lossy {
-            // Without losses nothing of the connection can come any more.
+        if done && !ctx.net.may_retransmit() {
+            // Nothing of the connection can come any more.
             receiver.report(&mut ctx.probes.records);
             self.receivers[connection as usize] = None;
         }
@@ -294,10 +293,9 @@ impl<N: NicScheduler> Hosts<N> {
 fn goes_back(net: &Network, packet: &mut Packet) {
     packet.position = net.route(packet.flow).ack + 1;
     if let Some(hops) = &net.next_hops {
-        debug_assert_ne!(hops.choice(), PathChoice::PerConnection);
-        // The number of the data's path chooses as well as any.
-        let (end, number) = (net.data_path(packet.flow)[0], packet.number);
+        debug_assert!(hops.choice().is_by_next_hops());
+        // The packet's number chooses as well as any; the flow's keeps all flows' first packets off one path.
+        let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow));
         packet.goes_to(end, number);
-        packet.links = 0;
     }
 }

@@ -170,9 +170,10 @@ impl<N: NicScheduler> Hosts<N> {
     /// What holds a connection's current message from now on.
     fn held<C>(&self, ctx: &Ctx, links: &Links<C>, sender: &Sender) -> Held {
         let settings = &ctx.net.settings;
+        let may_retransmit = ctx.net.may_retransmit();
         let port = self.nics[sender.nic as usize].port;
         let all_sent = sender.stream.snd_nxt >= sender.message.end;
-        let waits_for = if settings.lossy { Cause::Recovery } else { Cause::InFlight };
+        let waits_for = if may_retransmit { Cause::Recovery } else { Cause::InFlight };
         Held {
             all_sent: all_sent.then_some(waits_for),
             window_full: !sender.may_send(ctx.net.wire.min_window),
@@ -224,12 +225,14 @@ impl<N: NicScheduler> Hosts<N> {
         self.on_held(ctx, links, connection);
         let packet = &ctx.packets[id];
         let (flow, again) = (packet.flow, packet.flags & crate::packet::RESENT != 0);
-        let in_order = self.senders[connection as usize].as_deref().is_some_and(|s| s.selective.is_none());
-        let counts = packet.flags & LAST != 0 || ctx.net.settings.lossy || !in_order;
+        // The packet that completes its message: if data comes in order, the one that ends it.
+        let in_order = !ctx.net.settings.lossy && ctx.net.next_hops.is_none();
+        let counts = packet.flags & LAST != 0 || !in_order;
         let port = &links.ports[port as usize];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;
+        let now = ctx.now;
         let Some(breakdown) = &mut ctx.probes.breakdown else { return };
-        let Some(spent) = breakdown.on_emission(flow, wire_until, again) else { return };
+        let Some(spent) = breakdown.on_emission(now, flow, wire_until, again) else { return };
         if let Some(ways) = &mut ctx.packets.ways {
             ways.begin(id, ctx.now, counts.then_some(spent));
         }

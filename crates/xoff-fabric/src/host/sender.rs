@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::mem;
 
-use xoff_engine::{Rate, Stream, Time};
+use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyReaction, ReactionPoint};
 
 use super::message::Message;
@@ -11,6 +11,7 @@ use super::nic::NicId;
 use super::transport::SelectiveSender;
 use crate::ids::FlowId;
 use crate::network::WireSizes;
+use crate::path::routing::Spray;
 use crate::settings::{PacingGap, Quirks};
 
 /// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
@@ -151,8 +152,8 @@ pub(crate) struct Sender {
     pub timeout_at: Time,
     /// What is missing, if data may arrive out of order.
     pub selective: Option<Box<SelectiveSender>>,
-    /// Random numbers of paths, if its packets are sprayed.
-    pub spray: Option<Box<Stream>>,
+    /// The paths of its packets, if these are sprayed.
+    pub spray: Option<Box<Spray>>,
 }
 
 impl Sender {
@@ -188,7 +189,8 @@ impl Sender {
     #[inline]
     pub fn earliest_departure(&self, quirks: &Quirks) -> Time {
         let paced = self.pacing.departs_at(quirks, self.reaction.rate());
-        if self.message.is_ready() { paced } else { paced.max(self.data_ready_at()) }
+        let again = || self.selective.as_ref().is_some_and(|selective| selective.has_lost());
+        if self.message.is_ready() || again() { paced } else { paced.max(self.data_ready_at()) }
     }
 
     /// When the source has made the data of the next packet.
@@ -215,6 +217,15 @@ impl Sender {
     /// A message of it that is not wholly acknowledged.
     pub fn open_message(&mut self, flow: FlowId) -> Option<&mut Message> {
         self.open_messages().find(|message| message.flow == flow)
+    }
+
+    /// Counts a packet that goes again, for its own message: that may be an earlier one.
+    #[cold]
+    pub fn count_again(&mut self, flow: FlowId, payload: u64, frame: u64) {
+        let earlier = self.sent.iter_mut().find(|message| message.flow == flow);
+        let message = earlier.unwrap_or(&mut self.message);
+        message.count(frame);
+        message.retransmitted += payload;
     }
 
     /// Goes on with the next message, if the current one is sent and another waits.
@@ -259,13 +270,11 @@ impl Sender {
     /// Sends everything from `seq` on again.
     pub fn go_back(&mut self, seq: u64, wire: &WireSizes) {
         self.stream.gone_back_from = self.stream.gone_back_from.max(self.stream.snd_nxt);
-        self.message.retransmitted += self.stream.snd_nxt - seq.max(self.message.base);
         while seq < self.message.base
             && let Some(before) = self.sent.pop_back()
         {
             let after = mem::replace(&mut self.message, before);
             self.queued.push_front(after);
-            self.message.retransmitted += self.message.end - seq.max(self.message.base);
         }
         self.stream.snd_nxt = seq;
         self.number_next(wire.payload);

@@ -16,7 +16,7 @@ use crate::ids::FlowId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::DATA;
-use crate::path::routing::PathChoice;
+use crate::path::routing::Spray;
 use crate::settings::Order;
 
 impl<N: NicScheduler> Hosts<N> {
@@ -56,9 +56,8 @@ impl<N: NicScheduler> Hosts<N> {
         counts.open_out += 1;
         let reaction = net.scheme.reaction(&env);
         let bdp = env.line_rate.bytes_in(env.base_rtt);
-        let sprays = |hops: &crate::path::routing::NextHops| hops.choice() == PathChoice::PerPacket;
-        let spray = net.next_hops.as_ref().filter(|hops| sprays(hops));
-        let random = || Box::new(stream(net.seed, Domain::Routing, 1 + u64::from(connection)));
+        let spray = net.next_hops.as_ref().filter(|hops| hops.choice().sprays());
+        let random = || stream(net.seed, Domain::Routing, 1 + u64::from(connection));
         self.senders[connection as usize] = Some(Box::new(Sender {
             stream: SendStream::default(),
             pacing: Pacing::new(ctx.now, &reaction),
@@ -73,8 +72,8 @@ impl<N: NicScheduler> Hosts<N> {
             timer_at: Time::NEVER,
             progress_at: ctx.now,
             timeout_at: Time::NEVER,
-            selective: SelectiveSender::new(&net.settings.host, bdp),
-            spray: spray.map(|_| random()),
+            selective: SelectiveSender::new(&net.settings.host, bdp.max(net.min_window())),
+            spray: spray.map(|_| Box::new(Spray::new(random()))),
         }));
         self.begin_sending(ctx, links, connection);
         N::on_start(self, ctx, links, connection);
@@ -114,7 +113,7 @@ impl<N: NicScheduler> Hosts<N> {
     /// A connection has something to send after it had not.
     fn begin_sending<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, connection: u32) {
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
-        if ctx.net.settings.lossy {
+        if ctx.net.may_retransmit() {
             let at = ctx.now + ctx.net.settings.host.retransmit_timeout;
             sender.timeout_at = at;
             let node = self.nics[sender.nic as usize].host;

@@ -42,7 +42,7 @@ impl Throttles {
         };
         let threshold = match &net.settings.flow_control {
             FlowControl::Pfc(pfc) => pfc.xoff.or(net.settings.switch.buffer).map_or(0, |bytes| bytes.0),
-            _ => 0,
+            other => other.thresholds().map_or(0, |thresholds| thresholds.stop),
         };
         let gates = (0..net.topology.ports()).map(gate).collect();
         Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })

@@ -14,12 +14,12 @@ pub mod stop;
 pub mod vl_arbitration;
 mod wire;
 
-use xoff_engine::Time;
+use xoff_engine::{Event, Time};
 use xoff_schemes::QueueView;
 use xoff_schemes::int::PackedRecord;
 
 use crate::ctx::Ctx;
-use crate::event::arrival_key;
+use crate::event::{arrival_key, key, kind};
 use crate::ids::{NodeId, PortId, QueueId, peer};
 use crate::network::Network;
 use crate::packet::{DATA, PacketId};
@@ -192,6 +192,22 @@ impl<C> Links<C> {
         }
         if resumes {
             self.resume(ctx, queue);
+        }
+    }
+
+    /// Tells the other end of an ingress `queue`'s link `arg`, by a symbol of `bytes` that leaves at a time and takes no
+    /// room on the wire. There [`LinkControl::on_event`] gets `LINK_CONTROL_APPLY` with the egress queue and `arg`.
+    #[inline]
+    pub fn signal_peer(&self, ctx: &mut Ctx, queue: QueueId, arg: u32, at: Time, bytes: u64) {
+        let port = &self.ports[queue.port(self.priorities) as usize];
+        let time = at + port.serialization(bytes) + port.delay;
+        let there = queue.other_end(self.priorities);
+        let node = self.ports[there.port(self.priorities) as usize].node;
+        let key = key(kind::LINK_CONTROL_APPLY, there.0);
+        if port.arrivals == AWAY {
+            ctx.boundary.outbox(node).signal(node, Event { time, key, arg });
+        } else {
+            ctx.schedule(node, time, key, arg);
         }
     }
 }

@@ -53,7 +53,7 @@ impl<C: LinkControl> Links<C> {
             return Time::ZERO;
         }
         let (port, size) = (&self.ports[port_id as usize], u64::from(packet.size));
-        let next = || ctx.net.next_rate(packet);
+        let next = || ctx.net.next_rate(packet, port_id);
         cut_through.ahead(port_id, size, port.rate, port.serialization(size), next)
     }
 

@@ -2,11 +2,11 @@
 
 use std::collections::HashMap;
 
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Violation};
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
-use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes};
+use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
 use crate::path::routing::{LinkTime, Router, Routing, RoutingError};
@@ -22,6 +22,9 @@ pub enum BuildError {
     /// No path.
     #[error(transparent)]
     Routing(#[from] RoutingError),
+    /// The scheme or a setting takes connections to have one path.
+    #[error("routing {0}")]
+    Choice(Violation),
     /// Flows wait for each other in a way that cannot be.
     #[error(transparent)]
     Dependency(#[from] DependencyError),
@@ -139,6 +142,9 @@ impl Network {
                 count: entities,
                 limit: MAX_INDEX,
             });
+        }
+        if let Some(violation) = choice_violation(router.choice(), &scheme, &settings) {
+            return Err(BuildError::Choice(violation));
         }
         let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
         // The number of a connection among those of its pair is its key, so that what one pair does never moves another's

@@ -6,6 +6,7 @@ mod build;
 mod connections;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
+mod path_choice;
 mod replay;
 mod unloaded;
 
@@ -13,6 +14,7 @@ pub(crate) use build::MAX_INDEX;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;
+pub use path_choice::choice_violation;
 pub use replay::ideal_steps;
 pub use unloaded::UnloadedFct;
 pub(crate) use unloaded::UnloadedTimes;
@@ -26,7 +28,7 @@ use crate::packet::Packet;
 use crate::path::routing::NextHops;
 use crate::path::topology::{NodeKind, Topology};
 pub use crate::settings::WireSizes;
-use crate::settings::{BaseRtt, Settings};
+use crate::settings::{BaseRtt, Settings, Transport};
 use dependencies::Dependencies;
 use unloaded::UnloadedFlow;
 
@@ -116,17 +118,32 @@ impl Network {
         (self.flows.len() - self.background.iter().filter(|b| **b).count()) as u64
     }
 
+    /// Whether a packet may be sent more than once: packets may be lost, or paths are chosen by packet and receivers ask for
+    /// what others have overtaken. Under unordered delivery a lossless network has nothing to ask for.
+    #[inline]
+    pub fn may_retransmit(&self) -> bool {
+        self.settings.lossy
+            || (self.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+    }
+
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
         self.topology.nodes[node as usize].kind == NodeKind::Host
     }
 
-    /// The rate at which a packet leaves the next switch on its way.
-    pub(crate) fn next_rate(&self, packet: &Packet) -> Rate {
-        match packet.destination() {
-            None => self.topology.rate(self.paths[packet.position as usize]),
-            // Which port the switch will choose is not known: the host's link stands for it.
-            Some(end) => self.topology.rate(peer(end)),
+    /// The rate at which a packet on the link of `port` leaves the switch at the link's end; the maximum of all ports that
+    /// the switch may choose.
+    pub(crate) fn next_rate(&self, packet: &Packet, port: PortId) -> Rate {
+        let rate = |port| self.topology.rate(port);
+        match (packet.destination(), &self.next_hops) {
+            (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(peer(port)), end) {
+                Ok(last) => rate(last),
+                Err(candidates) => {
+                    let rates = candidates.iter().map(|&(port, _)| rate(port));
+                    rates.max().unwrap_or_else(|| rate(peer(end)))
+                }
+            },
+            _ => rate(self.paths[packet.position as usize]),
         }
     }
 

@@ -19,7 +19,7 @@ pub use counters::Counters;
 pub(crate) use counters::fingerprint;
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};
-pub use records::{Recording, Records};
+pub use records::{OwnRow, Recording, Records};
 pub(crate) use sampling::{RatesNow, Sampled};
 
 use xoff_engine::Time;

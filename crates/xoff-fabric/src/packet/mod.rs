@@ -70,6 +70,8 @@ pub struct Packet {
     pub sent_at: Time,
     /// The message that it belongs to; [`NO_FLOW`] for frames of flow control.
     pub flow: FlowId,
+    /// Data: tells its path from others, if each switch chooses its next hop; 0 otherwise.
+    pub path_id: u16,
     /// When the next packet of the same link arrives; never if none follows it.
     pub next_at: Time,
     /// Next packet of the same queue or link, or next free slot.
@@ -99,7 +101,7 @@ pub struct Packet {
     pub flags: u8,
     /// INT records so far; frames of flow control name their priority here, see [`Packet::link_priority`].
     pub hops: u8,
-    /// Links that it has come along, if each switch chooses its next hop.
+    /// Links that it has come along, the one that it leaves by included, if each switch chooses its next hop.
     pub links: u8,
 }
 
@@ -111,6 +113,7 @@ impl Packet {
             seq: 0,
             sent_at: now,
             flow: NO_FLOW,
+            path_id: 0,
             next_at: Time::NEVER,
             next: NO_PACKET,
             position: 0,
@@ -202,10 +205,10 @@ impl Packet {
         (self.position & BY_HOP != 0).then_some(self.position & !BY_HOP)
     }
 
-    /// Lets each switch choose the next hop to a host's `port`; `path_number` names one of the equal-cost paths.
+    /// Lets each switch choose the next hop of a packet that leaves its host, to another host's `port`; `path_number` names one of the equal-cost paths.
     #[inline]
     pub fn goes_to(&mut self, port: PortId, path_number: u32) {
-        (self.position, self.point) = (port | BY_HOP, path_number);
+        (self.position, self.point, self.links) = (port | BY_HOP, path_number, 1);
     }
 
     /// Which of the equal-cost paths that remain the packet takes, in data and ACKs that are forwarded hop by hop.

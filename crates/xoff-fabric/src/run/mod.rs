@@ -21,9 +21,10 @@ use xoff_schemes::detector::AnyDetector;
 
 use crate::compat::ns3::{self, nic::Ns3Nic};
 use crate::host::paced::PacedNic;
-use crate::link::flow_control::{cbfc::Cbfc, link_credit::LinkCredit, none::NoFlowControl, pfc::Pfc};
+use crate::link::flow_control::none::NoFlowControl;
 use crate::network::Network;
 use crate::observe::Recording;
+use crate::settings::flow_control::flow_controls;
 use crate::settings::{FlowControl, NicTimer};
 use crate::switch::Marking;
 use partition::{AnyPartition, Partition};
@@ -46,14 +47,17 @@ fn partitions(
                 .collect()
         };
     }
-    match (&net.settings.flow_control, net.settings.quirks.nic) {
-        (FlowControl::None, NicTimer::NextToSend) => of!(NoFlowControl, PacedNic),
-        (FlowControl::Pfc(_), NicTimer::NextToSend) => of!(Pfc, PacedNic),
-        (FlowControl::Cbfc(_), NicTimer::NextToSend) => of!(Cbfc, PacedNic),
-        (FlowControl::Credit(_), NicTimer::NextToSend) => of!(LinkCredit, PacedNic),
-        (FlowControl::None, NicTimer::Ns3) => of!(NoFlowControl, Ns3Nic),
-        (FlowControl::Pfc(_), NicTimer::Ns3) => of!(Pfc, Ns3Nic),
-        (FlowControl::Cbfc(_), NicTimer::Ns3) => of!(Cbfc, Ns3Nic),
-        (FlowControl::Credit(_), NicTimer::Ns3) => of!(LinkCredit, Ns3Nic),
+    macro_rules! choose {
+        ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $settings:ty, $control:ty;)*) => {
+            match (&net.settings.flow_control, net.settings.quirks.nic) {
+                (FlowControl::None, NicTimer::NextToSend) => of!(NoFlowControl, PacedNic),
+                (FlowControl::None, NicTimer::Ns3) => of!(NoFlowControl, Ns3Nic),
+                $($(#[cfg($cfg)])?
+                (FlowControl::$variant(_), NicTimer::NextToSend) => of!($control, PacedNic),
+                $(#[cfg($cfg)])?
+                (FlowControl::$variant(_), NicTimer::Ns3) => of!($control, Ns3Nic),)*
+            }
+        };
     }
+    flow_controls!(choose)
 }

@@ -48,7 +48,7 @@ pub enum FlowCount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// In order alone; in a lossy network the sender goes back to the first gap.
+    /// In order alone; the sender goes back to the first gap.
     #[default]
     GoBackN,
     /// The receiver keeps what comes behind a gap, and only what is missing is sent again (IRN: Mittal et al., SIGCOMM
@@ -75,12 +75,14 @@ pub struct Host {
     pub flow_count: FlowCount,
     /// What is sent again, and in which order data may arrive.
     pub transport: Transport,
-    /// `selective_repeat` and `unordered`: at most a bandwidth-delay product of payload in flight, whatever the scheme's
-    /// window (IRN's BDP-FC).
+    /// `selective_repeat` and `unordered`: new packets go only while less than a bandwidth-delay product of payload is in
+    /// flight, whatever the scheme's window (IRN's BDP-FC).
     pub bdp_cap: bool,
-    /// In a lossy network: silence after which a sender sends what is not acknowledged again.
+    /// In a lossy network, and where packets overtake each other: silence after which a sender sends what is not
+    /// acknowledged again.
     pub retransmit_timeout: Time,
-    /// In a lossy network, `go_back_n`: minimum time between two NACKs for the same gap.
+    /// In a lossy network, and where packets overtake each other, `go_back_n`: minimum time between two NACKs for the same
+    /// gap.
     pub nack_interval: Time,
 }
 
@@ -109,9 +111,18 @@ impl Host {
             ("nack_interval", self.nack_interval, Time::ZERO),
         ];
         let times = times.into_iter().filter_map(|(key, time, min)| time_within(key, time, min, MAX_TIME));
+        let cap = (self.bdp_cap && self.transport == Transport::GoBackN).then(|| {
+            let found = "is true, and `transport` is `go_back_n`, which knows no cap";
+            Violation::new(
+                "bdp_cap",
+                found,
+                "`selective_repeat` or `unordered` as `transport`, or no `bdp_cap`",
+            )
+        });
         number_within("ack_every", self.ack_every.into(), 1, u32::MAX.into())
             .into_iter()
             .chain(times)
+            .chain(cap)
             .collect()
     }
 }

@@ -3,7 +3,7 @@
 //! Each table of settings has a file of its own, with its check. [`Settings::validate`] runs all checks, and those that
 //! compare one table with another or with the scheme.
 
-mod flow_control;
+pub(crate) mod flow_control;
 mod host;
 mod packets;
 mod quirks;
@@ -14,7 +14,9 @@ mod wire_sizes;
 use xoff_engine::Time;
 use xoff_schemes::throttle::AnyThrottle;
 
-pub use flow_control::{Cbfc, CounterWidth, CreditUnit, FlowControl, LinkCredits, Pfc};
+pub use flow_control::{
+    Cbfc, CounterWidth, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc, Thresholds,
+};
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
 pub use packets::Packets;
 pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf};

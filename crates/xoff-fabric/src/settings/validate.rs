@@ -3,7 +3,7 @@
 use xoff_engine::Violation;
 use xoff_schemes::AnyScheme;
 
-use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Settings, WireSizes};
+use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Settings, Transport, WireSizes};
 
 impl Settings {
     /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. What
@@ -25,7 +25,21 @@ impl Settings {
             self.validate_frames(scheme, &mut all);
         }
         self.validate_flow_control(scheme, &mut all);
+        self.validate_transport(&mut all);
         all
+    }
+
+    /// Transports that a NIC of another simulator does not have.
+    fn validate_transport(&self, all: &mut Vec<Violation>) {
+        let name = match self.host.transport {
+            Transport::GoBackN => return,
+            Transport::SelectiveRepeat => "selective_repeat",
+            Transport::Unordered => "unordered",
+        };
+        if self.quirks.nic == NicTimer::Ns3 {
+            let found = format!("is `{name}`, and `nic = \"ns3\"` in [quirks] knows `go_back_n` alone");
+            all.push(Violation::new("host.transport", found, "`go_back_n`, or `nic = \"next_to_send\"`"));
+        }
     }
 
     /// Sizes with the scheme's signals.

@@ -3,7 +3,7 @@
 use xoff_schemes::Signals;
 use xoff_schemes::int::MAX_INT_HOPS;
 
-use super::{FlowControl, Settings};
+use super::Settings;
 
 /// Sizes on the wire, in bytes, with the scheme's signals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,10 +43,7 @@ impl WireSizes {
             ack_growth: signals.ack_bytes_per_hop(),
             cnp: p.cnp.0,
             pfc: p.pfc.0,
-            update: match &settings.flow_control {
-                FlowControl::Cbfc(cbfc) => cbfc.update_size.0,
-                _ => 0,
-            },
+            update: settings.flow_control.update_size().0,
             gap: p.gap.0,
         }
     }

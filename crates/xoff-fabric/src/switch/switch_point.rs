@@ -1,7 +1,7 @@
 //! Points of whole switches: what they are told of each packet, and the way of the messages that they send.
 //!
 //! A message goes back hop by hop, at each switch by the port that its point has learned from the flow's data. As a
-//! flow's path is fixed, that is the data path backwards, along which [`Switches::send_cnm`] lays it out; a switch that has
+//! flow's path is fixed (a scheme with such points excludes a choice for each packet), that is the data path backwards, along which [`Switches::send_cnm`] lays it out; a switch that has
 //! forgotten the flow loses the message.
 
 use xoff_schemes::{Cnm, EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};
@@ -126,11 +126,8 @@ impl Switches {
                 now: ctx.now,
                 flow: connection,
                 bytes: u64::from(packet.size),
-                hops: match packet.destination() {
-                    // The packet's position has moved on to the port after this one.
-                    None => (packet.position - 1 - ctx.net.routes[connection as usize].data) as u8,
-                    Some(_) => packet.links,
-                },
+                // The packet's position has moved on to the port after this one.
+                hops: (packet.position - 1 - ctx.net.routes[connection as usize].data) as u8,
                 ingress: IngressView {
                     queue: from as u32,
                     bytes: buffer.occupancy(),
@@ -187,10 +184,7 @@ impl Switches {
         let connection = ctx.net.connections.of(ctx.packets[id].flow);
         match switch.state.previous_hop(ctx.now, connection) {
             Some(port) => {
-                debug_assert!(
-                    port == points.number[egress as usize] || ctx.packets[id].destination().is_some(),
-                    "the table and the path agree"
-                );
+                debug_assert_eq!(port, points.number[egress as usize], "the table and the path agree");
                 false
             }
             None => {

@@ -61,7 +61,7 @@ fn after_two_acks(params: &Fncc, us: u64, flow_count: u16, hops: &[Load]) -> Fnc
                 })
             })
             .collect();
-        let int = IntStack { records: Records::Exact(&records), last_hop_first: true, unit_shift: 0 };
+        let int = IntStack { records: Records::Exact(&records), last_hop_first: true, ..IntStack::default() };
         sender.on_ack(&ack(seq, flow_count, int));
     }
     sender
@@ -146,7 +146,7 @@ fn the_search_for_the_worst_hop_starts_anew_at_each_ack() {
         ExactRecord::stamp(&PortReading { at, tx_bytes: tx, queue_bytes: queue, rate: Rate::from_gbps(100) })
     };
     let records = [later(12_500 + 62_500, 0), later(6_250, 0), later(6_250, 0)];
-    let int = IntStack { records: Records::Exact(&records), last_hop_first: true, unit_shift: 0 };
+    let int = IntStack { records: Records::Exact(&records), last_hop_first: true, ..IntStack::default() };
     sender.on_ack(&ack(3_000, 2, int));
     assert_window(&sender, 106_955.0);
 }
@@ -191,7 +191,7 @@ proptest! {
         let mut sender = sender(&Fncc { lhcs_bypass, ..Fncc::default() });
         for (seq, flow_count, words) in acks {
             let records: Vec<_> = words.into_iter().map(PackedRecord).collect();
-            let int = IntStack { records: Records::Packed(&records), last_hop_first: true, unit_shift: 0 };
+            let int = IntStack { records: Records::Packed(&records), last_hop_first: true, ..IntStack::default() };
             sender.on_ack(&ack(seq.into(), flow_count, int));
             prop_assert!(sender.rate() >= Rate::from_mbps(100) && sender.rate() <= Rate::from_gbps(100));
             prop_assert!(sender.window() >= 125 && sender.window() <= BDP);

@@ -20,7 +20,7 @@ fn record(us: u64, tx_bytes: u64, queue_bytes: u64) -> ExactRecord {
 }
 
 fn stack(records: &[ExactRecord]) -> IntStack<'_> {
-    IntStack { records: Records::Exact(records), last_hop_first: false, unit_shift: 0 }
+    IntStack { records: Records::Exact(records), ..IntStack::default() }
 }
 
 fn ack<'a>(seq: u64, snd_nxt: u64, int: IntStack<'a>) -> Ack<'a> {
@@ -273,7 +273,7 @@ proptest! {
         let mut sender = sender(&Hpcc { max_stage, fast_react, ..Hpcc::default() });
         for (seq, snd_nxt, words) in acks {
             let records: Vec<_> = words.into_iter().map(PackedRecord).collect();
-            let int = IntStack { records: Records::Packed(&records), last_hop_first: false, unit_shift: 0 };
+            let int = IntStack { records: Records::Packed(&records), ..IntStack::default() };
             sender.on_ack(&ack(seq.into(), snd_nxt.into(), int));
             prop_assert!(sender.rate() >= Rate::from_mbps(100) && sender.rate() <= Rate::from_gbps(100));
             prop_assert!(sender.window() >= 125 && sender.window() <= BDP);

@@ -44,7 +44,7 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64) -> Ack<'static> {
         rtt: Some(us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,
-        int: IntStack { records: Records::Exact(&[]), last_hop_first: false, unit_shift: 0 },
+        int: IntStack { records: Records::Exact(&[]), ..IntStack::default() },
     }
 }
 

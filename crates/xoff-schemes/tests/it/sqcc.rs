@@ -49,7 +49,7 @@ fn ack_at(packet: u64, flows: u16, rtt_us: f64) -> Ack<'static> {
         rtt: Some(Time((rtt_us * 1e6).round() as u64)),
         mark: Mark::None,
         flow_count: flows,
-        int: IntStack { records: Records::Exact(&[]), last_hop_first: false, unit_shift: 0 },
+        int: IntStack { records: Records::Exact(&[]), ..IntStack::default() },
     }
 }
 

@@ -226,12 +226,13 @@ fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
             let message = format!("[throttle] `{name}` goes by used credits, and [flow_control] is \"none\"");
             c.add("throttle.name", message, "expected no [throttle], or flow control by credits");
         }
-        FlowControl::Pfc(_) => c.warnings.push(format!(
-            "[throttle] `{}` goes by used credits, of which [flow_control] `pfc` has none: while a host's port is paused as \
+        _ if s.flow_control.has_credits() => {}
+        _ => c.warnings.push(format!(
+            "[throttle] `{}` goes by used credits, of which [flow_control] `{}` has none: while a host's port is paused as \
              many flits of 16 B count as used as the threshold holds, and else none",
-            throttle.name()
+            throttle.name(),
+            s.flow_control.name()
         )),
-        FlowControl::Cbfc(_) | FlowControl::Credit(_) => {}
     }
     s.throttle = Some(throttle.clone().resolve());
 }

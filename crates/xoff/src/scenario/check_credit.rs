@@ -87,7 +87,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     let (key, undersized, width) = match &s.flow_control {
         FlowControl::Cbfc(cbfc) => ("buffer", cbfc.undersized, cbfc.counters),
         FlowControl::Credit(credit) => ("credits", credit.undersized, CounterWidth::Wide),
-        FlowControl::None | FlowControl::Pfc(_) => return,
+        _ => return,
     };
     let settings = s.settings();
     let wire = WireSizes::new(&settings, signals);

@@ -3,7 +3,8 @@
 //! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
 //! same warnings as the scenario that it came from.
 
-use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Quirks, Scheduling, Switch};
+use xoff_fabric::routing::PathChoice;
+use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Quirks, Scheduling, Switch, Transport};
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::detector::tcd::Tcd;
 use xoff_schemes::{AnyScheme, IntFormat, IntPath, Signals};
@@ -78,10 +79,22 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     }
 
     let (h, default) = (&s.host, Host::default());
-    if !s.lossy {
-        let reason = "only a network with `lossy = true` sends again";
+    let per_connection = s.routing.choice() == PathChoice::PerConnection;
+    if !s.lossy && (per_connection || h.transport == Transport::Unordered) {
+        let reason = if per_connection {
+            "only a network with `lossy = true`, or with paths chosen by packet, sends again"
+        } else {
+            "a network without losses sends nothing again if data may come in any order"
+        };
         warn(h.retransmit_timeout != default.retransmit_timeout, "retransmit_timeout", "host", reason);
         warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
+    } else if h.transport != Transport::GoBackN {
+        let reason = "`transport` is not \"go_back_n\"";
+        warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
+    }
+    if !s.lossy && per_connection && !h.bdp_cap {
+        let reason = "without losses data comes in order on one path per connection";
+        warn(h.transport != default.transport, "transport", "host", reason);
     }
     if !signals.flow_count {
         let reason = format!("scheme `{scheme}` does not use the number of flows");

@@ -1,6 +1,7 @@
 //! Building the network's graph and its routing, with every error at the key that it is about.
 
 use xoff_engine::{Rate, Time};
+use xoff_fabric::network::choice_violation;
 use xoff_fabric::routing::Router;
 use xoff_fabric::topology::{AnyTopology, MAX_RATE, NodeKind, Topology, TopologyError};
 use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
@@ -71,6 +72,10 @@ pub(super) fn router(
     let violations = s.routing.validate();
     if !violations.is_empty() {
         violations.into_iter().for_each(|violation| c.violation(&violation.inside("routing")));
+        return None;
+    }
+    if let Some(violation) = choice_violation(s.routing.choice(), &s.scheme, &s.settings()) {
+        c.violation(&violation.inside("routing"));
         return None;
     }
     let router = Router::new(topology, &s.routing, s.seed)

@@ -2,6 +2,7 @@
 
 use xoff_engine::spelling::nearest;
 use xoff_engine::{Bytes, Time};
+use xoff_fabric::routing::PathChoice;
 use xoff_fabric::topology::{NodeKind, Topology};
 use xoff_traffic::{FlowSpec, Traffic};
 
@@ -27,6 +28,13 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     if record.utilization && record.queues == Queues::None {
         let expected = "expected `queues` as well, which says of which ports";
         c.add("record.utilization", "`utilization` in [record] has no ports", expected);
+    }
+    if record.roots && s.routing.choice() != PathChoice::PerConnection {
+        let choice = s.routing.choice().name();
+        let message = format!(
+            "`roots` in [record] tells victims by the one path of their flow, and `choice` in [routing] is `{choice}`"
+        );
+        c.add("record.roots", message, "expected `per_connection`, or no `roots`");
     }
     states(c, s, topology);
     packets(c, s, topology);

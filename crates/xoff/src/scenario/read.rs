@@ -3,7 +3,7 @@
 use serde::de::DeserializeOwned;
 use xoff_engine::spelling::nearest;
 use xoff_fabric::routing::Routing;
-use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc};
+use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::AnyTopology;
 use xoff_schemes::AnyThrottle;
 use xoff_schemes::detector::AnyDetector;
@@ -37,9 +37,6 @@ pub(super) const TOP: &[&str] = &[
     "sweep",
     "tune",
 ];
-
-/// The names of [`FlowControl`]'s variants.
-pub(super) const FLOW_CONTROLS: &[&str] = &["none", "pfc", "cbfc", "credit"];
 
 /// Tables that need no `name`, with the name that they then have.
 pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
@@ -100,7 +97,7 @@ pub(super) fn scenario(
     let packets = reader.table("packets");
     let host = reader.table("host");
     let switch = reader.table("switch");
-    let flow_control = reader.tagged("flow_control", FLOW_CONTROLS, flow_control);
+    let flow_control = reader.tagged("flow_control", FlowControl::NAMES, flow_control);
     let quirks = reader.table("quirks");
     let traffic = reader.traffic();
     let record = reader.table("record");
@@ -136,15 +133,10 @@ pub(super) fn scenario(
 
 /// The flow control called `name`; read here rather than by its derived reader, which loses places.
 fn flow_control<'a>(name: &str, source: TableDe<'a>) -> Option<Result<FlowControl, Fault>> {
-    match name {
-        "none" => Some(source.empty().map(|()| FlowControl::None)),
-        "pfc" => Some(serde::Deserialize::deserialize(source).map(|pfc: Pfc| FlowControl::Pfc(pfc))),
-        "cbfc" => Some(serde::Deserialize::deserialize(source).map(|cbfc: Cbfc| FlowControl::Cbfc(cbfc))),
-        "credit" => {
-            Some(serde::Deserialize::deserialize(source).map(|c: LinkCredits| FlowControl::Credit(c)))
-        }
-        _ => None,
+    if name == FlowControl::None.name() {
+        return Some(source.empty().map(|()| FlowControl::None));
     }
+    FlowControl::read(name, source)
 }
 
 pub(super) struct Reader<'a> {
@@ -326,7 +318,7 @@ mod tests {
         let variants = schema["oneOf"].as_array().unwrap();
         let names: Vec<_> =
             variants.iter().filter_map(|v| v["properties"]["name"]["const"].as_str()).collect();
-        assert_eq!(names, FLOW_CONTROLS);
+        assert_eq!(names, FlowControl::NAMES);
     }
 
     #[test]

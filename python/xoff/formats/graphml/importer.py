@@ -167,7 +167,7 @@ class _Reader:
                         item.data.setdefault(name, default)
 
 
-def read_graph(
+def read_network(
     graph_file: str | os.PathLike[str], warn: Warn, *, rate: str | None = None, delay: str | None = None
 ) -> Network:
     """The network in a GraphML file.

@@ -113,6 +113,11 @@ def read_topology(file: Path, warn: Warn) -> Topology:
     return _fit(file, head, tiers)
 
 
+def read_network(file: Path, warn: Warn) -> Network:
+    """The network of the topology in a file."""
+    return read_topology(file, warn).network()
+
+
 def _written(key: str) -> str:
     """A key in the spelling of the files."""
     return "_".join(part.capitalize() if part not in ("ns",) else part for part in key.split("_"))

@@ -26,24 +26,25 @@ pub(crate) struct SelectiveSender {
     slots: VecDeque<Slot>,
     /// Numbers, counted from the beginning of the connection, of packets to be sent again.
     lost: BTreeSet<u32>,
-    /// Maximum of payload bytes in flight with the loss of none (IRN, section 3.2: BDP-FC); `None` for no limit.
+    /// Maximum of payload bytes in flight, to the next packet (IRN, section 3.2: BDP-FC); `None` for no limit.
     cap: Option<u64>,
 }
 
 impl SelectiveSender {
-    /// For a connection under `host`'s transport, with `bdp` bytes as its bandwidth-delay product; `None` under go-back-N.
-    pub fn new(host: &Host, bdp: u64) -> Option<Box<SelectiveSender>> {
+    /// For a connection under `host`'s transport, with at most `cap` bytes in flight if these are capped; `None` under
+    /// go-back-N.
+    pub fn new(host: &Host, cap: u64) -> Option<Box<SelectiveSender>> {
         (host.transport != Transport::GoBackN).then(|| {
             Box::new(SelectiveSender {
                 first: 0,
                 slots: VecDeque::new(),
                 lost: BTreeSet::new(),
-                cap: host.bdp_cap.then_some(bdp),
+                cap: host.bdp_cap.then_some(cap),
             })
         })
     }
 
-    /// Whether a new packet may go as far as the cap and missing packets go.
+    /// Whether cap and missing packets let a new packet go.
     pub fn may_send_new(&self, stream: &SendStream) -> bool {
         self.lost.is_empty() && self.cap.is_none_or(|cap| stream.in_flight() < cap)
     }
@@ -121,7 +122,10 @@ impl SelectiveSender {
     /// (IRN, section 3.1). Says whether anything is lost that was not before.
     pub fn on_gap(&mut self, number: u32) -> bool {
         let before = self.lost.len();
-        let until = (number.wrapping_sub(self.first) as usize).min(self.slots.len());
+        let until = number.wrapping_sub(self.first) as usize;
+        if until > self.slots.len() {
+            return false; // the NACK was overtaken: all as far as its packet has arrived
+        }
         for (place, slot) in self.slots.iter().take(until).enumerate() {
             if !slot.acked && !slot.again {
                 self.lost.insert(self.first.wrapping_add(place as u32));
@@ -177,6 +181,16 @@ mod tests {
         assert_eq!(sender.on_ack(2_000, 1, &mut stream), 1_000);
         assert_eq!(sender.on_ack(5_000, 2, &mut stream), 1_000);
         assert_eq!((stream.snd_una, stream.sacked, stream.in_flight()), (5_000, 0, 0));
+    }
+
+    #[test]
+    fn an_overtaken_nack_loses_nothing() {
+        // Packets 0 to 4 are in flight; 2 comes first, then 0 and 1, whose ACK of 3,000 B overtakes the NACK of packet 2.
+        let (mut sender, mut stream) = sender(5);
+        assert_eq!(sender.on_ack(3_000, 1, &mut stream), 3_000);
+        assert_eq!(sender.on_ack(0, 2, &mut stream), 0);
+        assert!(!sender.on_gap(2) && !sender.has_lost());
+        assert_eq!((stream.snd_una, stream.in_flight()), (3_000, 2_000));
     }
 
     #[test]

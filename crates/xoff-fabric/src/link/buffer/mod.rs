@@ -119,7 +119,6 @@ impl IngressQueue {
             alpha: 0,
         };
         match flow_control {
-            FlowControl::None | FlowControl::Cbfc(_) | FlowControl::Credit(_) => unlimited,
             FlowControl::Pfc(pfc) => {
                 let headroom = pfc_headroom(pfc, ends, mtu, pfc_frames);
                 let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);
@@ -129,6 +128,12 @@ impl IngressQueue {
                 });
                 IngressQueue { xoff, xon, headroom, alpha: (alpha * (1u64 << 32) as f64) as u64, ..unlimited }
             }
+            other => other.thresholds().map_or(unlimited, |thresholds| IngressQueue {
+                xoff: thresholds.stop,
+                xon: thresholds.go,
+                headroom: thresholds.slack,
+                ..unlimited
+            }),
         }
     }
 

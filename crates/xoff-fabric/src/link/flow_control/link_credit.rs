@@ -1,13 +1,11 @@
 //! Link credits of HPC fabrics: they come back one by one, beside the data, as each packet leaves its buffer (PFT, section
 //! III.A).
 
-use xoff_engine::{Event, Time};
+use xoff_engine::Time;
 
 use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::credits::Credits;
 use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
-use crate::event::{key, kind};
-use crate::link::port::AWAY;
 use crate::settings::CounterWidth;
 use crate::settings::{CreditUnit, FlowControl, LinkCredits};
 
@@ -22,17 +20,7 @@ impl LinkCredit {
     /// Sends credits of an ingress queue back at a time.
     #[inline]
     fn give_back(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, credits: u64, at: Time) {
-        let port = &links.ports[queue.port(links.priorities) as usize];
-        let arrival = at + port.serialization(links.control.symbol) + port.delay;
-        let there = queue.other_end(links.priorities);
-        let away = port.arrivals == AWAY;
-        let node = links.ports[there.port(links.priorities) as usize].node;
-        let (key, arg) = (key(kind::LINK_CONTROL_APPLY, there.0), credits as u32);
-        if away {
-            ctx.boundary.outbox(node).signal(node, Event { time: arrival, key, arg });
-        } else {
-            ctx.schedule(node, arrival, key, arg);
-        }
+        links.signal_peer(ctx, queue, credits as u32, at, links.control.symbol);
     }
 }
 

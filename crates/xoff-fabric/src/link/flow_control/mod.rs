@@ -2,8 +2,8 @@
 //!
 //! [`LinkControl`] is what a flow control is: whether a packet may go, what a packet takes at the receiving end and
 //! gives back, the frames that the two ends exchange, and events of its own. Each kind is a file: [`none`], [`pfc`],
-//! [`cbfc`], [`link_credit`]. A run has one of them, chosen in [`crate::run`] by its settings and compiled into the
-//! run's loop, so that no packet asks which.
+//! [`cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. A run has one of them, chosen in
+//! [`crate::run`] by its settings and compiled into the run's loop, so that no packet asks which.
 //!
 //! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until it may ([`Links::resume`]):
 //! detectors and records see a stall for want of credits as they see a pause.
@@ -15,6 +15,8 @@ pub mod link_credit;
 pub mod none;
 pub mod pfc;
 pub mod sizing;
+#[cfg(test)]
+pub mod stop_and_go;
 
 use super::buffer::{Accounting, Overflow};
 use super::{Effect, Links};

@@ -75,7 +75,7 @@ impl Sizing {
                 given: credit.credits.map(u64::from),
                 ..sizing
             },
-            FlowControl::None | FlowControl::Pfc(_) => sizing,
+            _ => sizing,
         }
     }
 

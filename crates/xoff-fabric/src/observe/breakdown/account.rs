@@ -110,8 +110,9 @@ impl Breakdown {
     /// A flow's frame takes the wire until a time, again if it was sent before; says what the flow's time was spent with
     /// until now.
     #[cold]
-    pub fn on_emission(&mut self, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
+    pub fn on_emission(&mut self, now: Time, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
         let account = self.account_of(flow)?;
+        account.settle(now); // an earlier message than the connection's current one may be sent again
         account.wire_until = wire_until;
         account.wire_cause = if again { Cause::Recovery } else { Cause::Serialization };
         Some(account.spent)

@@ -5,8 +5,8 @@
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use super::{Router, RoutingError};
-use crate::path::topology::PortId;
+use super::{NextHops, Router, RoutingError};
+use crate::path::topology::{PortId, peer};
 
 /// Which link waits for which: a path that passes two links one after the other makes the first wait for the second.
 /// Links are known by the egress ports at their beginning.
@@ -34,8 +34,12 @@ impl Dependencies {
 }
 
 impl Router {
-    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows each.
+    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows each; if paths are chosen by packet,
+    /// those of all paths that a packet may take.
     pub fn dependencies(&self, flows: u64) -> Result<Dependencies, RoutingError> {
+        if let Some(hops) = self.next_hops() {
+            return self.dependencies_by_hop(&hops);
+        }
         let hosts = self.topology.hosts();
         let (mut dependencies, mut path) = (Dependencies::default(), Vec::new());
         for &src in &hosts {
@@ -47,6 +51,34 @@ impl Router {
                     path.clear();
                     self.ack_path(src, dst, flow, &mut path)?;
                     dependencies.add(&path);
+                }
+            }
+        }
+        Ok(dependencies)
+    }
+
+    /// The dependencies between the links to each switch and the next hops there, towards each host.
+    fn dependencies_by_hop(&self, hops: &NextHops) -> Result<Dependencies, RoutingError> {
+        let hosts = self.topology.hosts();
+        let mut dependencies = Dependencies::default();
+        let mut add = |before: PortId, end: PortId| {
+            let switch = self.topology.node_of(peer(before));
+            match hops.towards(switch, end) {
+                Ok(last) => dependencies.add(&[before, last]),
+                Err(next) => next.iter().for_each(|&(port, _)| dependencies.add(&[before, port])),
+            }
+        };
+        for &dst in &hosts {
+            let end = self.host_port(dst)?;
+            for &src in hosts.iter().filter(|&&src| src != dst) {
+                let start = self.host_port(src)?;
+                if peer(start) != end {
+                    add(start, end);
+                }
+            }
+            for switch in 0..self.graph.len() as u32 {
+                if let Err(next) = hops.towards(self.graph.node(switch), end) {
+                    next.iter().for_each(|&(port, _)| add(port, end));
                 }
             }
         }

@@ -4,6 +4,8 @@ use std::fmt;
 
 use xoff_engine::{Nearest, Violation};
 
+use super::PathChoice;
+
 /// Why there is no routing or no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RoutingError {
@@ -112,6 +114,8 @@ pub enum RoutingError {
     },
     /// A hash that the pairs without a listed route cannot have.
     FallbackHash,
+    /// A choice of paths that the pairs without a listed route cannot have.
+    FallbackChoice(PathChoice),
     /// A node whose name gives no id.
     NoNumber {
         /// The node.
@@ -202,6 +206,11 @@ impl RoutingError {
             E::FallbackHash => {
                 ("fallback.hash".into(), "is not `own`".into(), "`hash` under `name = \"ecmp\"` alone".into())
             }
+            E::FallbackChoice(choice) => (
+                "fallback.choice".into(),
+                format!("is `{}`, and listed routes are paths of whole connections", choice.name()),
+                "`per_connection`, or `choice` under `name = \"ecmp\"` alone".into(),
+            ),
             E::NoNumber { node } => hash(
                 format!(
                     "is `ns3_hpcc`, which needs a number at the end of each node's name, and `{node}` has none"

@@ -16,6 +16,7 @@ mod metrics;
 mod next_hops;
 mod ns3_hpcc;
 mod params;
+mod path_choice;
 mod slowest;
 mod static_routes;
 mod switches;
@@ -24,7 +25,8 @@ mod trees;
 pub use dependencies::Dependencies;
 pub use error::RoutingError;
 pub use next_hops::NextHops;
-pub use params::{DModK, Ecmp, EcmpHash, PathChoice, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use params::{DModK, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use path_choice::{Candidate, Load, PathChoice, Spray};
 pub use slowest::LinkTime;
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
@@ -79,10 +81,7 @@ impl Router {
     pub fn new(topology: &Topology, routing: &Routing, seed: u64) -> Result<Router, RoutingError> {
         let graph = SwitchGraph::new(topology);
         let mixing = Mixing::new(seed);
-        let choice = match routing {
-            Routing::Ecmp(params) => params.choice,
-            _ => PathChoice::PerConnection,
-        };
+        let choice = routing.choice();
         let ways = match routing {
             Routing::Ecmp(params) => {
                 params.check()?;
@@ -166,13 +165,23 @@ impl Router {
         self.way(dst, src, flow_key, true, out)
     }
 
+    /// Who chooses among equal-cost paths, and when.
+    pub fn choice(&self) -> PathChoice {
+        self.choice
+    }
+
     /// The equal-cost next hops of all switches, if packets choose their way as they go.
     pub fn next_hops(&self) -> Option<NextHops> {
-        (self.choice != PathChoice::PerConnection).then(|| NextHops::new(&self.topology, self, self.choice))
+        self.choice.is_by_next_hops().then(|| NextHops::new(&self.topology, self, self.choice))
     }
 
     /// Whether every ACK is certain to take its data's path backwards, whatever the topology.
     pub fn is_symmetric(&self) -> bool {
+        self.choice == PathChoice::PerConnection && self.connections_are_symmetric()
+    }
+
+    /// As [`Router::is_symmetric`], if each connection has one path.
+    fn connections_are_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
             Ways::Ns3Hpcc(_) | Ways::DModK(_) => false,

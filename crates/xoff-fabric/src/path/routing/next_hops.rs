@@ -1,8 +1,7 @@
 //! Equal-cost next hops of each switch towards each other one, for packets whose way is chosen as they go.
 
-use super::Router;
-use super::params::PathChoice;
 use super::switches::UNREACHED;
+use super::{Candidate, PathChoice, Router};
 use crate::ids::{NodeId, PortId, peer};
 use crate::path::topology::Topology;
 
@@ -18,7 +17,7 @@ pub struct NextHops {
     /// By destination switch, then switch: where its candidates begin; and the end.
     first: Vec<u32>,
     /// Egress ports, with the number of shortest paths that go by each.
-    candidates: Vec<(PortId, u32)>,
+    candidates: Vec<Candidate>,
 }
 
 impl NextHops {
@@ -62,7 +61,7 @@ impl NextHops {
     /// The way from a switch to the host's port `end`: the last port if the host is attached to the switch, otherwise the
     /// candidates, each with the number of shortest paths that go by it.
     #[inline]
-    pub fn towards(&self, switch: NodeId, end: PortId) -> Result<PortId, &[(PortId, u32)]> {
+    pub fn towards(&self, switch: NodeId, end: PortId) -> Result<PortId, &[Candidate]> {
         let last = peer(end);
         let to = self.node_of[last as usize];
         if to == switch {
@@ -74,6 +73,9 @@ impl NextHops {
 
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
     pub fn paths(&self, start: PortId, end: PortId) -> u32 {
+        if peer(start) == end {
+            return 1; // two hosts with a link between them
+        }
         let first = self.node_of[peer(start) as usize];
         match self.towards(first, end) {
             Ok(_) => 1,

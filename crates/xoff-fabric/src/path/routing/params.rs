@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use xoff_engine::Violation;
 
-use super::RoutingError;
+use super::{PathChoice, RoutingError};
 
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,12 +56,26 @@ impl Routing {
             Routing::StaticRoutes(StaticRoutes { fallback, .. }) if fallback.hash != EcmpHash::Own => {
                 Some(RoutingError::FallbackHash.violation())
             }
+            Routing::StaticRoutes(StaticRoutes { fallback, .. })
+                if fallback.choice != PathChoice::PerConnection =>
+            {
+                Some(RoutingError::FallbackChoice(fallback.choice).violation())
+            }
             Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
                 fallback.check().err().map(|error| error.violation().inside("fallback"))
             }
             Routing::SpanningTrees(_) | Routing::DModK(_) => None,
         };
         found.into_iter().collect()
+    }
+    /// Who chooses among equal-cost paths, and when.
+    pub fn choice(&self) -> PathChoice {
+        match self {
+            Routing::Ecmp(params) => params.choice,
+            Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => {
+                PathChoice::PerConnection
+            }
+        }
     }
     /// Its name in scenarios.
     pub fn name(&self) -> &'static str {
@@ -86,19 +100,6 @@ pub enum EcmpHash {
     Ns3Hpcc,
 }
 
-/// Who chooses among equal-cost paths, and when.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum PathChoice {
-    /// The hash, once a connection.
-    #[default]
-    PerConnection,
-    /// The sender, for each packet: every equal-cost path equally often, at random (packet spraying).
-    PerPacket,
-    /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
-    Adaptive,
-}
-
 /// Equal-cost multipath: at each switch a hash of the flow picks one of the links on a shortest path.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -106,8 +107,8 @@ pub struct Ecmp {
     /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
     /// simulator, for the same paths as in that one; then each node's name ends in a number of its own, its id there.
     pub hash: EcmpHash,
-    /// `own` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their own swapped
-    /// addresses. Default true.
+    /// `own` only, `per_connection` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their
+    /// own swapped addresses. Default true.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub symmetric: Option<bool>,
     /// `ns3_hpcc` only: UDP destination port of every flow. Source ports count up from 10000 for each pair of
@@ -115,7 +116,7 @@ pub struct Ecmp {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dst_port: Option<u16>,
     /// Who chooses among equal-cost paths, and when: the hash once a connection, the sender for each packet, or each
-    /// switch for each packet.
+    /// switch for each packet. `host.transport` says what becomes of packets that overtake others.
     pub choice: PathChoice,
 }
 
@@ -137,6 +138,9 @@ impl Ecmp {
             EcmpHash::Ns3Hpcc if self.symmetric.is_some() => {
                 ("symmetric", "with `hash = \"ns3_hpcc\"`, whose ACKs hash swapped addresses and ports")
             }
+            EcmpHash::Own if self.choice != PathChoice::PerConnection && self.symmetric.is_some() => {
+                ("symmetric", "unless `choice = \"per_connection\"`: other ACKs choose paths of their own")
+            }
             EcmpHash::Ns3Hpcc if self.choice != PathChoice::PerConnection => {
                 ("choice", "with `hash = \"ns3_hpcc\"`, which chooses once a connection")
             }
@@ -152,7 +156,10 @@ impl Ecmp {
 
     fn resolve(&mut self) {
         match self.hash {
-            EcmpHash::Own => self.symmetric = self.symmetric.or(Some(true)),
+            EcmpHash::Own if self.choice == PathChoice::PerConnection => {
+                self.symmetric = self.symmetric.or(Some(true));
+            }
+            EcmpHash::Own => {}
             EcmpHash::Ns3Hpcc => self.dst_port = Some(self.port()),
         }
     }

@@ -9,7 +9,7 @@ use super::choice::{Choice, Mixing};
 use super::ecmp::EcmpTable;
 use super::params::{EcmpHash, StaticRoute, StaticRoutes};
 use super::switches::SwitchGraph;
-use super::{End, RoutingError, reverse};
+use super::{End, PathChoice, RoutingError, reverse};
 use crate::path::topology::{NameIndex, NodeId, NodeKind, PortId, Topology};
 
 #[derive(Clone, Debug)]
@@ -31,6 +31,9 @@ impl StaticTable {
         params.fallback.check()?;
         if params.fallback.hash != EcmpHash::Own {
             return Err(RoutingError::FallbackHash);
+        }
+        if params.fallback.choice != PathChoice::PerConnection {
+            return Err(RoutingError::FallbackChoice(params.fallback.choice));
         }
         let reader = Reader { topology, graph, names: topology.names() };
         let mut routes = BTreeMap::new();

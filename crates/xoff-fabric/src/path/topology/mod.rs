@@ -10,6 +10,8 @@ mod graph;
 mod leaf_spine;
 mod names;
 mod registry;
+#[cfg(test)]
+mod ring;
 mod star;
 mod validate;
 

@@ -34,13 +34,13 @@ pub struct TopologyInfo {
 }
 
 macro_rules! topologies {
-    ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
+    ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $params:ty;)*) => {
         /// A topology by name with its parameters.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "name", rename_all = "snake_case")]
-        pub enum AnyTopology { $($(#[$doc])* $variant($params)),* }
+        pub enum AnyTopology { $($(#[cfg($cfg)])? $(#[doc = $doc])* $variant($params)),* }
 
-        $(impl From<$params> for AnyTopology {
+        $($(#[cfg($cfg)])? impl From<$params> for AnyTopology {
             fn from(params: $params) -> AnyTopology {
                 AnyTopology::$variant(params)
             }
@@ -48,7 +48,7 @@ macro_rules! topologies {
 
         /// Every kind of topology, in the order of the registry.
         pub fn catalogue() -> Vec<TopologyInfo> {
-            vec![$(TopologyInfo {
+            vec![$($(#[cfg($cfg)])? TopologyInfo {
                 name: <$params as TopologyKind>::NAME,
                 title: <$params as TopologyKind>::TITLE,
                 source: <$params as TopologyKind>::SOURCE,
@@ -59,12 +59,12 @@ macro_rules! topologies {
 
         impl AnyTopology {
             /// The names of all kinds of topology.
-            pub const NAMES: &'static [&'static str] = &[$(<$params as TopologyKind>::NAME),*];
+            pub const NAMES: &'static [&'static str] = &[$($(#[cfg($cfg)])? <$params as TopologyKind>::NAME),*];
 
             /// The topology called `name`, its parameters read from `source`; `None` if there is no such
             /// topology.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
-                $(if name == <$params as TopologyKind>::NAME {
+                $($(#[cfg($cfg)])? if name == <$params as TopologyKind>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyTopology::$variant));
                 })*
                 let _ = source;
@@ -72,11 +72,11 @@ macro_rules! topologies {
             }
             /// Its name in scenarios.
             pub fn name(&self) -> &'static str {
-                match self { $(AnyTopology::$variant(_) => <$params as TopologyKind>::NAME),* }
+                match self { $($(#[cfg($cfg)])? AnyTopology::$variant(_) => <$params as TopologyKind>::NAME),* }
             }
             /// See [`TopologyKind::build`].
             pub fn build(&self) -> Result<Topology, TopologyError> {
-                match self { $(AnyTopology::$variant(t) => t.build()),* }
+                match self { $($(#[cfg($cfg)])? AnyTopology::$variant(t) => t.build()),* }
             }
         }
     };
@@ -95,4 +95,7 @@ topologies! {
     LeafSpine = super::LeafSpine;
     /// Any nodes and links.
     Graph = super::Graph;
+    #[cfg(test)]
+    /// Switches in a circle.
+    Ring = super::ring::Ring;
 }

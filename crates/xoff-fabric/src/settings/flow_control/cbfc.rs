@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{size_within, time_within};
 use xoff_engine::{Bytes, Time, Violation};
 
+use super::FlowControlKind;
 use crate::settings::{MAX_CREDITS, MAX_FRAME, MAX_TIME};
 
 /// Width of the counters in InfiniBand's updates.
@@ -56,9 +57,19 @@ impl Default for Cbfc {
     }
 }
 
-impl Cbfc {
-    /// What is wrong with the settings by themselves.
-    pub fn validate(&self) -> Vec<Violation> {
+impl FlowControlKind for Cbfc {
+    const NAME: &'static str = "cbfc";
+    const HAS_CREDITS: bool = true;
+
+    fn update_period(&self) -> Option<Time> {
+        Some(self.update_period)
+    }
+
+    fn update_size(&self) -> Bytes {
+        self.update_size
+    }
+
+    fn validate(&self) -> Vec<Violation> {
         let buffer = self.buffer.and_then(|buffer| size_within("buffer", buffer, 64, MAX_CREDITS * 64));
         let found = [
             time_within("update_period", self.update_period, Time::from_ns(1), MAX_TIME),

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{number_within, size_within};
 use xoff_engine::{Bytes, Violation};
 
+use super::FlowControlKind;
 use crate::settings::{MAX_CREDITS, MAX_FRAME};
 
 /// What a link credit stands for.
@@ -43,9 +44,11 @@ impl Default for LinkCredits {
     }
 }
 
-impl LinkCredits {
-    /// What is wrong with the settings by themselves.
-    pub fn validate(&self) -> Vec<Violation> {
+impl FlowControlKind for LinkCredits {
+    const NAME: &'static str = "credit";
+    const HAS_CREDITS: bool = true;
+
+    fn validate(&self) -> Vec<Violation> {
         let credits = self.credits.and_then(|n| number_within("credits", n.into(), 1, MAX_CREDITS));
         credits.into_iter().chain(size_within("flit", self.flit, 1, MAX_FRAME)).collect()
     }

@@ -1,4 +1,8 @@
 //! Flow control between neighbours: PAUSE frames, or one of two kinds of credits.
+//!
+//! The list of flow controls is [`flow_controls`]. A kind is its settings, which implement [`FlowControlKind`], and what it
+//! does at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`). The list is the one place of
+//! this room that names types of another: the settings of a small kind stand beside its control.
 
 mod cbfc;
 mod link_credit;
@@ -12,74 +16,153 @@ pub use cbfc::{Cbfc, CounterWidth};
 pub use link_credit::{CreditUnit, LinkCredits};
 pub use pfc::Pfc;
 
-/// Flow control between neighbours.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(tag = "name", rename_all = "snake_case")]
-pub enum FlowControl {
-    /// None: queues grow up to `switch.buffer`.
-    None,
-    /// Priority-based Flow Control.
-    Pfc(Pfc),
-    /// InfiniBand's credit-based flow control.
-    Cbfc(Cbfc),
-    /// Link credits of HPC fabrics.
-    Credit(LinkCredits),
-}
+/// The settings of one kind of flow control; a scenario's table `[flow_control]` is read into this type.
+pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema {
+    /// Name in scenarios.
+    const NAME: &'static str;
+    /// Whether the sender needs a credit for each packet.
+    const HAS_CREDITS: bool = false;
 
-impl FlowControl {
-    /// Its name in scenarios.
-    pub fn name(&self) -> &'static str {
-        match self {
-            FlowControl::None => "none",
-            FlowControl::Pfc(_) => "pfc",
-            FlowControl::Cbfc(_) => "cbfc",
-            FlowControl::Credit(_) => "credit",
-        }
+    /// What is wrong with the settings by themselves.
+    fn validate(&self) -> Vec<Violation>;
+
+    /// When an ingress queue stops its peer and lets the peer go on; `None` if ingress queues have no threshold, or one
+    /// that [`crate::link::buffer`] computes.
+    fn thresholds(&self) -> Option<Thresholds> {
+        None
     }
 
     /// Time between two updates of credits; `None` if flow control sends no updates.
-    pub fn update_period(&self) -> Option<Time> {
-        match self {
-            FlowControl::Cbfc(cbfc) => Some(cbfc.update_period),
-            _ => None,
+    fn update_period(&self) -> Option<Time> {
+        None
+    }
+
+    /// Bytes of an update of credits on the wire.
+    fn update_size(&self) -> Bytes {
+        Bytes(0)
+    }
+
+    /// Bytes between the thresholds that stop the sender and let it go on, with frames of at most `frame` bytes; `None`
+    /// if there are none.
+    fn hysteresis(&self, _frame: u64) -> Option<Bytes> {
+        self.thresholds().map(|t| Bytes(t.stop.saturating_sub(t.go)))
+    }
+}
+
+/// Thresholds of an ingress queue that do not change.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Thresholds {
+    /// The peer is told to stop when a packet brings the queue above so many bytes.
+    pub stop: u64,
+    /// The peer is told to go on when the queue falls to so many bytes.
+    pub go: u64,
+    /// Room above `stop`, for what arrives until the peer has stopped.
+    pub slack: u64,
+}
+
+/// The list of flow controls: name in scenarios (in snake case), settings, and control. A new one adds an entry here.
+macro_rules! flow_controls {
+    ($then:ident) => {
+        $then! {
+            /// Priority-based Flow Control.
+            Pfc = $crate::settings::Pfc, $crate::link::flow_control::pfc::Pfc;
+            /// InfiniBand's credit-based flow control.
+            Cbfc = $crate::settings::Cbfc, $crate::link::flow_control::cbfc::Cbfc;
+            /// Link credits of HPC fabrics.
+            Credit = $crate::settings::LinkCredits, $crate::link::flow_control::link_credit::LinkCredit;
+            #[cfg(test)]
+            /// Stop-and-go.
+            StopAndGo = $crate::link::flow_control::stop_and_go::StopAndGo, $crate::link::flow_control::stop_and_go::Control;
         }
-    }
+    };
+}
+pub(crate) use flow_controls;
 
-    /// Whether the sender needs a credit for each packet.
-    pub fn has_credits(&self) -> bool {
-        matches!(self, FlowControl::Cbfc(_) | FlowControl::Credit(_))
-    }
+macro_rules! define {
+    ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $settings:ty, $control:ty;)*) => {
+        /// Flow control between neighbours.
+        #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+        #[serde(tag = "name", rename_all = "snake_case")]
+        pub enum FlowControl {
+            /// None: queues grow up to `switch.buffer`.
+            None,
+            $($(#[cfg($cfg)])? $(#[doc = $doc])* $variant($settings)),*
+        }
 
-    /// Whether a pause ends by itself.
-    pub fn expires(&self) -> bool {
-        matches!(self, FlowControl::Pfc(Pfc { expires: true, .. }))
-    }
+        impl FlowControl {
+            /// The names of all kinds.
+            pub const NAMES: &'static [&'static str] =
+                &["none", $($(#[cfg($cfg)])? <$settings as FlowControlKind>::NAME),*];
 
-    /// Bytes between the thresholds that stop the sender and let it go on, with frames of at most `mtu` bytes; `None`
-    /// without PFC.
-    pub fn hysteresis(&self, mtu: u64) -> Option<Bytes> {
-        match self {
-            FlowControl::None | FlowControl::Cbfc(_) | FlowControl::Credit(_) => None,
-            FlowControl::Pfc(Pfc { xoff: Some(xoff), xon, .. }) => {
-                let xon = xon.map_or(xoff.0.saturating_sub(2 * mtu), |xon| xon.0);
-                Some(Bytes(xoff.0.saturating_sub(xon)))
+            /// The flow control called `name`, its settings read from `source`; `None` if there is no such flow control.
+            /// `none` has no settings.
+            pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
+                $($(#[cfg($cfg)])? if name == <$settings as FlowControlKind>::NAME {
+                    return Some(<$settings>::deserialize(source).map(FlowControl::$variant));
+                })*
+                let _ = source;
+                None
             }
-            FlowControl::Pfc(pfc) => Some(pfc.resume_offset),
-        }
-    }
-}
 
-impl FlowControl {
-    /// What is wrong with the settings of the chosen kind by themselves.
-    pub fn validate(&self) -> Vec<Violation> {
-        match self {
-            FlowControl::None => Vec::new(),
-            FlowControl::Pfc(pfc) => pfc.validate(),
-            FlowControl::Cbfc(cbfc) => cbfc.validate(),
-            FlowControl::Credit(credits) => credits.validate(),
+            /// Its name in scenarios.
+            pub fn name(&self) -> &'static str {
+                match self {
+                    FlowControl::None => "none",
+                    $($(#[cfg($cfg)])? FlowControl::$variant(_) => <$settings as FlowControlKind>::NAME,)*
+                }
+            }
+
+            /// See [`FlowControlKind::HAS_CREDITS`].
+            pub fn has_credits(&self) -> bool {
+                match self {
+                    FlowControl::None => false,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(_) => <$settings as FlowControlKind>::HAS_CREDITS,)*
+                }
+            }
+
+            /// See [`FlowControlKind::validate`].
+            pub fn validate(&self) -> Vec<Violation> {
+                match self {
+                    FlowControl::None => Vec::new(),
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.validate(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::thresholds`].
+            pub fn thresholds(&self) -> Option<Thresholds> {
+                match self {
+                    FlowControl::None => None,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.thresholds(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::update_period`].
+            pub fn update_period(&self) -> Option<Time> {
+                match self {
+                    FlowControl::None => None,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.update_period(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::update_size`].
+            pub fn update_size(&self) -> Bytes {
+                match self {
+                    FlowControl::None => Bytes(0),
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.update_size(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::hysteresis`].
+            pub fn hysteresis(&self, frame: u64) -> Option<Bytes> {
+                match self {
+                    FlowControl::None => None,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.hysteresis(frame),)*
+                }
+            }
         }
-    }
+    };
 }
+flow_controls!(define);
 
 impl Default for FlowControl {
     fn default() -> Self {

@@ -5,6 +5,8 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::number_within;
 use xoff_engine::{Bytes, Violation};
 
+use super::FlowControlKind;
+
 /// Maximum share of the free memory; hardware offers up to 8.
 const MAX_ALPHA: f64 = 128.0;
 
@@ -64,9 +66,17 @@ impl Default for Pfc {
     }
 }
 
-impl Pfc {
-    /// What is wrong with the thresholds by themselves: static or dynamic, and no keys that belong to the other kind.
-    pub fn validate(&self) -> Vec<Violation> {
+impl FlowControlKind for Pfc {
+    const NAME: &'static str = "pfc";
+
+    fn hysteresis(&self, frame: u64) -> Option<Bytes> {
+        let Some(xoff) = self.xoff else { return Some(self.resume_offset) };
+        let xon = self.xon.map_or(xoff.0.saturating_sub(2 * frame), |xon| xon.0);
+        Some(Bytes(xoff.0.saturating_sub(xon)))
+    }
+
+    /// The thresholds are static or dynamic, and no key belongs to the other kind.
+    fn validate(&self) -> Vec<Violation> {
         let mut all: Vec<Violation> = Vec::new();
         all.extend(number_within("quanta", self.quanta.into(), 1, u16::MAX.into()));
         all.extend(number_within("response_quanta", self.response_quanta.into(), 0, u16::MAX.into()));
@@ -88,7 +98,9 @@ impl Pfc {
         }
         all
     }
+}
 
+impl Pfc {
     fn validate_static(&self, xoff: Bytes, all: &mut Vec<Violation>) {
         if xoff.0 == 0 {
             all.push(Violation::new("xoff", "is zero", "a size such as \"500KB\""));

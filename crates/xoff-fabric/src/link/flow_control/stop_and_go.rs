@@ -1,0 +1,183 @@
+//! Stop-and-go, as in Myrinet (Boden et al., IEEE Micro 15(1), 1995): a receiver whose slack buffer fills to one threshold
+//! sends STOP, and when the buffer has drained to another one GO. The symbols travel beside the data.
+//!
+//! The smallest flow control, settings and control in one file: the example of CONTRIBUTING.md, compiled for tests only.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use xoff_engine::{Bytes, Violation};
+
+use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use crate::settings::{FlowControlKind, Thresholds};
+
+/// Stop-and-go.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct StopAndGo {
+    /// STOP when a port's ingress bytes of a priority exceed this.
+    pub stop: Bytes,
+    /// GO when those bytes fall to this.
+    pub go: Bytes,
+    /// Room above `stop`.
+    pub slack: Bytes,
+}
+
+impl Default for StopAndGo {
+    fn default() -> Self {
+        StopAndGo { stop: Bytes(100_000), go: Bytes(80_000), slack: Bytes(100_000) }
+    }
+}
+
+impl FlowControlKind for StopAndGo {
+    const NAME: &'static str = "stop_and_go";
+
+    fn validate(&self) -> Vec<Violation> {
+        let above = self.go > self.stop;
+        let violation = || {
+            let found = format!("is {}, above `stop`, {}", self.go, self.stop);
+            Violation::new("go", found, format!("at most {}", self.stop))
+        };
+        above.then(violation).into_iter().collect()
+    }
+
+    fn thresholds(&self) -> Option<Thresholds> {
+        Some(Thresholds { stop: self.stop.0, go: self.go.0, slack: self.slack.0 })
+    }
+}
+
+/// What a symbol says.
+const GO: u32 = 0;
+const STOP: u32 = 1;
+
+/// The two ends of a link. All state is in the ingress queue's accounting and in the egress queue's stop.
+pub(crate) struct Control;
+
+impl Control {
+    /// Tells the peer of an ingress queue to stop or to go on, with a symbol of one byte.
+    fn tell(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        symbol: u32,
+    ) {
+        accounting.buffers[queue.index()].pausing = symbol == STOP;
+        let now = ctx.now;
+        links.signal_peer(ctx, queue, symbol, now, 1);
+    }
+}
+
+impl LinkControl for Control {
+    fn new(_: &Network) -> Self {
+        Control
+    }
+
+    fn admit(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) -> Result<(), Overflow> {
+        if accounting.charge(queue, size)? {
+            Self::tell(links, ctx, accounting, queue, STOP);
+        }
+        Ok(())
+    }
+
+    fn release(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        accounting: &mut Accounting,
+        queue: QueueId,
+        size: u64,
+    ) {
+        if accounting.release(queue, size) {
+            Self::tell(links, ctx, accounting, queue, GO);
+        }
+    }
+
+    /// No frames: the symbols are events.
+    fn on_frame(_: &mut Links<Self>, ctx: &mut Ctx, _: PortId, id: PacketId) {
+        ctx.packets.remove(id);
+    }
+
+    fn on_frame_sent(_: &mut Links<Self>, _: &mut Ctx, _: PortId, _: PacketId) {}
+
+    /// A symbol has come for an egress queue.
+    fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, symbol: u32) {
+        match symbol {
+            GO => links.resume(ctx, QueueId(index)),
+            _ => links.stop(ctx, QueueId(index)),
+        }
+    }
+
+    fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
+        accounting.buffers[queue.other_end(here.priorities).index()].pausing
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_engine::{Rate, Time};
+    use xoff_schemes::AnyScheme;
+
+    use super::*;
+    use crate::path::topology::{Star, TopologyKind};
+    use crate::routing::Routing;
+    use crate::settings::{FlowControl, Settings};
+    use crate::{Flow, Recording, Simulation};
+
+    const FRAME: u64 = 1518;
+
+    /// h0 and h1 send to h2 through one switch for 10 us; 100 Gbps and 1 us a link.
+    fn two_to_one(slack: u64) -> (Simulation, Result<crate::Stop, crate::Failure>) {
+        let star = Star { hosts: 3, rate: Rate::from_gbps(100), delay: Time::from_us(1) };
+        let bytes = |frames| Bytes(frames * FRAME);
+        let params = StopAndGo { stop: bytes(10), go: bytes(8), slack: bytes(slack) };
+        let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
+        let flow = |src| Flow {
+            src,
+            dst: 2,
+            size: None,
+            start: Time::ZERO,
+            stop: None,
+            source_rate: None,
+            priority: 0,
+        };
+        let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
+        let topology = star.build().expect("a star");
+        let flows = vec![flow(0), flow(1)];
+        let net =
+            crate::Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("built");
+        let recording = Recording { pauses: true, ..Recording::default() };
+        let mut sim = Simulation::new(net, None, recording, Some(Time::from_us(10)));
+        let end = sim.run(&mut |_| true);
+        (sim, end)
+    }
+
+    /// A frame takes T = 121.44 ns. Frames arrive in pairs, pair k at a_k = 1 us + k T, and one leaves each T, h0's first. After
+    /// pair k the switch has ceil(k/2) frames of h1, so the 21st makes 11 of them, above the threshold of 10. The symbol
+    /// takes 80 ps and 1 us. h1 is stopped at a_21 + 1.00008 us = 4.55032 us, in its 38th frame (37.5 T).
+    ///
+    /// All pairs up to the 38th come, so h1's frame j is the 2j-th to leave, at a_1 + (2j - 1) T. 8 of the 38 are left when
+    /// the 30th leaves, at a_1 + 59 T, and the symbol is there 1.00008 us later.
+    #[test]
+    fn a_queue_stops_at_one_threshold_and_goes_on_at_the_other() {
+        let (sim, end) = two_to_one(20);
+        assert_eq!(end, Ok(crate::Stop::Duration));
+        let frame = Time(FRAME * 80);
+        let a_1 = Time::from_us(1) + frame;
+        let way = Time::from_us(1) + Time(80);
+        let h1 = 2; // link 1, end a
+        let stop = sim.records().pauses.iter().find(|stop| stop.port == h1).expect("h1 was stopped");
+        assert_eq!((stop.start, stop.end), (a_1 + frame * 20 + way, a_1 + frame * 59 + way));
+    }
+
+    /// 38 frames of h1 come before it has stopped. The last finds 37/2 = 18 of them gone, and 20 are 10 above the threshold;
+    /// room for 5 is not enough.
+    #[test]
+    fn too_little_slack_ends_the_run() {
+        assert!(matches!(two_to_one(5).1, Err(crate::Failure::Drop { .. })));
+    }
+}

@@ -1,0 +1,37 @@
+//! What excludes a choice of paths for each packet: schemes and imitations of other simulators that take a connection to
+//! have one path.
+
+use xoff_engine::Violation;
+use xoff_schemes::{AnyScheme, IntPath};
+
+use crate::path::routing::PathChoice;
+use crate::settings::{NicTimer, Order, Settings};
+
+/// What is wrong with a `choice` of paths beside a scheme and settings. The key is one of the table of routing.
+pub fn choice_violation(choice: PathChoice, scheme: &AnyScheme, settings: &Settings) -> Option<Violation> {
+    if choice == PathChoice::PerConnection {
+        return None;
+    }
+    let (signals, name) = (scheme.signals(), scheme.name());
+    let imitation = |key: &str| {
+        let why = format!("{key} in [quirks] imitates a simulator in which each connection has one path");
+        (why, format!("`per_connection`, or no {key}"))
+    };
+    let (why, expected) = if signals.symmetric_paths || signals.int == IntPath::Ack {
+        let why = format!(
+            "scheme `{name}` reads the load of its data's path where the ACKs pass, on that same path"
+        );
+        (why, "`per_connection`, or a scheme with telemetry on data such as `hpcc`".to_string())
+    } else if signals.switch_point {
+        let why =
+            format!("switches of scheme `{name}` keep one path for each connection, for their messages");
+        (why, "`per_connection`, or another scheme".to_string())
+    } else if settings.quirks.order == Order::Scheduled {
+        imitation("`order = \"scheduled\"`")
+    } else if settings.quirks.nic == NicTimer::Ns3 {
+        imitation("`nic = \"ns3\"`")
+    } else {
+        return None;
+    };
+    Some(Violation::new("choice", format!("is `{}`, and {why}", choice.name()), expected))
+}

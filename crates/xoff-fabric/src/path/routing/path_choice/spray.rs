@@ -1,0 +1,68 @@
+//! Packet spraying at the sender, as in NDP (Handley et al., Re-architecting datacenter networks and stacks for low latency and
+//! high performance, SIGCOMM 2017, section 3): a connection sends a packet on each of the equal-cost paths in random order,
+//! and then draws another order. So each path gets as many packets as any other, and senders do not fall into step.
+
+use xoff_engine::Stream;
+
+use super::below;
+
+/// Maximum number of paths whose order is kept; among more, each packet's path is drawn by itself.
+const MAX_ORDERED: u32 = 4096;
+
+/// A connection's choice of paths.
+pub struct Spray {
+    random: Stream,
+    /// The paths: those that are left in this round, and behind them those that are not.
+    order: Vec<u32>,
+    left: u32,
+}
+
+impl Spray {
+    /// Nothing has been sent yet.
+    pub fn new(random: Stream) -> Spray {
+        Spray { random, order: Vec::new(), left: 0 }
+    }
+
+    /// A random number below `count`.
+    pub fn below(&mut self, count: u32) -> u32 {
+        below(count.into(), &mut self.random) as u32
+    }
+
+    /// The path of the next packet, of so many `paths`.
+    pub fn next(&mut self, paths: u32) -> u32 {
+        if paths > MAX_ORDERED {
+            return self.below(paths);
+        }
+        if self.left == 0 {
+            self.order = (0..paths).collect();
+            self.left = paths;
+        }
+        let place = self.below(self.left) as usize;
+        self.left -= 1;
+        self.order.swap(place, self.left as usize);
+        self.order[self.left as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xoff_engine::{Domain, stream};
+
+    #[test]
+    fn each_round_takes_each_path_once_in_an_order_of_its_own() {
+        // Of 24 orders of four paths, 100 rounds leave out one with a probability of 24 x (23/24)^100 = 0.34 at the most, and
+        // have fewer than 12 different ones with less than 1e-9.
+        let mut spray = Spray::new(stream(1, Domain::Routing, 1));
+        let mut orders = std::collections::BTreeSet::new();
+        for _ in 0..100 {
+            let order: Vec<u32> = (0..4).map(|_| spray.next(4)).collect();
+            let mut sorted = order.clone();
+            sorted.sort_unstable();
+            assert_eq!(sorted, [0, 1, 2, 3]);
+            orders.insert(order);
+        }
+        assert!(orders.len() >= 12, "{}", orders.len());
+        assert!((0..100).all(|_| spray.next(5_000) < 5_000));
+    }
+}

@@ -1,0 +1,49 @@
+"""The smallest paper, one claim that one run checks: the example of CONTRIBUTING.md."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from xoff.papers.paper import Paper, Rerun
+from xoff.papers.verdicts import VERDICTS, Check, Claim, Finding
+from xoff.report.figures import FigureFile
+from xoff.runs.jobs import Job
+from xoff.runs.results import Run
+
+HERE = Path(__file__).parent
+SCENARIO = "alone.toml"
+
+
+def _experiments(_claims: Sequence[Claim], seeds: int) -> list[Job]:
+    return [Job(seed, HERE / SCENARIO, slowdown, seed=seed) for seed in range(1, seeds + 1)]
+
+
+def slowdown(run: Run) -> float:
+    """The slowdown of a run's first flow."""
+    return float(run.flows["slowdown"][0].as_py())
+
+
+def _find(claim: Claim, rerun: Rerun[int], note: str) -> Finding:
+    measured = max(rerun.own.values())
+    check = Check("slowdown", abs(measured - 1) < 1e-9, measured, claimed=1.0)
+    return Finding(claim, [check], {"slowdown": measured}, list(rerun.own), SCENARIO, note)
+
+
+def _draw(_rerun: Rerun[int]) -> list[FigureFile]:
+    return []
+
+
+PAPER = Paper(
+    title="A paper of one claim, reproduced",
+    lead=VERDICTS,
+    folder=HERE,
+    full=2,
+    quick=1,
+    experiments=_experiments,
+    find=_find,
+    draw=_draw,
+    banner=lambda seeds: f"{seeds} seeds.",
+    shortened=lambda seeds: f"Shortened by --quick: {seeds} seed.",
+    shortened_claim=lambda name, seeds: "",
+)
