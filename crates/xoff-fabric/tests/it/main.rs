@@ -15,6 +15,7 @@ mod detection;
 mod flow_control;
 mod lanes;
 mod lone_flow;
+mod nics;
 mod processors;
 mod properties;
 mod reaction;

@@ -34,18 +34,19 @@ impl Dependencies {
 }
 
 impl Router {
-    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows each.
+    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows from each NIC.
     pub fn dependencies(&self, flows: u64) -> Result<Dependencies, RoutingError> {
         let hosts = self.topology.hosts();
         let (mut dependencies, mut path) = (Dependencies::default(), Vec::new());
         for &src in &hosts {
             for &dst in hosts.iter().filter(|&&dst| dst != src) {
-                for flow in 0..flows {
+                for (nic, flow) in (0..self.nics(src)?).flat_map(|nic| (0..flows).map(move |f| (nic, f))) {
+                    let (from, to) = self.ends(src, dst, nic)?;
                     path.clear();
-                    self.path(src, dst, flow, &mut path)?;
+                    self.path_between(from, to, flow, &mut path)?;
                     dependencies.add(&path);
                     path.clear();
-                    self.ack_path(src, dst, flow, &mut path)?;
+                    self.ack_path_between(from, to, flow, &mut path)?;
                     dependencies.add(&path);
                 }
             }
