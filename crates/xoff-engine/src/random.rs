@@ -22,6 +22,8 @@ pub enum Domain {
     Congestion = 5,
     /// The times at which a port sends credit updates.
     Credit = 6,
+    /// Which NIC a connection takes.
+    Nics = 7,
 }
 
 /// The stream of `entity` in `domain` under the run's `seed`.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::mem;
 
 use serde::Serialize;
-use xoff_engine::{Domain, Rate, Stream, Time, stream};
+use xoff_engine::{Domain, NicChoice, Rate, Stream, Time, stream};
 
 use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Waiter};
 use crate::error::{Fault, Misfit, TrafficError};
@@ -40,6 +40,8 @@ pub struct FlowSpec {
     pub connection: Option<u32>,
     /// The run need not wait for it.
     pub background: bool,
+    /// Which NIC its connection takes at its sender; `None` if its pattern does not say.
+    pub nic: Option<NicChoice>,
 }
 
 /// The load of a Poisson pattern, asked and offered. A load is payload bytes over the bytes that the senders' links carry in the
@@ -138,6 +140,7 @@ pub(crate) struct Sink {
     anywhere: bool,
     pattern: usize,
     priority: u8,
+    nic: Option<NicChoice>,
     label: u16,
 }
 
@@ -214,8 +217,8 @@ impl Sink {
     }
     /// An endless flow of the pattern's class and label.
     pub(crate) fn blank(&self, src: u32, dst: u32, start: Time) -> FlowSpec {
-        let (priority, label) = (self.priority, self.label);
-        FlowSpec { src, dst, start, priority, label, ..FlowSpec::default() }
+        let (priority, nic, label) = (self.priority, self.nic, self.label);
+        FlowSpec { src, dst, start, priority, nic, label, ..FlowSpec::default() }
     }
     pub(crate) fn flow(&mut self, flow: FlowSpec) {
         self.flows.push(flow);
@@ -288,6 +291,7 @@ pub fn generate(
         anywhere: false,
         pattern: 0,
         priority: 0,
+        nic: None,
         label: 0,
     };
     for (index, (pattern, plan)) in patterns.iter().zip(plans).enumerate() {
@@ -297,6 +301,7 @@ pub fn generate(
             (labels.len() - 1) as u16
         });
         (sink.pattern, sink.priority, sink.label) = (index, pattern.priority(), label);
+        sink.nic = pattern.nic();
         (plan.emit)(&mut sink);
     }
     sink.sort();

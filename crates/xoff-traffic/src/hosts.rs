@@ -15,9 +15,9 @@ use crate::error::{Fault, TrafficError};
 pub struct HostInfo {
     /// Unique name.
     pub name: String,
-    /// Line rate of its NIC.
+    /// Line rate of its NICs together.
     pub rate: Rate,
-    /// The switch that it is attached to: hosts of one rack have the same number.
+    /// The switch that its first NIC is attached to: hosts of one rack have the same number.
     pub rack: u32,
 }
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
-use xoff_engine::Time;
+use xoff_engine::{NicChoice, Time};
 
 use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
@@ -52,6 +52,7 @@ pub(crate) trait Params {
 pub(crate) struct Common<'a> {
     pub(crate) label: Option<&'a str>,
     pub(crate) priority: u8,
+    pub(crate) nic: Option<NicChoice>,
     pub(crate) start: Time,
 }
 
@@ -61,6 +62,7 @@ macro_rules! common {
         $crate::pattern::Common {
             label: $self.label.as_deref(),
             priority: $self.priority,
+            nic: $self.nic,
             start: $self.start,
         }
     };
@@ -142,6 +144,10 @@ impl Pattern {
     pub fn priority(&self) -> u8 {
         self.common().priority
     }
+    /// Which NIC its connections take at their senders; `None` if it does not say.
+    pub fn nic(&self) -> Option<NicChoice> {
+        self.common().nic
+    }
     /// Its beginning.
     pub fn start(&self) -> Time {
         self.common().start
@@ -198,7 +204,7 @@ mod tests {
             for (key, property) in properties {
                 assert!(property.get("description").is_some(), "{} {key}", info.name);
             }
-            for key in ["label", "priority", "start"] {
+            for key in ["label", "priority", "nic", "start"] {
                 assert!(properties.contains_key(key), "{} {key}", info.name);
             }
             let required = info.schema["required"].as_array().cloned().unwrap_or_default();

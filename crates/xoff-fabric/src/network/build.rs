@@ -1,15 +1,14 @@
 //! Building a network: paths for every flow, the base RTT, and checks that the parts fit together.
 
-use std::collections::HashMap;
-
 use xoff_engine::{Rate, Violation};
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
+use super::nics::NicAssignment;
 use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
-use crate::path::routing::{LinkTime, Router, Routing, RoutingError};
+use crate::path::routing::{HostNic, LinkTime, Router, Routing, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
@@ -78,9 +77,9 @@ struct Paths<'a> {
 }
 
 impl Paths<'_> {
-    fn route(&mut self, flow: &Flow, number: u64) -> Result<Route, BuildError> {
+    fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
         let data = self.ports.len();
-        self.router.path(flow.src, flow.dst, number, &mut self.ports)?;
+        self.router.path_between(src, dst, number, &mut self.ports)?;
         let back = self.ports.len();
         let links = back - data;
         for i in (data..back).rev() {
@@ -89,7 +88,7 @@ impl Paths<'_> {
         let (mut ack, mut ack_links) = (back, links);
         if !self.router.is_symmetric() {
             ack = self.ports.len();
-            self.router.ack_path(flow.src, flow.dst, number, &mut self.ports)?;
+            self.router.ack_path_between(src, dst, number, &mut self.ports)?;
             ack_links = self.ports.len() - ack;
         }
         self.longest = self.longest.max(links).max(ack_links);
@@ -147,17 +146,15 @@ impl Network {
             return Err(BuildError::Choice(violation));
         }
         let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
-        // The number of a connection among those of its pair is its key, so that what one pair does never moves another's
-        // paths.
         let connections = Connections::new(&flows, &schedule.connections);
-        let mut of_pair: HashMap<(u32, u32), u64> = HashMap::new();
+        let mut nics = NicAssignment::new(router, seed);
         let count = connections.count(flows.len());
         let mut routes = Vec::with_capacity(count);
         for connection in 0..count as u32 {
-            let flow = &flows[connections.first_message(connection) as usize];
-            let number = of_pair.entry((flow.src, flow.dst)).or_default();
-            routes.push(paths.route(flow, *number)?);
-            *number += 1;
+            let first = connections.first_message(connection) as usize;
+            let choice = schedule.nics.get(first).copied().flatten().unwrap_or(settings.host.nic);
+            let (ends, number) = nics.next(&flows[first], choice)?;
+            routes.push(paths.route(ends, number)?);
         }
         let hops = paths.longest.saturating_sub(1);
         if signals.int != IntPath::Off && hops > usize::from(settings.packets.int_hops) {

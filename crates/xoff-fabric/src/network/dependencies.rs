@@ -10,8 +10,8 @@
 
 use std::collections::VecDeque;
 
-use xoff_engine::Time;
 pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
+use xoff_engine::{NicChoice, Time};
 
 use super::Flow;
 use crate::ids::NodeId;
@@ -27,6 +27,9 @@ pub struct Schedule {
     /// By flow: the number of its connection among those of its pair of hosts; `None` for a connection of its own.
     /// Flows of one connection take the same path. May be empty.
     pub connections: Vec<Option<u32>>,
+    /// By flow: which NIC of the sender its connection takes, of which the first flow decides; `None` for the settings'
+    /// choice. May be empty.
+    pub nics: Vec<Option<NicChoice>>,
     /// By flow: whether the run may end without it. May be empty.
     pub background: Vec<bool>,
     /// Whether a host may wait for milestones that only another host knows, and learns of them without delay.

@@ -6,6 +6,7 @@ mod build;
 mod connections;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
+mod nics;
 mod path_choice;
 mod replay;
 mod unloaded;

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{number_within, time_within};
-use xoff_engine::{Time, Violation};
+use xoff_engine::{NicChoice, Time, Violation};
 
 use super::MAX_TIME;
 
@@ -71,6 +71,10 @@ pub struct Host {
     pub processing_delay: Time,
     /// The base RTT that schemes are given.
     pub base_rtt: BaseRtt,
+    /// Hosts with several NICs: which one a connection takes at its sender, unless its traffic says otherwise.
+    /// `round_robin` takes the next one for each of the sender's connections, `hash` one by a hash of hosts and connection,
+    /// and a number always that one, counted from 0. NIC k talks to NIC k mod n of a receiver with n NICs.
+    pub nic: NicChoice,
     /// Which flows a receiver counts into N.
     pub flow_count: FlowCount,
     /// What is sent again, and in which order data may arrive.
@@ -93,6 +97,7 @@ impl Default for Host {
             ack_class: AckClass::Control,
             processing_delay: Time::ZERO,
             base_rtt: BaseRtt::Max,
+            nic: NicChoice::RoundRobin,
             flow_count: FlowCount::Recent,
             transport: Transport::GoBackN,
             bdp_cap: false,

@@ -16,6 +16,7 @@ mod flow_control;
 mod lanes;
 mod lone_flow;
 mod long_queues;
+mod nics;
 mod processors;
 mod properties;
 mod reaction;

@@ -181,7 +181,7 @@ fn a_graphs_directions_survive_the_host_becoming_the_first_end() {
     assert_eq!((t.port_name(2), t.port_name(peer(2))), ("h1->s".into(), "s->h1".into()));
     let adjacency = t.adjacency();
     assert_eq!(adjacency.ports_of(2), [1, 3]);
-    assert_eq!((adjacency.host_port(1), adjacency.host_port(2)), (Some(2), None));
+    assert_eq!((adjacency.nic_port(1, 0), adjacency.nic_port(1, 1)), (Some(2), None));
 }
 
 #[test]
@@ -246,18 +246,21 @@ fn a_graph_names_what_is_wrong() {
     );
     assert_eq!(
         with(h, &[link("h0", "switch1"), link("h1", "switch1"), link("h1", "switch2")]),
-        TopologyError::HostLinks { host: "h1".into(), links: 2 }
+        TopologyError::NicsDisconnected { a: "h1".into(), nic_a: 1, b: "h0".into(), nic_b: 0 }
     );
+    let links: Vec<String> =
+        std::iter::repeat_n(link("h1", "switch1"), 65).chain([link("h0", "switch1")]).collect();
+    assert_eq!(with(h, &links), TopologyError::HostLinks { host: "h1".into(), links: 65 });
     assert_eq!(with(h, &[link("h0", "switch1")]), TopologyError::HostLinks { host: "h1".into(), links: 0 });
     assert_eq!(with("[]", &[link("switch1", "switch2")]), TopologyError::NoHosts);
     assert_eq!(
         with(h, &[link("h0", "switch1"), link("h1", "switch2")]),
         TopologyError::Disconnected { a: "h0".into(), b: "h1".into() }
     );
-    // Hosts forward nothing: h0 and h1 share no path through h2, which has one link too many anyhow.
+    // Hosts forward nothing: h0 and h1 share no path through h2, whose second NIC does not reach h0 either.
     assert_eq!(
         with("[\"h0\", \"h1\", \"h2\"]", &[link("h0", "h2"), link("h1", "h2")]),
-        TopologyError::HostLinks { host: "h2".into(), links: 2 }
+        TopologyError::NicsDisconnected { a: "h2".into(), nic_a: 1, b: "h0".into(), nic_b: 0 }
     );
 }
 

@@ -2,7 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::{Common, Params, common};
 use crate::error::{Fault, Misfit};
@@ -19,6 +19,9 @@ pub struct Flow {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// When the flow starts.
     #[serde(default)]
     pub start: Time,
@@ -44,6 +47,7 @@ impl Flow {
         Flow {
             label: None,
             priority: 0,
+            nic: None,
             start: Time::ZERO,
             src: src.into(),
             dst: dst.into(),

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::collective::{check_time, one};
 use super::{Common, Params, common};
@@ -31,6 +31,9 @@ pub struct Goal {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// When the first operations may begin.
     #[serde(default)]
     pub start: Time,

@@ -4,7 +4,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::{Common, Params, common};
 use crate::draw;
@@ -24,6 +24,9 @@ pub struct Incast {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// The first moment.
     #[serde(default)]
     pub start: Time,

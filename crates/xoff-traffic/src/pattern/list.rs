@@ -7,7 +7,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Nearest, QuantityError, Time};
+use xoff_engine::{Bytes, Nearest, NicChoice, QuantityError, Time};
 
 use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
@@ -25,6 +25,9 @@ pub struct List {
     /// Traffic class of the flows whose line has no priority, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// Added to the start of each flow.
     #[serde(default)]
     pub start: Time,

@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Stream, Time};
+use xoff_engine::{Bytes, NicChoice, Stream, Time};
 
 use super::{Common, Params, common};
 use crate::closed_loop::{Milestone, Role, Waiter};
@@ -34,6 +34,9 @@ pub struct MpiIo {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// Beginning of both processes of arrivals.
     #[serde(default)]
     pub start: Time,

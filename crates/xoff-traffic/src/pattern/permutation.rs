@@ -5,7 +5,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Stream, Time};
+use xoff_engine::{Bytes, NicChoice, Stream, Time};
 
 use super::all_to_all::several;
 use super::{Common, Params, common, flow};
@@ -24,6 +24,9 @@ pub struct Permutation {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// When all flows start.
     #[serde(default)]
     pub start: Time,

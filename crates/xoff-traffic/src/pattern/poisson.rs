@@ -7,7 +7,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::destinations::Destinations;
 use super::{Common, Params, common};
@@ -27,10 +27,13 @@ pub struct Poisson {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// Beginning of the process; the first flow of a host comes an exponential time later.
     #[serde(default)]
     pub start: Time,
-    /// Payload that each host sends on average, as a share of its line rate: above 0, up to 1.
+    /// Payload that each host sends on average, as a share of the line rate of all its NICs together: above 0, up to 1.
     #[schemars(range(min = 0.0, max = 1.0))]
     pub load: f64,
     /// Name of the size distribution. One of this, `cdf` and `size` is needed.

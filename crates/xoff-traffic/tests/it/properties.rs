@@ -17,6 +17,7 @@ fn poisson(workload: &str, load: f64) -> Poisson {
     Poisson {
         label: None,
         priority: 0,
+        nic: None,
         start: Time::from_us(10),
         load,
         workload: Some(workload.into()),
@@ -166,7 +167,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
             mostly(None, vec![Some(Rate(0)), Some(Rate(1)), Some(Rate(u64::MAX))])
         )
             .prop_map(|((label, priority, start), src, dst, size, stop, rate)| {
-                Pattern::Flow(Flow { label, priority, start, src, dst, size, stop, rate })
+                Pattern::Flow(Flow { label, priority, nic: None, start, src, dst, size, stop, rate })
             }),
         (common(), senders(), name(), any::<bool>(), size(), (count(), every(), end(), any::<bool>()))
             .prop_map(
@@ -181,6 +182,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                     Pattern::Incast(Incast {
                         label,
                         priority,
+                        nic: None,
                         start,
                         senders,
                         receiver,
@@ -207,6 +209,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                     Pattern::Burst(Burst {
                         label,
                         priority,
+                        nic: None,
                         start,
                         senders,
                         receivers,
@@ -233,6 +236,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                     Pattern::Poisson(Poisson {
                         label,
                         priority,
+                        nic: None,
                         start,
                         load,
                         workload,
@@ -247,17 +251,24 @@ fn pattern() -> impl Strategy<Value = Pattern> {
             ),
         (common(), list(), size(), mostly(Time::ZERO, TIMES.map(Time).to_vec())).prop_map(
             |((label, priority, start), hosts, size, stagger)| {
-                Pattern::AllToAll(AllToAll { label, priority, start, hosts, size, stagger })
+                Pattern::AllToAll(AllToAll { label, priority, nic: None, start, hosts, size, stagger })
             }
         ),
         (common(), list(), prop::option::of(size()), end()).prop_map(
             |((label, priority, start), hosts, size, stop)| {
-                Pattern::Permutation(Permutation { label, priority, start, hosts, size, stop })
+                Pattern::Permutation(Permutation { label, priority, nic: None, start, hosts, size, stop })
             }
         ),
         (common(), prop::sample::select(vec!["there", "not"])).prop_map(
             |((label, priority, start), file)| {
-                Pattern::List(List { label, priority, start, file: file.into(), across_hosts: false })
+                Pattern::List(List {
+                    label,
+                    priority,
+                    nic: None,
+                    start,
+                    file: file.into(),
+                    across_hosts: false,
+                })
             }
         ),
     ]
@@ -301,7 +312,7 @@ proptest! {
         let patterns = [
             Pattern::Poisson(poisson("fb_webserver", load)),
             Pattern::Permutation(Permutation {
-                label: None, priority: 1, start: Time::ZERO, hosts: HostList::all(), size: None, stop: None,
+                label: None, priority: 1, nic: None, start: Time::ZERO, hosts: HostList::all(), size: None, stop: None,
             }),
         ];
         let (hosts, end) = (hosts(n, Rate::from_gbps(100)), Some(Time::from_us(300)));
@@ -316,7 +327,7 @@ proptest! {
     #[test]
     fn a_permutation_is_a_bijection_without_fixed_point(seed: u64, n in 2u32..200) {
         let pattern = Pattern::Permutation(Permutation {
-            label: None, priority: 0, start: Time::ZERO, hosts: HostList::all(), size: Some(Bytes(1)), stop: None,
+            label: None, priority: 0, nic: None, start: Time::ZERO, hosts: HostList::all(), size: Some(Bytes(1)), stop: None,
         });
         let flows = generate(&[pattern], &hosts(n, Rate::from_gbps(1)), seed, None, &files).unwrap().flows;
         prop_assert_eq!(flows.iter().map(|f| f.src).collect::<Vec<_>>(), (0..n).collect::<Vec<_>>());

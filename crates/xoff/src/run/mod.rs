@@ -78,10 +78,12 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
     let steps = traffic.steps.iter().map(|s| Step { host: hosts[s.host as usize], ..*s });
     let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
     let background = flows.iter().any(|f| f.background);
+    let nics = flows.iter().any(|f| f.nic.is_some());
     Schedule {
         steps: steps.collect(),
         dependencies: traffic.dependencies.clone(),
         connections: flows.iter().map(|f| f.connection).filter(|_| connected).collect(),
+        nics: flows.iter().map(|f| f.nic).filter(|_| nics).collect(),
         background: flows.iter().map(|f| f.background).filter(|_| background).collect(),
         anywhere: traffic.anywhere,
     }

@@ -53,6 +53,7 @@ fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
         E::EmptyName { .. } => named(c, ""),
         E::HostLinks { host, .. } => c.find_value("topology", |text| text == host),
         E::Disconnected { b, .. } => named(c, b),
+        E::NicsDisconnected { a, .. } => named(c, a),
         _ => None,
     };
     let violation = error.violation().inside("topology");

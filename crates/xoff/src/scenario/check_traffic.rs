@@ -1,6 +1,6 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
-use xoff_engine::{MAX_SCHEDULED, Time};
+use xoff_engine::{MAX_SCHEDULED, NicChoice, Rate, Time};
 use xoff_fabric::settings::Order;
 use xoff_fabric::topology::{Topology, peer};
 use xoff_traffic::workloads::WORKLOADS;
@@ -27,12 +27,15 @@ pub(super) fn all(
 ) -> Option<Traffic> {
     run(c, s);
     let adjacency = topology.adjacency();
-    let switch = |node| adjacency.host_port(node).map(|port| topology.node_of(peer(port)));
-    let host = |node| HostInfo {
-        name: topology.nodes[node as usize].name.clone(),
-        // Every host has its port in a topology that was built.
-        rate: adjacency.host_port(node).map(|port| topology.rate(port)).unwrap_or_default(),
-        rack: switch(node).unwrap_or_default(),
+    let host = |node| {
+        let nics = adjacency.ports_of(node);
+        let rate = nics.iter().fold(0u64, |sum, &port| sum.saturating_add(topology.rate(port).bps()));
+        HostInfo {
+            name: topology.nodes[node as usize].name.clone(),
+            rate: Rate(rate),
+            // Every host has a NIC in a topology that was built.
+            rack: nics.first().map(|&port| topology.node_of(peer(port))).unwrap_or_default(),
+        }
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
     let read = |name: &str| text_of(files, name);
@@ -40,6 +43,7 @@ pub(super) fn all(
     match generate(&s.traffic, &hosts, s.seed, horizon, &read) {
         Ok(traffic) => {
             flows(c, s, &traffic);
+            nics(c, s, topology, &traffic);
             Some(traffic)
         }
         Err(error) => {
@@ -80,12 +84,42 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
-    let place = |label: u16, key: &str| {
-        let label = traffic.labels.get(usize::from(label));
-        let index = s.traffic.iter().position(|p| Some(p.label()) == label.map(String::as_str));
-        format!("traffic.{}.{key}", index.unwrap_or(0))
+/// A key of the first pattern with a label.
+fn place(s: &Scenario, traffic: &Traffic, label: u16, key: &str) -> String {
+    let label = traffic.labels.get(usize::from(label));
+    let index = s.traffic.iter().position(|p| Some(p.label()) == label.map(String::as_str));
+    format!("traffic.{}.{key}", index.unwrap_or(0))
+}
+
+/// Refuses a NIC that a sender does not have.
+fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffic) {
+    let (adjacency, hosts) = (topology.adjacency(), topology.hosts());
+    let wrong = traffic.flows.iter().find_map(|flow| {
+        let NicChoice::Nic(nic) = flow.nic.unwrap_or(s.host.nic) else { return None };
+        let (host, nics) = (hosts[flow.src as usize], adjacency.ports_of(hosts[flow.src as usize]).len());
+        (nic as usize >= nics).then_some((flow, nic, host, nics))
+    });
+    let Some((flow, nic, host, nics)) = wrong else { return };
+    let (place, table) = match flow.nic {
+        Some(_) => {
+            // Of the patterns with the flow's label the one with this NIC.
+            let label = traffic.labels.get(usize::from(flow.label)).map(String::as_str);
+            let index = s.traffic.iter().position(|p| Some(p.label()) == label && p.nic() == flow.nic);
+            (format!("traffic.{}.nic", index.unwrap_or(0)), "[[traffic]]")
+        }
+        None => ("host.nic".into(), "[host]"),
     };
+    let name = &topology.nodes[host as usize].name;
+    let (has, numbers) = match nics {
+        1 => ("one NIC".to_string(), "0".to_string()),
+        _ => (format!("{nics} NICs, numbered from 0"), format!("a number from 0 to {}", nics - 1)),
+    };
+    let message = format!("`nic` in {table} is {nic}, and the host `{name}` has {has}");
+    c.add(&place, message, format!("expected {numbers}, \"round_robin\" or \"hash\""));
+}
+
+fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
+    let place = |label: u16, key: &str| place(s, traffic, label, key);
     if traffic.flows.is_empty() {
         c.add("traffic.0.pattern", "the traffic makes no flow", "expected a higher load, or a longer run");
     }

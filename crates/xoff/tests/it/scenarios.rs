@@ -200,6 +200,29 @@ fn a_victim_of_head_of_line_blocking_is_freed_by_a_scheme() {
     assert!(free as f64 / full > 0.62, "{}", free as f64 / full);
 }
 
+/// Flows on rail 1 have it for themselves, and those on rail 0 share it with an incast, whose pauses stay on that rail.
+#[test]
+fn a_pause_stays_on_its_rail() {
+    let output = run(&load("rails", &[]));
+    let flows = table(&output, "flows");
+    let slowdowns = floats(flows, "slowdown");
+    let of = |label: &str| -> Vec<f64> {
+        rows(flows, "label", label).into_iter().filter_map(|i| slowdowns[i]).collect()
+    };
+    // ACKs of what the hosts receive take a few per cent of their links.
+    assert!(of("rail1").len() == 7 && of("rail1").iter().all(|s| *s < 1.05), "{:?}", of("rail1"));
+    assert!(of("rail0").iter().all(|s| *s > 1.3), "{:?}", of("rail0"));
+    let paused: std::collections::BTreeSet<String> =
+        names(table(&output, "pauses"), "port").into_iter().collect();
+    assert!(paused.contains("host4->leaf4") && paused.contains("host1->leaf0"), "{paused:?}");
+    // Rail 0 is leaf0 and leaf4.
+    let on_rail = |port: &&String| port.contains("leaf0") || port.contains("leaf4");
+    assert!(paused.iter().all(|port| on_rail(&port)), "{paused:?}");
+    // Spread over the receiver's NICs the incast is over sooner.
+    let spread = run(&load("rails", &[("traffic.0.nic", "hash")]));
+    assert!(count(&spread, "sim_time_ps") < count(&output, "sim_time_ps") * 2 / 3);
+}
+
 #[test]
 fn the_ring_stands_still_for_ever() {
     let output = run(&load("deadlock", &[]));

@@ -8,8 +8,8 @@ use crate::path::topology::NodeId;
 
 /// A hash of flows and what switches make of it.
 pub(super) trait Choice {
-    /// The hash of the flow with this key from one host to another.
-    fn flow(&self, from: NodeId, to: NodeId, key: u64) -> u64;
+    /// The hash of the flow with this key from one address to another.
+    fn flow(&self, from: u32, to: u32, key: u64) -> u64;
     /// Which of `ways`, at least 1, the switch `node` picks for a flow with this hash.
     fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize;
 }
@@ -28,7 +28,7 @@ impl Mixing {
 }
 
 impl Choice for Mixing {
-    fn flow(&self, from: NodeId, to: NodeId, key: u64) -> u64 {
+    fn flow(&self, from: u32, to: u32, key: u64) -> u64 {
         mix(mix(self.salt ^ (u64::from(from) << 32 | u64::from(to))) ^ key)
     }
     fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize {

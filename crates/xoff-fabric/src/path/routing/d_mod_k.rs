@@ -13,7 +13,7 @@
 //! ACKs are packets to the sender: they take the way of that.
 
 use super::switches::SwitchGraph;
-use super::{End, RoutingError};
+use super::{End, HostNic, RoutingError};
 use crate::path::topology::{NodeKind, PortId, Topology};
 
 /// No way down.
@@ -82,20 +82,29 @@ impl DModK {
         let is_host = |n: u32| topology.nodes[n as usize].kind == NodeKind::Host;
         let mut with_hosts: Vec<u32> = (0..topology.nodes.len() as u32)
             .filter(|&n| is_host(n))
-            .filter_map(|h| graph.switch_of_host(h))
+            .flat_map(|host| (0..graph.nics(host)).map(move |nic| HostNic { host, nic }))
+            .filter_map(|nic| graph.switch_of(nic))
             .collect();
         with_hosts.sort_unstable();
         with_hosts.dedup();
         let tree = DModK { numbers: numbers.into(), up: up.into(), down: down.into() };
-        tree.check_reach(&with_hosts, name)?;
+        tree.check_reach(&with_hosts, &graph.components(), name)?;
         Ok(tree)
     }
 
     /// Refuses a network in which the choice of a link upwards decides on what can be reached from there.
-    fn check_reach(&self, with_hosts: &[u32], name: impl Fn(u32) -> String) -> Result<(), RoutingError> {
+    /// Planes, the `components` by switch, reach their own hosts' NICs alone.
+    fn check_reach(
+        &self,
+        with_hosts: &[u32],
+        components: &[u32],
+        name: impl Fn(u32) -> String,
+    ) -> Result<(), RoutingError> {
         for s in 0..self.up.len() as u32 {
             let ups = &self.up[s as usize];
-            let missed = |from: u32| with_hosts.iter().copied().find(|&to| !self.below(from, to));
+            let plane = |to: &u32| components[*to as usize] == components[s as usize];
+            let missed =
+                |from: u32| with_hosts.iter().copied().filter(plane).find(|&to| !self.below(from, to));
             if let (true, Some(to)) = (ups.is_empty(), missed(s)) {
                 let why = format!("`{}` is at the top, and `{}` is not below it", name(s), name(to));
                 return Err(RoutingError::NotAFatTree { why });
@@ -132,7 +141,7 @@ impl DModK {
         to: End,
         out: &mut Vec<PortId>,
     ) -> Option<()> {
-        let mut number = self.numbers[to.host as usize] as usize;
+        let mut number = self.numbers[to.host() as usize] as usize;
         let mut at = from.switch;
         while !self.below(at, to.switch) {
             let ups = &self.up[at as usize];

@@ -5,7 +5,7 @@
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
-use super::{NextHops, Router, RoutingError};
+use super::{HostNic, NextHops, Router, RoutingError};
 use crate::path::topology::{PortId, peer};
 
 /// Which link waits for which: a path that passes two links one after the other makes the first wait for the second.
@@ -34,8 +34,8 @@ impl Dependencies {
 }
 
 impl Router {
-    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows each; if paths are chosen by packet,
-    /// those of all paths that a packet may take.
+    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows from each NIC; if paths are chosen by
+    /// packet, those of all paths that a packet may take.
     pub fn dependencies(&self, flows: u64) -> Result<Dependencies, RoutingError> {
         if let Some(hops) = self.next_hops() {
             return self.dependencies_by_hop(&hops);
@@ -44,12 +44,13 @@ impl Router {
         let (mut dependencies, mut path) = (Dependencies::default(), Vec::new());
         for &src in &hosts {
             for &dst in hosts.iter().filter(|&&dst| dst != src) {
-                for flow in 0..flows {
+                for (nic, flow) in (0..self.nics(src)?).flat_map(|nic| (0..flows).map(move |f| (nic, f))) {
+                    let (from, to) = self.ends(src, dst, nic)?;
                     path.clear();
-                    self.path(src, dst, flow, &mut path)?;
+                    self.path_between(from, to, flow, &mut path)?;
                     dependencies.add(&path);
                     path.clear();
-                    self.ack_path(src, dst, flow, &mut path)?;
+                    self.ack_path_between(from, to, flow, &mut path)?;
                     dependencies.add(&path);
                 }
             }
@@ -69,16 +70,21 @@ impl Router {
             }
         };
         for &dst in &hosts {
-            let end = self.host_port(dst)?;
             for &src in hosts.iter().filter(|&&src| src != dst) {
-                let start = self.host_port(src)?;
-                if peer(start) != end {
-                    add(start, end);
+                for nic in 0..self.nics(src)? {
+                    let (from, to) = self.ends(src, dst, nic)?;
+                    let (start, end) = (self.nic_port(from)?, self.nic_port(to)?);
+                    if peer(start) != end {
+                        add(start, end);
+                    }
                 }
             }
-            for switch in 0..self.graph.len() as u32 {
-                if let Err(next) = hops.towards(self.graph.node(switch), end) {
-                    next.iter().for_each(|&(port, _)| add(port, end));
+            for nic in 0..self.nics(dst)? {
+                let end = self.nic_port(HostNic { host: dst, nic })?;
+                for switch in 0..self.graph.len() as u32 {
+                    if let Err(next) = hops.towards(self.graph.node(switch), end) {
+                        next.iter().for_each(|&(port, _)| add(port, end));
+                    }
                 }
             }
         }

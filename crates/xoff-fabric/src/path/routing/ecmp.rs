@@ -47,7 +47,7 @@ impl<C: Choice> EcmpTable<C> {
         key: u64,
         out: &mut Vec<PortId>,
     ) -> Option<()> {
-        if self.symmetric && from.host > to.host {
+        if self.symmetric && from.host() > to.host() {
             let start = out.len();
             self.choose(graph, to, from, key, out)?;
             reverse(&mut out[start..]);
@@ -60,7 +60,7 @@ impl<C: Choice> EcmpTable<C> {
         let distance = self.distances[to.switch as usize].get_or_init(|| {
             graph.distances(to.switch).into_iter().map(|d| u16::try_from(d).unwrap_or(FAR)).collect()
         });
-        let hash = self.choice.flow(from.host, to.host, key);
+        let hash = self.choice.flow(from.address(), to.address(), key);
         let mut at = from.switch;
         while at != to.switch {
             let left = distance[at as usize];

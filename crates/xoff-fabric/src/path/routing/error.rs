@@ -33,8 +33,33 @@ pub enum RoutingError {
         /// The switch.
         node: String,
     },
-    /// A host without its one link.
+    /// Two NICs that no path connects.
+    NicUnreachable {
+        /// Sender.
+        from: String,
+        /// The number of its NIC.
+        nic_from: u32,
+        /// Receiver.
+        to: String,
+        /// The number of its NIC.
+        nic_to: u32,
+    },
+    /// A host without a link.
     NotConnected {
+        /// The host.
+        host: String,
+    },
+    /// A path by a NIC that its host does not have.
+    NoSuchNic {
+        /// The host.
+        host: String,
+        /// The NIC's number.
+        nic: u32,
+        /// The number of the host's NICs.
+        nics: u32,
+    },
+    /// A host with several NICs, of which that simulator's tables know one.
+    SeveralNics {
         /// The host.
         host: String,
     },
@@ -165,9 +190,25 @@ impl RoutingError {
                 format!("is asked for a path of the switch `{node}`"),
                 "hosts, which alone send and receive",
             ),
-            E::NotConnected { host } => whole(
-                format!("has the host `{host}` with no link or with several"),
-                "exactly one link for each host",
+            E::NotConnected { host } => {
+                whole(format!("has the host `{host}` with no link"), "a link for each host")
+            }
+            E::NicUnreachable { from, nic_from, to, nic_to } => whole(
+                format!("has no path from NIC {nic_from} of host `{from}` to NIC {nic_to} of host `{to}`"),
+                "NICs that links connect",
+            ),
+            E::NoSuchNic { host, nic, nics } => {
+                let expected = match nics {
+                    1 => "0, the number of its only NIC".to_string(),
+                    _ => format!("a number from 0 to {}, one of its {nics} NICs", nics - 1),
+                };
+                (String::new(), format!("is asked for a path by NIC {nic} of host `{host}`"), expected)
+            }
+            E::SeveralNics { host } => hash(
+                format!(
+                    "is `ns3_hpcc`, which knows one address for each host, and `{host}` has several NICs"
+                ),
+                "one link for each host, or `hash = \"own\"`",
             ),
             E::SameHost { host } => {
                 whole(format!("is asked for a path from host `{host}` to itself"), "two different hosts")

@@ -1,26 +1,38 @@
 //! How long paths are: what INT needs room for, and what the base RTT follows from.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_engine::{Rate, Time};
 
 use super::switches::UNREACHED;
-use super::{Router, Ways};
-use crate::path::topology::{NodeId, NodeKind, peer};
+use super::{HostNic, Router, Ways};
+use crate::path::topology::{NodeId, PortId, peer, peer_nic};
 
 /// The most switches from which representative pairs go to all others.
 const MOST_ORIGINS: usize = 256;
 
-/// Hosts of one switch whose links are alike.
+/// Hosts of one switch with NICs of one number whose links are alike.
 struct Alike {
     link: (Rate, Rate, Time, Time),
+    /// The NIC's number at its host.
+    nic: u32,
+    /// The number of the host's NICs.
+    nics: u32,
     first: NodeId,
     second: Option<NodeId>,
 }
 
+impl Alike {
+    /// Whether these NICs send to those.
+    fn talks_to(&self, to: &Alike) -> bool {
+        peer_nic(self.nic, to.nics) == to.nic
+    }
+}
+
 impl Router {
     /// The most links on any path between two hosts, over all choices: 6 in a fat-tree, and the diameter of the
-    /// network under ECMP. With listed routes an upper bound, since it counts ECMP's way for listed pairs too. One
+    /// network under ECMP. An upper bound with listed routes, since it counts ECMP's way for listed pairs too, and with
+    /// several NICs a host, since it counts ways between NICs that do not talk to each other. One
     /// less is the number of switches, and of hops that INT needs room for.
     pub fn max_hops(&self) -> usize {
         let hosted = self.hosted();
@@ -46,10 +58,15 @@ impl Router {
         }
     }
 
-    /// Ordered pairs of hosts among which every length of path occurs: for each two switches with hosts, and within
-    /// each, one pair for every combination of differing host links. With more than 256 such switches, only pairs of
-    /// which one is at one of 256 evenly chosen switches. Pairs with a listed route come beside them.
+    /// The hosts of [`Router::representative_ends`].
     pub fn representative_pairs(&self) -> Vec<(NodeId, NodeId)> {
+        self.representative_ends().into_iter().map(|(from, to)| (from.host, to.host)).collect()
+    }
+
+    /// Ordered pairs of NICs among which every length of path occurs: for each two switches with hosts, and within
+    /// each, one pair for every combination of differing host links whose NICs talk to each other. With more than 256 such
+    /// switches, only pairs of which one is at one of 256 evenly chosen switches. Pairs with a listed route come beside them.
+    pub fn representative_ends(&self) -> Vec<(HostNic, HostNic)> {
         let hosted = self.hosted();
         let count = hosted.len();
         let origins = count.min(MOST_ORIGINS);
@@ -61,9 +78,10 @@ impl Router {
         for (i, (_, from)) in hosted.iter().enumerate() {
             for (j, (_, to)) in hosted.iter().enumerate().filter(|(j, _)| chosen[i] || chosen[*j]) {
                 for (x, a) in from.iter().enumerate() {
-                    for (y, b) in to.iter().enumerate() {
+                    for (y, b) in to.iter().enumerate().filter(|(_, b)| a.talks_to(b)) {
                         let other = if i == j && x == y { a.second } else { Some(b.first) };
-                        pairs.extend(other.map(|b| (a.first, b)));
+                        let nic = |host, of: &Alike| HostNic { host, nic: of.nic };
+                        pairs.extend(other.map(|host| (nic(a.first, a), nic(host, b))));
                     }
                 }
             }
@@ -71,31 +89,47 @@ impl Router {
         pairs.extend(self.linked_directly());
         if let Ways::Static(table) = &self.ways {
             let present: BTreeSet<_> = pairs.iter().copied().collect();
-            let listed: BTreeSet<_> = table.pairs().flat_map(|(a, b)| [(a, b), (b, a)]).collect();
+            let listed = table.pairs().flat_map(|(a, b)| [(a, b), (b, a)]);
+            let listed: BTreeSet<_> = listed.filter(|&(a, b)| self.talks(a, b)).collect();
             pairs.extend(listed.difference(&present));
         }
         pairs
     }
 
-    /// Pairs of hosts with a link between them and no switch.
-    fn linked_directly(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
-        let host = |n: NodeId| self.topology.nodes[n as usize].kind == NodeKind::Host;
-        let ends = self.topology.links.iter().map(|l| (l.a, l.b));
-        ends.filter(move |&(a, b)| host(a) && host(b)).flat_map(|(a, b)| [(a, b), (b, a)])
+    /// Whether a NIC sends to another.
+    fn talks(&self, from: HostNic, to: HostNic) -> bool {
+        self.graph.ends(from.host, to.host, from.nic).1 == to
     }
 
-    /// The switches with hosts, and those in groups of like links.
+    /// Pairs of NICs with a link between them and no switch.
+    fn linked_directly(&self) -> impl Iterator<Item = (HostNic, HostNic)> {
+        let (topology, hosts) = (&self.topology, self.topology.hosts());
+        let nics = hosts
+            .into_iter()
+            .flat_map(|host| (0..self.graph.nics(host)).map(move |nic| HostNic { host, nic }));
+        let at_port: BTreeMap<PortId, HostNic> =
+            nics.filter_map(|nic| Some((self.graph.nic_port(nic)?, nic))).collect();
+        let ends = (0..topology.links.len() as PortId).flat_map(|l| [2 * l, 2 * l + 1]);
+        let pairs = ends.filter_map(move |p| Some((*at_port.get(&p)?, *at_port.get(&peer(p))?)));
+        pairs.filter(|&(from, to)| self.talks(from, to))
+    }
+
+    /// The switches with hosts, and the NICs there in groups of like links.
     fn hosted(&self) -> Vec<(u32, Vec<Alike>)> {
         let mut groups: Vec<Vec<Alike>> = (0..self.graph.len()).map(|_| Vec::new()).collect();
         for host in self.topology.hosts() {
-            let attached = self.graph.host_port(host).zip(self.graph.switch_of_host(host));
-            let Some((port, switch)) = attached else { continue };
-            let t = &self.topology;
-            let link = (t.rate(port), t.rate(peer(port)), t.delay(port), t.delay(peer(port)));
-            let group = &mut groups[switch as usize];
-            match group.iter_mut().find(|g| g.link == link) {
-                None => group.push(Alike { link, first: host, second: None }),
-                Some(alike) => alike.second = alike.second.or(Some(host)),
+            let nics = self.graph.nics(host);
+            for nic in 0..nics {
+                let end = HostNic { host, nic };
+                let attached = self.graph.nic_port(end).zip(self.graph.switch_of(end));
+                let Some((port, switch)) = attached else { continue };
+                let t = &self.topology;
+                let link = (t.rate(port), t.rate(peer(port)), t.delay(port), t.delay(peer(port)));
+                let group = &mut groups[switch as usize];
+                match group.iter_mut().find(|g| (g.link, g.nic, g.nics) == (link, nic, nics)) {
+                    None => group.push(Alike { link, nic, nics, first: host, second: None }),
+                    Some(alike) => alike.second = alike.second.or(Some(host)),
+                }
             }
         }
         groups.into_iter().zip(0..).map(|(g, s)| (s, g)).filter(|(_, g)| !g.is_empty()).collect()

@@ -37,7 +37,7 @@ use static_routes::StaticTable;
 use switches::{SwitchGraph, UNREACHED};
 use trees::Trees;
 
-use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
+use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology, peer};
 
 /// A topology's paths under one kind of routing.
 #[derive(Clone, Debug)]
@@ -58,12 +58,41 @@ enum Ways {
     DModK(d_mod_k::DModK),
 }
 
-/// One end of a path: a host and its switch.
+/// A NIC of a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct HostNic {
+    /// The host.
+    pub host: NodeId,
+    /// The NIC's number at the host, from 0, in the order of the topology's links.
+    pub nic: u32,
+}
+
+/// Where the NIC's number begins in an address, above the numbers of all nodes.
+const NIC_SHIFT: u32 = 24;
+const _: () = assert!(MAX_NODES < 1 << NIC_SHIFT && MAX_NICS <= 1 << (u32::BITS - NIC_SHIFT));
+
+impl HostNic {
+    /// What stands for the NIC's network address in hashes: the host's number if the NIC is the first one.
+    fn address(self) -> u32 {
+        self.host | self.nic << NIC_SHIFT
+    }
+}
+
+/// One end of a path: a host's NIC and its switch.
 #[derive(Clone, Copy, Debug)]
 struct End {
-    host: NodeId,
+    nic: HostNic,
     /// The switch's index in [`SwitchGraph`].
     switch: u32,
+}
+
+impl End {
+    fn host(self) -> NodeId {
+        self.nic.host
+    }
+    fn address(self) -> u32 {
+        self.nic.address()
+    }
 }
 
 impl Default for Router {
@@ -99,9 +128,31 @@ impl Router {
         Ok(Router { topology: topology.clone(), graph, ways, choice })
     }
 
-    /// Appends to `out` the egress ports that packets from host `src` to host `dst` pass: the sender's first, that
-    /// of the last switch to the receiver last. `flow_key` stands for what tells the pair's flows apart, as the UDP
-    /// source port does. After an error `out` is as it was.
+    /// The NICs that talk to each other when `src` sends by its NIC `nic`: that one, and its
+    /// [`peer_nic`](crate::path::topology::peer_nic) at `dst`.
+    pub fn ends(&self, src: NodeId, dst: NodeId, nic: u32) -> Result<(HostNic, HostNic), RoutingError> {
+        let nics = self.nics(src)?;
+        self.nics(dst)?;
+        if nic >= nics {
+            return Err(RoutingError::NoSuchNic { host: self.name(src), nic, nics });
+        }
+        Ok(self.graph.ends(src, dst, nic))
+    }
+
+    /// The number of a host's NICs, at least one.
+    pub fn nics(&self, host: NodeId) -> Result<u32, RoutingError> {
+        match self.topology.nodes.get(host as usize) {
+            None => Err(RoutingError::NoSuchNode { node: host }),
+            Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
+            Some(n) => match self.graph.nics(host) {
+                0 => Err(RoutingError::NotConnected { host: n.name.clone() }),
+                nics => Ok(nics),
+            },
+        }
+    }
+
+    /// Appends to `out` the egress ports that packets from host `src` to host `dst` pass between the first NICs of the two;
+    /// see [`Router::path_between`].
     pub fn path(
         &self,
         src: NodeId,
@@ -109,26 +160,40 @@ impl Router {
         flow_key: u64,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
+        let (src, dst) = self.ends(src, dst, 0)?;
         self.way(src, dst, flow_key, false, out)
     }
 
-    /// As [`Router::path`], for data or for the ACKs that answer data the other way.
+    /// Appends to `out` the egress ports that packets from the NIC `src` to the NIC `dst` pass: the sender's first, that of
+    /// the last switch to the receiver last. `flow_key` stands for what tells the pair's flows apart, as the UDP source port
+    /// does. After an error `out` is as it was.
+    pub fn path_between(
+        &self,
+        src: HostNic,
+        dst: HostNic,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        self.way(src, dst, flow_key, false, out)
+    }
+
+    /// As [`Router::path_between`], for data or for the ACKs that answer data the other way.
     fn way(
         &self,
-        src: NodeId,
-        dst: NodeId,
+        src: HostNic,
+        dst: HostNic,
         flow_key: u64,
         ack: bool,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
-        let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
-        if src == dst {
-            return Err(RoutingError::SameHost { host: self.name(src) });
+        let (first, last) = (self.nic_port(src)?, peer(self.nic_port(dst)?));
+        if src.host == dst.host {
+            return Err(RoutingError::SameHost { host: self.name(src.host) });
         }
         let before = out.len();
         out.push(first);
         if first != last {
-            let end = |host| self.graph.switch_of_host(host).map(|switch| End { host, switch });
+            let end = |nic| self.graph.switch_of(nic).map(|switch| End { nic, switch });
             let (Some(from), Some(to)) = (end(src), end(dst)) else {
                 out.truncate(before);
                 return Err(self.unreachable(src, dst));
@@ -152,13 +217,26 @@ impl Router {
         Ok(())
     }
 
-    /// Appends the egress ports that the ACKs of the flow from `src` to `dst` pass, the receiver's first. They are
-    /// routed as what they are, packets from `dst` to `src`; under symmetric routing that is the data's path
-    /// backwards, under asymmetric ECMP a choice of its own.
+    /// Appends the egress ports that the ACKs of the flow from `src` to `dst` pass between the first NICs of the two; see
+    /// [`Router::ack_path_between`].
     pub fn ack_path(
         &self,
         src: NodeId,
         dst: NodeId,
+        flow_key: u64,
+        out: &mut Vec<PortId>,
+    ) -> Result<(), RoutingError> {
+        let (src, dst) = self.ends(src, dst, 0)?;
+        self.way(dst, src, flow_key, true, out)
+    }
+
+    /// Appends the egress ports that the ACKs of the flow from the NIC `src` to the NIC `dst` pass, the receiver's first.
+    /// They are routed as what they are, packets from `dst` to `src`; under symmetric routing that is the data's path
+    /// backwards, under asymmetric ECMP a choice of its own.
+    pub fn ack_path_between(
+        &self,
+        src: HostNic,
+        dst: HostNic,
         flow_key: u64,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
@@ -190,25 +268,27 @@ impl Router {
         }
     }
 
-    fn host_port(&self, node: NodeId) -> Result<PortId, RoutingError> {
-        match self.topology.nodes.get(node as usize) {
-            None => Err(RoutingError::NoSuchNode { node }),
-            Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
-            Some(n) => {
-                self.graph.host_port(node).ok_or_else(|| RoutingError::NotConnected { host: n.name.clone() })
-            }
-        }
+    fn nic_port(&self, nic: HostNic) -> Result<PortId, RoutingError> {
+        let nics = self.nics(nic.host)?;
+        let no_such = || RoutingError::NoSuchNic { host: self.name(nic.host), nic: nic.nic, nics };
+        self.graph.nic_port(nic).ok_or_else(no_such)
     }
 
     fn name(&self, node: NodeId) -> String {
         self.topology.nodes[node as usize].name.clone()
     }
 
-    fn unreachable(&self, from: NodeId, to: NodeId) -> RoutingError {
-        let switches = self.graph.switch_of_host(from).zip(self.graph.switch_of_host(to));
+    fn unreachable(&self, from: HostNic, to: HostNic) -> RoutingError {
+        let switches = self.graph.switch_of(from).zip(self.graph.switch_of(to));
         let connected = switches.is_some_and(|(a, b)| self.graph.distances(b)[a as usize] != UNREACHED);
-        let (from, to) = (self.name(from), self.name(to));
-        if connected { RoutingError::TooLong { from, to } } else { RoutingError::Unreachable { from, to } }
+        let several = self.graph.nics(from.host) > 1 || self.graph.nics(to.host) > 1;
+        let (nic_from, nic_to) = (from.nic, to.nic);
+        let (from, to) = (self.name(from.host), self.name(to.host));
+        match (connected, several) {
+            (true, _) => RoutingError::TooLong { from, to },
+            (false, false) => RoutingError::Unreachable { from, to },
+            (false, true) => RoutingError::NicUnreachable { from, nic_from, to, nic_to },
+        }
     }
 }
 

@@ -59,6 +59,10 @@ impl Tuple {
 impl Ns3Table {
     pub(super) fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
         let ids = ids(topology)?;
+        if let Some(host) = topology.hosts().into_iter().find(|&host| graph.nics(host) > 1) {
+            let host = topology.nodes[host as usize].name.clone();
+            return Err(RoutingError::SeveralNics { host });
+        }
         let name = |switch: u32| topology.nodes[graph.node(switch) as usize].name.clone();
         for switch in 0..graph.len() as u32 {
             let mut neighbours: Vec<u32> = graph.links(switch).iter().map(|&(_, to)| to).collect();
@@ -86,7 +90,7 @@ impl Ns3Table {
         // Ports there have 16 bits too.
         let flows_port = FIRST_SRC_PORT.wrapping_add(key as u16);
         let ports = if ack { (self.dst_port, flows_port) } else { (flows_port, self.dst_port) };
-        let tuple = Tuple::new(self.id(from.host), self.id(to.host), ports.0, ports.1);
+        let tuple = Tuple::new(self.id(from.host()), self.id(to.host()), ports.0, ports.1);
         let mut at = from.switch;
         while at != to.switch {
             let left = search.distance[at as usize];

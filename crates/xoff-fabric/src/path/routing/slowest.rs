@@ -9,8 +9,8 @@ use xoff_engine::Time;
 
 use super::ecmp::FAR;
 use super::switches::SwitchGraph;
-use super::{Router, RoutingError, Ways};
-use crate::path::topology::{NodeId, PortId, peer};
+use super::{HostNic, Router, RoutingError, Ways};
+use crate::path::topology::{PortId, peer};
 
 /// Time that a data packet and its ACK take on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -66,8 +66,8 @@ impl Router {
     pub fn slowest_round_trip(&self, times: LinkTimes<'_>) -> Result<Time, RoutingError> {
         let mut trees = HashMap::new();
         let mut slowest = Time::ZERO;
-        for (src, dst) in self.representative_pairs() {
-            let (first, last) = (self.host_port(src)?, peer(self.host_port(dst)?));
+        for (src, dst) in self.representative_ends() {
+            let (first, last) = (self.nic_port(src)?, peer(self.nic_port(dst)?));
             let trip = if first == last {
                 let time = times(first, 0);
                 Some(time.data + time.ack)
@@ -79,18 +79,18 @@ impl Router {
         Ok(slowest)
     }
 
-    /// The slowest round trip between two hosts that are attached to switches; none where there is no way.
+    /// The slowest round trip between two NICs that are attached to switches; none where there is no way.
     /// `to_switch` keeps what was found for each receiving switch.
     fn between(
         &self,
-        src: NodeId,
-        dst: NodeId,
+        src: HostNic,
+        dst: HostNic,
         times: LinkTimes<'_>,
         to_switch: &mut HashMap<u32, Vec<Option<Slowest>>>,
     ) -> Option<Time> {
         let graph = &self.graph;
-        let (from, to) = (graph.switch_of_host(src)?, graph.switch_of_host(dst)?);
-        let (first, last) = (graph.host_port(src)?, peer(graph.host_port(dst)?));
+        let (from, to) = (graph.switch_of(src)?, graph.switch_of(dst)?);
+        let (first, last) = (graph.nic_port(src)?, peer(graph.nic_port(dst)?));
         let at_receiver = Slowest::default().behind(times(last, 0));
         let whole = |between: Slowest| between.behind(times(first, between.links));
         if let Ways::Trees(trees) = &self.ways {

@@ -9,14 +9,14 @@ use super::choice::{Choice, Mixing};
 use super::ecmp::EcmpTable;
 use super::params::{EcmpHash, StaticRoute, StaticRoutes};
 use super::switches::SwitchGraph;
-use super::{End, PathChoice, RoutingError, reverse};
+use super::{End, HostNic, PathChoice, RoutingError, reverse};
 use crate::path::topology::{NameIndex, NodeId, NodeKind, PortId, Topology};
 
 #[derive(Clone, Debug)]
 pub(super) struct StaticTable {
-    /// The switches on the way from one host to another. Of a pair whose two directions are each other's reversal,
+    /// The switches on the way from one NIC to another. Of a pair whose two directions are each other's reversal,
     /// only one is kept, so that the choice among parallel links is made in one direction.
-    routes: BTreeMap<(NodeId, NodeId), Vec<u32>>,
+    routes: BTreeMap<(HostNic, HostNic), Vec<u32>>,
     choice: Mixing,
     fallback: EcmpTable<Mixing>,
 }
@@ -38,10 +38,12 @@ impl StaticTable {
         let reader = Reader { topology, graph, names: topology.names() };
         let mut routes = BTreeMap::new();
         for (i, route) in params.routes.iter().enumerate() {
-            let (pair, via) = reader.read(i, route)?;
-            if routes.insert(pair, via).is_some() {
-                let (from, to) = (route.from.clone(), route.to.clone());
-                return Err(RoutingError::DuplicateRoute { route: i, from, to });
+            let (ends, via) = reader.read(i, route)?;
+            for pair in ends {
+                if routes.insert(pair, via.clone()).is_some() {
+                    let (from, to) = (route.from.clone(), route.to.clone());
+                    return Err(RoutingError::DuplicateRoute { route: i, from, to });
+                }
             }
         }
         let spare: Vec<_> = routes
@@ -67,20 +69,20 @@ impl StaticTable {
         self.fallback.symmetric()
     }
 
-    /// The switches on the listed route from one host to another, or on the way back listed alone.
-    pub(super) fn listed(&self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+    /// The switches on the listed route from one NIC to another, or on the way back listed alone.
+    pub(super) fn listed(&self, from: HostNic, to: HostNic) -> Option<Vec<u32>> {
         let back = || self.routes.get(&(to, from)).map(|via| via.iter().rev().copied().collect());
         self.routes.get(&(from, to)).cloned().or_else(back)
     }
 
     /// The switches on the route of the pair's ACKs, in the data's order, where that is listed beside the data's.
-    pub(super) fn listed_back(&self, from: NodeId, to: NodeId) -> Option<Vec<u32>> {
+    pub(super) fn listed_back(&self, from: HostNic, to: HostNic) -> Option<Vec<u32>> {
         let back = self.routes.get(&(from, to)).and(self.routes.get(&(to, from)))?;
         Some(back.iter().rev().copied().collect())
     }
 
-    /// The pairs of hosts that have a route of their own, in one direction at least.
-    pub(super) fn pairs(&self) -> impl Iterator<Item = (NodeId, NodeId)> {
+    /// The pairs of NICs that have a route of their own, in one direction at least.
+    pub(super) fn pairs(&self) -> impl Iterator<Item = (HostNic, HostNic)> {
         self.routes.keys().copied()
     }
 
@@ -99,10 +101,10 @@ impl StaticTable {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let start = out.len();
-        if let Some(via) = self.routes.get(&(from.host, to.host)) {
-            self.follow(graph, via, self.choice.flow(from.host, to.host, key), out)
-        } else if let Some(via) = self.routes.get(&(to.host, from.host)) {
-            self.follow(graph, via, self.choice.flow(to.host, from.host, key), out)?;
+        if let Some(via) = self.routes.get(&(from.nic, to.nic)) {
+            self.follow(graph, via, self.choice.flow(from.address(), to.address(), key), out)
+        } else if let Some(via) = self.routes.get(&(to.nic, from.nic)) {
+            self.follow(graph, via, self.choice.flow(to.address(), from.address(), key), out)?;
             reverse(&mut out[start..]);
             Some(())
         } else {
@@ -120,6 +122,9 @@ impl StaticTable {
     }
 }
 
+/// Pairs of NICs: the sender's and the receiver's.
+type Ends = Vec<(HostNic, HostNic)>;
+
 /// Turns names into a checked route.
 struct Reader<'t> {
     topology: &'t Topology,
@@ -128,7 +133,8 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn read(&self, i: usize, route: &StaticRoute) -> Result<((NodeId, NodeId), Vec<u32>), RoutingError> {
+    /// The pairs of NICs for which a route holds, all that are attached to its first and last switches, and its switches.
+    fn read(&self, i: usize, route: &StaticRoute) -> Result<(Ends, Vec<u32>), RoutingError> {
         let from = self.node(format!("routes[{i}].from"), &route.from, NodeKind::Host)?;
         let to = self.node(format!("routes[{i}].to"), &route.to, NodeKind::Host)?;
         if from == to {
@@ -152,7 +158,7 @@ impl Reader<'_> {
         let Some(((first_name, last_name), (first, last))) = ends else {
             return not_linked(&route.from, &route.to);
         };
-        if self.graph.switch_of_host(from) != Some(*first) {
+        if self.graph.nics_at(from, *first).next().is_none() {
             return not_linked(&route.from, first_name);
         }
         for (hop, names) in via.windows(2).zip(route.via.windows(2)) {
@@ -160,10 +166,12 @@ impl Reader<'_> {
                 return not_linked(&names[0], &names[1]);
             }
         }
-        if self.graph.switch_of_host(to) != Some(*last) {
+        if self.graph.nics_at(to, *last).next().is_none() {
             return not_linked(last_name, &route.to);
         }
-        Ok(((from, to), via))
+        let pairs = self.graph.nics_at(from, *first);
+        let pairs = pairs.flat_map(|from| self.graph.nics_at(to, *last).map(move |to| (from, to)));
+        Ok((pairs.collect(), via))
     }
 
     fn node(&self, key: String, name: &str, kind: NodeKind) -> Result<NodeId, RoutingError> {

@@ -1,6 +1,7 @@
 //! The switches and the links between them, without the hosts.
 
-use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
+use super::HostNic;
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer, peer_nic};
 
 /// Distance to a switch that cannot be reached.
 pub(super) const UNREACHED: u32 = u32::MAX;
@@ -13,10 +14,12 @@ const NONE: u32 = u32::MAX;
 pub(super) struct SwitchGraph {
     /// Node of each switch.
     switches: Vec<NodeId>,
-    /// Index of each node that is a switch; of a host's, that of the switch to which it is attached.
+    /// Index of each node that is a switch.
     index: Vec<u32>,
-    /// Port of each node that is a host with exactly one link.
-    host_ports: Vec<PortId>,
+    /// Where each node's NICs begin in `nics`; one entry more than there are nodes. Switches have none.
+    nic_start: Vec<u32>,
+    /// Port and switch of each NIC, in the order of links; [`NONE`] for the switch if the link leads to a host.
+    nics: Vec<(PortId, u32)>,
     /// Where each switch's links begin in `links`; one entry more than there are switches.
     start: Vec<u32>,
     /// Egress port and switch at its other end, in the order of links.
@@ -40,17 +43,15 @@ impl SwitchGraph {
             links.extend(adjacency.ports_of(s).iter().map(between).filter(|&(_, to)| to != NONE));
             start.push(links.len() as u32);
         }
-        let mut host_ports = vec![NONE; topology.nodes.len()];
-        for host in nodes.filter(|&n| is_host(n)) {
-            if let Some(port) = adjacency.host_port(host) {
-                let at = topology.node_of(peer(port));
-                host_ports[host as usize] = port;
-                if !is_host(at) {
-                    index[host as usize] = index[at as usize];
-                }
+        let (mut nics, mut nic_start) = (Vec::new(), vec![0]);
+        for node in nodes {
+            if is_host(node) {
+                let attached = |&port: &PortId| (port, index[topology.node_of(peer(port)) as usize]);
+                nics.extend(adjacency.ports_of(node).iter().map(attached));
             }
+            nic_start.push(nics.len() as u32);
         }
-        SwitchGraph { switches, index, host_ports, start, links }
+        SwitchGraph { switches, index, nic_start, nics, start, links }
     }
 
     /// Number of switches.
@@ -65,18 +66,51 @@ impl SwitchGraph {
     pub(super) fn switch(&self, node: NodeId) -> u32 {
         self.index[node as usize]
     }
-    /// The switch to which a host is attached; none where that is another host.
-    pub(super) fn switch_of_host(&self, host: NodeId) -> Option<u32> {
-        Some(self.index[host as usize]).filter(|&s| s != NONE)
+    /// Port and switch of each of a host's NICs.
+    fn nics_of(&self, host: NodeId) -> &[(PortId, u32)] {
+        let host = host as usize;
+        &self.nics[self.nic_start[host] as usize..self.nic_start[host + 1] as usize]
     }
-    /// The port of a host with exactly one link.
-    pub(super) fn host_port(&self, host: NodeId) -> Option<PortId> {
-        Some(self.host_ports[host as usize]).filter(|&p| p != NONE)
+    /// The number of a host's NICs; 0 for a switch.
+    pub(super) fn nics(&self, host: NodeId) -> u32 {
+        self.nics_of(host).len() as u32
+    }
+    /// The port of a NIC; `None` if the host has no NIC of this number.
+    pub(super) fn nic_port(&self, nic: HostNic) -> Option<PortId> {
+        self.nics_of(nic.host).get(nic.nic as usize).map(|&(port, _)| port)
+    }
+    /// The switch to which a NIC is attached; `None` if its link leads to another host.
+    pub(super) fn switch_of(&self, nic: HostNic) -> Option<u32> {
+        self.nics_of(nic.host).get(nic.nic as usize).map(|&(_, switch)| switch).filter(|&s| s != NONE)
+    }
+    /// The NICs of a host that are attached to a switch.
+    pub(super) fn nics_at(&self, host: NodeId, switch: u32) -> impl Iterator<Item = HostNic> {
+        let nics = (0..).zip(self.nics_of(host)).filter(move |(_, nic)| nic.1 == switch);
+        nics.map(move |(nic, _)| HostNic { host, nic })
+    }
+    /// The NICs that talk to each other when `src` sends by its NIC `nic`.
+    pub(super) fn ends(&self, src: NodeId, dst: NodeId, nic: u32) -> (HostNic, HostNic) {
+        let peer = peer_nic(nic, self.nics(dst).max(1));
+        (HostNic { host: src, nic }, HostNic { host: dst, nic: peer })
     }
     /// The links of a switch to other switches: egress port and the other switch.
     pub(super) fn links(&self, switch: u32) -> &[(PortId, u32)] {
         let s = switch as usize;
         &self.links[self.start[s] as usize..self.start[s + 1] as usize]
+    }
+    /// By switch: the lowest switch that is connected with it.
+    pub(super) fn components(&self) -> Vec<u32> {
+        let mut component = vec![NONE; self.len()];
+        for first in 0..self.len() as u32 {
+            let mut reached = vec![first];
+            while let Some(at) = reached.pop() {
+                if component[at as usize] == NONE {
+                    component[at as usize] = first;
+                    reached.extend(self.links(at).iter().map(|&(_, to)| to));
+                }
+            }
+        }
+        component
     }
     /// Links on the shortest way from each switch to `target`, or [`UNREACHED`].
     pub(super) fn distances(&self, target: u32) -> Vec<u32> {

@@ -66,8 +66,13 @@ impl Trees {
         key: u64,
         out: &mut Vec<PortId>,
     ) -> Option<()> {
-        let hash = self.choice.flow(from.host.min(to.host), from.host.max(to.host), key);
-        let tree = self.choice.at(hash, NodeId::MAX, self.trees.len().max(1));
+        let (a, b) = if from.host() <= to.host() { (from, to) } else { (to, from) };
+        let hash = self.choice.flow(a.address(), b.address(), key);
+        // Trees of other planes do not reach the two.
+        let spans = |tree: &usize| self.trees[*tree].reaches(from.switch);
+        let count = (0..self.trees.len()).filter(spans).count();
+        let tree = self.choice.at(hash, NodeId::MAX, count.max(1));
+        let tree = (0..self.trees.len()).filter(spans).nth(tree)?;
         self.path_in(tree, topology, graph, from.switch, to.switch, out)
     }
 
@@ -100,6 +105,7 @@ impl Trees {
                 path.clear();
                 tree.path(above, a, b, &mut path).map_or(0, |()| path.len())
             };
+            let switches: Vec<u32> = switches.iter().copied().filter(|&s| tree.reaches(s)).collect();
             // In a tree, what is farthest from any node is one end of a longest path.
             let first = *switches.first()?;
             let end = switches.iter().copied().max_by_key(|&s| links(first, s))?;
@@ -128,6 +134,11 @@ impl Tree {
         Tree { up: up.into(), depth: depth.into() }
     }
 
+    /// Whether it spans the part of the network that a switch is in.
+    fn reaches(&self, switch: u32) -> bool {
+        self.depth[switch as usize] != UNREACHED
+    }
+
     /// Appends the ports from one switch up to where the two branches meet, and down to the other.
     fn path(
         &self,
@@ -136,7 +147,7 @@ impl Tree {
         mut to: u32,
         out: &mut Vec<PortId>,
     ) -> Option<()> {
-        if self.depth[from as usize] == UNREACHED || self.depth[to as usize] == UNREACHED {
+        if !self.reaches(from) || !self.reaches(to) {
             return None;
         }
         // The way down is found from below; it is collected behind the way up and then turned round.

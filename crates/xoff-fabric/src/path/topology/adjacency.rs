@@ -19,12 +19,9 @@ impl Adjacency {
         let node = node as usize;
         &self.ports[self.start[node] as usize..self.start[node + 1] as usize]
     }
-    /// A host's port, the only port of the node; `None` if the node has no port or several.
-    pub fn host_port(&self, host: NodeId) -> Option<PortId> {
-        match self.ports_of(host) {
-            [port] => Some(*port),
-            _ => None,
-        }
+    /// The port of a host's NIC; `None` if the host has no NIC of this number.
+    pub fn nic_port(&self, host: NodeId, nic: u32) -> Option<PortId> {
+        self.ports_of(host).get(nic as usize).copied()
     }
 }
 

@@ -4,6 +4,7 @@ use std::fmt;
 
 use xoff_engine::{Nearest, Rate, Time, Violation};
 
+use super::nics::MAX_NICS;
 use super::validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
 
 /// Why a topology is refused.
@@ -85,7 +86,7 @@ pub enum TopologyError {
         /// The node.
         name: String,
     },
-    /// A host with no link, or with several.
+    /// A host with no link, or with too many.
     HostLinks {
         /// The host.
         host: String,
@@ -100,6 +101,31 @@ pub enum TopologyError {
         a: String,
         /// The other.
         b: String,
+    },
+    /// A NIC without a path to its peer at another host.
+    NicsDisconnected {
+        /// One host.
+        a: String,
+        /// The number of its NIC.
+        nic_a: u32,
+        /// The other host.
+        b: String,
+        /// The number of its NIC.
+        nic_b: u32,
+    },
+    /// More NICs a host than the maximum.
+    TooManyNics {
+        /// The parameter.
+        key: &'static str,
+        /// NICs asked for.
+        nics: u64,
+    },
+    /// Leaves or edge switches that do not make whole groups of rails.
+    Rails {
+        /// Rails asked for.
+        rails: u32,
+        /// The switches that are divided into groups, such as "8 leaves".
+        switches: String,
     },
     /// A graph in a file that was not read before the topology was built.
     Unread {
@@ -180,7 +206,21 @@ impl TopologyError {
             E::HostLinks { host, links } => (
                 String::new(),
                 format!("has the host `{host}` with {links} links"),
-                "exactly one link for each host, to a switch or to another host".into(),
+                format!("1 to {MAX_NICS} links for each host, to switches or to another host"),
+            ),
+            E::NicsDisconnected { a, nic_a, b, nic_b } => (
+                String::new(),
+                format!("has no path between NIC {nic_a} of the host `{a}` and NIC {nic_b} of `{b}`"),
+                "links between the switches of the two, or as many NICs at each host as there are planes"
+                    .into(),
+            ),
+            E::TooManyNics { key, nics } => {
+                (key.to_string(), format!("makes {nics} NICs for each host"), format!("at most {MAX_NICS}"))
+            }
+            E::Rails { rails, switches } => (
+                "rails".into(),
+                format!("is {rails}, and there are {switches}"),
+                "a divisor of their number: NIC i of a host goes to switch i of its group".into(),
             ),
             E::NoHosts => {
                 (String::new(), "has no hosts".into(), "`hosts = [...]` or nodes of the kind \"host\"".into())

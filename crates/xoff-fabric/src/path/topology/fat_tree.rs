@@ -4,24 +4,33 @@
 //! Section 3: k pods of k/2 edge and k/2 aggregation switches, every edge switch connected to every aggregation
 //! switch of its pod; (k/2)^2 core switches, of which the i-th aggregation switch of every pod connects to the i-th
 //! group of k/2; k/2 hosts on each edge switch. That makes k^3/4 hosts and 5 k^2/4 switches, at full bisection
-//! bandwidth. FNCC (Section 5.5) has k = 8, TCD k = 10 and 16 (Section 5.2).
+//! bandwidth. With several rails, NIC i of every host of a group goes to edge switch i of the group; with several planes
+//! there are several trees that share nothing but the hosts. FNCC (Section 5.5) has k = 8, TCD k = 10 and 16 (Section 5.2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
+use super::nics::Nics;
 use super::registry::TopologyKind;
 use super::{NodeKind, Topology, TopologyError};
 
-/// Hosts `host0`, ..., switches `edge0`, ... and `agg0`, ..., numbered pod by pod, and `core0`, ..., group by group.
+/// Hosts `host0`, ..., switches `edge0`, ... and `agg0`, ..., numbered pod by pod, and `core0`, ..., group by group; all
+/// switches plane by plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct FatTree {
     /// Ports per switch: even, at least 2.
     pub k: u32,
-    /// Hosts on each edge switch; without it, k/2. More hosts oversubscribe the edge.
+    /// Hosts on each edge switch, or on each group of `rails` edge switches; without it, k/2. More hosts oversubscribe the
+    /// edge.
     pub hosts_per_edge: Option<u32>,
+    /// Rails, and so NICs of each host: NIC i of every host in a group of `rails` edge switches goes to edge switch i of the
+    /// group. A divisor of the k/2 edge switches of a pod.
+    pub rails: u32,
+    /// Planes: copies of the tree that share nothing but the hosts. Each host has `rails` NICs in each plane, plane by plane.
+    pub planes: u32,
     /// Rate of the links that have no rate of their own below, in bits a second.
     pub rate: Rate,
     /// Rate between hosts and edge switches, in bits a second; without it, `rate`.
@@ -45,6 +54,8 @@ impl Default for FatTree {
         FatTree {
             k: 8,
             hosts_per_edge: None,
+            rails: 1,
+            planes: 1,
             rate: Rate::from_gbps(100),
             host_rate: None,
             edge_rate: None,
@@ -69,33 +80,38 @@ impl TopologyKind for FatTree {
         let half = self.k / 2;
         let per_edge = self.hosts_per_edge.unwrap_or(half);
         at_least("hosts_per_edge", per_edge, 1)?;
+        let nics = Nics::new(self.planes, self.rails)?;
+        let groups = nics.groups(half, "edge switches in a pod")?;
         let (k128, half128) = (u128::from(self.k), u128::from(half));
-        let hosts = k128 * half128 * u128::from(per_edge);
-        let nodes = hosts + 2 * k128 * half128 + half128 * half128;
-        let mut b = Builder::new(nodes, hosts + 2 * k128 * half128 * half128)?;
+        let (planes, count) = (u128::from(self.planes), u128::from(self.planes * self.rails));
+        let hosts = k128 * u128::from(groups) * u128::from(per_edge);
+        let nodes = hosts + planes * (2 * k128 * half128 + half128 * half128);
+        let mut b = Builder::new(nodes, count * hosts + planes * 2 * k128 * half128 * half128)?;
 
-        let (edges, cores) = (self.k * half, half * half);
-        let host = b.nodes("host", 0, edges * per_edge, NodeKind::Host);
-        let edge = b.nodes("edge", 0, edges, NodeKind::Switch);
-        let agg = b.nodes("agg", 0, edges, NodeKind::Switch);
-        let core = b.nodes("core", 0, cores, NodeKind::Switch);
+        let (edges, cores, hosts) = (self.k * half, half * half, self.k * groups * per_edge);
+        let host = b.nodes("host", 0, hosts, NodeKind::Host);
+        let edge = b.nodes("edge", 0, self.planes * edges, NodeKind::Switch);
+        let agg = b.nodes("agg", 0, self.planes * edges, NodeKind::Switch);
+        let core = b.nodes("core", 0, self.planes * cores, NodeKind::Switch);
 
         let (rate, delay) = (self.host_rate.unwrap_or(self.rate), self.host_delay.unwrap_or(self.delay));
-        for h in 0..edges * per_edge {
-            b.link(host + h, edge + h / per_edge, rate, delay);
+        for h in 0..hosts {
+            for e in nics.switches(h / per_edge, edges) {
+                b.link(host + h, edge + e, rate, delay);
+            }
         }
         let (rate, delay) = (self.edge_rate.unwrap_or(self.rate), self.edge_delay.unwrap_or(self.delay));
-        for e in 0..edges {
+        for e in 0..self.planes * edges {
             let pod = e / half;
             for a in 0..half {
                 b.link(edge + e, agg + pod * half + a, rate, delay);
             }
         }
         let (rate, delay) = (self.core_rate.unwrap_or(self.rate), self.core_delay.unwrap_or(self.delay));
-        for a in 0..edges {
-            let group = a % half;
+        for a in 0..self.planes * edges {
+            let (plane, group) = (a / edges, a % half);
             for c in 0..half {
-                b.link(agg + a, core + group * half + c, rate, delay);
+                b.link(agg + a, core + plane * cores + group * half + c, rate, delay);
             }
         }
         b.finish()

@@ -15,7 +15,7 @@ use super::{Link, NodeId, NodeKind, Topology, TopologyError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GraphNodeKind {
-    /// Sends and receives flows; has exactly one link.
+    /// Sends and receives flows. Each of its links is a NIC, numbered from 0 in the order of `links`.
     Host,
     /// Forwards packets.
     Switch,

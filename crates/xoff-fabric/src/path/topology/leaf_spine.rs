@@ -2,27 +2,37 @@
 //!
 //! The default is SRCC's motivating network (Section II-B): 4 leaves with 16 hosts each and 8 spines (there "core
 //! switches"), all links 100 Gbps and 4 us.
+//!
+//! With `rails = k` it is rail-optimized, as networks of GPU servers are: NIC i of every host of a group goes to leaf i of
+//! the group. With `planes = n` there are n networks that share nothing but the hosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
+use super::nics::Nics;
 use super::registry::TopologyKind;
 use super::{NodeKind, Topology, TopologyError};
 
-/// Hosts `host0`, ..., numbered leaf by leaf, leaves `leaf0`, ... and spines `spine0`, ...
+/// Hosts `host0`, ..., numbered leaf by leaf, leaves `leaf0`, ... and spines `spine0`, ..., numbered plane by plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct LeafSpine {
-    /// Leaves; at least 1.
+    /// Leaves of a plane; at least 1.
     pub leaves: u32,
-    /// Spines; at least 1.
+    /// Spines of a plane; at least 1.
     pub spines: u32,
-    /// Hosts on each leaf; at least 1.
+    /// Hosts on each leaf, or on each group of `rails` leaves; at least 1.
     pub hosts_per_leaf: u32,
     /// Parallel links between each leaf and each spine; at least 1.
     pub links_per_pair: u32,
+    /// Rails, and so NICs of each host: NIC i of every host in a group of `rails` leaves goes to leaf i of the group. A
+    /// divisor of `leaves`.
+    pub rails: u32,
+    /// Planes: copies of leaves and spines that share nothing but the hosts. Each host has `rails` NICs in each plane, plane
+    /// by plane.
+    pub planes: u32,
     /// Rate of the links that have no rate of their own below, in bits a second.
     pub rate: Rate,
     /// Rate between hosts and leaves, in bits a second; without it, `rate`.
@@ -44,6 +54,8 @@ impl Default for LeafSpine {
             spines: 8,
             hosts_per_leaf: 16,
             links_per_pair: 1,
+            rails: 1,
+            planes: 1,
             rate: Rate::from_gbps(100),
             host_rate: None,
             spine_rate: None,
@@ -64,25 +76,31 @@ impl TopologyKind for LeafSpine {
         at_least("spines", self.spines, 1)?;
         at_least("hosts_per_leaf", self.hosts_per_leaf, 1)?;
         at_least("links_per_pair", self.links_per_pair, 1)?;
+        let nics = Nics::new(self.planes, self.rails)?;
+        let groups = nics.groups(self.leaves, "leaves")?;
         let (leaves, spines) = (u128::from(self.leaves), u128::from(self.spines));
-        let hosts = leaves * u128::from(self.hosts_per_leaf);
+        let hosts = u128::from(groups) * u128::from(self.hosts_per_leaf);
+        let (planes, count) = (u128::from(self.planes), u128::from(self.planes * self.rails));
         let trunks = leaves * spines * u128::from(self.links_per_pair);
-        let mut b = Builder::new(hosts + leaves + spines, hosts + trunks)?;
+        let mut b = Builder::new(hosts + planes * (leaves + spines), count * hosts + planes * trunks)?;
 
-        let hosts = self.leaves * self.hosts_per_leaf;
+        let hosts = groups * self.hosts_per_leaf;
         let host = b.nodes("host", 0, hosts, NodeKind::Host);
-        let leaf = b.nodes("leaf", 0, self.leaves, NodeKind::Switch);
-        let spine = b.nodes("spine", 0, self.spines, NodeKind::Switch);
+        let leaf = b.nodes("leaf", 0, self.planes * self.leaves, NodeKind::Switch);
+        let spine = b.nodes("spine", 0, self.planes * self.spines, NodeKind::Switch);
 
         let (rate, delay) = (self.host_rate.unwrap_or(self.rate), self.host_delay.unwrap_or(self.delay));
         for h in 0..hosts {
-            b.link(host + h, leaf + h / self.hosts_per_leaf, rate, delay);
+            for l in nics.switches(h / self.hosts_per_leaf, self.leaves) {
+                b.link(host + h, leaf + l, rate, delay);
+            }
         }
         let (rate, delay) = (self.spine_rate.unwrap_or(self.rate), self.spine_delay.unwrap_or(self.delay));
-        for l in leaf..leaf + self.leaves {
-            for s in spine..spine + self.spines {
+        for l in 0..self.planes * self.leaves {
+            let first = spine + l / self.leaves * self.spines;
+            for s in first..first + self.spines {
                 for _ in 0..self.links_per_pair {
-                    b.link(l, s, rate, delay);
+                    b.link(leaf + l, s, rate, delay);
                 }
             }
         }

@@ -9,6 +9,7 @@ mod fat_tree;
 mod graph;
 mod leaf_spine;
 mod names;
+mod nics;
 mod registry;
 #[cfg(test)]
 mod ring;
@@ -23,6 +24,7 @@ pub use fat_tree::FatTree;
 pub use graph::{Graph, GraphLink, GraphNode, GraphNodeKind};
 pub use leaf_spine::LeafSpine;
 pub use names::{NameIndex, Nearest};
+pub use nics::{MAX_NICS, peer_nic};
 pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
 pub use star::Star;
 pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
@@ -34,7 +36,8 @@ use xoff_engine::{Rate, Time};
 /// What a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
-    /// Sends and receives flows; has exactly one link.
+    /// Sends and receives flows, and forwards nothing. Each of its links is a NIC; NICs are numbered from 0 in the order of
+    /// links.
     Host,
     /// Forwards packets.
     Switch,

@@ -6,6 +6,7 @@ use xoff_engine::{Rate, Time};
 
 use super::adjacency::Adjacency;
 use super::error::TopologyError;
+use super::nics::MAX_NICS;
 use super::{Node, NodeKind, Topology};
 
 /// Maximum number of nodes of a topology.
@@ -29,9 +30,9 @@ pub(super) fn check_size(nodes: u128, links: u128) -> Result<(), TopologyError> 
 
 impl Topology {
     /// Checks that the network is one that can be simulated: names are unique and not empty, there is a host, each
-    /// host has exactly one link, every pair of hosts is connected, no link connects a node to itself, rates lie
-    /// within 1 bps to [`MAX_RATE`], delays do not exceed [`MAX_DELAY`], and the size not [`MAX_NODES`] and
-    /// [`MAX_LINKS`].
+    /// host has a link and at most [`MAX_NICS`], every NIC of a host is connected with its peer at every other host
+    /// ([`super::peer_nic`]), no link connects a node to itself, rates lie within 1 bps to [`MAX_RATE`], delays do not
+    /// exceed [`MAX_DELAY`], and the size not [`MAX_NODES`] and [`MAX_LINKS`].
     pub fn validate(&self) -> Result<(), TopologyError> {
         check_size(self.nodes.len() as u128, self.links.len() as u128)?;
         self.validate_names()?;
@@ -83,22 +84,16 @@ impl Topology {
     fn validate_hosts(&self) -> Result<(), TopologyError> {
         let adjacency = self.adjacency();
         let hosts = self.hosts();
-        let Some(&first) = hosts.first() else { return Err(TopologyError::NoHosts) };
+        if hosts.is_empty() {
+            return Err(TopologyError::NoHosts);
+        }
         for &host in &hosts {
             let links = adjacency.ports_of(host).len();
-            if links != 1 {
+            if links == 0 || links > MAX_NICS as usize {
                 return Err(TopologyError::HostLinks { host: self.nodes[host as usize].name.clone(), links });
             }
         }
-        // A host with one link forwards nothing even in a plain search, so the search needs no special case for hosts.
-        let reached = self.distances(&adjacency, &[first]);
-        match hosts.iter().find(|&&h| reached[h as usize] == u32::MAX) {
-            None => Ok(()),
-            Some(&other) => Err(TopologyError::Disconnected {
-                a: self.nodes[first as usize].name.clone(),
-                b: self.nodes[other as usize].name.clone(),
-            }),
-        }
+        self.validate_nics(&adjacency, &hosts)
     }
 
     /// Links from the nearest of `sources` to every node; `u32::MAX` if there is no path.

@@ -3,7 +3,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::{collective, one, phases, yes};
 use crate::error::Misfit;
@@ -23,6 +23,9 @@ pub struct AllToAllCollective {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// When the first one starts.
     #[serde(default)]
     pub start: Time,

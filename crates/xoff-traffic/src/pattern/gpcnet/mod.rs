@@ -31,7 +31,7 @@ mod victims;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::collective::{check_processes, check_time, one, yes};
 use super::processes::Program;
@@ -52,6 +52,9 @@ pub struct Gpcnet {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    #[serde(default)]
+    pub nic: Option<NicChoice>,
     /// When the congestors start.
     #[serde(default)]
     pub start: Time,

@@ -1,0 +1,64 @@
+//! Which NICs a connection is bound to.
+
+use std::collections::HashMap;
+
+use rand::Rng;
+use xoff_engine::random::mix;
+use xoff_engine::{Domain, NicChoice, stream};
+
+use super::Flow;
+use crate::ids::NodeId;
+use crate::path::routing::{HostNic, Router, RoutingError};
+
+/// The NICs of connections, asked for in the order of connections.
+pub(super) struct NicAssignment<'a> {
+    router: &'a Router,
+    salt: u64,
+    /// By sender: the connections that took NICs in turn.
+    in_turn: HashMap<NodeId, u32>,
+    /// By pair of hosts: its connections that took NICs by hash.
+    of_pair: HashMap<(NodeId, NodeId), u64>,
+    /// By pair of NICs: its connections.
+    of_nics: HashMap<(HostNic, HostNic), u64>,
+}
+
+impl<'a> NicAssignment<'a> {
+    pub fn new(router: &'a Router, seed: u64) -> Self {
+        NicAssignment {
+            router,
+            salt: stream(seed, Domain::Nics, 0).next_u64(),
+            in_turn: HashMap::new(),
+            of_pair: HashMap::new(),
+            of_nics: HashMap::new(),
+        }
+    }
+
+    /// The NICs of the next connection, from a flow's sender to its receiver, and the connection's number among those of
+    /// these NICs. The number is the key of its path, so that what one pair does never moves another's paths.
+    pub fn next(
+        &mut self,
+        flow: &Flow,
+        choice: NicChoice,
+    ) -> Result<((HostNic, HostNic), u64), RoutingError> {
+        let (src, dst, nics) = (flow.src, flow.dst, self.router.nics(flow.src)?);
+        let nic = match choice {
+            NicChoice::Nic(nic) => nic,
+            _ if nics == 1 => 0,
+            NicChoice::RoundRobin => {
+                let turn = self.in_turn.entry(src).or_default();
+                *turn += 1;
+                (*turn - 1) % nics
+            }
+            NicChoice::Hash => {
+                let pair = u64::from(src) << 32 | u64::from(dst);
+                let number = self.of_pair.entry((src, dst)).or_default();
+                *number += 1;
+                (mix(mix(self.salt ^ pair) ^ (*number - 1)) % u64::from(nics)) as u32
+            }
+        };
+        let ends = self.router.ends(src, dst, nic)?;
+        let number = self.of_nics.entry(ends).or_default();
+        *number += 1;
+        Ok((ends, *number - 1))
+    }
+}
