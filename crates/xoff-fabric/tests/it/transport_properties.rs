@@ -127,15 +127,15 @@ fn network(case: &Case, name: &str) -> Network {
     net.expect("a network")
 }
 
-/// Runs on so many threads for 20 ms, long enough for every message and for what is on its way after the last.
-fn run(case: &Case, name: &str, threads: usize) -> Simulation {
+/// Runs on so many threads for a time.
+fn run(case: &Case, name: &str, threads: usize, time: Time) -> Simulation {
     let net = network(case, name);
     let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.5 });
     let red = AnyDetector::read("red", red).expect("known").expect("valid");
     let detector = net.signals.ecn.then_some(&red);
     let cut = Cut::into(&net, threads, None);
     let recording = Recording { breakdown: true, marks: true, pauses: true, ..Recording::default() };
-    let mut sim = Simulation::cut(net, cut, detector, recording, Some(Time::from_ms(20)));
+    let mut sim = Simulation::cut(net, cut, detector, recording, Some(time));
     sim.run_to_duration();
     sim.run(&mut |_| true).expect("no loss but where it is allowed");
     sim
@@ -149,7 +149,8 @@ proptest! {
 
     #[test]
     fn every_byte_is_delivered_once(case in cases(), scheme in prop::sample::select(SCHEMES.to_vec())) {
-        let sim = run(&case, scheme, 1);
+        // Long enough for every message, and for what is on its way after the last.
+        let sim = run(&case, scheme, 1, Time::from_ms(20));
         let total: u64 = case.flows.iter().filter_map(|f| f.size).sum();
         prop_assert_eq!(sim.counters().delivered_bytes, total);
         let payload = sim.network().wire.payload;
@@ -187,7 +188,8 @@ proptest! {
 
     #[test]
     fn threads_change_nothing(case in cases(), scheme in prop::sample::select(SCHEMES.to_vec())) {
-        let (one, three) = (run(&case, scheme, 1), run(&case, scheme, 3));
+        let time = Time::from_us(400); // most of the messages, and what is sent again
+        let (one, three) = (run(&case, scheme, 1, time), run(&case, scheme, 3, time));
         prop_assert_eq!(one.counters(), three.counters());
         let (a, b) = (one.records(), three.records());
         prop_assert_eq!((&a.flows, &a.drops, &a.marks), (&b.flows, &b.drops, &b.marks));
