@@ -202,9 +202,9 @@ fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
     }
     let newly_acked = packet.seq.saturating_sub(stream.snd_una);
     if newly_acked > 0 {
-        stream.snd_una = packet.seq;
-        sender.progress_at = ctx.now;
         sender.skip_to(packet.seq, ctx.net.wire.payload);
+        sender.stream.snd_una = packet.seq;
+        sender.progress_at = ctx.now;
     }
     newly_acked
 }
@@ -220,11 +220,11 @@ fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> (u64, bool) {
         return (newly_acked, selective.on_gap(packet.number));
     }
     let newly_acked = packet.seq.saturating_sub(sender.stream.snd_una);
-    if packet.seq > sender.stream.snd_una {
-        sender.stream.snd_una = packet.seq;
-        sender.progress_at = ctx.now;
+    if newly_acked > 0 {
         // The timer may have gone further back than the receiver was.
         sender.skip_to(packet.seq, ctx.net.wire.payload);
+        sender.stream.snd_una = packet.seq;
+        sender.progress_at = ctx.now;
     }
     let lost = packet.seq < sender.stream.snd_nxt && packet.seq >= sender.stream.snd_una && !sender.is_idle();
     if lost {

@@ -243,7 +243,8 @@ impl Sender {
         }
     }
 
-    /// Goes on from `seq` at the earliest: what was sent twice may be acknowledged once.
+    /// Goes on from `seq` at the earliest: what was sent twice may be acknowledged once. Only then does `snd_una` follow:
+    /// messages that are skipped are still to be completed.
     #[inline(always)] // on the way of every packet
     pub fn skip_to(&mut self, seq: u64, payload: u64) {
         if seq > self.stream.snd_nxt {
