@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Time};
 
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
@@ -23,6 +24,10 @@ pub struct AllToAll {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// When the first round starts.
     #[serde(default)]
     pub start: Time,

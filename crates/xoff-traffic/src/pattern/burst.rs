@@ -9,6 +9,7 @@ use xoff_engine::{Bytes, Time};
 
 use super::destinations::Destinations;
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
@@ -25,6 +26,10 @@ pub struct Burst {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// The first moment.
     #[serde(default)]
     pub start: Time,

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time};
 
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
@@ -19,6 +20,10 @@ pub struct Flow {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// When the flow starts.
     #[serde(default)]
     pub start: Time,
@@ -44,6 +49,7 @@ impl Flow {
         Flow {
             label: None,
             priority: 0,
+            connection: ConnectionMapping::PerMessage,
             start: Time::ZERO,
             src: src.into(),
             dst: dst.into(),

@@ -11,6 +11,7 @@ use xoff_engine::{Bytes, Nearest, QuantityError, Time};
 
 use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
@@ -25,6 +26,10 @@ pub struct List {
     /// Traffic class of the flows whose line has no priority, 0 to 7.
     #[serde(default)]
     pub priority: u8,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// Added to the start of each flow.
     #[serde(default)]
     pub start: Time,
