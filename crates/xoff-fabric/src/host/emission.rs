@@ -98,14 +98,15 @@ impl<N: NicScheduler> Hosts<N> {
         if let Some(selective) = &mut sender.selective {
             packet.flow = selective.on_send(&segment, packet.flow, &mut sender.stream);
             if segment.again {
-                sender.message.retransmitted += segment.payload;
+                sender.message_of_packet(packet.flow).retransmitted += segment.payload;
             }
         } else {
             sender.stream.snd_nxt += segment.payload;
             sender.stream.next_packet = segment.number.wrapping_add(1);
         }
-        sender.message.wire_sent += frame;
-        sender.message.packets_sent += 1;
+        let message = sender.message_of_packet(packet.flow);
+        message.wire_sent += frame;
+        message.packets_sent += 1;
         let end = segment.offset + segment.payload;
         sender.pacing.on_send(ctx.now, segment.payload, frame, end, sender.reaction.rate());
         sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });

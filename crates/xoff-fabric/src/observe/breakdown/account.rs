@@ -110,8 +110,10 @@ impl Breakdown {
     /// A flow's frame takes the wire until a time, again if it was sent before; says what the flow's time was spent with
     /// until now.
     #[cold]
-    pub fn on_emission(&mut self, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
+    pub fn on_emission(&mut self, now: Time, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
         let account = self.account_of(flow)?;
+        // A packet that goes again may be of a message before the current one of its connection.
+        account.settle(now);
         account.wire_until = wire_until;
         account.wire_cause = if again { Cause::Recovery } else { Cause::Serialization };
         Some(account.spent)
