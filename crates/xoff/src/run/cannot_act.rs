@@ -17,8 +17,8 @@ struct Label {
     pairs: BTreeSet<(u32, u32, u8)>,
 }
 
-/// Warnings, by label, of traffic whose every message has left its sender before the first ACK can be back, on a connection that
-/// carries nothing else: whatever the network says of it comes too late.
+/// Warnings, by label, of traffic whose every message has left its sender at line rate before the first ACK can be back, on a
+/// connection that carries nothing else: whatever the network says of it comes too late.
 pub(super) fn cannot_act(net: &Network, traffic: &Traffic) -> Vec<String> {
     let by_level = net.scheme.sl_reaction(&SlEnv { line_rate: net.env.line_rate }).is_some();
     if matches!(net.scheme, AnyScheme::None(_)) || by_level {
@@ -43,7 +43,7 @@ pub(super) fn cannot_act(net: &Network, traffic: &Traffic) -> Vec<String> {
         };
         format!(
             "scheme `{}` cannot act: every message of `{}` fits into the bandwidth-delay product, {}, and has a connection to \
-             itself, so that it has left before anything comes back; {remedy}",
+             itself, so that at line rate it has left before anything comes back; {remedy}",
             net.scheme.name(),
             traffic.labels[usize::from(number)],
             Bytes(bdp),
