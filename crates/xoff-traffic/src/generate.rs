@@ -7,6 +7,7 @@ use serde::Serialize;
 use xoff_engine::{Domain, NicChoice, Rate, Stream, Time, stream};
 
 use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Waiter};
+use crate::connections::Numbering;
 use crate::error::{Fault, Misfit, TrafficError};
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
@@ -36,7 +37,8 @@ pub struct FlowSpec {
     pub label: u16,
     /// Its part in a parallel program; `None` for a lone flow.
     pub role: Option<Role>,
-    /// The connection that it goes over, among those from its sender to its receiver; `None` for a connection of its own.
+    /// Number of its connection among those of the same sender, receiver and priority; `None` for a connection of its own.
+    /// A pattern writes the number of the pair of processes, of which its [`crate::ConnectionMapping`] makes that of the connection.
     pub connection: Option<u32>,
     /// The run need not wait for it.
     pub background: bool,
@@ -277,7 +279,7 @@ pub fn generate(
         plans.push(plan);
     }
 
-    let (mut labels, mut known) = (Vec::new(), BTreeMap::new());
+    let (mut labels, mut known, mut connections) = (Vec::new(), BTreeMap::new(), Numbering::default());
     // A Poisson process may exceed its expected number by a few parts in a thousand if there are many flows.
     let flows = Vec::with_capacity((count + count / 100) as usize);
     let mut sink = Sink {
@@ -302,7 +304,9 @@ pub fn generate(
         });
         (sink.pattern, sink.priority, sink.label) = (index, pattern.priority(), label);
         sink.nic = pattern.nic();
+        let first = sink.flows.len();
         (plan.emit)(&mut sink);
+        connections.number(pattern.connection(), &mut sink.flows[first..]);
     }
     sink.sort();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
@@ -317,6 +321,7 @@ fn check_common(pattern: &Pattern, scope: &Scope<'_>) -> Result<(), Misfit> {
     if pattern.label().is_empty() {
         return Err(Fault::bounds("empty", "a name").at("label"));
     }
+    pattern.connection().check(pattern.has_processes())?;
     let (start, end) = (pattern.start(), scope.horizon.unwrap_or(Time::NEVER));
     if start < end { Ok(()) } else { Err(Fault::AfterEnd { start, end }.at("start")) }
 }

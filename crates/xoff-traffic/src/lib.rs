@@ -7,12 +7,14 @@
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;
 //! - [`closed_loop`]: flows that start when others have ended;
+//! - [`connections`]: which connection carries which message;
 //! - [`goal`]: schedules of parallel programs, from text;
 //! - [`pattern`]: the patterns, as serde types with their JSON schema;
 //! - [`generate()`]: the flows.
 
 pub mod cdf;
 pub mod closed_loop;
+pub mod connections;
 mod draw;
 pub mod error;
 pub mod generate;
@@ -24,6 +26,7 @@ mod sizes;
 pub mod workloads;
 
 pub use cdf::{CdfError, SizeCdf};
+pub use connections::ConnectionMapping;
 pub use error::{Fault, TrafficError};
 pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate};
 pub use hosts::{HostInfo, HostList, Senders};

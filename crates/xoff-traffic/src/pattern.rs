@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use xoff_engine::{NicChoice, Time};
 
+use crate::connections::ConnectionMapping;
 use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
 
@@ -42,6 +43,8 @@ pub(crate) trait Params {
     const NAME: &'static str;
     /// One line on what it is.
     const TITLE: &'static str;
+    /// Whether its messages go from process to process, of which a host may have several.
+    const HAS_PROCESSES: bool = false;
     /// The keys that every pattern has.
     fn common(&self) -> Common<'_>;
     /// Checks the parameters and says how many flows they make, and how.
@@ -53,6 +56,7 @@ pub(crate) struct Common<'a> {
     pub(crate) label: Option<&'a str>,
     pub(crate) priority: u8,
     pub(crate) nic: Option<NicChoice>,
+    pub(crate) connection: ConnectionMapping,
     pub(crate) start: Time,
 }
 
@@ -63,6 +67,7 @@ macro_rules! common {
             label: $self.label.as_deref(),
             priority: $self.priority,
             nic: $self.nic,
+            connection: $self.connection,
             start: $self.start,
         }
     };
@@ -125,6 +130,9 @@ macro_rules! patterns {
             pub fn name(&self) -> &'static str {
                 match self { $(Pattern::$variant(_) => <$variant as Params>::NAME),* }
             }
+            pub(crate) fn has_processes(&self) -> bool {
+                match self { $(Pattern::$variant(_) => <$variant as Params>::HAS_PROCESSES),* }
+            }
             fn common(&self) -> Common<'_> {
                 match self { $(Pattern::$variant(p) => p.common()),* }
             }
@@ -147,6 +155,11 @@ impl Pattern {
     /// Which NIC its connections take at their senders; `None` if it does not say.
     pub fn nic(&self) -> Option<NicChoice> {
         self.common().nic
+    }
+
+    /// How its flows share connections.
+    pub fn connection(&self) -> ConnectionMapping {
+        self.common().connection
     }
     /// Its beginning.
     pub fn start(&self) -> Time {
@@ -204,7 +217,7 @@ mod tests {
             for (key, property) in properties {
                 assert!(property.get("description").is_some(), "{} {key}", info.name);
             }
-            for key in ["label", "priority", "nic", "start"] {
+            for key in ["label", "priority", "nic", "connection", "start"] {
                 assert!(properties.contains_key(key), "{} {key}", info.name);
             }
             let required = info.schema["required"].as_array().cloned().unwrap_or_default();
@@ -216,7 +229,17 @@ mod tests {
         let incast = catalogue().into_iter().find(|p| p.name == "incast").unwrap();
         assert_eq!(incast.defaults["start"], "0ps");
         assert_eq!(incast.defaults["priority"], 0);
+        assert_eq!(incast.defaults["connection"], "per_message");
         assert_eq!(incast.defaults["random"], false);
+    }
+
+    #[test]
+    fn processes_have_a_connection_for_each_other_one_and_lone_flows_their_own() {
+        let processes = ["allreduce", "all_to_all_collective", "goal", "gpcnet", "mpi_io"];
+        for info in catalogue() {
+            let expected = if processes.contains(&info.name) { "per_process_pair" } else { "per_message" };
+            assert_eq!(info.defaults["connection"], expected, "{}", info.name);
+        }
     }
 
     #[test]

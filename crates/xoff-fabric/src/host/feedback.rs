@@ -60,23 +60,26 @@ impl<N: NicScheduler> Hosts<N> {
         match packet.kind {
             Kind::Ack => {
                 let newly_acked = on_ack(sender, &packet, ctx);
-                let done = sender.stream.snd_una >= sender.message.end;
-                if done && newly_acked == 0 && sender.queued.is_empty() {
-                    return ctx.packets.remove(id); // a packet that had come twice
+                let done = sender.is_idle();
+                if done && newly_acked == 0 {
+                    return ctx.packets.remove(id); // all was acknowledged before
                 }
-                if done && !N::DONE_AFTER_REACTION && sender.queued.is_empty() {
-                    return self.connection_done(ctx, links, connection, id);
-                }
-                if ctx.net.signals.acks {
+                // A connection with more messages to come learns from each ACK.
+                let learns = N::DONE_AFTER_REACTION || !done || ctx.net.connections.is_shared(connection);
+                if learns && ctx.net.signals.acks {
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
                     sender.reaction.on_ack(&ack);
                 }
-                if N::DONE_AFTER_REACTION {
-                    return N::on_acked(self, ctx, links, connection, id, newly_acked == packet.seq, done);
-                }
+                let first = newly_acked == packet.seq;
                 if !sender.sent.is_empty() {
                     self.complete_messages(ctx, links, connection, id);
+                }
+                if N::DONE_AFTER_REACTION {
+                    return N::on_acked(self, ctx, links, connection, id, first, done);
+                }
+                if done {
+                    return self.connection_done(ctx, links, connection, id);
                 }
             }
             Kind::Nack => {
@@ -120,7 +123,7 @@ impl<N: NicScheduler> Hosts<N> {
                     let cnm = Cnm { flow: connection, point: packet.point, rate };
                     sender.reaction.on_cnm(now, &cnm);
                 }
-                ctx.probes.records.notification(now, Kind::Cnm, packet.flow, Some(packet.point));
+                ctx.probes.records.notification(now, Kind::Cnm, sender.message.flow, Some(packet.point));
             }
             Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
         }

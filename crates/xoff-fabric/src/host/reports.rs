@@ -230,9 +230,8 @@ impl<N: NicScheduler> Hosts<N> {
         let counts = packet.flags & LAST != 0 || !in_order;
         let port = &links.ports[port as usize];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;
-        let now = ctx.now;
         let Some(breakdown) = &mut ctx.probes.breakdown else { return };
-        let Some(spent) = breakdown.on_emission(now, flow, wire_until, again) else { return };
+        let Some(spent) = breakdown.on_emission(ctx.now, flow, wire_until, again) else { return };
         if let Some(ways) = &mut ctx.packets.ways {
             ways.begin(id, ctx.now, counts.then_some(spent));
         }

@@ -103,6 +103,13 @@ impl Pacing {
             if whole || self.burst_sent >= MAX_BURST { mem::take(&mut self.burst_sent) } else { 0 };
     }
 
+    /// A message begins, which has no part in the burst under way: the gap follows what the burst has.
+    pub fn end_burst(&mut self) {
+        if self.burst_sent > 0 {
+            self.last_frame = mem::take(&mut self.burst_sent);
+        }
+    }
+
     /// When the next packet may go at the current `rate`.
     #[inline]
     fn departs_at(&self, quirks: &Quirks, rate: Rate) -> Time {
@@ -236,10 +243,27 @@ impl Sender {
         let Some(mut next) = self.queued.pop_front() else { return };
         if next.base < self.message.end {
             next.place(self.message.end, self.stream.next_packet);
+            self.pacing.end_burst();
         }
-        let before = mem::replace(&mut self.message, next);
-        if self.stream.snd_una < before.end {
-            self.sent.push_back(before);
+        self.sent.push_back(mem::replace(&mut self.message, next));
+    }
+
+    /// Goes on with a message after all before it are complete.
+    pub fn resume_with(&mut self, mut next: Message) {
+        next.place(self.message.end, self.stream.next_packet);
+        self.pacing.end_burst();
+        self.message = next;
+    }
+
+    /// Ends a message with its next packet, beyond all that was ever sent: its receiver might have passed an earlier end
+    /// already.
+    pub fn stop_message(&mut self, flow: FlowId, payload: u64) {
+        let (placed, sent) = (self.message.end, self.stream.snd_nxt.max(self.stream.gone_back_from));
+        let unplaced = self.queued.iter_mut().filter(|message| message.base < placed);
+        if let Some(message) = unplaced.into_iter().find(|message| message.flow == flow) {
+            message.end = message.end.min(payload);
+        } else if let Some(message) = self.open_message(flow) {
+            message.end = message.end.min(sent.max(message.base) + payload);
         }
     }
 
@@ -254,11 +278,12 @@ impl Sender {
 
     #[cold]
     fn skip(&mut self, seq: u64, payload: u64) {
-        self.stream.snd_nxt = seq;
-        self.advance_message();
         while self.message.end <= seq && !self.queued.is_empty() {
+            self.stream.snd_nxt = self.message.end;
+            self.number_next(payload);
             self.advance_message();
         }
+        self.stream.snd_nxt = seq;
         self.number_next(payload);
     }
 

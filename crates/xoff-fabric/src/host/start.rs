@@ -95,18 +95,18 @@ impl<N: NicScheduler> Hosts<N> {
             sender.progress_at = ctx.now;
             self.nics[sender.nic as usize].counts.open_out += 1;
         }
-        let flow = message.flow;
+        if idle {
+            sender.resume_with(message);
+            self.begin_sending(ctx, links, connection);
+            return N::on_start(self, ctx, links, connection);
+        }
         // Its place in the connection follows when the messages before it are sent.
         sender.queued.push_back(message);
         sender.advance_message();
-        if sender.message.flow != flow {
-            return self.on_message_waits(ctx, connection, flow);
-        }
-        if idle {
-            self.begin_sending(ctx, links, connection);
-            N::on_start(self, ctx, links, connection);
-        } else {
+        if sender.message.flow == message.flow {
             self.sync_reaction(ctx, links, connection);
+        } else {
+            self.on_message_waits(ctx, connection, message.flow);
         }
     }
 
@@ -127,10 +127,10 @@ impl<N: NicScheduler> Hosts<N> {
         let payload = ctx.net.wire.payload;
         let connection = ctx.net.connections.of(flow);
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
-        // Beyond all that was ever sent, or its receiver might have passed that point already.
-        let sent = sender.stream.snd_nxt.max(sender.stream.gone_back_from);
-        let Some(message) = sender.open_message(flow) else { return };
-        message.end = message.end.min(sent.max(message.base) + payload);
+        if sender.open_message(flow).is_none() {
+            return;
+        }
+        sender.stop_message(flow, payload);
         self.sync_reaction(ctx, links, connection);
     }
 }

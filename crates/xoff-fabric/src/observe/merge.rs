@@ -19,9 +19,11 @@ impl Records {
         partition_of: &[PartitionId],
         net: &Network,
     ) -> Records {
-        let mut all = Records::default();
-        all.flows = vec![FlowOutcome::default(); net.flows.len()];
-        all.steps = vec![Time::NEVER; net.dependencies.steps().len()];
+        let mut all = Records {
+            flows: vec![FlowOutcome::default(); net.flows.len()],
+            steps: vec![Time::NEVER; net.dependencies.steps().len()],
+            ..Records::default()
+        };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for part in parts {
             for (flow, outcome) in part.outcomes {

@@ -6,6 +6,7 @@ mod breakdown;
 mod bursts;
 mod capture;
 mod common;
+mod connections;
 mod credit;
 mod credit_bounds;
 mod cut;

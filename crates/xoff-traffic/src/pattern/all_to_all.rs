@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
@@ -26,6 +27,10 @@ pub struct AllToAll {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// When the first round starts.
     #[serde(default)]
     pub start: Time,

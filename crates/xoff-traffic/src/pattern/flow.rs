@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
@@ -22,6 +23,10 @@ pub struct Flow {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// When the flow starts.
     #[serde(default)]
     pub start: Time,
@@ -48,6 +53,7 @@ impl Flow {
             label: None,
             priority: 0,
             nic: None,
+            connection: ConnectionMapping::PerMessage,
             start: Time::ZERO,
             src: src.into(),
             dst: dst.into(),

@@ -13,6 +13,7 @@ use xoff_engine::{Bytes, NicChoice, Rate, Time};
 use super::collective::{check_time, one};
 use super::{Common, Params, common};
 use crate::closed_loop::{self, Hold, Milestone, Role, Waiter};
+use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope, Sink};
 use crate::goal::{self, Action, Schedule};
@@ -34,6 +35,11 @@ pub struct Goal {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: all from a process to another
+    /// (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this many connections from a
+    /// host to another take them in turn (a number).
+    #[serde(default = "per_process_pair")]
+    pub connection: ConnectionMapping,
     /// When the first operations may begin.
     #[serde(default)]
     pub start: Time,
@@ -212,7 +218,7 @@ impl Writer<'_> {
             // An empty message still takes a packet, of one byte.
             size: Some(size.max(1)),
             role: Some(role),
-            // All messages between two ranks take one path, as over one queue pair.
+            // The pair of ranks, among those of the two hosts: tags and processors have no connections of their own.
             connection: Some(from % per_host * per_host + to % per_host),
             ..self.sink.blank(src, dst, self.goal.start)
         });
@@ -228,6 +234,7 @@ impl Params for Goal {
     const NAME: &'static str = "goal";
     const TITLE: &'static str =
         "a parallel program's sends, receives and calculations, as a GOAL schedule has them";
+    const HAS_PROCESSES: bool = true;
 
     fn common(&self) -> Common<'_> {
         common!(self)

@@ -11,6 +11,7 @@ use xoff_engine::{Bytes, Nearest, NicChoice, QuantityError, Time};
 
 use super::triggers::{Entry, Triggers};
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope};
 use crate::sizes;
@@ -28,6 +29,10 @@ pub struct List {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// Added to the start of each flow.
     #[serde(default)]
     pub start: Time,

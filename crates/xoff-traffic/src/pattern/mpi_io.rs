@@ -18,6 +18,7 @@ use xoff_engine::{Bytes, NicChoice, Stream, Time};
 
 use super::{Common, Params, common};
 use crate::closed_loop::{Milestone, Role, Waiter};
+use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::draw;
 use crate::error::{Fault, Misfit};
 use crate::generate::{FlowSpec, Plan, Scope, Sink};
@@ -37,6 +38,11 @@ pub struct MpiIo {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: all from a process to another
+    /// (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this many connections from a
+    /// host to another take them in turn (a number).
+    #[serde(default = "per_process_pair")]
+    pub connection: ConnectionMapping,
     /// Beginning of both processes of arrivals.
     #[serde(default)]
     pub start: Time,
@@ -177,6 +183,7 @@ impl Params for MpiIo {
     const NAME: &'static str = "mpi_io";
     const TITLE: &'static str =
         "TCD's mix of MPI messages among hosts and I/O messages to servers in each rack";
+    const HAS_PROCESSES: bool = true;
 
     fn common(&self) -> Common<'_> {
         common!(self)

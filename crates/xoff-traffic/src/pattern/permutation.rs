@@ -9,6 +9,7 @@ use xoff_engine::{Bytes, NicChoice, Stream, Time};
 
 use super::all_to_all::several;
 use super::{Common, Params, common, flow};
+use crate::connections::ConnectionMapping;
 use crate::draw;
 use crate::error::Misfit;
 use crate::generate::{FlowSpec, Plan, Scope};
@@ -27,6 +28,10 @@ pub struct Permutation {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// When all flows start.
     #[serde(default)]
     pub start: Time,

@@ -11,6 +11,7 @@ use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::destinations::Destinations;
 use super::{Common, Params, common};
+use crate::connections::ConnectionMapping;
 use crate::draw;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Load, Plan, Scope};
@@ -30,6 +31,10 @@ pub struct Poisson {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
+    /// (`"per_pair"`), or this many connections from a host to another take them in turn (a number).
+    #[serde(default)]
+    pub connection: ConnectionMapping,
     /// Beginning of the process; the first flow of a host comes an exponential time later.
     #[serde(default)]
     pub start: Time,

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_traffic::pattern::{AllToAll, Burst, Flow, Incast, List, Permutation, Poisson};
-use xoff_traffic::{HostInfo, HostList, Pattern, Senders, Traffic, generate, workloads};
+use xoff_traffic::{ConnectionMapping, HostInfo, HostList, Pattern, Senders, Traffic, generate, workloads};
 
 fn hosts(n: u32, rate: Rate) -> Vec<HostInfo> {
     (0..n).map(|i| HostInfo { name: format!("host{i}"), rate, rack: 0 }).collect()
@@ -18,6 +18,7 @@ fn poisson(workload: &str, load: f64) -> Poisson {
         label: None,
         priority: 0,
         nic: None,
+        connection: ConnectionMapping::PerMessage,
         start: Time::from_us(10),
         load,
         workload: Some(workload.into()),
@@ -153,10 +154,21 @@ fn sizes() -> impl Strategy<Value = (Option<Bytes>, Option<String>)> {
     ]
 }
 
+fn connection() -> impl Strategy<Value = ConnectionMapping> {
+    use ConnectionMapping::*;
+    mostly(PerMessage, vec![PerPair, PerProcessPair, Count(1), Count(3), Count(u32::MAX)])
+}
+
 /// Any pattern, sensible or not.
 fn pattern() -> impl Strategy<Value = Pattern> {
-    let common =
-        || (mostly(None, vec![Some("".into()), Some("x".into())]), mostly(0u8, vec![7, 8, 255]), start());
+    let common = || {
+        (
+            mostly(None, vec![Some("".into()), Some("x".into())]),
+            mostly(0u8, vec![7, 8, 255]),
+            connection(),
+            start(),
+        )
+    };
     prop_oneof![
         (
             common(),
@@ -166,13 +178,24 @@ fn pattern() -> impl Strategy<Value = Pattern> {
             end(),
             mostly(None, vec![Some(Rate(0)), Some(Rate(1)), Some(Rate(u64::MAX))])
         )
-            .prop_map(|((label, priority, start), src, dst, size, stop, rate)| {
-                Pattern::Flow(Flow { label, priority, nic: None, start, src, dst, size, stop, rate })
+            .prop_map(|((label, priority, connection, start), src, dst, size, stop, rate)| {
+                Pattern::Flow(Flow {
+                    label,
+                    priority,
+                    nic: None,
+                    connection,
+                    start,
+                    src,
+                    dst,
+                    size,
+                    stop,
+                    rate,
+                })
             }),
         (common(), senders(), name(), any::<bool>(), size(), (count(), every(), end(), any::<bool>()))
             .prop_map(
                 |(
-                    (label, priority, start),
+                    (label, priority, connection, start),
                     senders,
                     receiver,
                     random,
@@ -183,6 +206,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                         label,
                         priority,
                         nic: None,
+                        connection,
                         start,
                         senders,
                         receiver,
@@ -199,7 +223,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         (common(), list(), list(), any::<bool>(), sizes(), (count(), every(), end(), any::<bool>()))
             .prop_map(
                 |(
-                    (label, priority, start),
+                    (label, priority, connection, start),
                     senders,
                     receivers,
                     paired,
@@ -210,6 +234,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                         label,
                         priority,
                         nic: None,
+                        connection,
                         start,
                         senders,
                         receivers,
@@ -227,7 +252,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
         (common(), prop_oneof![4 => Just(0.5), 1 => any::<f64>()], sizes(), (list(), list()), (end(), end()))
             .prop_map(
                 |(
-                    (label, priority, start),
+                    (label, priority, connection, start),
                     load,
                     (size, workload),
                     (hosts, destinations),
@@ -237,6 +262,7 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                         label,
                         priority,
                         nic: None,
+                        connection,
                         start,
                         load,
                         workload,
@@ -250,21 +276,40 @@ fn pattern() -> impl Strategy<Value = Pattern> {
                 }
             ),
         (common(), list(), size(), mostly(Time::ZERO, TIMES.map(Time).to_vec())).prop_map(
-            |((label, priority, start), hosts, size, stagger)| {
-                Pattern::AllToAll(AllToAll { label, priority, nic: None, start, hosts, size, stagger })
+            |((label, priority, connection, start), hosts, size, stagger)| {
+                Pattern::AllToAll(AllToAll {
+                    label,
+                    priority,
+                    nic: None,
+                    connection,
+                    start,
+                    hosts,
+                    size,
+                    stagger,
+                })
             }
         ),
         (common(), list(), prop::option::of(size()), end()).prop_map(
-            |((label, priority, start), hosts, size, stop)| {
-                Pattern::Permutation(Permutation { label, priority, nic: None, start, hosts, size, stop })
+            |((label, priority, connection, start), hosts, size, stop)| {
+                Pattern::Permutation(Permutation {
+                    label,
+                    priority,
+                    nic: None,
+                    connection,
+                    start,
+                    hosts,
+                    size,
+                    stop,
+                })
             }
         ),
         (common(), prop::sample::select(vec!["there", "not"])).prop_map(
-            |((label, priority, start), file)| {
+            |((label, priority, connection, start), file)| {
                 Pattern::List(List {
                     label,
                     priority,
                     nic: None,
+                    connection,
                     start,
                     file: file.into(),
                     across_hosts: false,
@@ -312,7 +357,7 @@ proptest! {
         let patterns = [
             Pattern::Poisson(poisson("fb_webserver", load)),
             Pattern::Permutation(Permutation {
-                label: None, priority: 1, nic: None, start: Time::ZERO, hosts: HostList::all(), size: None, stop: None,
+                label: None, priority: 1, nic: None, connection: ConnectionMapping::PerPair, start: Time::ZERO, hosts: HostList::all(), size: None, stop: None,
             }),
         ];
         let (hosts, end) = (hosts(n, Rate::from_gbps(100)), Some(Time::from_us(300)));
@@ -327,7 +372,7 @@ proptest! {
     #[test]
     fn a_permutation_is_a_bijection_without_fixed_point(seed: u64, n in 2u32..200) {
         let pattern = Pattern::Permutation(Permutation {
-            label: None, priority: 0, nic: None, start: Time::ZERO, hosts: HostList::all(), size: Some(Bytes(1)), stop: None,
+            label: None, priority: 0, nic: None, connection: ConnectionMapping::PerPair, start: Time::ZERO, hosts: HostList::all(), size: Some(Bytes(1)), stop: None,
         });
         let flows = generate(&[pattern], &hosts(n, Rate::from_gbps(1)), seed, None, &files).unwrap().flows;
         prop_assert_eq!(flows.iter().map(|f| f.src).collect::<Vec<_>>(), (0..n).collect::<Vec<_>>());

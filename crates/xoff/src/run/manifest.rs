@@ -8,6 +8,7 @@ use xoff_fabric::{Simulation, Stop};
 use xoff_schemes::AnyScheme;
 use xoff_traffic::Traffic;
 
+use super::cannot_act::cannot_act;
 use super::full_record::full_record;
 use crate::jobs;
 use crate::scenario::Scenario;
@@ -40,7 +41,7 @@ pub(super) fn manifest(
             "start_ps": l.start.ps(), "end_ps": l.end.ps(),
         })
     });
-    let warnings = [scenario.warnings(), &ran_out(sim, traffic)].concat();
+    let warnings = [scenario.warnings(), &cannot_act(net, traffic), &ran_out(sim, traffic)].concat();
     let docs = tables.iter().map(|t| {
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))

@@ -1,5 +1,6 @@
 //! Running a scenario: from its flows to a manifest and result tables.
 
+mod cannot_act;
 mod error;
 mod full_record;
 mod manifest;

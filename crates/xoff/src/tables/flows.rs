@@ -41,6 +41,11 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
         .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
         .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
+        .u32(
+            "connection",
+            "number of the connection (queue pair) that carries it; messages with one number share it, one after the other",
+            rows.iter().map(|&i| net.connections.of(i as u32)),
+        )
         .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
         .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))
         .u64_or_null(

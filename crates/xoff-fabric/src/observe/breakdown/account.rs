@@ -112,7 +112,8 @@ impl Breakdown {
     #[cold]
     pub fn on_emission(&mut self, now: Time, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
         let account = self.account_of(flow)?;
-        account.settle(now); // an earlier message than the connection's current one may be sent again
+        // A packet that goes again may be of a message before the current one of its connection.
+        account.settle(now);
         account.wire_until = wire_until;
         account.wire_cause = if again { Cause::Recovery } else { Cause::Serialization };
         Some(account.spent)

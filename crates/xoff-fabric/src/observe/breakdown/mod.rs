@@ -136,9 +136,9 @@ impl Probes {
         if self.breakdown.is_none() {
             return;
         }
-        let way = packets.ways.as_mut().and_then(|ways| ways.take(id));
         // A packet of another message of the connection may have filled the last gap of this one.
-        let Some(way) = way.filter(|_| packets[id].flow == flow) else {
+        let own = packets[id].flow == flow;
+        let Some(way) = packets.ways.as_mut().filter(|_| own).and_then(|ways| ways.take(id)) else {
             return self.break_down_unfinished(now, net, flow);
         };
         self.write_spent(net, flow, &way.spent);

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::{collective, one, phases, yes};
+use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::Misfit;
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
@@ -26,6 +27,11 @@ pub struct AllToAllCollective {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: all from a process to another
+    /// (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this many connections from a
+    /// host to another take them in turn (a number).
+    #[serde(default = "per_process_pair")]
+    pub connection: ConnectionMapping,
     /// When the first one starts.
     #[serde(default)]
     pub start: Time,
@@ -55,6 +61,7 @@ pub struct AllToAllCollective {
 impl Params for AllToAllCollective {
     const NAME: &'static str = "all_to_all_collective";
     const TITLE: &'static str = "all-to-all by pairwise exchange, as a closed loop";
+    const HAS_PROCESSES: bool = true;
 
     fn common(&self) -> Common<'_> {
         common!(self)

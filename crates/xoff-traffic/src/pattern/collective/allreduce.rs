@@ -9,6 +9,7 @@ use xoff_engine::{Bytes, NicChoice, Time};
 
 use super::phases::{self, Phase};
 use super::{collective, one, yes};
+use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
@@ -29,6 +30,11 @@ pub struct Allreduce {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: all from a process to another
+    /// (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this many connections from a
+    /// host to another take them in turn (a number).
+    #[serde(default = "per_process_pair")]
+    pub connection: ConnectionMapping,
     /// When the first one starts.
     #[serde(default)]
     pub start: Time,
@@ -87,6 +93,7 @@ impl Params for Allreduce {
     const NAME: &'static str = "allreduce";
     const TITLE: &'static str =
         "allreduce by ring, tree, halving-doubling or recursive doubling, as a closed loop";
+    const HAS_PROCESSES: bool = true;
 
     fn common(&self) -> Common<'_> {
         common!(self)

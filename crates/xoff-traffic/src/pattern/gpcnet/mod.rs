@@ -36,6 +36,7 @@ use xoff_engine::{Bytes, NicChoice, Time};
 use super::collective::{check_processes, check_time, one, yes};
 use super::processes::Program;
 use super::{Common, Params, common};
+use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::draw;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
@@ -55,6 +56,11 @@ pub struct Gpcnet {
     /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
+    /// Which messages share a connection, and so its congestion control: all from a process to another
+    /// (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this many connections from a
+    /// host to another take them in turn (a number).
+    #[serde(default = "per_process_pair")]
+    pub connection: ConnectionMapping,
     /// When the congestors start.
     #[serde(default)]
     pub start: Time,
@@ -286,6 +292,7 @@ impl Params for Gpcnet {
     const NAME: &'static str = "gpcnet";
     const TITLE: &'static str =
         "GPCNeT: congestors (all-to-all, incasts, broadcast) and victims (latency, bandwidth, allreduce)";
+    const HAS_PROCESSES: bool = true;
 
     fn common(&self) -> Common<'_> {
         common!(self)

@@ -1,0 +1,103 @@
+//! Warnings of schemes that cannot act on the traffic that they were given.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xoff_engine::Bytes;
+use xoff_fabric::Network;
+use xoff_schemes::{AnyScheme, SlEnv};
+use xoff_traffic::Traffic;
+
+/// What is known of the messages of a label.
+#[derive(Default)]
+struct Label {
+    /// A message that takes longer than a base RTT, or that shares its connection.
+    is_controlled: bool,
+    /// A pair of hosts has several messages.
+    repeats: bool,
+    pairs: BTreeSet<(u32, u32, u8)>,
+}
+
+/// Warnings, by label, of traffic whose every message has left its sender at line rate before the first ACK can be back, on a
+/// connection that carries nothing else: whatever the network says of it comes too late.
+pub(super) fn cannot_act(net: &Network, traffic: &Traffic) -> Vec<String> {
+    let by_level = net.scheme.sl_reaction(&SlEnv { line_rate: net.env.line_rate }).is_some();
+    if matches!(net.scheme, AnyScheme::None(_)) || by_level {
+        return Vec::new();
+    }
+    let bdp = net.env.line_rate.bytes_in(net.env.base_rtt);
+    let mut labels: BTreeMap<u16, Label> = BTreeMap::new();
+    for (number, flow) in (0u32..).zip(&traffic.flows) {
+        let label = labels.entry(flow.label).or_default();
+        let is_shared = net.connections.is_shared(net.connections.of(number));
+        label.is_controlled |= is_shared || flow.size.is_none_or(|size| size > bdp);
+        if !label.is_controlled && !label.repeats {
+            label.repeats = !label.pairs.insert((flow.src, flow.dst, flow.priority));
+        }
+    }
+    let beyond = labels.into_iter().filter(|(_, label)| !label.is_controlled);
+    let warning = |(number, label): (u16, Label)| {
+        let remedy = if label.repeats {
+            "let messages share connections, with `connection = \"per_pair\"` in [[traffic]]"
+        } else {
+            "no connection has a second message, so that only larger messages let it act"
+        };
+        format!(
+            "scheme `{}` cannot act: every message of `{}` fits into the bandwidth-delay product, {}, and has a connection to \
+             itself, so that at line rate it has left before anything comes back; {remedy}",
+            net.scheme.name(),
+            traffic.labels[usize::from(number)],
+            Bytes(bdp),
+        )
+    };
+    beyond.map(warning).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::run::{Output, run};
+    use crate::scenario::Scenario;
+
+    /// Two hosts at 100 Gbps and 1 us a link: a base RTT of a little over 4 us, so that 4 us * 12.5 GB/s = 50,000 B fit into
+    /// it, and 60,000 B do not.
+    const SMALL: &str = r#"
+        topology = { name = "star", hosts = 2, rate = "100Gbps", delay = "1us" }
+        scheme = { name = "dcqcn" }
+        traffic = [
+            { label = "short", pattern = "burst", senders = "host0", receivers = "host1", size = "50KB", count = 2, every = "5us" },
+        ]
+    "#;
+
+    fn warnings(set: &[(&str, &str)]) -> Vec<String> {
+        let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
+        let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
+        let Output { manifest, .. } = run(&scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+        let warnings = manifest["warnings"].as_array().expect("a list").iter();
+        warnings.map(|warning| warning.as_str().expect("a text").to_string()).collect()
+    }
+
+    #[test]
+    fn messages_that_are_over_before_anything_comes_back_are_warned_of() {
+        let found = warnings(&[]);
+        let [warning] = found.as_slice() else { panic!("{found:?}") };
+        for part in ["scheme `dcqcn` cannot act", "`short`", "connection = \"per_pair\""] {
+            assert!(warning.contains(part), "{warning}");
+        }
+        // A pair that has one message gains nothing from sharing.
+        let found = warnings(&[("traffic.0.count", "1")]);
+        assert!(found.len() == 1 && !found[0].contains("per_pair"), "{found:?}");
+    }
+
+    #[test]
+    fn schemes_that_can_act_are_not_warned_of() {
+        for set in [
+            ("traffic.0.size", "60KB"),
+            ("traffic.0.connection", "per_pair"),
+            ("traffic.0.connection", "1"),
+            ("scheme.name", "none"),
+        ] {
+            assert_eq!(warnings(&[set]), [""; 0], "{set:?}");
+        }
+        let by_level = [("scheme.name", "ib_cc"), ("scheme.scope", "sl")];
+        assert!(warnings(&by_level).iter().all(|warning| !warning.contains("cannot act")));
+    }
+}
