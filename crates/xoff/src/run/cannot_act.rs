@@ -3,33 +3,42 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_engine::Bytes;
-use xoff_fabric::Network;
+use xoff_fabric::Simulation;
+use xoff_fabric::observe::records::FlowOutcome;
 use xoff_schemes::{AnyScheme, SlEnv};
 use xoff_traffic::Traffic;
 
 /// What is known of the messages of a label.
 #[derive(Default)]
 struct Label {
-    /// A message that takes longer than a base RTT, or that shares its connection.
+    /// A message that may have felt its scheme: see [`cannot_act`].
     is_controlled: bool,
     /// A pair of hosts has several messages.
     repeats: bool,
     pairs: BTreeSet<(u32, u32, u8)>,
 }
 
-/// Warnings, by label, of traffic whose every message has left its sender at line rate before the first ACK can be back, on a
-/// connection that carries nothing else: whatever the network says of it comes too late.
-pub(super) fn cannot_act(net: &Network, traffic: &Traffic) -> Vec<String> {
+/// Warnings, by label, of traffic whose every message has left its sender before the first ACK was back, on a connection that
+/// carries nothing else: whatever the network says of it comes too late. That is certain of messages of one packet, and
+/// taken to be so of messages within a bandwidth-delay product that got no CNP and were over within two base RTTs, the
+/// second of which their last ACK needs.
+pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
+    let net = sim.network();
     let by_level = net.scheme.sl_reaction(&SlEnv { line_rate: net.env.line_rate }).is_some();
     if matches!(net.scheme, AnyScheme::None(_)) || by_level {
         return Vec::new();
     }
     let bdp = net.env.line_rate.bytes_in(net.env.base_rtt);
+    let is_over = |outcome: &FlowOutcome| {
+        outcome.cnps == 0 && outcome.fct.is_some_and(|fct| fct <= net.env.base_rtt * 2)
+    };
     let mut labels: BTreeMap<u16, Label> = BTreeMap::new();
     for (number, flow) in (0u32..).zip(&traffic.flows) {
         let label = labels.entry(flow.label).or_default();
         let is_shared = net.connections.is_shared(net.connections.of(number));
-        label.is_controlled |= is_shared || flow.size.is_none_or(|size| size > bdp);
+        let outcome = &sim.records().flows[number as usize];
+        let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(outcome));
+        label.is_controlled |= is_shared || !flow.size.is_some_and(too_short);
         if !label.is_controlled && !label.repeats {
             label.repeats = !label.pairs.insert((flow.src, flow.dst, flow.priority));
         }
@@ -42,8 +51,8 @@ pub(super) fn cannot_act(net: &Network, traffic: &Traffic) -> Vec<String> {
             "no connection has a second message, so that only larger messages let it act"
         };
         format!(
-            "scheme `{}` cannot act: every message of `{}` fits into the bandwidth-delay product, {}, and has a connection to \
-             itself, so that at line rate it has left before anything comes back; {remedy}",
+            "scheme `{}` cannot act: every message of `{}` fits into the bandwidth-delay product, {}, has a connection to itself, \
+             and has left before anything came back; {remedy}",
             net.scheme.name(),
             traffic.labels[usize::from(number)],
             Bytes(bdp),

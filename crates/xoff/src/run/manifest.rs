@@ -41,7 +41,7 @@ pub(super) fn manifest(
             "start_ps": l.start.ps(), "end_ps": l.end.ps(),
         })
     });
-    let warnings = [scenario.warnings(), &cannot_act(net, traffic), &ran_out(sim, traffic)].concat();
+    let warnings = [scenario.warnings(), &cannot_act(sim, traffic), &ran_out(sim, traffic)].concat();
     let docs = tables.iter().map(|t| {
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
