@@ -19,7 +19,7 @@ use crate::observe::Records;
 use crate::observe::records::ThrottleRecord;
 use crate::settings::FlowControl;
 
-/// What a credit stands for where there are none: a flit of 16 B.
+/// What a credit stands for if flow control has none: a flit of 16 B.
 const FLIT: u64 = 16;
 
 /// The throttles of a partition's hosts.

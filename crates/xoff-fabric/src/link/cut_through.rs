@@ -16,7 +16,7 @@ pub(crate) struct CutThrough {
     header: u64,
     /// By port: time of the header on its wire; `None` if a host is at the other end.
     header_times: Vec<Option<Time>>,
-    /// The rate of all ports, where it is the same.
+    /// All ports have one rate.
     uniform: bool,
 }
 

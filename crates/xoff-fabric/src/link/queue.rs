@@ -45,7 +45,7 @@ impl Queue {
         std::iter::successors(some(self.head), move |&id| some(packets[id].next))
     }
 
-    /// The first packet; [`NO_PACKET`] where there is none.
+    /// The first packet; [`NO_PACKET`] if there is none.
     #[inline]
     pub fn first(&self) -> PacketId {
         self.head

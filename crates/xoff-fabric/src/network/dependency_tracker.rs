@@ -43,7 +43,7 @@ pub(crate) struct DependencyTracker {
     left: Vec<u32>,
     /// By flow, then step: no earlier than this, by the milestones that have come.
     ready: Vec<Time>,
-    /// Milestones at hand, with their times.
+    /// Current milestones, with their times.
     due: Vec<(usize, Time)>,
     processors: Vec<Processor>,
     /// Steps that have still to take their processor, or to give it back.
@@ -51,7 +51,7 @@ pub(crate) struct DependencyTracker {
 }
 
 impl DependencyTracker {
-    /// Nothing has happened yet; none where nothing waits.
+    /// Nothing has happened yet; `None` if nothing waits.
     pub fn new(all: &Dependencies, flows: &[Flow]) -> Option<Box<DependencyTracker>> {
         if all.is_empty() {
             return None;
@@ -120,7 +120,7 @@ impl DependencyTracker {
         self.spread(all, now, effects);
     }
 
-    /// Takes the milestones at hand to all that waits for them. The time of a step that takes no processor is known with
+    /// Takes the current milestones to all that waits for them. The time of a step that takes no processor is known with
     /// its last milestone, though it may be later, so that such steps need no events.
     fn spread(&mut self, all: &Dependencies, now: Time, effects: &mut dyn Effects) {
         while let Some((milestone, at)) = self.due.pop() {

@@ -79,7 +79,7 @@ pub(super) struct UnloadedFlow<'a> {
     pub ack: &'a [PortId],
     pub ack_every: u64,
     pub processing_delay: Time,
-    /// Bytes that must be there before a packet is sent on; none where all of it must.
+    /// Bytes that must be there before a packet is sent on; `None` if all of it must.
     pub header: Option<u64>,
 }
 
@@ -157,7 +157,7 @@ pub fn uniform(topology: &Topology) -> bool {
 }
 
 impl Switch {
-    /// The bytes of a packet that must be there before it is sent on; none where all of it must.
+    /// The bytes of a packet that must be there before it is sent on; `None` if all of it must.
     pub fn cut_through(&self, flow_control: &FlowControl) -> Option<u64> {
         match self.forwarding(flow_control) {
             Forwarding::StoreAndForward => None,

@@ -65,7 +65,7 @@ pub struct PacketRecord {
 }
 
 impl PacketRecord {
-    /// Its data priority, or the one that it concerns; none for control packets, which go before all data.
+    /// Its data priority, or the one that it concerns; `None` for control packets, which go before all data.
     pub fn priority(&self) -> Option<u8> {
         self.class.checked_sub(DATA)
     }

@@ -26,7 +26,7 @@ struct Watched {
     low: u64,
     /// Bytes sent since it was last shorter than ever since then.
     sent: u64,
-    /// Most bytes since it is a root.
+    /// Maximum of bytes since it is a root.
     high: u64,
     /// Since when it is a root.
     since: Option<Time>,

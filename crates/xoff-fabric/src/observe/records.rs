@@ -16,7 +16,7 @@ use crate::packet::Kind;
 /// What to record beyond flows and ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Recording {
-    /// Sampling interval; none for no samples.
+    /// Sampling interval; `None` for no samples.
     pub interval: Option<Time>,
     /// Ports whose queues are sampled.
     pub queues: Vec<PortId>,
@@ -63,7 +63,7 @@ pub struct FlowOutcome {
     pub started: bool,
     /// When it did.
     pub start: Time,
-    /// From its start to the last ACK at its sender; none if it did not complete.
+    /// From its start to the last ACK at its sender; `None` if it did not complete.
     pub fct: Option<Time>,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
@@ -91,7 +91,7 @@ pub struct QueueSample {
     pub port: PortId,
     /// Bytes in all its classes, without the frame on the wire.
     pub bytes: u64,
-    /// Most bytes since the last sample.
+    /// Maximum of bytes since the last sample.
     pub max_bytes: u64,
 }
 
@@ -154,7 +154,7 @@ pub struct RootRecord {
     pub start: Time,
     /// Until when; the end of the run if it still was.
     pub end: Time,
-    /// Most bytes queued in that time.
+    /// Maximum of bytes queued in that time.
     pub max_bytes: u64,
 }
 

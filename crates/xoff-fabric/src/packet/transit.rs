@@ -14,7 +14,7 @@ pub(crate) struct Transit {
     arrivals: Vec<(Time, u32)>,
     packets: Vec<Packet>,
     int: IntPool,
-    /// The packets' ways, where they are recorded.
+    /// The packets' ways, if these are recorded.
     ways: Vec<Option<Box<Way>>>,
     /// Events without a packet, each with its node.
     signals: Vec<(NodeId, Event)>,

@@ -14,7 +14,7 @@ pub struct Headroom {
     pub bytes: u64,
     /// Bytes that can arrive after the packet that crosses the threshold: see [`headroom`].
     pub needed: u64,
-    /// Most bytes used of it, by any priority.
+    /// Maximum of bytes used of it, by any priority.
     pub max_used: u64,
 }
 
@@ -28,7 +28,7 @@ pub struct CreditRoom {
 }
 
 impl Network {
-    /// The credits of an ingress port's buffer; none where flow control has none.
+    /// The credits of an ingress port's buffer; `None` if flow control has none.
     pub fn credit_room(&self, ingress: PortId) -> Option<CreditRoom> {
         self.settings.flow_control.has_credits().then(|| {
             let sizing = Sizing::of(&self.topology, ingress, &self.settings, &self.wire);
@@ -38,7 +38,7 @@ impl Network {
 }
 
 impl Simulation {
-    /// The headroom of an ingress port; none at hosts, which never send PAUSE, and without PFC.
+    /// The headroom of an ingress port; `None` at hosts, which never send PAUSE, and without PFC.
     pub fn headroom(&self, ingress: PortId) -> Option<Headroom> {
         let net = self.network();
         let FlowControl::Pfc(pfc) = &net.settings.flow_control else { return None };

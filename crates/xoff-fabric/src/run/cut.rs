@@ -37,9 +37,9 @@ const THREAD: f64 = 1e-3;
 const UNEVENNESS: f64 = 1.2;
 /// Least gain for which several threads are worth their while.
 const MIN_GAIN: f64 = 0.85;
-/// Most parts: each two have mailboxes.
+/// Maximum number of partitions: each two have mailboxes.
 const MAX_PARTS: usize = 256;
-/// Most lookaheads that are tried.
+/// Maximum number of lookaheads that are tried.
 const MAX_TRIED: usize = 6;
 
 impl Cut {
@@ -348,7 +348,7 @@ impl Atoms {
         }
     }
 
-    /// The cut along the links between these atoms; none where they are not at least two.
+    /// The cut along the links between these atoms; `None` if there are fewer than two.
     fn cut(&self, net: &Network, load: &Load, parts: usize) -> Option<Cut> {
         let parts = parts.min(self.work.len());
         if parts < 2 {

@@ -276,7 +276,7 @@ impl Simulation {
         self.partitions.iter().map(|part| part.open_messages()).sum()
     }
 
-    /// Most packets in the network at any whole microsecond, at the end of the run.
+    /// Maximum of packets in the network at any whole microsecond, at the end of the run.
     pub fn max_packets_in_flight(&self) -> u32 {
         self.max_packets_in_flight
     }

@@ -186,7 +186,7 @@ impl Windows {
         self.now
     }
 
-    /// Most packets in the network at any whole microsecond so far.
+    /// Maximum of packets in the network at any whole microsecond so far.
     pub fn max_in_flight(&self) -> u32 {
         self.max_in_flight
     }

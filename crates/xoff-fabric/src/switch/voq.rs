@@ -100,7 +100,7 @@ impl Voqs {
         ring.last = place;
     }
 
-    /// The packet whose turn it is; [`NO_PACKET`] where there is none.
+    /// The packet whose turn it is; [`NO_PACKET`] if there is none.
     #[inline]
     pub fn head(&self, output: PortId, priority: usize) -> PacketId {
         let first = self.rings[output as usize * self.priorities + priority].first;

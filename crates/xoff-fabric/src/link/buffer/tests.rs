@@ -166,7 +166,7 @@ proptest::proptest! {
     }
 }
 
-/// How many of `packets` a queue surely holds: all, or none where some found no room.
+/// How many of `packets` a queue surely holds: all, or none if some found no room.
 fn queue_packets(queue: &IngressQueue, packets: &[u64]) -> usize {
     if queue.occupancy() == packets.iter().sum::<u64>() { packets.len() } else { 0 }
 }

@@ -133,7 +133,7 @@ impl DModK {
         from == to || self.down[from as usize][to as usize] != NONE
     }
 
-    /// Appends the ports between the two switches; none where there is no way.
+    /// Appends the ports between the two switches; `None` if there is no way.
     pub(super) fn path(
         &self,
         next: impl Fn(PortId) -> u32,

@@ -38,7 +38,7 @@ impl<C: Choice> EcmpTable<C> {
         self.symmetric
     }
 
-    /// Appends the ports between the two switches; none where there is no way, or only one beyond 65,534 links.
+    /// Appends the ports between the two switches; `None` if there is no way, or only one beyond 65,534 links.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,

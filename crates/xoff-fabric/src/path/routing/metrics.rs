@@ -9,7 +9,7 @@ use super::{HostNic, Router, Ways};
 use crate::path::topology::{NodeId, PortId, peer, peer_nic};
 
 /// The most switches from which representative pairs go to all others.
-const MOST_ORIGINS: usize = 256;
+const MAX_ORIGINS: usize = 256;
 
 /// Hosts of one switch with NICs of one number whose links are alike.
 struct Alike {
@@ -69,7 +69,7 @@ impl Router {
     pub fn representative_ends(&self) -> Vec<(HostNic, HostNic)> {
         let hosted = self.hosted();
         let count = hosted.len();
-        let origins = count.min(MOST_ORIGINS);
+        let origins = count.min(MAX_ORIGINS);
         let mut chosen = vec![false; count];
         for i in 0..origins {
             chosen[i * count / origins] = true;

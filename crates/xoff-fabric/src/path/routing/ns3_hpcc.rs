@@ -76,7 +76,7 @@ impl Ns3Table {
     }
 
     /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass, or the ACKs
-    /// that answer packets the other way; none where there is no way.
+    /// that answer packets the other way; `None` if there is no way.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,

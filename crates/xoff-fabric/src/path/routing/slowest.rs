@@ -79,7 +79,7 @@ impl Router {
         Ok(slowest)
     }
 
-    /// The slowest round trip between two NICs that are attached to switches; none where there is no way.
+    /// The slowest round trip between two NICs that are attached to switches; `None` if there is no way.
     /// `to_switch` keeps what was found for each receiving switch.
     fn between(
         &self,
@@ -129,7 +129,7 @@ impl Router {
     }
 }
 
-/// For each switch the slowest of its shortest paths to `root`; none where there is no way, or only one that is too
+/// For each switch the slowest of its shortest paths to `root`; `None` if there is no way, or only one that is too
 /// long to route.
 fn shortest_to(graph: &SwitchGraph, root: u32, times: LinkTimes<'_>) -> Vec<Option<Slowest>> {
     let distance = graph.distances(root);

@@ -91,7 +91,7 @@ impl StaticTable {
         self.routes.values().map(|via| via.len() - 1).max().unwrap_or(0)
     }
 
-    /// Appends the ports between the two switches; none where there is no way.
+    /// Appends the ports between the two switches; `None` if there is no way.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,

@@ -56,7 +56,7 @@ impl Trees {
         Ok(Trees { choice, trees })
     }
 
-    /// Appends the ports between the two switches; none where there is no way.
+    /// Appends the ports between the two switches; `None` if there is no way.
     pub(super) fn path(
         &self,
         topology: &Topology,
@@ -81,7 +81,7 @@ impl Trees {
         self.trees.len()
     }
 
-    /// Appends the ports between two switches in one of the trees; none where there is no way.
+    /// Appends the ports between two switches in one of the trees; `None` if there is no way.
     pub(super) fn path_in(
         &self,
         tree: usize,
