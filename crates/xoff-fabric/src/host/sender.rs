@@ -17,6 +17,9 @@ use crate::settings::{PacingGap, Quirks};
 /// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
 const MAX_BURST: u64 = 2_000_000;
 
+/// Calls of a reaction point's timer at one time, while its connection catches up.
+const MAX_AT_ONCE: u32 = 64;
+
 /// A connection's state with its NIC.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum SendState {
@@ -306,17 +309,18 @@ impl Sender {
         self.number_next(wire.payload);
     }
 
-    /// Runs the reaction point's timers that were due while nothing was sent, each at its time.
+    /// Runs the reaction point's timers that were due while nothing was sent, each at its time. Several may be due at one
+    /// time; a timer that stands still is given up after [`MAX_AT_ONCE`] calls.
     pub fn catch_up(&mut self, now: Time) {
+        let (mut before, mut calls) = (Time::NEVER, 0);
         loop {
             let timer = self.reaction.next_timer();
-            if timer > now {
+            calls = if timer == before { calls + 1 } else { 0 };
+            if timer > now || calls == MAX_AT_ONCE {
                 return;
             }
             self.reaction.on_timer(timer);
-            if self.reaction.next_timer() <= timer {
-                return; // a timer that stands still
-            }
+            before = timer;
         }
     }
 }

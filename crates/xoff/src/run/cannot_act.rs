@@ -109,4 +109,25 @@ mod tests {
         let by_level = [("scheme.name", "ib_cc"), ("scheme.scope", "sl")];
         assert!(warnings(&by_level).iter().all(|warning| !warning.contains("cannot act")));
     }
+
+    /// Eight hosts send 50,000 B each to one at once: 8 * 50,000 B / 12.5 GB/s = 32 us, so that the last flow is over long after
+    /// two base RTTs of a little over 4 us: feedback may have come while it sent, and nothing is said of it. Messages of one
+    /// packet, of 1,000 B, are gone before anything comes back however long they queue.
+    #[test]
+    fn messages_that_queue_are_warned_of_only_if_they_are_single_packets() {
+        let text = |size: &str| {
+            format!(
+                r#"
+                topology = {{ name = "star", hosts = 9, rate = "100Gbps", delay = "1us" }}
+                scheme = {{ name = "hpcc" }}
+                traffic = [{{ pattern = "incast", receiver = "host8", senders = 8, size = "{size}" }}]
+                "#
+            )
+        };
+        for (size, warned) in [("50KB", false), ("1KB", true)] {
+            let scenario = Scenario::parse(&text(size), "incast.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+            let Output { manifest, .. } = run(&scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+            assert_eq!(manifest["warnings"].to_string().contains("cannot act"), warned, "{size}");
+        }
+    }
 }
