@@ -34,4 +34,4 @@ pub use random::{Domain, Stream, stream};
 pub use spelling::Nearest;
 pub use units::{Bytes, Rate, Time, as_double};
 pub use violation::Violation;
-pub use wheel::{EventQueue, MAX_SCHEDULED};
+pub use wheel::EventQueue;

@@ -14,6 +14,8 @@ use crate::packet::{Boundary, Packets};
 pub(crate) struct Ctx {
     /// The time of the current event.
     pub now: Time,
+    /// The key of the current event; only if flow control has credits.
+    pub key: u32,
     /// What stays the same during a run.
     pub net: Arc<Network>,
     /// Pending events of the partition's nodes.

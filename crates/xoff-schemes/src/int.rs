@@ -230,15 +230,18 @@ impl IntMemory {
                 if *hops as usize == new.len().min(MAX_INT_HOPS) =>
             {
                 let n = *hops as usize;
+                let newest;
+                let (new, old) = (&new[..n], &mut old[..n]);
+                let new = if overtaken {
+                    newest = newest_of(new, old);
+                    &newest[..n]
+                } else {
+                    new
+                };
                 for i in 0..n {
                     let k = place(i, n);
-                    let mut change = new[k].since(old[k], stack.unit_shift);
-                    if overtaken && change.elapsed > HALF_CLOCK {
-                        (change.tx_bytes, change.elapsed) = (0, Time::ZERO);
-                    } else {
-                        old[k] = new[k];
-                    }
-                    hop(i, change);
+                    let before = std::mem::replace(&mut old[k], new[k]);
+                    hop(i, new[k].since(before, stack.unit_shift));
                 }
                 n
             }
@@ -270,6 +273,16 @@ impl IntMemory {
             }
         }
     }
+}
+
+/// Of each hop the newer one of two records.
+#[cold]
+fn newest_of(new: &[PackedRecord], old: &[PackedRecord]) -> [PackedRecord; MAX_INT_HOPS] {
+    let mut newest = [PackedRecord::default(); MAX_INT_HOPS];
+    for ((newest, &new), &old) in newest.iter_mut().zip(new).zip(old) {
+        *newest = if new.since(old, 0).elapsed > HALF_CLOCK { old } else { new };
+    }
+    newest
 }
 
 impl Seen {

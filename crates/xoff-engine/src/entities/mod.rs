@@ -15,6 +15,7 @@ mod tests;
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::hint::select_unpredictable;
 
 use crate::event::Event;
 use crate::units::Time;
@@ -24,7 +25,7 @@ pub use fifo::MAX_FIFOS;
 use fifo::{EMPTY_HEAD, FAR, GROUP, Group, LinkFifo, NO_ENTITY, POSITION_BITS};
 
 /// Entities whose earliest events are compared together.
-const BLOCK: usize = 64;
+const BLOCK: usize = 16;
 
 /// What the current entity has to do next, see [`EntityQueues::next_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,23 +61,29 @@ pub trait ArrivalLinks {
     fn unlink(&mut self, arg: u32) -> (Time, u32);
 }
 
+/// What belongs to one entity: one cache line.
+#[repr(align(64))]
+struct Entity {
+    /// The index of its first group of FIFOs, and the end of its groups.
+    groups: (u32, u32),
+    /// The ranks of its own events soon after the window in which they were scheduled, in no order. To look at all of them in
+    /// each window is cheaper than to keep them in a heap.
+    soon: Vec<u128>,
+    /// Its own events from `soon_limit` of that window on.
+    later: BinaryHeap<Reverse<Event>>,
+}
+
 /// Pending events by entity.
 pub struct EntityQueues {
     /// By entity: none of its events is before this time.
     next: Vec<Time>,
     /// By block of entities: the minimum of `next`.
     block_next: Vec<Time>,
+    entities: Vec<Entity>,
     /// By entity: its FIFOs in whole groups, at least one group.
     groups: Vec<Group>,
     /// By a FIFO's number: its slot, its index among the FIFOs of all groups.
     slot_of: Vec<u32>,
-    /// By entity: the index of its first group; the last element is the number of groups.
-    first_group: Vec<u32>,
-    /// By entity: the ranks of its own events soon after the window in which they were scheduled, in no order. To look at
-    /// all of them in each window is cheaper than to keep them in a heap.
-    soon: Vec<Vec<u128>>,
-    /// By entity: its own events from `soon_limit` of that window on.
-    later: Vec<BinaryHeap<Reverse<Event>>>,
     /// The current window's end and two lengths of it.
     soon_limit: Time,
     /// The end of the current window.
@@ -102,16 +109,19 @@ impl EntityQueues {
         let mut count = vec![0u32; entities];
         fifos.iter().for_each(|&(entity, _)| count[entity as usize] += 1);
         debug_assert!(count.iter().all(|&n| n as usize <= MAX_FIFOS));
-        let mut first_group = vec![0; entities + 1];
-        for entity in 0..entities {
-            first_group[entity + 1] = first_group[entity] + count[entity].div_ceil(GROUP as u32).max(1);
-        }
-        let mut groups: Vec<Group> = (0..first_group[entities]).map(|_| Group::EMPTY).collect();
+        let mut end = 0;
+        let entity_with = |&fifos: &u32| {
+            let first = end;
+            end += fifos.div_ceil(GROUP as u32).max(1);
+            Entity { groups: (first, end), soon: Vec::new(), later: BinaryHeap::new() }
+        };
+        let all: Vec<Entity> = count.iter().map(entity_with).collect();
+        let mut groups: Vec<Group> = (0..end).map(|_| Group::EMPTY).collect();
         count.fill(0);
         let put = |(number, &(entity, key)): (usize, &(u32, u32))| {
             let position = count[entity as usize];
             count[entity as usize] += 1;
-            let slot = first_group[entity as usize] as usize * GROUP + position as usize;
+            let slot = all[entity as usize].groups.0 as usize * GROUP + position as usize;
             groups[slot / GROUP].fifos[slot % GROUP] =
                 LinkFifo { number: number as u32, entity, position, key, ..LinkFifo::UNUSED };
             slot as u32
@@ -121,9 +131,7 @@ impl EntityQueues {
             groups,
             next: vec![Time::NEVER; entities],
             block_next: vec![Time::NEVER; entities.div_ceil(BLOCK)],
-            first_group,
-            soon: vec![Vec::new(); entities],
-            later: (0..entities).map(|_| BinaryHeap::new()).collect(),
+            entities: all,
             soon_limit: Time::ZERO,
             limit: Time::ZERO,
             near_limit: Time::ZERO,
@@ -178,10 +186,11 @@ impl EntityQueues {
             event.time >= self.limit || self.entity == NO_ENTITY,
             "no entity changes another entity's past"
         );
+        let own = &mut self.entities[entity as usize];
         if event.time < self.soon_limit {
-            self.soon[entity as usize].push(event.rank());
+            own.soon.push(event.rank());
         } else {
-            self.later[entity as usize].push(Reverse(event));
+            own.later.push(Reverse(event));
         }
         self.expect(entity, event.time);
     }
@@ -214,11 +223,18 @@ impl EntityQueues {
     pub fn open_next(&mut self) -> Option<u32> {
         while self.waiting == 0 {
             let block = self.next_block;
-            if *self.block_next.get(block)? < self.limit {
+            let block_next = self.block_next.get_mut(block)?;
+            if *block_next < self.limit {
                 let next = &self.next[block * BLOCK..self.next.len().min((block + 1) * BLOCK)];
-                // One bit for each entity instead of a branch: which entities have events is unpredictable.
-                let bit = |(i, &time): (usize, &Time)| u64::from(time < self.limit) << i;
-                self.waiting = next.iter().enumerate().map(bit).sum();
+                let mut others = Time::NEVER;
+                for (i, &time) in next.iter().enumerate() {
+                    // One bit for each entity instead of a branch: which entities have events is unpredictable.
+                    let is_waiting = time < self.limit;
+                    self.waiting |= u64::from(is_waiting) << i;
+                    others = others.min(select_unpredictable(is_waiting, Time::NEVER, time));
+                }
+                // `close` adds the entities that are waiting.
+                *block_next = others;
             }
             self.next_block += 1;
         }
@@ -232,9 +248,9 @@ impl EntityQueues {
     #[inline]
     fn open(&mut self, entity: usize) {
         self.entity = entity as u32;
-        self.entity_groups = (self.first_group[entity] as usize, self.first_group[entity + 1] as usize);
+        let Entity { groups, soon, later } = &mut self.entities[entity];
+        self.entity_groups = (groups.0 as usize, groups.1 as usize);
         self.own.clear();
-        let later = &mut self.later[entity];
         while let Some(&Reverse(event)) = later.peek() {
             if event.time >= self.limit {
                 break;
@@ -242,7 +258,6 @@ impl EntityQueues {
             later.pop();
             self.own.add(event.rank());
         }
-        let soon = &mut self.soon[entity];
         if !soon.is_empty() {
             let (own, limit) = (&mut self.own, u128::from(self.limit.0) << 64);
             soon.retain(|&rank| {
@@ -291,10 +306,11 @@ impl EntityQueues {
     #[inline]
     fn close(&mut self, arrival: Time) -> Next {
         let entity = self.entity as usize;
-        let later = self.later[entity].peek().map_or(Time::NEVER, |Reverse(event)| event.time);
-        let soon = self.soon[entity].iter().min().map_or(Time::NEVER, |rank| Time((rank >> 64) as u64));
-        self.next[entity] = arrival.min(later).min(soon);
+        let Entity { soon, later, .. } = &self.entities[entity];
+        let later = later.peek().map_or(Time::NEVER, |Reverse(event)| event.time);
+        let soon = soon.iter().min().map_or(Time::NEVER, |rank| Time((rank >> 64) as u64));
         self.entity = NO_ENTITY;
+        self.expect(entity as u32, arrival.min(later).min(soon));
         Next::Nothing
     }
 
@@ -350,10 +366,5 @@ impl EntityQueues {
     /// Ends the window.
     pub fn end_window(&mut self) {
         self.entity = NO_ENTITY;
-        for (block, next) in self.block_next.iter_mut().zip(self.next.chunks(BLOCK)) {
-            if *block < self.limit {
-                *block = next.iter().copied().min().unwrap_or(Time::NEVER);
-            }
-        }
     }
 }

@@ -1,4 +1,4 @@
-//! The event queue: a timing wheel of short slots, and a heap for events beyond the wheel's horizon.
+//! The event queue: a timing wheel of short slots, and a tree of slots beyond the wheel's horizon.
 //!
 //! Nearly all events of a network lie within a few microseconds. A push is therefore a list insertion, and a pop sorts the
 //! few events of one slot. Events are ordered by time, then by key, then by argument, and never by which was pushed
@@ -6,19 +6,16 @@
 //! network, the same however the network is cut into parts. A queue can instead keep the order in which events were pushed,
 //! for comparison with simulators that do ([`EventQueue::in_order_of_scheduling`]).
 
-mod order;
 mod sort;
 #[cfg(test)]
 mod tests;
 
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use crate::event::Event;
 use crate::units::Time;
 
-pub use order::MAX_SCHEDULED;
-use order::SchedulingOrder;
 use sort::{CountingSort, event, insert_due};
 
 /// A slot's width is 2^9 ps = 0.512 ns, so that in a busy network of hundreds of links a slot holds a few events.
@@ -59,12 +56,12 @@ pub struct EventQueue {
     nodes: Vec<Node>,
     /// The first node of the list of free nodes, or [`NONE`].
     free: u32,
-    /// Events that lay beyond the horizon when they were pushed.
-    far: BinaryHeap<Reverse<Event>>,
+    /// Events that lay beyond the horizon when they were pushed: by slot, in the order in which they were pushed.
+    far: BTreeMap<u64, Vec<Event>>,
     /// The slot number of the first event in `far`; `u64::MAX` if there is none.
     far_slot: u64,
-    /// The order of scheduling, if the queue keeps it.
-    order: Option<SchedulingOrder>,
+    /// Simultaneous events come in the order in which they were pushed.
+    keeps_order: bool,
 }
 
 impl Default for EventQueue {
@@ -80,9 +77,9 @@ impl Default for EventQueue {
             occupied: [0; WORDS],
             nodes: Vec::with_capacity(1024),
             free: NONE,
-            far: BinaryHeap::new(),
+            far: BTreeMap::new(),
             far_slot: u64::MAX,
-            order: None,
+            keeps_order: false,
         }
     }
 }
@@ -93,10 +90,9 @@ impl EventQueue {
         Self::default()
     }
 
-    /// An empty queue that returns simultaneous events in the order in which they were pushed. It takes at most
-    /// [`MAX_SCHEDULED`] events in all.
+    /// An empty queue that returns simultaneous events in the order in which they were pushed.
     pub fn in_order_of_scheduling() -> Self {
-        EventQueue { order: Some(SchedulingOrder::default()), ..Self::default() }
+        EventQueue { keeps_order: true, ..Self::default() }
     }
 
     /// The number of pending events. The time to count them grows with the number of free nodes.
@@ -106,7 +102,7 @@ impl EventQueue {
         while node != NONE {
             (free, node) = (free + 1, self.nodes[node as usize].next);
         }
-        self.due.len() + self.nodes.len() - free + self.far.len()
+        self.due.len() + self.nodes.len() - free + self.far.values().map(Vec::len).sum::<usize>()
     }
 
     /// Whether no event is pending.
@@ -117,28 +113,6 @@ impl EventQueue {
     /// Adds an event. An event whose time is before the last popped event's comes next.
     #[inline]
     pub fn push(&mut self, time: Time, key: u32, arg: u32) {
-        if self.order.is_some() {
-            return self.push_scheduled(time, key, arg);
-        }
-        self.insert(time, key, arg);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn push_scheduled(&mut self, time: Time, key: u32, arg: u32) {
-        let Some(order) = &mut self.order else { return };
-        let (key, arg) = order.put(key, arg);
-        self.insert(time, key, arg);
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn take_scheduled(&mut self, event: Event) -> Option<Event> {
-        self.order.as_mut().map(|order| order.take(event))
-    }
-
-    #[inline]
-    fn insert(&mut self, time: Time, key: u32, arg: u32) {
         let slot = time.0 >> SLOT_BITS;
         if slot.wrapping_sub(self.current).wrapping_sub(1) >= SLOTS as u64 - 1 {
             return self.insert_off_wheel(Event { time, key, arg }, slot);
@@ -170,11 +144,13 @@ impl EventQueue {
     #[cold]
     #[inline(never)]
     fn insert_off_wheel(&mut self, event: Event, slot: u64) {
-        if slot <= self.current {
-            insert_due(&mut self.due, event);
-        } else {
-            self.far.push(Reverse(event));
+        if slot > self.current {
+            self.far.entry(slot).or_default().push(event);
             self.far_slot = self.far_slot.min(slot);
+        } else if self.keeps_order {
+            insert_due(&mut self.due, event, |before, after| before.time <= after.time);
+        } else {
+            insert_due(&mut self.due, event, |before, after| before < after);
         }
     }
 
@@ -186,7 +162,7 @@ impl EventQueue {
                 if event.time >= limit {
                     return None;
                 }
-                return self.pop_due();
+                return self.due.pop();
             }
             let slot = self.next_slot();
             if slot >= NO_SLOT || slot << SLOT_BITS >= limit.0 {
@@ -199,7 +175,7 @@ impl EventQueue {
     /// Takes the next event; `None` if none is pending.
     pub fn pop(&mut self) -> Option<Event> {
         loop {
-            if let Some(event) = self.pop_due() {
+            if let Some(event) = self.due.pop() {
                 return Some(event);
             }
             let slot = self.next_slot();
@@ -208,15 +184,6 @@ impl EventQueue {
             }
             self.open(slot);
         }
-    }
-
-    #[inline]
-    fn pop_due(&mut self) -> Option<Event> {
-        let event = self.due.pop()?;
-        if self.order.is_some() {
-            return self.take_scheduled(event);
-        }
-        Some(event)
     }
 
     /// The argument of the next event; `None` if the queue would have to open a slot to know it.
@@ -272,7 +239,7 @@ impl EventQueue {
         NO_SLOT
     }
 
-    /// Makes `slot` the current slot and moves its events to `due`.
+    /// Makes `slot` the current slot and moves its events to the empty list `due`.
     #[inline]
     fn open(&mut self, slot: u64) {
         self.current = slot;
@@ -280,19 +247,9 @@ impl EventQueue {
         let first = std::mem::replace(&mut self.heads[index], NONE);
         if first != NONE {
             self.occupied[index / 64] &= !(1 << (index % 64));
-            let (mut last, mut count) = (first, 0);
-            loop {
-                let Node { place, arg, next } = self.nodes[last as usize];
-                self.sort.put(count, place, arg);
-                count += 1;
-                if next == NONE {
-                    break;
-                }
-                last = next;
-            }
-            if self.sort.sort_into(count, slot << SLOT_BITS, &mut self.due).is_none() {
-                self.sort_list(first, slot << SLOT_BITS);
-            }
+            let begin = slot << SLOT_BITS;
+            let last =
+                if self.keeps_order { self.take_list(first, begin) } else { self.sort_list(first, begin) };
             // The whole list joins the list of free nodes.
             self.nodes[last as usize].next = self.free;
             self.free = first;
@@ -302,27 +259,62 @@ impl EventQueue {
         }
     }
 
-    /// Moves the events of a list to `due` if [`CountingSort`] cannot: they are too many, or two have the same place.
-    #[cold]
-    #[inline(never)]
-    fn sort_list(&mut self, first: u32, begin: u64) {
-        let mut node = first;
-        while node != NONE {
-            let Node { place, arg, next } = self.nodes[node as usize];
-            self.due.push(event(begin, place, arg));
-            node = next;
+    /// Moves the events of a list to `due` and returns the list's last node.
+    #[inline]
+    fn sort_list(&mut self, first: u32, begin: u64) -> u32 {
+        let (mut last, mut count) = (first, 0);
+        loop {
+            let Node { place, arg, next } = self.nodes[last as usize];
+            self.sort.put(count, place, arg);
+            count += 1;
+            if next == NONE {
+                break;
+            }
+            last = next;
         }
-        self.due.sort_unstable_by_key(|&e| Reverse(e));
+        if self.sort.sort_into(count, begin, &mut self.due).is_none() {
+            // There are too many events to be counted, or two have the same place.
+            self.take_list(first, begin);
+            self.due.sort_unstable_by_key(|&event| Reverse(event));
+        }
+        last
     }
 
-    /// Moves the events of `slot` from `far` to `due`.
+    /// Moves the events of a list to `due`, the last pushed first and then, latest first, by time; returns the list's last
+    /// node.
+    #[inline]
+    fn take_list(&mut self, first: u32, begin: u64) -> u32 {
+        let (mut last, mut is_sorted) = (first, true);
+        let mut before = Time::NEVER;
+        loop {
+            let Node { place, arg, next } = self.nodes[last as usize];
+            let event = event(begin, place, arg);
+            is_sorted &= event.time <= before;
+            before = event.time;
+            self.due.push(event);
+            if next == NONE {
+                break;
+            }
+            last = next;
+        }
+        if !is_sorted {
+            self.due.sort_by_key(|event| Reverse(event.time));
+        }
+        last
+    }
+
+    /// Moves the events of slots up to `slot` from `far` to `due`, where they come before simultaneous ones: those were pushed
+    /// when the slot had come within the horizon.
     #[cold]
     fn take_far(&mut self, slot: u64) {
-        let of = |event: &Event| event.time.0 >> SLOT_BITS;
-        while let Some(Reverse(event)) = self.far.peek().copied().filter(|r| of(&r.0) <= slot) {
-            self.far.pop();
-            insert_due(&mut self.due, event);
+        while let Some(slots) = self.far.first_entry().filter(|slots| *slots.key() <= slot) {
+            self.due.extend(slots.remove().into_iter().rev());
         }
-        self.far_slot = self.far.peek().map_or(u64::MAX, |Reverse(event)| of(event));
+        if self.keeps_order {
+            self.due.sort_by_key(|event| Reverse(event.time));
+        } else {
+            self.due.sort_unstable_by_key(|&event| Reverse(event));
+        }
+        self.far_slot = self.far.keys().next().copied().unwrap_or(u64::MAX);
     }
 }

@@ -67,12 +67,13 @@ impl CountingSort {
     }
 }
 
-/// Inserts into a list that is sorted latest first. The search begins at the end of the list, where the next events are.
+/// Inserts into a list whose next event is its last, in front of those that `is_before` it. The search begins at the end of
+/// the list, where the next events are.
 #[inline]
-pub(super) fn insert_due(due: &mut Vec<Event>, event: Event) {
+pub(super) fn insert_due(due: &mut Vec<Event>, event: Event, is_before: impl Fn(&Event, &Event) -> bool) {
     let mut i = due.len();
     due.push(event);
-    while i > 0 && due[i - 1] < event {
+    while i > 0 && is_before(&due[i - 1], &event) {
         due[i] = due[i - 1];
         i -= 1;
     }

@@ -10,7 +10,7 @@ use crate::event::{key, kind};
 use crate::ids::{ConnectionId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
-use crate::packet::{LAST, Packet, RESENT};
+use crate::packet::{Frame, Kind, LAST, Packet, RESENT};
 use crate::path::routing::Spray;
 
 impl<N: NicScheduler> Hosts<N> {
@@ -116,7 +116,7 @@ impl<N: NicScheduler> Hosts<N> {
         if ctx.probes.on_flows {
             self.on_emission(ctx, links, connection, port, id);
         }
-        links.put_on_wire(ctx, port, id);
+        links.put_on_wire(ctx, port, id, Frame::new(Kind::Data, class, frame));
         if let Some(throttles) = &mut self.throttles {
             throttles.on_send(ctx, links, port, frame);
         }

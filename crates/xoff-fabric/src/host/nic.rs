@@ -228,20 +228,19 @@ impl<N: NicScheduler> Hosts<N> {
         port_id: PortId,
         id: PacketId,
     ) {
-        let packet = &ctx.packets[id];
-        let (class, size) = (packet.class, u64::from(packet.size));
-        if class == MAC_CONTROL {
+        let frame = ctx.packets[id].frame();
+        if frame.class == MAC_CONTROL {
             C::on_frame_sent(links, ctx, port_id, id);
         }
         // A host's link never leaves the partition, so the packet is still here.
-        links.put_on_wire(ctx, port_id, id);
-        if class >= DATA
+        links.put_on_wire(ctx, port_id, id, frame);
+        if frame.class >= DATA
             && let Some(throttles) = &mut self.throttles
         {
-            throttles.on_send(ctx, links, port_id, size);
+            throttles.on_send(ctx, links, port_id, frame.size());
         }
-        let packet = &mut ctx.packets[id];
-        if packet.kind == Kind::Ack && ctx.net.settings.host.ack_class == AckClass::ControlAtHost {
+        if frame.kind == Kind::Ack && ctx.net.settings.host.ack_class == AckClass::ControlAtHost {
+            let packet = &mut ctx.packets[id];
             packet.class = DATA + ctx.net.flows[packet.flow as usize].priority;
         }
     }

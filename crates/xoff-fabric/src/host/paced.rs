@@ -207,7 +207,7 @@ impl Hosts<PacedNic> {
     }
 
     /// Sees to it that the NIC wakes at `at`, or when its wire is free, or now, whichever is last; or before that.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, nic: NicId, at: Time) {
         let own = &mut self.nics[nic as usize];
         let at = at.max(links.ports[own.port as usize].busy_until).max(ctx.now);
@@ -218,8 +218,16 @@ impl Hosts<PacedNic> {
     }
 
     /// Moves the connections whose pacing time has come into the round robin.
-    #[inline]
+    #[inline(always)] // on the way of every packet
     fn release_paced(&mut self, ctx: &Ctx, nic: NicId) {
+        let first = self.nics[nic as usize].scheduler.pacing.first();
+        if first.is_some_and(|(at, _)| at <= ctx.now) {
+            self.release_due(ctx, nic);
+        }
+    }
+
+    #[inline(never)]
+    fn release_due(&mut self, ctx: &Ctx, nic: NicId) {
         let scheduler = &mut self.nics[nic as usize].scheduler;
         while let Some((at, connection)) = scheduler.pacing.first() {
             if at > ctx.now {

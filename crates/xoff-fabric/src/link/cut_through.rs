@@ -38,7 +38,7 @@ impl CutThrough {
 
     /// How long before its last bit a packet that starts now on `port` counts as arrived; `next` gives the port and rate
     /// by which it leaves the switch at the other end.
-    #[inline]
+    #[inline(always)] // on the way of every packet, with credits
     pub fn ahead(&self, port: PortId, size: u64, rate: Rate, whole: Time, next: impl Fn() -> Rate) -> Time {
         let Some(header) = self.header_times[port as usize] else { return Time::ZERO };
         if size <= self.header {

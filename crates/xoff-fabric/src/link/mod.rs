@@ -200,7 +200,7 @@ impl<C> Links<C> {
     #[inline]
     pub fn signal_peer(&self, ctx: &mut Ctx, queue: QueueId, arg: u32, at: Time, bytes: u64) {
         let port = &self.ports[queue.port(self.priorities) as usize];
-        let time = at + port.serialization(bytes) + port.delay;
+        let time = port.symbol_arrival(at, bytes);
         let there = queue.other_end(self.priorities);
         let node = self.ports[there.port(self.priorities) as usize].node;
         let key = key(kind::LINK_CONTROL_APPLY, there.0);

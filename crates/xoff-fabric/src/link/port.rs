@@ -105,6 +105,12 @@ impl Port {
         sent + self.delay
     }
 
+    /// When a symbol of `bytes` arrives that leaves `at` a time and takes no room on the wire.
+    #[inline]
+    pub fn symbol_arrival(&self, at: Time, bytes: u64) -> Time {
+        at + self.serialization(bytes) + self.delay
+    }
+
     /// Time on the wire.
     #[inline]
     pub fn serialization(&self, bytes: u64) -> Time {

@@ -11,14 +11,14 @@ use super::port::AWAY;
 use crate::ctx::Ctx;
 use crate::event::{arrival_key, key, kind};
 use crate::ids::{PortId, peer};
-use crate::packet::{DATA, MAC_CONTROL, PacketId};
+use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
 
 impl<C: LinkControl> Links<C> {
     /// Puts a packet on the wire of an idle port.
     #[inline(always)] // on the way of every packet
-    pub fn put_on_wire(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId) {
-        let packet = &ctx.packets[id];
-        let (size, class) = (u64::from(packet.size), packet.class);
+    pub fn put_on_wire(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, frame: Frame) {
+        let (class, size) = (frame.class, frame.size());
+        debug_assert_eq!(u64::from(ctx.packets[id].size), size, "the packet has not changed");
         let port = &mut self.ports[port_id as usize];
         debug_assert_eq!(port.paused & (1 << class), 0, "nothing of a paused class is sent");
         let (mut arrival, place) = (port.start(ctx.now, size), port.arrivals);
@@ -27,10 +27,10 @@ impl<C: LinkControl> Links<C> {
                 let queue = self.queue_id(port_id, class);
                 C::on_sent(self, ctx, queue, size);
             }
-            arrival = arrival - self.cut_through_lead(ctx, port_id, id);
+            arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
         }
         if self.wire_hooks {
-            arrival = self.run_wire_hooks(ctx, port_id, id, arrival);
+            arrival = self.run_wire_hooks(ctx, port_id, id, frame, arrival);
         }
         self.schedule_arrival(ctx, port_id, arrival, place, id);
     }
@@ -46,27 +46,32 @@ impl<C: LinkControl> Links<C> {
 
     /// How long before its last bit a packet that has just begun on a wire counts as arrived.
     #[inline(always)] // on the way of every packet, with credits
-    fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId) -> Time {
-        let packet = &ctx.packets[id];
+    fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId, frame: Frame) -> Time {
         let Some(cut_through) = &self.cut_through else { return Time::ZERO };
-        if packet.class == MAC_CONTROL {
+        if frame.class == MAC_CONTROL {
             return Time::ZERO;
         }
-        let (port, size) = (&self.ports[port_id as usize], u64::from(packet.size));
-        let next = || ctx.net.next_rate(packet, port_id);
-        cut_through.ahead(port_id, size, port.rate, port.serialization(size), next)
+        let port = &self.ports[port_id as usize];
+        let next = || ctx.net.next_rate(&ctx.packets[id], port_id);
+        cut_through.ahead(port_id, frame.size(), port.rate, port.serialization(frame.size()), next)
     }
 
     /// Does what else a packet on the wire needs; says when the packet arrives that would at `arrival`.
     #[inline(never)]
-    fn run_wire_hooks(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, mut arrival: Time) -> Time {
-        let packet = &ctx.packets[id];
-        let (class, size) = (packet.class, u64::from(packet.size));
+    fn run_wire_hooks(
+        &mut self,
+        ctx: &mut Ctx,
+        port_id: PortId,
+        id: PacketId,
+        frame: Frame,
+        mut arrival: Time,
+    ) -> Time {
+        let (class, size) = (frame.class, frame.size());
         if !self.arbiters.is_empty() && class >= DATA {
             self.arbiters[port_id as usize].sent(class, size);
         }
         if !C::HAS_CREDITS {
-            arrival = arrival - self.cut_through_lead(ctx, port_id, id);
+            arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
         }
         if ctx.probes.on_wire {
             let stopped = self.stopped_for(ctx.now, port_id, class);

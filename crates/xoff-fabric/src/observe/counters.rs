@@ -23,6 +23,13 @@ pub struct Counters {
 }
 
 impl Counters {
+    /// Counts an event.
+    #[inline(always)] // the way of every event
+    pub(crate) fn count(&mut self, time: Time, key: u32) {
+        self.events += 1;
+        self.fingerprint = self.fingerprint.wrapping_add(fingerprint(time, key));
+    }
+
     /// Adds a part's.
     pub(crate) fn add(&mut self, part: &Counters) {
         self.events += part.events;

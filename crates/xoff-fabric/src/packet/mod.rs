@@ -85,12 +85,12 @@ pub struct Packet {
     /// Number of the data packet, or of the one that this ACK answers, in the order of first transmission on its
     /// connection, modulo 2^32.
     pub number: u32,
-    /// Bytes on the wire.
-    pub size: u16,
     /// Payload bytes.
     pub payload: u16,
     /// The receiver's count of flows, in ACKs.
     pub flow_count: u16,
+    /// Bytes on the wire.
+    pub size: u16,
     /// What it is.
     pub kind: Kind,
     /// Queue class: 0 MAC control, 1 control, 2 + p data priority p.
@@ -105,7 +105,38 @@ pub struct Packet {
     pub links: u8,
 }
 
+/// What queues and wires need of a packet, read once at each node: one register.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Frame {
+    bytes: u16,
+    /// What it is.
+    pub kind: Kind,
+    /// Its queue class.
+    pub class: u8,
+}
+
+impl Frame {
+    /// A frame of `size` bytes on the wire.
+    #[inline(always)] // on the way of every packet
+    pub fn new(kind: Kind, class: u8, size: u64) -> Frame {
+        Frame { bytes: size as u16, kind, class }
+    }
+
+    /// Bytes on the wire.
+    #[inline(always)] // on the way of every packet
+    pub fn size(self) -> u64 {
+        self.bytes.into()
+    }
+}
+
 impl Packet {
+    /// The packet as queues and wires see it.
+    #[inline(always)] // on the way of every packet
+    pub fn frame(&self) -> Frame {
+        Frame { bytes: self.size, kind: self.kind, class: self.class }
+    }
+
     /// A packet without anything that only some kinds have.
     #[inline(always)] // on the way of every packet
     fn plain(kind: Kind, class: u8, size: u64, now: Time) -> Packet {

@@ -135,8 +135,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let ctx = &mut self.ctx;
         debug_assert!(time >= ctx.now || ctx.events.looks_ahead(), "time goes forward");
         ctx.now = time;
-        ctx.counters.events += 1;
-        ctx.counters.fingerprint = ctx.counters.fingerprint.wrapping_add(fingerprint(time, key));
+        if C::HAS_CREDITS {
+            ctx.key = key;
+        }
+        ctx.counters.count(time, key);
     }
 
     /// Handles an event that a node has scheduled for itself.

@@ -149,6 +149,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             own_ports,
             ctx: Ctx {
                 now: Time::ZERO,
+                key: 0,
                 net: net.clone(),
                 events,
                 packets,
@@ -181,11 +182,12 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn run_until(&mut self, limit: Time, count: u64) {
         self.handle_until(limit, count);
+        C::end_window(&mut self.links, &mut self.ctx, limit);
     }
 
     fn totals(&self) -> Totals {
         let ctx = &self.ctx;
-        let next = ctx.events.earliest();
+        let next = ctx.events.earliest().min(C::earliest(&self.links));
         Totals {
             next: ctx.boundary.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
             events: ctx.counters.events,

@@ -11,7 +11,7 @@ use crate::link::Links;
 use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
 use crate::observe::Failure;
-use crate::packet::{BY_HOP, CHARGED, DATA, Kind, MAC_CONTROL, PacketId};
+use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
 use crate::settings::FlowControl;
 
 impl Switches {
@@ -31,7 +31,8 @@ impl Switches {
             return self.link_frame_arrival(ctx, links, ingress, id);
         }
         packet.ingress = ingress;
-        let (class, size, kind) = (packet.class, u64::from(packet.size), packet.kind);
+        let frame = packet.frame();
+        let (class, size, kind) = (frame.class, frame.size(), frame.kind);
         let position = packet.position;
         packet.position = position.wrapping_add(1);
         let egress = if position & BY_HOP == 0 {
@@ -48,12 +49,12 @@ impl Switches {
         // Control is not charged: near a threshold it goes the longer way for nothing.
         let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
         if C::HAS_CREDITS {
-            if passes && class >= DATA && self.pass_by_credits(ctx, links, queue, egress, id, class, size) {
+            if passes && class >= DATA && self.pass_by_credits(ctx, links, queue, egress, id, frame) {
                 return;
             }
         } else if passes {
             return if self.dequeue_hooks {
-                self.pass_with_hooks(ctx, links, egress, id, class)
+                self.pass_with_hooks(ctx, links, egress, id, frame)
             } else {
                 self.pass(ctx, links, egress, id, kind, size)
             };
@@ -69,7 +70,7 @@ impl Switches {
         } else if kind == Kind::Cnm && self.loses_message(ctx, links, egress, id) {
             return ctx.packets.remove(id);
         }
-        self.enqueue(ctx, links, egress, id, class, size);
+        self.enqueue(ctx, links, egress, id, frame);
     }
 
     /// A packet goes straight through: its port is quiet, and no threshold is near.
@@ -103,19 +104,18 @@ impl Switches {
         queue: QueueId,
         egress: PortId,
         id: PacketId,
-        class: u8,
-        size: u64,
+        frame: Frame,
     ) -> bool {
-        let leaving = self.size_when_leaving(ctx, id, size);
-        let egress_queue = links.queue_id(egress, class);
-        if !C::passes(links, queue, egress_queue, size, leaving) {
+        let leaving = self.size_when_leaving(ctx, frame);
+        let egress_queue = links.queue_id(egress, frame.class);
+        if !C::passes(links, ctx, queue, egress_queue, frame.size(), leaving) {
             return false;
         }
-        if self.watched && ctx.packets[id].kind == Kind::Data {
-            self.on_enqueue(ctx, links, egress, id, class, size);
+        if self.watched && frame.kind == Kind::Data {
+            self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
         }
-        self.depart(ctx, links, egress, id, class);
-        C::on_left(links, ctx, egress, queue, size);
+        self.depart(ctx, links, egress, id, frame);
+        C::on_left(links, ctx, egress, queue, frame.size());
         true
     }
 
@@ -127,13 +127,12 @@ impl Switches {
         links: &mut Links<C>,
         egress: PortId,
         id: PacketId,
-        class: u8,
+        frame: Frame,
     ) {
-        if self.watched && ctx.packets[id].kind == Kind::Data {
-            let size = u64::from(ctx.packets[id].size);
-            self.on_enqueue(ctx, links, egress, id, class, size);
+        if self.watched && frame.kind == Kind::Data {
+            self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
         }
-        self.depart(ctx, links, egress, id, class);
+        self.depart(ctx, links, egress, id, frame);
     }
 
     /// A frame for the switch itself has come: its neighbour's flow control.

@@ -120,7 +120,32 @@ impl Switches {
         }
     }
 
-    /// A data packet leaves its queue, which may mark it.
+    /// A data packet leaves its queue, whose detector may mark it.
+    #[inline(always)] // on the way of every packet, with marking
+    pub(super) fn mark<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        egress: PortId,
+        id: PacketId,
+        class: u8,
+    ) {
+        let queue = links.queue_id(egress, class);
+        let Some(detector) = self.hooks.detectors.get_mut(queue.index()) else { return };
+        let view = links.view(ctx.now, egress, class, 0);
+        let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
+        let packet = &mut ctx.packets[id];
+        if mark > packet.mark {
+            packet.mark = mark;
+            ctx.probes.records.mark(ctx.now, egress, packet, mark);
+        }
+        if ctx.probes.records.records_states() {
+            let state = detector.state();
+            ctx.probes.records.state(ctx.now, queue, links.priorities, state);
+        }
+    }
+
+    /// A data packet leaves its queue.
     pub(super) fn on_dequeue<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -131,18 +156,6 @@ impl Switches {
     ) {
         let view = links.view(ctx.now, egress, class, 0);
         let queue = links.queue_id(egress, class);
-        if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
-            let mark = detector.on_dequeue(&view, &packet_view(ctx, id));
-            let packet = &mut ctx.packets[id];
-            if mark > packet.mark {
-                packet.mark = mark;
-                ctx.probes.records.mark(ctx.now, egress, packet, mark);
-            }
-            if ctx.probes.records.records_states() {
-                let state = detector.state();
-                ctx.probes.records.state(ctx.now, queue, links.priorities, state);
-            }
-        }
         if ctx.probes.on_queues {
             ctx.probes.on_dequeue(ctx.now, queue, &ctx.packets[id], view.bytes);
         }

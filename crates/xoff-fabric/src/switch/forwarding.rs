@@ -10,7 +10,7 @@ use crate::ids::{PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::observe::breakdown;
-use crate::packet::{CHARGED, DATA, Kind, PacketId};
+use crate::packet::{CHARGED, DATA, Frame, Kind, PacketId};
 
 impl Switches {
     /// A packet joins an egress queue, or goes straight to the wire if nothing is before it.
@@ -21,18 +21,18 @@ impl Switches {
         links: &mut Links<C>,
         egress: PortId,
         id: PacketId,
-        class: u8,
-        size: u64,
+        frame: Frame,
     ) {
+        let (kind, class, size) = (frame.kind, frame.class, frame.size());
         let port = &mut links.ports[egress as usize];
         let idle = port.is_idle(ctx.now);
         let mut may_send = port.paused & (1 << class) == 0;
         let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
-        if idle && may_send && first && self.may_leave(ctx, links, egress, class, id, size) {
-            if self.watched && ctx.packets[id].kind == Kind::Data {
+        if idle && may_send && first && self.may_leave(ctx, links, egress, frame) {
+            if self.watched && kind == Kind::Data {
                 self.on_enqueue(ctx, links, egress, id, class, size);
             }
-            return self.forward(ctx, links, egress, id, class);
+            return self.forward(ctx, links, egress, id, frame);
         }
         let port = &mut links.ports[egress as usize];
         // The class may have been stopped for want of credits.
@@ -47,7 +47,7 @@ impl Switches {
         }
         let ingress = ctx.packets[id].ingress;
         self.push(ctx, links, egress, class, ingress, id, size);
-        if self.watched && ctx.packets[id].kind == Kind::Data {
+        if self.watched && kind == Kind::Data {
             self.on_enqueue(ctx, links, egress, id, class, 0);
         }
         if idle && may_send {
@@ -95,7 +95,7 @@ impl Switches {
     }
 
     /// Wakes a busy port at the end of its frame if something waits for it.
-    #[inline]
+    #[inline(always)] // on the way of every packet that waits
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         let port = &mut links.ports[egress as usize];
         if !port.armed && port.sendable() != 0 {
@@ -114,37 +114,31 @@ impl Switches {
                 return;
             }
             let class = links.choose(egress, sendable);
-            if C::HAS_CREDITS && class >= DATA && !self.next_may_leave(ctx, links, egress, class) {
+            let id = self.first(links, egress, class);
+            let frame = ctx.packets[id].frame();
+            if !self.may_leave(ctx, links, egress, frame) {
                 continue;
             }
-            let id = self.take(ctx, links, egress, class);
-            self.forward(ctx, links, egress, id, class);
+            self.take(ctx, links, egress, frame);
+            self.forward(ctx, links, egress, id, frame);
             return self.arm(ctx, links, egress);
         }
     }
 
-    /// Whether the next packet of a data class has the credits that it needs; if not, the class is stopped.
-    #[inline]
-    fn next_may_leave<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        egress: PortId,
-        class: u8,
-    ) -> bool {
-        let id = match &self.voqs {
-            Some(voqs) => voqs.head(egress, (class - DATA).into()),
-            None => links.queues[links.place(egress, class)].first(),
-        };
-        let size = u64::from(ctx.packets[id].size);
-        self.may_leave(ctx, links, egress, class, id, size)
+    /// The first packet of a class's queue.
+    #[inline(always)] // on the way of every packet
+    fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
+        match &self.voqs {
+            Some(voqs) if class >= DATA => voqs.head(egress, (class - DATA).into()),
+            _ => links.queues[links.place(egress, class)].first(),
+        }
     }
 
-    /// The bytes with which a packet leaves that waits with `size`: an ACK that takes telemetry up grows.
+    /// The bytes with which a packet leaves: an ACK that takes telemetry up grows.
     #[inline(always)] // on the way of every packet, with credits
-    pub(super) fn size_when_leaving(&self, ctx: &Ctx, id: PacketId, size: u64) -> u64 {
-        let grows = self.int == IntPath::Ack && ctx.packets[id].kind == Kind::Ack;
-        if grows { size + ctx.net.wire.ack_growth } else { size }
+    pub(super) fn size_when_leaving(&self, ctx: &Ctx, frame: Frame) -> u64 {
+        let grows = self.int == IntPath::Ack && frame.kind == Kind::Ack;
+        if grows { frame.size() + ctx.net.wire.ack_growth } else { frame.size() }
     }
 
     /// Whether a packet has the credits that it needs; if not, its class is stopped.
@@ -154,14 +148,12 @@ impl Switches {
         ctx: &mut Ctx,
         links: &mut Links<C>,
         egress: PortId,
-        class: u8,
-        id: PacketId,
-        size: u64,
+        frame: Frame,
     ) -> bool {
-        if !C::HAS_CREDITS || class < DATA {
+        if !C::HAS_CREDITS || frame.class < DATA {
             return true;
         }
-        let (queue, leaving) = (links.queue_id(egress, class), self.size_when_leaving(ctx, id, size));
+        let (queue, leaving) = (links.queue_id(egress, frame.class), self.size_when_leaving(ctx, frame));
         let may_send = C::may_send(links, ctx, queue, leaving);
         if !may_send {
             self.settle(ctx, links);
@@ -169,31 +161,24 @@ impl Switches {
         may_send
     }
 
-    /// Takes the first packet of a class's queue.
+    /// Takes the first packet out of its class's queue.
     #[inline(always)] // on the way of every packet
-    fn take<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        egress: PortId,
-        class: u8,
-    ) -> PacketId {
+    fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
+        let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
         let queue = &mut links.queues[place];
-        let id = match &mut self.voqs {
+        match &mut self.voqs {
             Some(voqs) if class >= DATA => {
-                let id = voqs.pop(egress, (class - DATA).into(), &ctx.packets);
-                queue.bytes -= u64::from(ctx.packets[id].size);
-                id
+                voqs.pop(egress, (class - DATA).into(), &ctx.packets);
+                queue.bytes -= size;
             }
-            _ => queue.pop(&ctx.packets),
-        };
+            _ => _ = queue.pop(&ctx.packets),
+        }
         let port = &mut links.ports[egress as usize];
-        port.queued_bytes -= u64::from(ctx.packets[id].size);
+        port.queued_bytes -= size;
         if queue.is_empty() {
             port.backlog &= !(1 << class);
         }
-        id
     }
 
     /// A port may send again, or has something new to send.
@@ -213,24 +198,24 @@ impl Switches {
         links: &mut Links<C>,
         egress: PortId,
         id: PacketId,
-        class: u8,
+        frame: Frame,
     ) {
         let packet = &mut ctx.packets[id];
-        let (size, ingress) = (u64::from(packet.size), packet.ingress);
+        let ingress = packet.ingress;
         if packet.flags & CHARGED != 0 {
             packet.flags &= !CHARGED;
-            let queue = QueueId::new(ingress, class - DATA, links.priorities);
-            C::release(links, ctx, &mut self.accounting, queue, size);
+            let queue = QueueId::new(ingress, frame.class - DATA, links.priorities);
+            C::release(links, ctx, &mut self.accounting, queue, frame.size());
             if !links.effects.is_empty() {
                 self.settle(ctx, links);
             }
-            self.depart(ctx, links, egress, id, class);
+            self.depart(ctx, links, egress, id, frame);
             if C::HAS_CREDITS {
-                C::on_left(links, ctx, egress, queue, size);
+                C::on_left(links, ctx, egress, queue, frame.size());
             }
             return;
         }
-        self.depart(ctx, links, egress, id, class);
+        self.depart(ctx, links, egress, id, frame);
     }
 
     /// A packet goes onto the wire: marks and telemetry are written.
@@ -241,12 +226,14 @@ impl Switches {
         links: &mut Links<C>,
         egress: PortId,
         id: PacketId,
-        class: u8,
+        mut frame: Frame,
     ) {
-        let packet = &ctx.packets[id];
-        let (kind, ingress) = (packet.kind, packet.ingress);
-        match kind {
+        let class = frame.class;
+        match frame.kind {
             Kind::Data => {
+                if self.marks {
+                    self.mark(ctx, links, egress, id, class);
+                }
                 if self.watched {
                     self.on_dequeue(ctx, links, egress, id, class);
                 }
@@ -258,10 +245,13 @@ impl Switches {
                 }
             }
             Kind::Ack if self.int == IntPath::Ack => {
+                let ingress = ctx.packets[id].ingress;
                 let reading = self.int_reading(ctx, links, ingress);
                 let code = links.ports[ingress as usize].speed_code;
                 ctx.packets.stamp(id, code, || reading);
-                ctx.packets[id].size += ctx.net.wire.ack_growth as u16;
+                let packet = &mut ctx.packets[id];
+                packet.size += ctx.net.wire.ack_growth as u16;
+                frame = packet.frame();
             }
             Kind::Pfc | Kind::CreditUpdate => C::on_frame_sent(links, ctx, egress, id),
             Kind::Ack if class >= DATA && self.hooks.marks_acks => {
@@ -269,6 +259,6 @@ impl Switches {
             }
             _ => {}
         }
-        links.put_on_wire(ctx, egress, id);
+        links.put_on_wire(ctx, egress, id, frame);
     }
 }

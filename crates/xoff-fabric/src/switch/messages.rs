@@ -7,7 +7,7 @@ use crate::ctx::Ctx;
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
-use crate::packet::{BY_HOP, CONTROL, Packet};
+use crate::packet::{BY_HOP, Packet};
 
 impl Switches {
     /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have none,
@@ -23,6 +23,7 @@ impl Switches {
         let flow = net.connections.first_message(message.flow);
         let size = net.wire.cnp;
         let mut packet = Packet::cnm(flow, message, size, egress, ctx.now);
+        let frame = packet.frame();
         if net.next_hops.is_some() {
             // The congestion point's number stands where others have the number of their path: it chooses as well as any.
             packet.position = net.data_path(flow)[0] | BY_HOP;
@@ -30,7 +31,7 @@ impl Switches {
             let id = ctx.packets.insert(packet);
             let node = links.ports[egress as usize].node;
             let out = self.next_hop(ctx, links, node, id);
-            return self.enqueue(ctx, links, out, id, CONTROL, size);
+            return self.enqueue(ctx, links, out, id, frame);
         }
         let path = net.data_path(flow);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
@@ -40,6 +41,6 @@ impl Switches {
         ctx.probes.records.cnms_sent += 1;
         let id = ctx.packets.insert(packet);
         let out = net.paths[position as usize];
-        self.enqueue(ctx, links, out, id, CONTROL, size);
+        self.enqueue(ctx, links, out, id, frame);
     }
 }

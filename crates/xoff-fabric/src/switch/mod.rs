@@ -27,7 +27,7 @@ use crate::link::flow_control::LinkControl;
 use crate::link::{Effect, Links};
 use crate::network::Network;
 use crate::observe::{Probes, Resumed};
-use crate::packet::{DATA, Kind, MAC_CONTROL, PacketId};
+use crate::packet::{DATA, Kind, PacketId};
 use crate::settings::Queueing;
 use egress_hooks::EgressHooks;
 pub(crate) use egress_hooks::Marking;
@@ -52,8 +52,10 @@ pub(crate) struct Switches {
     ties: Vec<Stream>,
     /// A packet may pass a quiet port without being counted in and out.
     fast_path: bool,
-    /// Data packets pass a detector, a congestion point or a probe.
+    /// Data packets that join a queue, or leave it, pass a congestion point or a probe.
     watched: bool,
+    /// Data packets that leave a queue pass a detector.
+    marks: bool,
     /// Packets that pass a quiet port need more than telemetry on data.
     dequeue_hooks: bool,
 }
@@ -71,10 +73,8 @@ impl Switches {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let hooks = EgressHooks::new(net, marking);
         let switch_points = SwitchPoints::new(net, &owned);
-        let watched = marking.detector.is_some()
-            || net.signals.congestion_point
-            || switch_points.is_some()
-            || probes.on_queues;
+        let watched = net.signals.congestion_point || switch_points.is_some() || probes.on_queues;
+        let marks = marking.detector.is_some();
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
@@ -83,7 +83,12 @@ impl Switches {
             ties: next_hop::ties(net),
             fast_path: switch_points.is_none(),
             watched,
-            dequeue_hooks: watched || links.wire_hooks || net.signals.int == IntPath::Ack || hooks.marks_acks,
+            marks,
+            dequeue_hooks: watched
+                || marks
+                || links.wire_hooks
+                || net.signals.int == IntPath::Ack
+                || hooks.marks_acks,
             hooks,
             switch_points,
         }
@@ -122,8 +127,8 @@ impl Switches {
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send(port, id) => {
-                    let size = u64::from(ctx.packets[id].size);
-                    self.enqueue(ctx, links, port, id, MAC_CONTROL, size);
+                    let frame = ctx.packets[id].frame();
+                    self.enqueue(ctx, links, port, id, frame);
                 }
                 Effect::Stopped(queue) => {
                     let (port, class) = (queue.port(links.priorities), links.class_of(queue));

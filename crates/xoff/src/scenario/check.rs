@@ -139,7 +139,6 @@ pub(super) fn scenario(
         c.warnings.extend(there.then(|| warning.to_string()));
     }
     tuned_measures(&mut c, &s);
-    check_traffic::count_events(&mut s);
     let signals = s.scheme.signals();
     detector(&mut c, &mut s, &signals);
     throttle(&mut c, &mut s);

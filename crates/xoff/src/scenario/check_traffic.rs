@@ -1,7 +1,6 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
-use xoff_engine::{MAX_SCHEDULED, NicChoice, Rate, Time};
-use xoff_fabric::settings::Order;
+use xoff_engine::{NicChoice, Rate, Time};
 use xoff_fabric::topology::{Topology, peer};
 use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
@@ -13,10 +12,6 @@ use super::{Files, Scenario, Stop};
 /// Maximum length of a run, and latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
 /// sum of times to overflow.
 const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
-
-/// Maximum number of events that `order = "scheduled"` counts, less those that may be pending.
-const MAX_IN_ORDER: u64 = 4_000_000_000;
-const _: () = assert!(MAX_IN_ORDER < MAX_SCHEDULED);
 
 /// Checks `[run]` and `[[traffic]]`. Gives the flows if they can be made.
 pub(super) fn all(
@@ -53,13 +48,6 @@ pub(super) fn all(
     }
 }
 
-/// Where events are numbered, a run ends before the numbers do.
-pub(super) fn count_events(s: &mut Scenario) {
-    if s.quirks.order == Order::Scheduled && s.run.max_events.is_none() {
-        s.run.max_events = Some(MAX_IN_ORDER);
-    }
-}
-
 fn run(c: &mut Checker<'_>, s: &Scenario) {
     match s.run.duration {
         Some(Time::ZERO) => {
@@ -74,10 +62,6 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
             c.add("run.stop", "`stop = \"time\"` in [run] lacks the time", expected);
         }
         _ => {}
-    }
-    if s.quirks.order == Order::Scheduled && s.run.max_events.is_some_and(|n| n > MAX_IN_ORDER) {
-        let message = "`max_events` in [run] is more than `order = \"scheduled\"` in [quirks] can count";
-        c.add("run.max_events", message, format!("expected at most {MAX_IN_ORDER}"));
     }
     if s.run.max_events == Some(0) {
         c.add("run.max_events", "`max_events` in [run] is zero", "expected a number from 1, or no such key");

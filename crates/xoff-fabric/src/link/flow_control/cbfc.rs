@@ -96,7 +96,14 @@ impl LinkControl for Cbfc {
     }
 
     #[inline(always)]
-    fn passes(links: &mut Links<Self>, queue: QueueId, egress: QueueId, size: u64, leaving: u64) -> bool {
+    fn passes(
+        links: &mut Links<Self>,
+        _: &mut Ctx,
+        queue: QueueId,
+        egress: QueueId,
+        size: u64,
+        leaving: u64,
+    ) -> bool {
         links.control.credits.passes(queue, egress, size, leaving)
     }
 

@@ -72,6 +72,11 @@ impl Credits {
         self.receiving[queue.index()].receive(self.unit.credits(size));
     }
 
+    /// Credits that an egress queue lacks of those that it waits for.
+    pub fn missing(&self, queue: QueueId) -> u64 {
+        self.awaited[queue.index()].saturating_sub(self.sending[queue.index()].available())
+    }
+
     /// Whether an egress queue has the credits that it waits for.
     #[inline]
     pub fn has_awaited(&self, queue: QueueId) -> bool {

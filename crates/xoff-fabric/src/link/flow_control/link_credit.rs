@@ -5,22 +5,74 @@ use xoff_engine::Time;
 
 use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::credits::Credits;
+use super::returning::{Arrival, Returning};
 use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
-use crate::settings::CounterWidth;
-use crate::settings::{CreditUnit, FlowControl, LinkCredits};
+use crate::event::{key, kind};
+use crate::link::port::AWAY;
+use crate::settings::{CounterWidth, CreditUnit, FlowControl, LinkCredits, Order};
 
 /// Link credits.
 pub(crate) struct LinkCredit {
     credits: Credits,
     /// Bytes of the symbol in which credits come back.
     symbol: u64,
+    /// Credits on their way back; `None` if each arrival of them is an event.
+    returning: Option<Returning>,
 }
 
 impl LinkCredit {
     /// Sends credits of an ingress queue back at a time.
     #[inline]
     fn give_back(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, credits: u64, at: Time) {
-        links.signal_peer(ctx, queue, credits as u32, at, links.control.symbol);
+        let symbol = links.control.symbol;
+        let Some(returning) = &mut links.control.returning else {
+            return links.signal_peer(ctx, queue, credits as u32, at, symbol);
+        };
+        let port = &links.ports[queue.port(links.priorities) as usize];
+        if port.arrivals == AWAY {
+            return links.signal_peer(ctx, queue, credits as u32, at, symbol);
+        }
+        let there = queue.other_end(links.priorities);
+        let is_stopped = links.stops[there.index()].is_stopped();
+        if is_stopped && links.control.credits.missing(there) <= credits {
+            return links.signal_peer(ctx, queue, credits as u32, at, symbol);
+        }
+        returning.push(there, port.symbol_arrival(at, symbol), credits as u32);
+        if is_stopped {
+            Self::await_credits(links, ctx, there);
+        }
+    }
+
+    /// Makes the arrival that lets a stopped egress queue go on an event, if the credits are on their way.
+    #[cold]
+    fn await_credits(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
+        let missing = links.control.credits.missing(queue);
+        let Some(returning) = &mut links.control.returning else { return };
+        if let Some(at) = returning.event_for(queue, missing) {
+            ctx.schedule(links.node_of(queue), at, key(kind::LINK_CONTROL_APPLY, queue.0), 0);
+        }
+    }
+
+    /// Takes in the credits that have arrived at an egress queue before the current event, or with it.
+    #[inline(never)]
+    fn collect(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
+        let LinkCredit { credits, returning, .. } = &mut links.control;
+        let Some(returning) = returning else { return };
+        let key = key(kind::LINK_CONTROL_APPLY, queue.0);
+        // Simultaneous events come by key.
+        let limit = if key <= ctx.key { ctx.now + Time(1) } else { ctx.now };
+        while let Some(arrival) = returning.pop_before(queue, limit) {
+            take_in(credits, ctx, queue, &arrival);
+        }
+    }
+}
+
+/// Credits have arrived at an egress queue.
+#[inline]
+fn take_in(credits: &mut Credits, ctx: &mut Ctx, queue: QueueId, arrival: &Arrival) {
+    credits.sending[queue.index()].restore(arrival.credits.into());
+    if !arrival.is_event {
+        ctx.counters.count(arrival.at, key(kind::LINK_CONTROL_APPLY, queue.0));
     }
 }
 
@@ -36,11 +88,39 @@ impl LinkControl for LinkCredit {
             CreditUnit::Flit => Unit::of_bytes(params.flit.0),
             CreditUnit::Packet => Unit::Packet,
         };
-        LinkCredit { credits: Credits::new(net, unit, CounterWidth::Wide), symbol: params.flit.0 }
+        let credits = Credits::new(net, unit, CounterWidth::Wide);
+        // Throttles follow every credit, and only an event has a place in the order of scheduling.
+        let as_events = net.settings.throttle.is_some() || net.settings.quirks.order == Order::Scheduled;
+        let returning = (!as_events).then(|| Returning::new(credits.sending.len()));
+        LinkCredit { credits, symbol: params.flit.0, returning }
+    }
+
+    fn earliest(links: &Links<Self>) -> Time {
+        links.control.returning.as_ref().map_or(Time::NEVER, Returning::earliest)
+    }
+
+    fn end_window(links: &mut Links<Self>, ctx: &mut Ctx, limit: Time) {
+        let LinkCredit { credits, returning, .. } = &mut links.control;
+        let Some(returning) = returning else { return };
+        returning.drain_before(limit, |queue, arrival| {
+            take_in(credits, ctx, queue, &arrival);
+            ctx.now = ctx.now.max(arrival.at);
+        });
     }
 
     #[inline(always)]
-    fn passes(links: &mut Links<Self>, queue: QueueId, egress: QueueId, size: u64, leaving: u64) -> bool {
+    fn passes(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        queue: QueueId,
+        egress: QueueId,
+        size: u64,
+        leaving: u64,
+    ) -> bool {
+        if links.control.credits.passes(queue, egress, size, leaving) {
+            return true;
+        }
+        Self::collect(links, ctx, egress);
         links.control.credits.passes(queue, egress, size, leaving)
     }
 
@@ -85,11 +165,16 @@ impl LinkControl for LinkCredit {
 
     #[inline(always)]
     fn may_send(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) -> bool {
-        let enough = links.control.credits.may_send(queue, size);
-        if !enough {
-            links.stop(ctx, queue);
+        if links.control.credits.may_send(queue, size) {
+            return true;
         }
-        enough
+        Self::collect(links, ctx, queue);
+        if links.control.credits.may_send(queue, size) {
+            return true;
+        }
+        links.stop(ctx, queue);
+        Self::await_credits(links, ctx, queue);
+        false
     }
 
     #[inline(always)]
@@ -103,13 +188,17 @@ impl LinkControl for LinkCredit {
 
     fn on_frame_sent(_: &mut Links<Self>, _: &mut Ctx, _: PortId, _: PacketId) {}
 
-    /// Credits come back to an egress queue.
+    /// Credits come back to an egress queue: as many as `arg` says, and those that lie in [`Returning`].
     #[inline]
     fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, arg: u32) {
         let queue = QueueId(index);
-        let credits = &mut links.control.credits;
-        credits.sending[queue.index()].restore(arg.into());
-        let resumes = links.stops[queue.index()].is_stopped() && credits.has_awaited(queue);
+        links.control.credits.sending[queue.index()].restore(arg.into());
+        Self::collect(links, ctx, queue);
+        let is_stopped = links.stops[queue.index()].is_stopped();
+        let resumes = is_stopped && links.control.credits.has_awaited(queue);
+        if is_stopped && !resumes {
+            Self::await_credits(links, ctx, queue);
+        }
         links.credited(ctx, queue, resumes);
     }
 

@@ -14,9 +14,12 @@ pub(crate) mod credits;
 pub mod link_credit;
 pub mod none;
 pub mod pfc;
+mod returning;
 pub mod sizing;
 #[cfg(test)]
 pub mod stop_and_go;
+
+use xoff_engine::Time;
 
 use super::buffer::{Accounting, Overflow};
 use super::{Effect, Links};
@@ -40,11 +43,20 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// Schedules the first events of `ports`, which are the partition's own.
     fn begin(_links: &mut Links<Self>, _ctx: &mut Ctx, _ports: &[PortId]) {}
 
+    /// The time of the first event that flow control keeps to itself; never if it keeps none.
+    fn earliest(_links: &Links<Self>) -> Time {
+        Time::NEVER
+    }
+
+    /// A window ends, which holds all events before `limit`: handles those that flow control keeps to itself.
+    fn end_window(_links: &mut Links<Self>, _ctx: &mut Ctx, _limit: Time) {}
+
     /// Whether a packet of `size` bytes that has arrived by an ingress `queue` may go on by the `egress` queue at once, with
     /// `leaving` bytes; if so, it is counted in, and [`LinkControl::on_left`] counts it out. Only if
     /// [`LinkControl::HAS_CREDITS`].
     fn passes(
         _links: &mut Links<Self>,
+        _ctx: &mut Ctx,
         _queue: QueueId,
         _egress: QueueId,
         _size: u64,
