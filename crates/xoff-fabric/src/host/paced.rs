@@ -323,7 +323,7 @@ impl Hosts<PacedNic> {
         size: u64,
     ) -> bool {
         let may_send = C::may_send(links, ctx, queue, size);
-        if !may_send {
+        if !may_send && !links.effects.is_empty() {
             self.settle(ctx, links);
         }
         may_send

@@ -36,7 +36,7 @@ use vl_arbitration::VlArbiter;
 pub(crate) enum Effect {
     /// The packet, a frame of flow control, is to be sent by the port.
     Send(PortId, PacketId),
-    /// The queue may not send from now on.
+    /// The queue may not send from now on; only if [`Links::tells_stops`].
     Stopped(QueueId),
     /// The queue, stopped since a time, may send again.
     Resumed(QueueId, Time),
@@ -75,6 +75,8 @@ pub(crate) struct Links<C> {
     pub ready_events: bool,
     /// Hosts have throttles, which follow the credits in use.
     pub tells_credits: bool,
+    /// A detector, a throttle or a probe follows the stops of queues: stops are effects too.
+    pub tells_stops: bool,
     /// Packets that go onto a wire need more than the time that the wire takes.
     pub wire_hooks: bool,
 }
@@ -112,6 +114,7 @@ impl<C: LinkControl> Links<C> {
             strict: net.settings.switch.scheduling == Scheduling::Strict,
             ready_events,
             tells_credits: net.settings.throttle.is_some(),
+            tells_stops: net.settings.throttle.is_some(),
             wire_hooks: ready_events || (cut_through.is_some() && !C::HAS_CREDITS) || !arbiters.is_empty(),
             arbiters,
             cut_through,
@@ -172,7 +175,9 @@ impl<C> Links<C> {
         self.stops[queue.index()].stop(ctx.now);
         self.ports[port as usize].paused |= 1 << class;
         ctx.probes.on_stop(ctx.now, queue);
-        self.effects.push(Effect::Stopped(queue));
+        if self.tells_stops {
+            self.effects.push(Effect::Stopped(queue));
+        }
     }
 
     /// Lets a stopped queue go on.

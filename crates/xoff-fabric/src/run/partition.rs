@@ -140,6 +140,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
         links.wire_hooks |= probes.on_wire;
+        links.tells_stops |= probes.on_flows || marking.detector.is_some();
         let switches = Switches::new(net, marking, &probes, &links, owned);
         let outboxes = (0..cut.parts()).map(|_| packets.transit()).collect();
         let mut partition = Partition {
@@ -225,6 +226,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn add_probe(&mut self, probe: Box<dyn Probe>) {
         self.ctx.probes.add(probe);
         self.links.wire_hooks |= self.ctx.probes.on_wire;
+        self.links.tells_stops |= self.ctx.probes.on_flows;
         self.switches.on_probe_added(&self.ctx.probes);
     }
 

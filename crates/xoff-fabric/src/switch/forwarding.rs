@@ -155,7 +155,7 @@ impl Switches {
         }
         let (queue, leaving) = (links.queue_id(egress, frame.class), self.size_when_leaving(ctx, frame));
         let may_send = C::may_send(links, ctx, queue, leaving);
-        if !may_send {
+        if !may_send && !links.effects.is_empty() {
             self.settle(ctx, links);
         }
         may_send

@@ -8,21 +8,32 @@ use crate::event::{key, kind};
 use crate::ids::PortId;
 use crate::link::Links;
 
+/// A snapshot of ports' counters.
+#[derive(Default)]
+pub(super) struct IntTable {
+    /// By port; empty if ACKs read live counters.
+    readings: Vec<PortReading>,
+    /// The switches' ports of the partition: nobody reads those of hosts.
+    ports: Vec<PortId>,
+}
+
 impl Switches {
     /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
     #[inline]
     pub(super) fn int_reading<C>(&self, ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
-        self.int_table.get(port as usize).copied().unwrap_or_else(|| live_reading(ctx, links, port))
+        self.int_table.readings.get(port as usize).copied().unwrap_or_else(|| live_reading(ctx, links, port))
     }
 
     /// Takes the periodic snapshot of the counters of `ports`, which are the partition's own (FNCC, section 4.1).
     pub fn refresh_int_table<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
-        let table = &mut self.int_table;
-        if table.is_empty() {
-            table.extend((0..links.ports.len() as u32).map(|p| live_reading(ctx, links, p)));
+        let IntTable { readings, ports: refreshed } = &mut self.int_table;
+        if readings.is_empty() {
+            readings.extend((0..links.ports.len() as u32).map(|port| live_reading(ctx, links, port)));
+            let at_switch = |port: &PortId| !ctx.net.is_host(links.ports[*port as usize].node);
+            refreshed.extend(ports.iter().copied().filter(at_switch));
         }
-        for &port in ports {
-            table[port as usize] = live_reading(ctx, links, port);
+        for &port in refreshed.iter() {
+            readings[port as usize] = live_reading(ctx, links, port);
         }
         let next = ctx.now + ctx.net.settings.packets.int_refresh;
         ctx.events.push_common(next, key(kind::INT_REFRESH, 0));

@@ -17,7 +17,6 @@ mod switch_point;
 mod voq;
 
 use xoff_engine::{Stream, Time};
-use xoff_schemes::int::PortReading;
 use xoff_schemes::{Detector, IntPath};
 
 use crate::ctx::Ctx;
@@ -31,6 +30,7 @@ use crate::packet::{DATA, Kind, PacketId};
 use crate::settings::Queueing;
 use egress_hooks::EgressHooks;
 pub(crate) use egress_hooks::Marking;
+use int_table::IntTable;
 use switch_point::SwitchPoints;
 use voq::Voqs;
 
@@ -44,8 +44,8 @@ pub(crate) struct Switches {
     hooks: EgressHooks,
     /// Points of whole switches; `None` unless the scheme has them.
     switch_points: Option<Box<SwitchPoints>>,
-    /// By port: the snapshot that FNCC's ACKs read; empty if these read live counters.
-    int_table: Vec<PortReading>,
+    /// The snapshot that FNCC's ACKs read.
+    int_table: IntTable,
     /// Which packets take up telemetry.
     int: IntPath,
     /// Adaptive routing: by node, a stream of random numbers that breaks ties.
@@ -78,7 +78,7 @@ impl Switches {
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
-            int_table: Vec::new(),
+            int_table: IntTable::default(),
             int: net.signals.int,
             ties: next_hop::ties(net),
             fast_path: switch_points.is_none(),

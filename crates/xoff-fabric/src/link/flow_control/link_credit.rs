@@ -54,7 +54,7 @@ impl LinkCredit {
     }
 
     /// Takes in the credits that have arrived at an egress queue before the current event, or with it.
-    #[inline(never)]
+    #[inline]
     fn collect(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
         let LinkCredit { credits, returning, .. } = &mut links.control;
         let Some(returning) = returning else { return };
