@@ -159,9 +159,8 @@ def test_congestors_make_the_tests_worse(tmp_path: Path) -> None:
 
 
 def test_congestion_control_acts_with_its_default_detector() -> None:
-    # Alone, 8 B take less than 2 us; congestors of 512 KiB take 42 us a message on a link of 100 Gbps, and under `none` PFC alone
-    # holds them back. RED marks from 400 KB on and PFC stops a port that holds 500 KB, so each queue that a single port fills
-    # is marked before PAUSE (Zhu et al., SIGCOMM 2015, section 4).
+    # Under `none` PFC alone holds the congestors back. RED marks from 400 KB on and PFC stops a port that holds 500 KB,
+    # so a queue that a single port fills is marked before PAUSE (Zhu et al., SIGCOMM 2015, section 4).
     runs = {name: xoff.run(SCENARIO, sets={"scheme.name": name}) for name in ("none", "dcqcn", "ib_cc")}
     latency = {name: gpcnet.results(run)[0].average for name, run in runs.items()}
     assert latency["none"] > 1.5 * latency["dcqcn"] > 1.5 * latency["ib_cc"]

@@ -5,7 +5,6 @@ A user's mistake ends a command with exit status 2 and a message, a run that bro
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,11 +16,20 @@ _NATIVE = (
     "RunOutput",
     "ScenarioError",
     "catalogue",
+    "columns",
     "goal",
     "keys",
+    "nearest",
     "pft_injection_rate",
     "prepare",
+    "rate_text",
+    "read_rate",
+    "read_size",
+    "read_time",
     "schema",
+    "size_text",
+    "slowdown_statistics",
+    "time_text",
 )
 """What the Python part needs from the native module."""
 
@@ -40,8 +48,7 @@ class UserError(ValueError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return _xoff.nearest(name, list(known))
 
 
 def nearest_file(file: Path) -> str:

@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from xoff.analysis.explain.findings import Explanation, Finding, FlowTime, Share
-from xoff.analysis.explain.quantities import share_text, size_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, share_text, size_text, time_text
 
 WIDTH = 100
 _LABEL = 11

@@ -19,11 +19,11 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError, nearest
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
 from xoff.formats.lines import read_text, shown
 from xoff.formats.networks import Link, Network, listed
-from xoff.formats.units import read_rate, read_time
 
 FORMAT = "a graph in GraphML"
 
