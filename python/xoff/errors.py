@@ -5,8 +5,10 @@ A user's mistake ends a command with exit status 2 and a message, a run that bro
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from xoff import _xoff
 
@@ -39,7 +41,10 @@ if not all(hasattr(_xoff, name) for name in _NATIVE):
 RunError = _xoff.RunError
 ScenarioError = _xoff.ScenarioError
 
-__all__ = ["RunError", "ScenarioError", "UserError", "nearest", "nearest_file"]
+__all__ = ["RunError", "ScenarioError", "UserError", "extra", "nearest", "nearest_file"]
+
+_EXTRAS = {"matplotlib": ("Matplotlib", "plot"), "optuna": ("Optuna", "tune"), "distributed": ("Dask", "dask")}
+"""Libraries that a plain run does not need: what each is called, and the extra that installs it."""
 
 
 class UserError(ValueError):
@@ -57,3 +62,18 @@ def nearest_file(file: Path) -> str:
         return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
     except OSError:
         return ""
+
+
+def extra(module: str, what: str) -> Any:
+    """The library of an extra, which `what` needs.
+
+    Raises
+    ------
+    UserError
+        It is not installed; the message has the command that installs it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        library, name = _EXTRAS[module]
+        raise UserError(f"{what} needs {library}; install it: pip install 'xoff[{name}]'") from None
