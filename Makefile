@@ -55,7 +55,7 @@ docs: .venv/installed
 
 figures: $(PAPERS:%=out/papers/%/index.html)
 
-out/papers/%/index.html: $(SOURCES) | .venv/installed
+out/papers/%/index.html: $(SOURCES) | .venv/installed-for-figures
 	$(BIN)/xoff reproduce $* --quick -o out/papers/$* > /dev/null
 
 # Any warning, such as a link that leads nowhere, is an error.
@@ -70,6 +70,10 @@ site: .venv/installed-for-docs
 .venv/installed: .venv/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch $@
+
+.venv/installed-for-figures: .venv/bin/python $(SOURCES)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[plot]'
+	@touch $@ .venv/installed
 
 .venv/installed-for-docs: .venv/bin/python $(SOURCES)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'

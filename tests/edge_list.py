@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+from xoff._xoff import read_rate, read_time
 from xoff.formats.lines import Line, read_lines, shown
 from xoff.formats.networks import Link, Network, listed
-from xoff.formats.units import read_rate, read_time
 
 
 def read_network(file: Path, _warn: Callable[[str], None]) -> Network:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from xoff._xoff import slowdown_statistics
 from xoff.runs.results import Run
 
 RATES = ("sent_bps", "goodput_bps", "rate_bps")
@@ -136,6 +137,16 @@ def made_up_run(
         "fingerprint": "0123456789abcdef",
         "complete": True,
         "loads": [],
+        "summary": {
+            "flows": count,
+            "completed": sum(each is not None for each in slowdowns),
+            "slowdown": slowdown_statistics([each for each in slowdowns if each is not None]),
+            "pause_frames": len(pauses),
+            "paused_ps": sum(length for _, _, length in pauses),
+            "hol_blocked": None,
+            "max_queue_bytes": max((size for _, _, size in queues), default=0),
+            "dropped": 0,
+        },
         "table_docs": {"flows": {"size_bytes": "Payload of the message."}},
         **manifest,
     }

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from made_up import made_up_run
 from xoff.analysis import tables as analysis
+from xoff.runs.summary import Summary
 
 values = st.lists(st.floats(-1e9, 1e9), min_size=1, max_size=400)
 
@@ -21,23 +22,15 @@ def test_statistics_interpolate_between_ranks() -> None:
     assert analysis.slowdown_statistics(np.array([1.0, 3.0]))["p95"] == pytest.approx(2.9)
 
 
-def test_summary_counts_only_what_completed() -> None:
-    # Three flows with an end, of which one did not complete, and one endless flow.
-    run = made_up_run([1000, 2000, 3000, None], [1.0, 3.0, None, None])
-    summary = analysis.summarize(run)
-    assert (summary.flows, summary.completed) == (3, 2)
-    assert summary.slowdown is not None
-    assert summary.slowdown["mean"] == 2.0
+def test_the_speed_of_a_run_is_packet_hops_over_wall_time() -> None:
     # 5 million packet-hops in 2 s.
-    assert summary.hops_per_s == 2.5e6
+    assert Summary.of(made_up_run().manifest).hops_per_s == 2.5e6
 
 
 def test_a_flow_that_stopped_when_told_to_has_completed() -> None:
     # Of 2,000 B and of no size, both stopped after 5 and 6 ps: done, without a slowdown. The third completed its size,
     # the fourth of 4,000 B and the fifth, without a size, were under way at the end.
     run = made_up_run([2000, None, 3000, 4000, None], [None, None, 2.0, None, None], fcts=[5, 6, 7, None, None])
-    summary = analysis.summarize(run)
-    assert (summary.flows, summary.completed) == (4, 3)
     assert analysis.endings(run) == analysis.Endings(completed=3, stopped=1, incomplete=1)
 
 
@@ -56,11 +49,6 @@ def test_rates_over_time_are_means_over_whole_intervals() -> None:
     # What the scheme allowed is no mean.
     allowed, _ = analysis.flow_rates(run, "rate_bps")
     assert allowed[0].value.tolist() == [40e9, 8e9, 10e9]
-
-
-def test_summary_of_a_run_without_flows() -> None:
-    summary = analysis.summarize(made_up_run([], []))
-    assert (summary.flows, summary.completed, summary.slowdown) == (0, 0, None)
 
 
 def test_few_sizes_have_a_bin_each() -> None:

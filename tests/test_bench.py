@@ -96,7 +96,7 @@ def test_a_setting_becomes_part_of_the_name() -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["incast"], "did you mean `incast_pause`?"),
+        (["incast"], "did you mean `incast_credits`?"),
         (["zzz"], "there are fat_tree_1024_dcqcn"),
         (["missing.toml"], "no such scenario file"),
         (["startup", "startup"], "name each once"),

@@ -10,7 +10,7 @@ import pytest
 
 from made_up import made_up_run
 from xoff.analysis import blocking
-from xoff.analysis.tables import hol_blocked, summarize
+from xoff.analysis.tables import hol_blocked
 from xoff.runs.results import Run
 
 Span = tuple[str, int, int]
@@ -130,8 +130,3 @@ def test_goodput_is_what_all_flows_of_a_label_delivered_until_the_last() -> None
     assert blocking.goodput_bps(run, "incast") == pytest.approx(32_000 / 400e-12)
     assert math.isnan(blocking.goodput_bps(run, "other"))
     assert math.isnan(blocking.goodput_bps(run, "nobody"))
-
-
-def test_a_summary_says_how_many_flows_were_blocked() -> None:
-    assert summarize(made_up_run()).hol_blocked is None
-    assert summarize(run_of(blocked=[True, False])).hol_blocked == 1

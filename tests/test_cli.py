@@ -235,7 +235,7 @@ class FullOutput:
     """What the native module returns when the record is full."""
 
     def __init__(self, output: RunOutput) -> None:
-        self.tables, self.summary, self.write_tables = output.tables, output.summary, output.write_tables
+        self.tables, self.write_tables = output.tables, output.write_tables
         about = {**json.loads(output.manifest), "complete": False, "stop_reason": "the record is full: 4000 rows"}
         self.manifest = json.dumps(about)
 

@@ -157,3 +157,13 @@ def test_a_run_of_an_earlier_version_is_explained_as_far_as_it_goes(incast: Run,
     assert rules(told) == ["pause_storm", "roots"]
     assert [each.key for each in told.missing] == ["record.breakdown=true"]
     assert all(flow.shares == () for flow in told.worst)
+
+
+def test_a_flow_of_a_host_with_several_nics_is_named_with_its_nic() -> None:
+    # In `rails` the permutation `rail1` goes by NIC 1, all else by NIC 0.
+    rails = explain(xoff.run(ROOT / "scenarios" / "rails.toml"), flows=21)
+    assert {each.nic for each in rails.worst} == {0, 1}
+    by_one = next(each for each in rails.worst if each.nic == 1)
+    assert by_one.ends == f"{by_one.src}->{by_one.dst} by NIC 1"
+    one = explain(xoff.run(ROOT / "scenarios" / "incast.toml", sets={"traffic.0.size": "20KB"}), flows=1)
+    assert (one.worst[0].nic, one.worst[0].ends) == (None, f"{one.worst[0].src}->{one.worst[0].dst}")

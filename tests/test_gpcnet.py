@@ -158,6 +158,19 @@ def test_congestors_make_the_tests_worse(tmp_path: Path) -> None:
         gpcnet.processes(only, "bandwidth")
 
 
+def test_congestion_control_acts_with_its_default_detector() -> None:
+    # Under `none` PFC alone holds the congestors back. RED marks from 400 KB on and PFC stops a port that holds 500 KB,
+    # so a queue that a single port fills is marked before PAUSE (Zhu et al., SIGCOMM 2015, section 4).
+    runs = {name: xoff.run(SCENARIO, sets={"scheme.name": name}) for name in ("none", "dcqcn", "ib_cc")}
+    latency = {name: gpcnet.results(run)[0].average for name, run in runs.items()}
+    assert latency["none"] > 1.5 * latency["dcqcn"] > 1.5 * latency["ib_cc"]
+    pauses = {name: run.manifest["summary"]["pause_frames"] for name, run in runs.items()}
+    assert pauses["none"] > 5 * pauses["dcqcn"] > 0
+    marked = {name: sum(run.flows["marked_ce"].to_pylist()) for name, run in runs.items()}
+    assert marked["none"] == 0 < min(marked["dcqcn"], marked["ib_cc"])
+    assert sum(runs["dcqcn"].flows["cnps"].to_pylist()) > 0
+
+
 def test_mistakes_are_named() -> None:
     other = xoff.run(ROOT / "scenarios" / "dumbbell.toml")
     with pytest.raises(UserError, match="no tests of GPCNeT labelled `gpcnet`"):

@@ -122,6 +122,32 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
     assert (done.returncode, done.stderr) == (2, "error: `--rate` is `25`: expected one such as `100Gbps`\n")
 
 
+def test_each_edge_of_a_host_is_a_nic(tmp_path: Path, command: Command) -> None:
+    graph = nx.Graph()
+    for node, kind in (("a", "host"), ("b", "host"), ("s", "switch"), ("t", "switch")):
+        graph.add_node(node, kind=kind)
+    for switch in ("s", "t"):
+        for host in ("a", "b"):
+            graph.add_edge(host, switch, rate_bps=100 * 10**9, delay_ps=10**6)
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    done = command("import", "graphml", "g.graphml", "-o", "n.toml")
+    assert (done.returncode, done.stderr) == (0, "")
+    # Ten packets of 1000 B with headers, 80 ns at 100 Gbps, over two links of 1 us, and an ACK of 50 B, 4 ns, back.
+    flow = '[[traffic]]\npattern = "flow"\nsrc = "a"\ndst = "b"\nsize = "9520B"\n'
+    packets = '[packets]\nmtu = "1000B"\nheader = "48B"\nack = "50B"\ngap = "0B"\n'
+    rest = '[topology]\nname = "graph"\nfile = "n.toml"\n[scheme]\nname = "none"\n'
+    (tmp_path / "s.toml").write_text(rest + packets + 2 * flow)
+    alone = 11 * 80_000 + 2 * 10**6 + 2 * (4_000 + 10**6)
+    by_both = xoff.run(tmp_path / "s.toml").flows
+    assert by_both["nic"].to_pylist() == [0, 1]
+    assert by_both["path"].to_pylist() == ["a>s>b", "a>t>b"]
+    assert by_both["fct_ps"].to_pylist() == [alone, alone]
+    # By one NIC their packets take turns, and the last of the twenty leaves ten packets later.
+    by_one = xoff.run(tmp_path / "s.toml", sets={"host.nic": 1}).flows
+    assert by_one["nic"].to_pylist() == [1, 1]
+    assert alone < by_one["fct_ps"][0].as_py() < by_one["fct_ps"][1].as_py() == alone + 10 * 80_000
+
+
 @pytest.mark.parametrize(
     ("old", "new", "expected"),
     [
@@ -142,7 +168,12 @@ def test_defaults_of_keys_and_of_the_command_line(tmp_path: Path, command: Comma
         (
             'target="s"><data key="d">7',
             'target="a"><data key="d">7',
-            ":8: host `a` has 2 links: expected one link a host",
+            ":12: an edge between the hosts `b` and `a`: expected a switch in between",
+        ),
+        (
+            '<node id="b"/>',
+            '<node id="b"/><node id="c"/>',
+            ":10: host `c` has no link: expected one or more, each a NIC of it",
         ),
         (
             '<data key="d">7</data>',

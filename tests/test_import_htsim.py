@@ -254,7 +254,7 @@ def test_a_failed_uplink_is_not_there(tmp_path: Path) -> None:
         ("Radix_Up 1", "Radix_Up 2", "200 Gbps from below and 200 Gbps up make 1:1, and `Oversubscribed` is 2"),
         ("Radix_Up 1", "Radix_Up one", "`Radix_Up` is `one`: expected a whole number from 1"),
         ("Radix_Up 1", "Radix_Up", "1 word: expected 2, `KEY VALUE`"),
-        ("Oversubscribed 2", "Bundle 2", "bundles of 2 links to a host: expected 1"),
+        ("Oversubscribed 2", "Bundle 2", "bundles of 2 links to a host: expected 1, since htsim's hosts have one port"),
         ("Oversubscribed 2", "", "200 Gbps from below and 100 Gbps up make 2:1, and `Oversubscribed` is 1"),
         ("Tier 2", "Tier 2\nRadix_Up 1", "the unknown key `Radix_Up`"),
     ],

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import xoff
 from conftest import ROOT, Command
+from xoff._xoff import rate_text, size_text
 from xoff.errors import UserError
 from xoff.formats.files import Imported
 from xoff.formats.ns3_hpcc.config import KEYS
 from xoff.formats.ns3_hpcc.flows import start_ns
 from xoff.formats.ns3_hpcc.importer import import_config
 from xoff.formats.ns3_hpcc.quantity import moment_text, rate_bps, size_bytes, time_ns, time_text
-from xoff.formats.units import rate_text, size_text
 
 EXAMPLE = ROOT / "scenarios" / "ns3-hpcc"
 """Two racks of two hosts at 100 Gbps, 400 Gbps between them, HPCC."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from dataclasses import replace
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -12,12 +11,10 @@ import pytest
 
 import xoff
 from made_up import made_up_run
-from xoff.analysis.tables import summarize
 from xoff.report.page import find_runs
-from xoff.runs import bench
 from xoff.runs.execution import execute
-from xoff.runs.folder import TABLES, check_target
-from xoff.runs.results import Run, labels, unit_of
+from xoff.runs.folder import COLUMNS, TABLES, check_target
+from xoff.runs.results import Run, labels
 from xoff.runs.scenario import read
 from xoff.runs.summary import Summary
 
@@ -129,16 +126,6 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
         _ = xoff.load(tmp_path / "r").flows
 
 
-def test_units_follow_names() -> None:
-    assert [unit_of(name) for name in ("fct_ps", "bytes", "max_queue_bytes", "tx_bps", "slowdown")] == [
-        "ps",
-        "B",
-        "B",
-        "bit/s",
-        "",
-    ]
-
-
 def test_a_run_has_no_other_attributes() -> None:
     with pytest.raises(AttributeError, match="its tables are flows"):
         _ = made_up_run().flow
@@ -162,21 +149,19 @@ def test_columns_carry_meaning_and_unit(small: Path, tmp_path: Path) -> None:
         assert schema.names == list(documented[name])
         for field in schema:
             assert field.metadata[b"doc"].decode() == documented[name][field.name]
-            assert field.metadata.get(b"unit", b"").decode() == unit_of(field.name)
+            assert field.metadata.get(b"unit", b"").decode() == COLUMNS[name][field.name]["unit"]
 
 
-def test_the_summary_of_an_output_is_that_of_its_tables(tmp_path: Path) -> None:
-    # Ten flows into one port, so that slowdowns and queues differ, and one that does not end.
-    file = tmp_path / "ten.toml"
-    file.write_text(
-        bench.scenarios()["startup"]
-        + '[[traffic]]\npattern = "flow"\nsrc = "sender0"\ndst = "receiver0"\nsize = "1GB"\n[run]\nduration = "1ms"\n'
-    )
-    output = execute(read(file).prepare()).output
-    native, computed = Summary.of_output(output), summarize(Run.from_output(output))
-    assert (native.flows, native.completed) == (11, 10)
-    assert native.slowdown == pytest.approx(computed.slowdown, rel=1e-12)
-    assert replace(native, slowdown=None) == replace(computed, slowdown=None)
+def test_a_manifest_without_a_summary_or_with_a_wrong_one_is_refused(small: Path, tmp_path: Path) -> None:
+    file = xoff.run(small).write(tmp_path / "r") / "manifest.json"
+    manifest = json.loads(file.read_text())
+    assert (Summary.of(manifest).flows, Summary.of(manifest).completed) == (1, 1)
+    file.write_text(json.dumps({**manifest, "summary": {**manifest["summary"], "completed": -1}}))
+    with pytest.raises(xoff.UserError, match=r"`summary` is .*: expected an object of the counts of a run"):
+        xoff.load(tmp_path / "r")
+    del manifest["summary"]
+    with pytest.raises(xoff.UserError, match="no `summary`: expected a run of this version"):
+        Summary.of(manifest)
 
 
 def test_native_and_pyarrow_tables_are_alike(small: Path, tmp_path: Path) -> None:

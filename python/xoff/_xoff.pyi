@@ -19,11 +19,20 @@ __all__ = [
     "Sent",
     "__version__",
     "catalogue",
+    "columns",
     "goal",
     "keys",
+    "nearest",
     "pft_injection_rate",
     "prepare",
+    "rate_text",
+    "read_rate",
+    "read_size",
+    "read_time",
     "schema",
+    "size_text",
+    "slowdown_statistics",
+    "time_text",
 ]
 
 __version__: str
@@ -53,9 +62,6 @@ class RunOutput:
 
     def tables(self) -> dict[str, ArrowTable]:
         """Every result table by name."""
-
-    def summary(self) -> str:
-        """The run in a few numbers, as JSON."""
 
     def write_pcapng(self, path: str | os.PathLike[str], snap_length: int) -> None:
         """Write the packets that were recorded as pcapng, of each at most `snap_length` bytes.
@@ -354,3 +360,30 @@ def pft_injection_rate(params: str, used: list[int]) -> list[float]:
 
 def catalogue() -> str:
     """Schemes, topologies, workloads, patterns, detectors, throttles and routings, as JSON."""
+
+def columns() -> str:
+    """The columns of every table, as JSON: by table and column what the column holds, its unit and its meaning."""
+
+def nearest(name: str, known: list[str]) -> str:
+    """The end of a message that names the nearest of `known`; empty if none is near."""
+
+def read_rate(text: str) -> int | None:
+    """A rate in bit/s; `None` if the text is no rate, or not a whole number of bit/s."""
+
+def read_time(text: str) -> int | None:
+    """A time in ps; `None` if the text is no time, or not a whole number of ps."""
+
+def read_size(text: str) -> int | None:
+    """A size in bytes; `None` if the text is no size, or not a whole number of bytes."""
+
+def rate_text(bps: int) -> str:
+    """A rate as a scenario has it."""
+
+def time_text(ps: int) -> str:
+    """A time as a scenario has it."""
+
+def size_text(bytes: int) -> str:  # noqa: A002
+    """A size as a scenario has it."""
+
+def slowdown_statistics(values: list[float]) -> dict[str, float] | None:
+    """Mean and percentiles of slowdowns; `None` if there are none."""

@@ -5,9 +5,10 @@ A user's mistake ends a command with exit status 2 and a message, a run that bro
 
 from __future__ import annotations
 
-import difflib
+import importlib
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from xoff import _xoff
 
@@ -17,11 +18,20 @@ _NATIVE = (
     "RunOutput",
     "ScenarioError",
     "catalogue",
+    "columns",
     "goal",
     "keys",
+    "nearest",
     "pft_injection_rate",
     "prepare",
+    "rate_text",
+    "read_rate",
+    "read_size",
+    "read_time",
     "schema",
+    "size_text",
+    "slowdown_statistics",
+    "time_text",
 )
 """What the Python part needs from the native module."""
 
@@ -31,7 +41,10 @@ if not all(hasattr(_xoff, name) for name in _NATIVE):
 RunError = _xoff.RunError
 ScenarioError = _xoff.ScenarioError
 
-__all__ = ["RunError", "ScenarioError", "UserError", "nearest", "nearest_file"]
+__all__ = ["RunError", "ScenarioError", "UserError", "extra", "nearest", "nearest_file"]
+
+_EXTRAS = {"matplotlib": ("Matplotlib", "plot"), "optuna": ("Optuna", "tune"), "distributed": ("Dask", "dask")}
+"""Libraries that a plain run does not need: what each is called, and the extra that installs it."""
 
 
 class UserError(ValueError):
@@ -40,8 +53,7 @@ class UserError(ValueError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.5)
-    return f"; did you mean `{close[0]}`?" if close else ""
+    return _xoff.nearest(name, list(known))
 
 
 def nearest_file(file: Path) -> str:
@@ -50,3 +62,18 @@ def nearest_file(file: Path) -> str:
         return nearest(file.name, (entry.name for entry in file.parent.iterdir()))
     except OSError:
         return ""
+
+
+def extra(module: str, what: str) -> Any:
+    """The library of an extra, which `what` needs.
+
+    Raises
+    ------
+    UserError
+        It is not installed; the message has the command that installs it.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        library, name = _EXTRAS[module]
+        raise UserError(f"{what} needs {library}; install it: pip install 'xoff[{name}]'") from None

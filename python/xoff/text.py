@@ -1,4 +1,4 @@
-"""Counts and times as text."""
+"""Counts, times, sizes and rates as text for people."""
 
 from __future__ import annotations
 
@@ -14,3 +14,24 @@ def time_text(time_ps: int) -> str:
         if time_ps >= scale:
             return f"{time_ps / scale:.4g} {unit}"
     return f"{time_ps} ps"
+
+
+def size_text(size_bytes: float) -> str:
+    """Bytes with a fitting decimal unit."""
+    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
+        if size_bytes >= scale:
+            return f"{size_bytes / scale:.4g} {unit}"
+    return f"{size_bytes:.4g} B"
+
+
+def rate_text(rate_bps: float) -> str:
+    """Bits a second with a fitting unit."""
+    for unit, scale in (("Tbps", 1e12), ("Gbps", 1e9), ("Mbps", 1e6)):
+        if rate_bps >= scale:
+            return f"{rate_bps / scale:.4g} {unit}"
+    return f"{rate_bps:.0f} bps"
+
+
+def share_text(share: float) -> str:
+    """A share in per cent."""
+    return f"{share * 100:.3g} %" if share < 0.9995 else "100 %"

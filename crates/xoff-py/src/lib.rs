@@ -1,5 +1,6 @@
 //! The native module `xoff._xoff`: strings in, JSON and Arrow tables out. No logic of its own.
 
+mod facts;
 mod feedback;
 mod hop;
 mod own_scheme;
@@ -19,7 +20,6 @@ use pyo3::types::{PyCapsule, PyDict};
 use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
 use xoff::scenario::{self, OwnSchemes, Scenario};
 use xoff::store;
-use xoff::summary::Summary;
 use xoff::trace::{self, Trace, TraceError};
 use xoff_schemes::ThrottleParams;
 use xoff_schemes::foreign::SchemeFailure;
@@ -137,11 +137,6 @@ impl RunOutput {
             tables.set_item(table.name, Bound::new(py, ArrowTable(table.batch.clone()))?)?;
         }
         Ok(tables)
-    }
-
-    /// The run in a few numbers, as JSON.
-    fn summary(&self) -> PyResult<String> {
-        to_json(&Summary::of(&self.0.tables))
     }
 
     /// Writes the packets that were recorded to `path` as pcapng, of each at most `snap_length` bytes.
@@ -324,5 +319,14 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::read_size, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::rate_text, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::time_text, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::size_text, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::nearest, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::slowdown_statistics, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::columns, module)?)?;
     Ok(())
 }

@@ -144,12 +144,15 @@ fn bound(
         })),
         Err(error) => {
             let value = error.value(py);
-            let key = value.getattr("key").and_then(|key| key.extract::<String>());
-            let text = value.getattr("message").and_then(|text| text.extract::<Option<String>>());
-            Err(match (key, text) {
-                (Ok(key), Ok(Some(text))) => ParamFault::Value { key, text },
-                (Ok(key), Ok(None)) => ParamFault::Missing(key),
-                _ => ParamFault::Value { key: "name".into(), text: error.to_string() },
+            let text = |name: &str| value.getattr(name).ok().and_then(|text| text.extract::<String>().ok());
+            Err(match (text("key"), text("found"), text("expected")) {
+                (Some(key), Some(found), Some(expected)) => ParamFault::Value { key, found, expected },
+                (Some(key), None, None) => ParamFault::Missing(key),
+                _ => ParamFault::Value {
+                    key: "name".into(),
+                    found: error.to_string(),
+                    expected: "a class whose parameters can be read".into(),
+                },
             })
         }
     }

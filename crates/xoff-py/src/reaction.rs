@@ -24,6 +24,8 @@ struct Methods {
     on_timer: Option<Py<PyAny>>,
     on_loss: Option<Py<PyAny>>,
     on_timeout: Option<Py<PyAny>>,
+    on_idle: Option<Py<PyAny>>,
+    on_busy: Option<Py<PyAny>>,
     rate: Option<Py<PyAny>>,
     window: Option<Py<PyAny>>,
     next_timer: Option<Py<PyAny>>,
@@ -84,6 +86,8 @@ impl PyReaction {
             on_timer: method("on_timer")?,
             on_loss: method("on_loss")?,
             on_timeout: method("on_timeout")?,
+            on_idle: method("on_idle")?,
+            on_busy: method("on_busy")?,
             rate: method("rate")?,
             window: method("window")?,
             next_timer: method("next_timer")?,
@@ -214,6 +218,12 @@ impl ReactionPoint for PyReaction {
             return self.on_loss(now);
         }
         self.call(now, "on_timeout", |m| m.on_timeout.as_ref(), |_| (now.ps(),));
+    }
+    fn on_idle(&mut self, now: Time) {
+        self.call(now, "on_idle", |m| m.on_idle.as_ref(), |_| (now.ps(),));
+    }
+    fn on_busy(&mut self, now: Time) {
+        self.call(now, "on_busy", |m| m.on_busy.as_ref(), |_| (now.ps(),));
     }
     fn on_timer(&mut self, now: Time) {
         self.call(now, "on_timer", |m| m.on_timer.as_ref(), |_| (now.ps(),));

@@ -6,9 +6,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 use xoff_schemes::detector::red::Red;
-use xoff_schemes::{Ack, FlowEnv, Mark, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Signals};
+use xoff_schemes::{Ack, FlowEnv, Mark, NoOp, PortEnv, ReactionPoint, Scheme, Signals};
 
 /// Parameters of AIMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -73,12 +73,11 @@ impl Scheme for Aimd {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         if self.cut > 0.0 && self.cut < 1.0 {
             return Ok(());
         }
-        let message = format!("`cut` is {}: expected a number above 0 and below 1", self.cut);
-        Err(ParamError::new("cut", message))
+        Err(Violation::new("cut", format!("is {}", self.cut), "a number above 0 and below 1"))
     }
     /// Marks on data, which ACKs bring back.
     fn signals(&self) -> Signals {

@@ -23,13 +23,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::red::Red;
 use crate::hpcc::{Hpcc, InFlight, Window};
 use crate::signals::{IntPath, Signals};
-use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of FNCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -166,7 +166,7 @@ impl Scheme for Fncc {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.hpcc().validate()?;
         check::above("alpha", self.alpha, 0.0, 10.0)?;
         check::above("beta", self.beta, 0.0, 1.0)

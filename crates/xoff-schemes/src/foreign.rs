@@ -10,13 +10,13 @@ use std::sync::Arc;
 
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Rate, Time, Violation};
 
 use crate::detector::AnyDetector;
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
-    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, PortEnv,
+    QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
 /// What broke in a scheme; only a foreign scheme can break.
@@ -56,7 +56,7 @@ pub trait ForeignScheme: Send + Sync {
     /// Where the scheme comes from, for the manifest.
     fn origin(&self) -> Value;
     /// See [`Scheme::validate`].
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         Ok(())
     }
     /// See [`Scheme::resolve`]; `None` if there is nothing to fill in.
@@ -175,7 +175,7 @@ where
             "language": "rust", "type": std::any::type_name::<S>(), "title": S::TITLE, "source": S::SOURCE,
         })
     }
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.0.validate()
     }
     fn resolve(&self, env: &NetworkEnv) -> Option<Foreign> {

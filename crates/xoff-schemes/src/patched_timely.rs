@@ -19,13 +19,13 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::tcd::Tcd;
 use crate::rtt::{self, Pacing, Sample, Sampler, Sampling, Start, Undetermined};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of patched TIMELY.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -230,7 +230,7 @@ impl Scheme for PatchedTimely {
     type Congestion = NoOp;
     type DefaultDetector = Tcd;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::above("alpha", self.alpha, 0.0, 1.0)?;
         check::above("beta", self.beta, 0.0, 1.0)?;
         check::time("t_low", self.t_low)?;

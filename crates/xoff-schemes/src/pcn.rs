@@ -23,14 +23,12 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::np_ecn::NpEcn;
 use crate::signals::{Mark, Signals};
-use crate::traits::{
-    Arrival, Cnp, FlowEnv, NoOp, NotificationPoint, ParamError, PortEnv, ReactionPoint, Scheme,
-};
+use crate::traits::{Arrival, Cnp, FlowEnv, NoOp, NotificationPoint, PortEnv, ReactionPoint, Scheme};
 
 /// The receiving rate in a CNP.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -192,12 +190,11 @@ impl Scheme for Pcn {
     type Congestion = NoOp;
     type DefaultDetector = NpEcn;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::above("w_max", self.w_max, 0.0, 1.0)?;
         check::above("w_min", self.w_min, 0.0, self.w_max)?;
         if self.w_min >= 1.0 {
-            let message = format!("`w_min` is {}: expected a number below 1", self.w_min);
-            return Err(ParamError::new("w_min", message));
+            return Err(Violation::new("w_min", format!("is {}", self.w_min), "a number below 1"));
         }
         check::above("congested_share", self.congested_share, 0.0, 1.0)?;
         check::time("period", self.period)?;

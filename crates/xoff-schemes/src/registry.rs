@@ -2,15 +2,15 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Rate, Time, Violation};
 
 use crate::catalogue::CatalogueEntry;
 use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, ParamError,
-    PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, PortEnv,
+    QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
 /// Forwards one method to the current variant.
@@ -97,7 +97,7 @@ macro_rules! schemes {
                 }
             }
             /// See [`Scheme::validate`].
-            pub fn validate(&self) -> Result<(), ParamError> {
+            pub fn validate(&self) -> Result<(), Violation> {
                 forward!(self, AnyScheme { $($variant),* }, s => s.validate())
             }
             /// See [`Scheme::resolve`].

@@ -23,13 +23,13 @@ use std::collections::VecDeque;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::red::Red;
 use crate::signals::Signals;
 use crate::traits::{
-    Cnm, CongestionPoint, FlowEnv, NoOp, PacketView, ParamError, PortEnv, QueueView, ReactionPoint, Scheme,
+    Cnm, CongestionPoint, FlowEnv, NoOp, PacketView, PortEnv, QueueView, ReactionPoint, Scheme,
 };
 
 /// Parameters of RoCC. Defaults of omitted ones depend on each port's rate.
@@ -264,7 +264,7 @@ impl Scheme for Rocc {
     type Congestion = FairRate;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::time("interval", self.interval)?;
         check::rate("rate_unit", self.rate_unit)?;
         check::bytes("queue_unit", self.queue_unit)?;
@@ -274,15 +274,15 @@ impl Scheme for Rocc {
         }
         let unit = self.rate_unit;
         if self.min_rate < unit {
-            let message = format!("`min_rate` is {}: expected at least `rate_unit`, {unit}", self.min_rate);
-            return Err(ParamError::new("min_rate", message));
+            let expected = format!("at least `rate_unit`, {unit}");
+            return Err(Violation::new("min_rate", format!("is {}", self.min_rate), expected));
         }
         for (key, lower, name) in [("q_ref", self.q_ref, "Q_ref"), ("q_mid", self.q_mid, "Q_mid")] {
             if let (Some(lower), Some(q_max)) = (lower, self.q_max)
                 && lower > q_max
             {
-                let message = format!("`{key}` is {lower}: expected {name} up to `q_max`, {q_max}");
-                return Err(ParamError::new(key, message));
+                let expected = format!("{name} up to `q_max`, {q_max}");
+                return Err(Violation::new(key, format!("is {lower}"), expected));
             }
         }
         Ok(())

@@ -3,10 +3,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::signals::Mark;
-use crate::traits::{Ack, FlowEnv, ParamError};
+use crate::traits::{Ack, FlowEnv};
 
 /// How a segment's packets leave.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,30 +56,27 @@ pub(crate) fn initial_rate(given: Option<Rate>, start: Start, env: &FlowEnv) -> 
 }
 
 /// Refuses an initial rate that is zero, or given beside a rule for it.
-pub(crate) fn check_start(given: Option<Rate>, start: Option<Start>) -> Result<(), ParamError> {
+pub(crate) fn check_start(given: Option<Rate>, start: Option<Start>) -> Result<(), Violation> {
     match (given, start) {
-        (Some(_), Some(_)) => {
-            Err(ParamError::new("start", "`start` stands beside `initial_rate`: expected one of them"))
-        }
+        (Some(_), Some(_)) => Err(Violation::new("start", "stands beside `initial_rate`", "one of them")),
         (Some(rate), None) => crate::check::rate("initial_rate", rate),
         (None, _) => Ok(()),
     }
 }
 
 /// Refuses thresholds that are not in order.
-pub(crate) fn check_thresholds(t_low: Time, t_high: Time) -> Result<(), ParamError> {
+pub(crate) fn check_thresholds(t_low: Time, t_high: Time) -> Result<(), Violation> {
     if t_low < t_high {
         return Ok(());
     }
-    Err(ParamError::new("t_low", format!("`t_low` is {t_low}: expected a time below `t_high`, {t_high}")))
+    Err(Violation::new("t_low", format!("is {t_low}"), format!("a time below `t_high`, {t_high}")))
 }
 
 /// Refuses a D_minRTT of zero, or one given beside the base RTT.
-pub(crate) fn check_min_rtt(given: Option<Time>, base: bool) -> Result<(), ParamError> {
+pub(crate) fn check_min_rtt(given: Option<Time>, base: bool) -> Result<(), Violation> {
     match given {
         Some(_) if base => {
-            let message = "`min_rtt` stands beside `base_min_rtt = true`: expected one of them";
-            Err(ParamError::new("min_rtt", message))
+            Err(Violation::new("min_rtt", "stands beside `base_min_rtt = true`", "one of them"))
         }
         Some(time) => crate::check::time("min_rtt", time),
         None => Ok(()),
@@ -87,14 +84,14 @@ pub(crate) fn check_min_rtt(given: Option<Time>, base: bool) -> Result<(), Param
 }
 
 /// Refuses a step of nothing: no rate would rise again.
-pub(crate) fn check_delta(given: Option<Rate>) -> Result<(), ParamError> {
+pub(crate) fn check_delta(given: Option<Rate>) -> Result<(), Violation> {
     given.map_or(Ok(()), |delta| crate::check::rate("delta", delta))
 }
 
 /// Refuses a segment of no byte, or one too large to go back to back.
-pub(crate) fn check_segment(segment: Bytes) -> Result<(), ParamError> {
+pub(crate) fn check_segment(segment: Bytes) -> Result<(), Violation> {
     if segment > Bytes(1_000_000) {
-        return Err(ParamError::new("segment", format!("`segment` is {segment}: expected at most 1MB")));
+        return Err(Violation::new("segment", format!("is {segment}"), "at most 1MB"));
     }
     crate::check::bytes("segment", segment)
 }

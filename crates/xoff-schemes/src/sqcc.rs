@@ -21,14 +21,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::tcd::Tcd;
 use crate::patched_timely::{Law, PatchedTimely};
 use crate::rtt::{Pacing, Start, Undetermined};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// How far a round-trip time is above its target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -129,17 +129,16 @@ impl Default for Sqcc {
 
 impl Sqcc {
     /// Refuses parameters that have no meaning beside the parts that are on.
-    fn check_use(&self) -> Result<(), ParamError> {
+    fn check_use(&self) -> Result<(), Violation> {
         let foreign = [
             ("log_base", !self.adapt_t_low && self.log_base.is_some(), "adapt_t_low = false"),
             ("capacity", !self.adapt_delta && self.capacity.is_some(), "adapt_delta = false"),
             ("delta", self.adapt_delta && self.delta.is_some(), "adapt_delta = true"),
         ];
         match foreign.into_iter().find(|(_, foreign, _)| *foreign) {
-            Some((key, _, with)) => Err(ParamError::new(
-                key,
-                format!("`{key}` has no meaning with `{with}`: expected to be left out"),
-            )),
+            Some((key, _, with)) => {
+                Err(Violation::new(key, format!("has no meaning with `{with}`"), "to be left out"))
+            }
             None => Ok(()),
         }
     }
@@ -248,12 +247,12 @@ impl Scheme for Sqcc {
     type Congestion = NoOp;
     type DefaultDetector = Tcd;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_use()?;
         self.patched().validate()?;
         if let Some(base) = self.log_base.filter(|base| !(2..=1_000).contains(base)) {
-            let message = format!("`log_base` is {base}: expected a whole number from 2 to 1000");
-            return Err(ParamError::new("log_base", message));
+            let found = format!("is {base}");
+            return Err(Violation::new("log_base", found, "a whole number from 2 to 1000"));
         }
         self.capacity.map_or(Ok(()), |rate| check::rate("capacity", rate))
     }

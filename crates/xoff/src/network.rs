@@ -6,8 +6,8 @@ use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Settings};
 use xoff_fabric::topology::{Link, Node, NodeId, NodeKind, Topology, TopologyError, TopologyKind};
 use xoff_fabric::{BuildError, Network, Recording, Schedule, Simulation, network_env};
+use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
-use xoff_schemes::{AnyScheme, ParamError};
 
 use crate::scenario::MAX_PATH;
 
@@ -22,7 +22,7 @@ pub enum NetworkError {
     Settings(Vec<Violation>),
     /// A parameter of the scheme or the detector cannot be used.
     #[error(transparent)]
-    Parameter(#[from] ParamError),
+    Parameter(#[from] Violation),
     /// A flow cannot be sent.
     #[error("flow {flow} {violation}")]
     Flow {

@@ -87,7 +87,58 @@ impl Summary {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+
+    use arrow_array::{BooleanArray, Float64Array, RecordBatch, UInt64Array};
+
     use super::*;
+
+    /// A flow: size, completion time, slowdown.
+    type Row = (Option<u64>, Option<u64>, Option<f64>);
+
+    /// The summary of a run with these flows, of which head-of-line blocking delayed some; `None` if that is not recorded.
+    fn summary(rows: &[Row], blocked: Option<bool>) -> Summary {
+        let columns: [(&str, Arc<dyn Array>, bool); 4] = [
+            ("size_bytes", Arc::new(rows.iter().map(|row| row.0).collect::<UInt64Array>()), true),
+            ("fct_ps", Arc::new(rows.iter().map(|row| row.1).collect::<UInt64Array>()), true),
+            ("slowdown", Arc::new(rows.iter().map(|row| row.2).collect::<Float64Array>()), true),
+            ("hol_blocked", Arc::new(rows.iter().map(|_| blocked).collect::<BooleanArray>()), true),
+        ];
+        let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
+        Summary::of(&[Table { name: "flows", batch }])
+    }
+
+    #[test]
+    fn flows_with_an_end_count_and_those_that_reached_it_are_complete() {
+        // Two complete flows, one under way at the end, and an endless one.
+        let rows = [
+            (Some(1_000), Some(5), Some(1.0)),
+            (Some(2_000), Some(6), Some(3.0)),
+            (Some(3_000), None, None),
+            (None, None, None),
+        ];
+        let found = summary(&rows, None);
+        assert_eq!((found.flows, found.completed, found.hol_blocked), (3, 2, None));
+        assert_eq!(found.slowdown.map(|slowdown| slowdown.mean), Some(2.0));
+        let nothing = summary(&[], None);
+        assert_eq!((nothing.flows, nothing.completed, nothing.slowdown), (0, 0, None));
+    }
+
+    #[test]
+    fn a_flow_that_stopped_when_told_to_is_complete_without_a_slowdown() {
+        // Of 2,000 B and of no size, both stopped. The third sent its size; the fourth, and the fifth, without a size, were
+        // under way at the end.
+        let rows = [
+            (Some(2_000), Some(5), None),
+            (None, Some(6), None),
+            (Some(3_000), Some(7), Some(2.0)),
+            (Some(4_000), None, None),
+            (None, None, None),
+        ];
+        let found = summary(&rows, Some(true));
+        assert_eq!((found.flows, found.completed, found.hol_blocked), (4, 3, Some(5)));
+        assert_eq!(found.slowdown.map(|slowdown| slowdown.p99), Some(2.0));
+    }
 
     #[test]
     fn percentiles_lie_between_the_two_nearest_ranks() {

@@ -6,9 +6,9 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
-use xoff_schemes::detector::red::Red;
-use xoff_schemes::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Signals};
+use xoff::engine::{Bytes, Rate, Time, Violation};
+use xoff::schemes::detector::red::Red;
+use xoff::schemes::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme, Signals};
 
 /// Parameters of delay AIMD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,12 +78,11 @@ impl Scheme for DelayAimd {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         if self.cut > 0.0 && self.cut < 1.0 {
             return Ok(());
         }
-        let message = format!("`cut` is {}: expected a number above 0 and below 1", self.cut);
-        Err(ParamError::new("cut", message))
+        Err(Violation::new("cut", format!("is {}", self.cut), "a number above 0 and below 1"))
     }
     fn resolve(mut self, env: &NetworkEnv) -> Self {
         self.target = self.target.or(Some(default_target(env.base_rtt)));

@@ -8,9 +8,9 @@ use std::process::ExitCode;
 
 use own_scheme::DelayAimd;
 use xoff::scenario::OwnSchemes;
+use xoff::schemes::Scheme;
 use xoff::summary::Summary;
 use xoff::{Scenario, store};
-use xoff_schemes::Scheme;
 
 fn compare(scenario: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     let schemes = OwnSchemes::default().with::<DelayAimd>()?;

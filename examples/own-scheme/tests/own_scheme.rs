@@ -4,9 +4,9 @@ use std::path::Path;
 use std::process::Command;
 
 use own_scheme::{DelayAimd, DelayAimdSender};
-use xoff_engine::{Bytes, Rate, Time};
-use xoff_schemes::int::IntStack;
-use xoff_schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
+use xoff::engine::{Bytes, Rate, Time};
+use xoff::schemes::int::IntStack;
+use xoff::schemes::{Ack, FlowEnv, Mark, NetworkEnv, ReactionPoint, Scheme};
 
 /// A flow at a 100 Gbps NIC with a base RTT of 8 us: the bandwidth-delay product is 100,000 B, the target 10 us.
 fn sender(params: &DelayAimd) -> DelayAimdSender {

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from xoff.runs.summary import Summary
+from xoff._xoff import slowdown_statistics as slowdown_numbers
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 
 STATISTICS = ("mean", "p50", "p95", "p99")
 """Statistics of slowdown, in the order shown."""
-
-_PERCENTILES = {"p50": 50.0, "p95": 95.0, "p99": 99.0}
 
 
 @dataclass(frozen=True)
@@ -69,36 +67,7 @@ def frame(run: Run, table: str) -> pl.DataFrame:
 
 def slowdown_statistics(slowdown: Floats) -> dict[str, float]:
     """Mean and percentiles of a set of slowdowns that is not empty."""
-    values = {name: float(np.percentile(slowdown, q)) for name, q in _PERCENTILES.items()}
-    return {"mean": float(np.mean(slowdown)), **values}
-
-
-def summarize(run: Run) -> Summary:
-    """The run in numbers; reads only the tables of flows and ports."""
-    slowdown = slowdowns(run)
-    ports = run.table("ports")
-    ended = endings(run)
-    wall_s = float(run.manifest.get("wall_s", 0.0))
-    hops = int(run.manifest.get("packet_hops", 0))
-
-    def numbers(column: str) -> Any:
-        if column not in ports.column_names or ports.num_rows == 0:
-            return np.zeros(1, dtype=np.int64)
-        return ports[column].to_numpy()
-
-    return Summary(
-        flows=ended.completed + ended.incomplete,
-        completed=ended.completed,
-        slowdown=slowdown_statistics(slowdown) if len(slowdown) else None,
-        pause_frames=int(numbers("pause_frames_sent").sum()),
-        paused_ps=int(numbers("paused_ps").sum()),
-        hol_blocked=hol_blocked(run),
-        max_queue_bytes=int(numbers("max_queue_bytes").max()),
-        dropped=int(numbers("dropped").sum()),
-        wall_s=wall_s,
-        packet_hops=hops,
-        hops_per_s=hops / wall_s if wall_s > 0 else 0.0,
-    )
+    return slowdown_numbers(slowdown.tolist()) or {}
 
 
 def hol_blocked(run: Run) -> int | None:

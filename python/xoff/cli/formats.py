@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xoff.cli.console import complain
-from xoff.errors import UserError
+from xoff.errors import UserError, extra
 from xoff.formats.topologies import NETWORK_FORMATS, NetworkFormat
 from xoff.text import count_text
 
@@ -209,6 +209,7 @@ def agreement_ns3_hpcc(
 
     Example: xoff agreement ns3-hpcc runs/dumbbell runs/incast -o out/agreement
     """
+    extra("matplotlib", "xoff agreement")
     from xoff.studies.agreement.comparison import PAGE, check_target, compare, figure_of, page, table
     from xoff.studies.agreement.drawing import draw
 

@@ -13,18 +13,12 @@ from pathlib import Path
 from typing import Any
 
 from xoff import _xoff
-from xoff.runs.catalogue import Entry, catalogue, one_line, parameters, size_text, toml
+from xoff.runs.catalogue import Entry, catalogue, one_line, parameters, toml
+from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
-from xoff.runs.results import unit_of
+from xoff.text import size_text
 
 _NOTE = "<!-- Written by `python -m xoff.cli.reference`; change the doc comments in the code instead. -->\n"
-
-# The meanings of columns come with the tables of a run.
-_SMALLEST = """
-topology = { name = "star", hosts = 2 }
-scheme = { name = "none" }
-traffic = [{ pattern = "flow", src = "host0", dst = "host1", size = "1B" }]
-"""
 
 
 def pages() -> dict[str, str]:
@@ -117,8 +111,6 @@ def _workloads(workloads: Sequence[Entry], patterns: Sequence[Entry]) -> str:
 
 
 def _results() -> str:
-    manifest = json.loads(_xoff.prepare(_SMALLEST, "smallest.toml", [], ".").run(1, None).manifest)
-    tables: dict[str, dict[str, str]] = manifest["table_docs"]
     parts = [
         "# Results\n",
         _NOTE,
@@ -126,9 +118,9 @@ def _results() -> str:
         "folder is complete. Each column's meaning and unit also stand in the Parquet field metadata, as `doc` and "
         "`unit`. Times count from the start of the run.\n",
     ]
-    for name, columns in tables.items():
+    for name, columns in COLUMNS.items():
         parts.append(f"## {name}.parquet\n")
-        rows = [(f"`{column}`", unit_of(column), one_line(doc)) for column, doc in columns.items()]
+        rows = [(f"`{column}`", about["unit"], one_line(about["doc"])) for column, about in columns.items()]
         parts.append(_table(("column", "unit", "meaning"), rows))
     return "\n".join(parts)
 

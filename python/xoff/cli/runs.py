@@ -92,7 +92,7 @@ def run(
         complain("error", f"{out}: the results could not be written: {error.strerror or error}")
         raise typer.Exit(BROKEN) from None
     if not quiet:
-        typer.echo(summary_text(result, Summary.of_output(outcome.output)))
+        typer.echo(summary_text(result, Summary.of(result.manifest)))
         typer.echo(f"{'results':<9} {folder}")
         for what, file in captures.files().items():
             typer.echo(f"{what:<9} {folder / file}")

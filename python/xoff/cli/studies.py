@@ -21,7 +21,7 @@ from xoff.cli.options import (
     Workers,
     read_scenario,
 )
-from xoff.errors import UserError
+from xoff.errors import UserError, extra
 from xoff.text import count_text
 
 if TYPE_CHECKING:
@@ -93,6 +93,7 @@ def reproduce(
     """
     from xoff.papers.registry import run as rerun
 
+    extra("matplotlib", "xoff reproduce")
     raise typer.Exit(rerun(claim, out, quick))
 
 
@@ -114,6 +115,7 @@ def compare(
     """
     from xoff.studies.compare import compare as survey
 
+    extra("matplotlib", "xoff compare")
     raise typer.Exit(survey(out, schemes, quick=quick))
 
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xoff.runs.catalogue import catalogue, entry, parameters, size_text
+from xoff.runs.catalogue import catalogue, entry, parameters
+from xoff.text import size_text
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

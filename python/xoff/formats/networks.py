@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xoff._xoff import rate_text, time_text
 from xoff.errors import UserError, nearest
 from xoff.formats.lines import printable
 from xoff.formats.toml import Lines, inline
-from xoff.formats.units import delay_text, rate_text
 
 MARK = "# Imported by xoff from "
 """First line of each file that an import writes, by which it is recognized."""
@@ -99,11 +99,11 @@ def _put_nodes(text: Lines, nodes: Mapping[str, str]) -> None:
 
 
 def _link(link: Link) -> dict[str, str]:
-    pairs = {"a": link.a, "b": link.b, "rate": rate_text(link.rate), "delay": delay_text(link.delay)}
+    pairs = {"a": link.a, "b": link.b, "rate": rate_text(link.rate), "delay": time_text(link.delay)}
     if link.rate_back != link.rate:
         pairs["rate_back"] = rate_text(link.rate_back)
     if link.delay_back != link.delay:
-        pairs["delay_back"] = delay_text(link.delay_back)
+        pairs["delay_back"] = time_text(link.delay_back)
     return pairs
 
 

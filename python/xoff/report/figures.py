@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff.errors import extra
 from xoff.report.palette import COLOURS
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class FigureFile:
 @contextmanager
 def canvas(rows: int = 1, columns: int = 1, width: float = 6.4, height: float = 3.8) -> Iterator[tuple[Figure, Any]]:
     """A figure and its axes (an array if there are several), sizes in inches; closed afterwards."""
-    import matplotlib as mpl
+    mpl = extra("matplotlib", "a figure")
 
     with mpl.rc_context(_STYLE):
         from matplotlib.backends.backend_agg import FigureCanvasAgg

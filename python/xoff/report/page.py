@@ -16,15 +16,17 @@ from typing import Any
 
 from markupsafe import Markup
 
-from xoff.analysis.tables import STATISTICS, summarize
+from xoff.analysis.tables import STATISTICS
 from xoff.errors import UserError
 from xoff.report.findings import findings_section
 from xoff.report.plots import Labelled, sections
 from xoff.report.plots.style import labelled, listed
 from xoff.report.template import TEMPLATES, render
 from xoff.report.tree.section import TreeSection, tree_section
+from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
-from xoff.runs.results import Run, labels, load, unit_of
+from xoff.runs.results import Run, labels, load
+from xoff.runs.summary import Summary
 from xoff.text import time_text
 
 _MARK = '<meta name="generator" content="xoff report">'
@@ -104,7 +106,7 @@ def render_report(runs: Sequence[Run]) -> str:
         keys=keys,
         differing=[key for key in keys if len({one.get(key) for one in flat}) > 1],
         tables=docs,
-        unit_of=unit_of,
+        written=COLUMNS,
     )
 
 
@@ -199,7 +201,7 @@ _COLUMNS = (
 
 def _numbers(run: Run) -> list[list[str]]:
     """The lines of each number of a run in the summary."""
-    summary, manifest = summarize(run), run.manifest
+    summary, manifest = Summary.of(run.manifest), run.manifest
     slow = summary.slowdown or {}
     return [
         [str(manifest.get("seed", ""))],

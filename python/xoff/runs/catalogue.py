@@ -5,13 +5,10 @@ from __future__ import annotations
 import functools
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from xoff import _xoff
 from xoff.errors import UserError, nearest
-
-if TYPE_CHECKING:
-    pass
 
 Entry = dict[str, Any]
 
@@ -109,11 +106,3 @@ def toml(value: object) -> str:
 def one_line(doc: str) -> str:
     """A doc comment without its line breaks."""
     return " ".join(doc.split())
-
-
-def size_text(size: float) -> str:
-    """A size in bytes with a fitting decimal unit."""
-    for unit, scale in (("GB", 1e9), ("MB", 1e6), ("KB", 1e3)):
-        if size >= scale:
-            return f"{size / scale:.4g} {unit}"
-    return f"{size:.4g} B"

@@ -27,7 +27,7 @@ from concurrent.futures import (
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from xoff.errors import RunError, UserError
+from xoff.errors import RunError, UserError, extra
 
 CONNECT_S = 5.0
 """Longest time for a connection to a scheduler, in seconds."""
@@ -199,12 +199,7 @@ class Cluster:
     at_once = 1_000
 
     def __init__(self, address: str, *, patience_s: float = 600.0, say: Callable[[str], None] | None = None) -> None:
-        try:
-            import distributed as module
-        except ImportError:
-            raise UserError("--cluster needs Dask; install it: pip install 'xoff[dask]'") from None
-        distributed: Any = module
-        self._distributed = distributed
+        self._distributed = extra("distributed", "--cluster")
         self._address, self._patience_s = address, patience_s
         self.say = say or (lambda _: None)
         self._client: Any = None

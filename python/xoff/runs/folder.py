@@ -6,27 +6,16 @@ import json
 import os
 from pathlib import Path
 
+from xoff import _xoff
 from xoff.errors import UserError
 from xoff.runs.captures import FILES
 from xoff.runs.manifest import MANIFEST, is_manifest
 
-TABLES = (
-    "flows",
-    "queues",
-    "rates",
-    "utilization",
-    "pauses",
-    "roots",
-    "notifications",
-    "marks",
-    "states",
-    "operations",
-    "throttles",
-    "breakdown",
-    "packets",
-    "ports",
-)
-"""Every table of a run, in the order of the documentation."""
+COLUMNS: dict[str, dict[str, dict[str, str]]] = json.loads(_xoff.columns())
+"""By table and column: what the column holds (`number`, `name` or `flag`), its unit and its meaning."""
+
+TABLES = tuple(COLUMNS)
+"""Every table of a run."""
 
 
 def check_target(folder: str | os.PathLike[str], *, force: bool = False) -> Path:

@@ -56,6 +56,24 @@ def _is_job(value: object) -> bool:
     )
 
 
+_COUNTED = ("flows", "completed", "pause_frames", "paused_ps", "max_queue_bytes", "dropped")
+"""What a summary counts in every run."""
+
+
+def _is_summary(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {*_COUNTED, "slowdown", "hol_blocked"}
+        and all(_is_count(value[key]) for key in _COUNTED)
+        and (value["hol_blocked"] is None or _is_count(value["hol_blocked"]))
+        and (value["slowdown"] is None or _is_statistics(value["slowdown"]))
+    )
+
+
+def _is_statistics(value: object) -> bool:
+    return isinstance(value, dict) and all(map(_is_number, value.values()))
+
+
 _COUNT = "a whole number, 0 or more"
 
 _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
@@ -70,6 +88,7 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
     "sim_time_ps": (_COUNT, _is_count),
     "sample_interval_ps": (f"{_COUNT}, or null", lambda value: value is None or _is_count(value)),
     "wall_s": ("a number, 0 or more", _is_number),
+    "summary": ("an object of the counts of a run and their `slowdown`", _is_summary),
     "packet_hops": (_COUNT, _is_count),
     "flows": (_COUNT, _is_count),
     "table_docs": ("for each table an object of columns and texts", _is_table_docs),

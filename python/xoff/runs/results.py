@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.errors import UserError
 from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
-from xoff.runs.folder import TABLES, check_target, move_into
+from xoff.runs.folder import COLUMNS, TABLES, check_target, move_into
 from xoff.runs.manifest import MANIFEST, is_manifest, wrong_entry
 
 if TYPE_CHECKING:
@@ -24,78 +24,36 @@ if TYPE_CHECKING:
     from xoff._xoff import RunOutput
 
 
-_NUMBER, _NAME, _FLAG = "number", "name", "flag"
-
-_COLUMNS: dict[str, dict[str, str]] = {
-    "flows": {
-        "id": _NUMBER,
-        "src": _NAME,
-        "dst": _NAME,
-        "size_bytes": _NUMBER,
-        "label": _NAME,
-        "priority": _NUMBER,
-        "start_ps": _NUMBER,
-        "fct_ps": _NUMBER,
-        "slowdown": _NUMBER,
-        "path": _NAME,
-        "paused_ps": _NUMBER,
-        "hol_blocked": _FLAG,
-    },
-    "queues": {"time_ps": _NUMBER, "port": _NAME, "bytes": _NUMBER, "max_bytes": _NUMBER},
-    "rates": {
-        "time_ps": _NUMBER,
-        "interval_ps": _NUMBER,
-        "flow": _NUMBER,
-        "sent_bps": _NUMBER,
-        "goodput_bps": _NUMBER,
-        "rate_bps": _NUMBER,
-    },
-    "utilization": {"time_ps": _NUMBER, "port": _NAME, "utilization": _NUMBER},
-    "pauses": {"port": _NAME, "by": _NAME, "priority": _NUMBER, "start_ps": _NUMBER, "length_ps": _NUMBER},
-    "roots": {
-        "port": _NAME,
-        "priority": _NUMBER,
-        "start_ps": _NUMBER,
-        "length_ps": _NUMBER,
-        "max_bytes": _NUMBER,
-    },
-    "notifications": {"time_ps": _NUMBER},
-    "marks": {"time_ps": _NUMBER, "port": _NAME, "flow": _NUMBER, "mark": _NAME},
-    "states": {"time_ps": _NUMBER, "port": _NAME, "priority": _NUMBER, "state": _NAME},
-    "operations": {
-        "label": _NAME,
-        "kernel": _NAME,
-        "process": _NUMBER,
-        "ring": _NUMBER,
-        "iteration": _NUMBER,
-        "bytes": _NUMBER,
-        "start_ps": _NUMBER,
-        "end_ps": _NUMBER,
-    },
-    "throttles": {"time_ps": _NUMBER, "port": _NAME, "state": _NAME},
-    "breakdown": {"flow": _NUMBER, "leg": _NAME, "part": _NAME, "port": _NAME, "time_ps": _NUMBER},
-    "packets": {"time_ps": _NUMBER, "port": _NAME, "direction": _NAME, "kind": _NAME, "flow": _NUMBER},
-    "ports": {
-        "port": _NAME,
-        "node": _NAME,
-        "peer": _NAME,
-        "utilization": _NUMBER,
-        "max_queue_bytes": _NUMBER,
-        "pause_frames_sent": _NUMBER,
-        "paused_ps": _NUMBER,
-        "dropped": _NUMBER,
-    },
+_READ: dict[str, tuple[str, ...]] = {
+    "flows": (
+        "id",
+        "src",
+        "dst",
+        "size_bytes",
+        "label",
+        "priority",
+        "start_ps",
+        "fct_ps",
+        "slowdown",
+        "path",
+        "paused_ps",
+        "hol_blocked",
+    ),
+    "queues": ("time_ps", "port", "bytes", "max_bytes"),
+    "rates": ("time_ps", "interval_ps", "flow", "sent_bps", "goodput_bps", "rate_bps"),
+    "utilization": ("time_ps", "port", "utilization"),
+    "pauses": ("port", "by", "priority", "start_ps", "length_ps"),
+    "roots": ("port", "priority", "start_ps", "length_ps", "max_bytes"),
+    "notifications": ("time_ps",),
+    "marks": ("time_ps", "port", "flow", "mark"),
+    "states": ("time_ps", "port", "priority", "state"),
+    "operations": ("label", "kernel", "process", "ring", "iteration", "bytes", "start_ps", "end_ps"),
+    "throttles": ("time_ps", "port", "state"),
+    "breakdown": ("flow", "leg", "part", "port", "time_ps"),
+    "packets": ("time_ps", "port", "direction", "kind", "flow"),
+    "ports": ("port", "node", "peer", "utilization", "max_queue_bytes", "pause_frames_sent", "paused_ps", "dropped"),
 }
-"""The columns that the report and the figures read of a stored table, and what they hold."""
-
-_UNITS = {"_ps": "ps", "_bytes": "B", "_bps": "bit/s"}
-
-
-def unit_of(column: str) -> str:
-    """The unit that a column's name states: `ps`, `B`, `bit/s`, or nothing for counts, names and ratios."""
-    if column == "bytes":
-        return "B"
-    return next((unit for suffix, unit in _UNITS.items() if column.endswith(suffix)), "")
+"""The columns that the report and the figures read of a stored table."""
 
 
 class Run:
@@ -254,15 +212,16 @@ class Run:
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except (OSError, pa.ArrowException) as error:
             raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
-        _check_columns(file, table, _COLUMNS[name])
+        _check_columns(file, table, name)
         return table
 
 
-def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> None:
-    """Refuse a table without one of these columns, or with another kind of value in it."""
+def _check_columns(file: Path, table: pa.Table, name: str) -> None:
+    """Refuse a table without a column that is read, or with another kind of value in it than xoff writes."""
     import pyarrow.types as kinds
 
-    for column, holds in expected.items():
+    for column in _READ[name]:
+        holds = COLUMNS[name][column]["holds"]
         if table.column_names.count(column) != 1:
             has = ", ".join(table.column_names) or "none"
             raise UserError(
@@ -272,7 +231,7 @@ def _check_columns(file: Path, table: pa.Table, expected: Mapping[str, str]) -> 
         plain = found.value_type if kinds.is_dictionary(found) else found
         numeric = kinds.is_integer(found) or kinds.is_floating(found)
         text = kinds.is_string(plain) or kinds.is_large_string(plain) or kinds.is_string_view(plain)
-        fits = {_NUMBER: numeric, _NAME: text, _FLAG: kinds.is_boolean(found)}[holds]
+        fits = {"number": numeric, "name": text, "flag": kinds.is_boolean(found)}[holds]
         if not fits:
             raise UserError(f"{file}: the column `{column}` is of type {found}; expected {holds}s")
 

@@ -1,13 +1,11 @@
-"""A run in numbers, without the libraries that read its tables: `xoff run` prints it at once."""
+"""A run in numbers, of its manifest: no library that reads tables is needed."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
-if TYPE_CHECKING:
-    from xoff._xoff import RunOutput
+from xoff.errors import UserError
 
 
 @dataclass(frozen=True)
@@ -38,9 +36,16 @@ class Summary:
     """Packet-hops over wall time."""
 
     @classmethod
-    def of_output(cls, output: RunOutput) -> Summary:
-        """The summary of a run that has just ended; `xoff.analysis.tables.summarize` gives it for any run."""
-        manifest = json.loads(output.manifest)
-        wall_s, hops = manifest["wall_s"], manifest["packet_hops"]
+    def of(cls, manifest: dict[str, Any]) -> Summary:
+        """The summary of a run with this manifest.
+
+        Raises
+        ------
+        UserError
+            It has none: another version of xoff wrote it.
+        """
+        if "summary" not in manifest:
+            raise UserError("the manifest has no `summary`: expected a run of this version of xoff")
+        wall_s, hops = float(manifest.get("wall_s", 0.0)), int(manifest.get("packet_hops", 0))
         speed = hops / wall_s if wall_s > 0 else 0.0
-        return cls(**json.loads(output.summary()), wall_s=wall_s, packet_hops=hops, hops_per_s=speed)
+        return cls(**manifest["summary"], wall_s=wall_s, packet_hops=hops, hops_per_s=speed)

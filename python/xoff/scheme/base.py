@@ -23,7 +23,9 @@ class Signals(TypedDict, total=False):
 
 
 class Scheme:
-    """A congestion-control scheme: the reaction point of one flow; each flow has its own object.
+    """A congestion-control scheme: the reaction point of one connection; each connection has its own object.
+
+    A connection carries one message, a flow, unless `connection` in `[[traffic]]` says otherwise.
 
     A derived class overrides what it needs, and at least one of `rate` and `window`. After each call of an `on_`
     method `rate`, `window` and `next_timer` are asked what holds from now on. Further parameters of the constructor, by
@@ -58,6 +60,16 @@ class Scheme:
         """Nothing was acknowledged for the retransmission timeout; a loss like any other unless this is overridden."""
         self.on_loss(now_ps)
 
+    def on_idle(self, now_ps: int) -> None:
+        """Nothing is left to send and nothing is in flight; only on a connection that carries several messages.
+
+        The object stays for the next message. CNPs that arrive until then count. `on_timer` is called for each moment
+        that `next_timer` names, but late: before the next message starts, or before the next CNP.
+        """
+
+    def on_busy(self, now_ps: int) -> None:
+        """There is a message to send again, after `on_idle`. By default rate and window are those of before."""
+
     def rate(self) -> float | None:
         """The pacing rate of the flow's wire bytes in bit/s, from 1 up; `None`, or more than line rate, for line rate.
 
@@ -77,7 +89,7 @@ class Scheme:
         return None
 
 
-CALLS = ("on_send", "on_ack", "on_cnp", "on_timer", "on_loss", "on_timeout")
+CALLS = ("on_send", "on_ack", "on_cnp", "on_timer", "on_loss", "on_timeout", "on_idle", "on_busy")
 """Methods that are called when something happens."""
 
 ASKED = ("rate", "window", "next_timer")

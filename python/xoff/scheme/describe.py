@@ -23,11 +23,13 @@ NEEDS_ACKS = ("int", "timestamp", "flow_count")
 class ParameterError(ValueError):
     """A parameter that is missing or has a wrong value."""
 
-    def __init__(self, key: str, message: str | None) -> None:
-        super().__init__(key, message)
+    def __init__(self, key: str, found: str | None = None, expected: str | None = None) -> None:
+        super().__init__(key, found, expected)
         self.key = key
-        self.message = message
+        self.found = found
         """What is wrong; `None` if the parameter is missing."""
+        self.expected = expected
+        """What would be right; `None` if the parameter is missing."""
 
 
 @dataclass(frozen=True)
@@ -85,12 +87,10 @@ class Described:
         for key, parameter in self.parameters.items():
             if key not in values:
                 if parameter.default is inspect.Parameter.empty:
-                    raise ParameterError(key, None)
+                    raise ParameterError(key)
                 values[key] = parameter.default
             elif not _fits(values[key], parameter.kind):
-                raise ParameterError(
-                    key, f"{json.dumps(values[key])} in the scenario: expected {_kind_text(parameter.kind)}"
-                )
+                raise ParameterError(key, f"{json.dumps(values[key])} in the scenario", _kind_text(parameter.kind))
         ordered = {key: values[key] for key in self.parameters}
         return ordered, json.dumps(ordered)
 

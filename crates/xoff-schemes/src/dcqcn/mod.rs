@@ -25,14 +25,12 @@ pub mod rates;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::red::Red;
 use crate::signals::Signals;
-use crate::traits::{
-    Ack, Cnm, Cnp, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme, Sent,
-};
+use crate::traits::{Ack, Cnm, Cnp, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme, Sent};
 use notification::CnpPacer;
 
 /// Which of the two algorithms.
@@ -183,7 +181,7 @@ impl Dcqcn {
     }
 
     /// Refuses parameters that the chosen variant does not have.
-    fn check_variant(&self) -> Result<(), ParamError> {
+    fn check_variant(&self) -> Result<(), Violation> {
         let (name, foreign): (_, &[(&'static str, bool)]) = match self.variant {
             Variant::Paper => (
                 "paper",
@@ -200,9 +198,10 @@ impl Dcqcn {
             ),
         };
         match foreign.iter().find(|(_, given)| *given) {
-            Some((key, _)) => Err(ParamError::new(
-                key,
-                format!("`{key}` has no meaning with `variant = \"{name}\"`: expected to be left out"),
+            Some((key, _)) => Err(Violation::new(
+                *key,
+                format!("has no meaning with `variant = \"{name}\"`"),
+                "to be left out",
             )),
             None => Ok(()),
         }
@@ -286,7 +285,7 @@ impl Scheme for Dcqcn {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_variant()?;
         check::above("g", self.g, 0.0, 1.0)?;
         check::within("initial_alpha", self.initial_alpha, 0.0, 2.0)?;

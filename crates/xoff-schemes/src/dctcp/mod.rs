@@ -26,13 +26,13 @@ pub mod rate_form;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use self::rate_form::RateSender;
 use crate::check;
 use crate::detector::red::Red;
 use crate::signals::{Mark, Signals};
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of DCTCP. If the scenario names no detector, K is 30 KB for each 10 Gb/s of the port.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -243,20 +243,20 @@ impl Scheme for Dctcp {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::above("g", self.g, 0.0, 1.0)?;
         check::within("initial_alpha", self.initial_alpha, 0.0, 1.0)?;
         if let Some(r_ai) = self.r_ai {
             check::rate("r_ai", r_ai)?;
             if self.w_ai.is_some() {
-                return Err(ParamError::new("w_ai", "`w_ai` beside `r_ai`: expected one of them"));
+                return Err(Violation::new("w_ai", "beside `r_ai`", "one of them"));
             }
         }
         self.w_ai.map_or(Ok(()), |w| check::bytes("w_ai", w))?;
         self.initial_window.map_or(Ok(()), |w| check::bytes("initial_window", w))?;
         self.min_rate.map_or(Ok(()), |r| check::rate("min_rate", r))?;
         if self.min_window == Some(0) {
-            return Err(ParamError::new("min_window", "`min_window` is 0: expected 1 packet or more"));
+            return Err(Violation::new("min_window", "is 0", "1 packet or more"));
         }
         let (form, other, keys) = match self.form {
             Form::Window => ("window", "rate", [("min_rate", self.min_rate.is_some()), ("", false)]),
@@ -271,10 +271,8 @@ impl Scheme for Dctcp {
         };
         match keys.iter().find(|(_, given)| *given) {
             Some((key, _)) => {
-                let message = format!(
-                    "`{key}` has no effect with `form = \"{form}\"`: expected none, or `form = \"{other}\"`"
-                );
-                Err(ParamError::new(key, message))
+                let found = format!("has no effect with `form = \"{form}\"`");
+                Err(Violation::new(*key, found, format!("none, or `form = \"{other}\"`")))
             }
             None => Ok(()),
         }

@@ -9,10 +9,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Bytes;
+use xoff_engine::{Bytes, Violation};
 
 use crate::signals::Mark;
-use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
+use crate::traits::{Detector, DetectorParams, PacketView, PortEnv, QueueView};
 
 /// The largest value of the field Packet_Size: 255 units of 64 B.
 const LARGEST_PACKET_SIZE: Bytes = Bytes(255 * 64);
@@ -120,12 +120,12 @@ impl DetectorParams for Fecn {
     const NEEDS_PAUSES: bool = true;
     type Detector = FecnMarker;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         if self.packet_size <= LARGEST_PACKET_SIZE {
             return Ok(());
         }
         let (given, max) = (self.packet_size, LARGEST_PACKET_SIZE);
-        Err(ParamError::new("packet_size", format!("`packet_size` is {given}: expected at most {max}")))
+        Err(Violation::new("packet_size", format!("is {given}"), format!("at most {max}")))
     }
 
     fn detector(&self, env: &PortEnv) -> FecnMarker {
@@ -143,10 +143,4 @@ impl DetectorParams for Fecn {
             to_pass: 0,
         }
     }
-}
-
-/// An error of FECN's parameters inside another detector's table.
-pub(super) fn nested(error: ParamError) -> ParamError {
-    let key = "fecn.packet_size";
-    ParamError { key, message: error.message.replacen(&format!("`{}`", error.key), &format!("`{key}`"), 1) }
 }

@@ -10,11 +10,11 @@ pub mod ternary;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Violation};
 
 use crate::catalogue::CatalogueEntry;
 use crate::signals::Mark;
-use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, PortState, QueueView};
+use crate::traits::{Detector, DetectorParams, PacketView, PortEnv, PortState, QueueView};
 
 macro_rules! detectors {
     ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
@@ -67,11 +67,11 @@ macro_rules! detectors {
                 match self { $(AnyDetector::$variant(_) => <$params as DetectorParams>::NEEDS_PAUSES),* }
             }
             /// See [`DetectorParams::validate`].
-            pub fn validate(&self) -> Result<(), ParamError> {
+            pub fn validate(&self) -> Result<(), Violation> {
                 match self { $(AnyDetector::$variant(d) => d.validate()),* }
             }
             /// See [`DetectorParams::accepts`].
-            pub fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+            pub fn accepts(&self, rate: Rate) -> Result<(), Violation> {
                 match self { $(AnyDetector::$variant(d) => d.accepts(rate)),* }
             }
             /// See [`DetectorParams::detector`].

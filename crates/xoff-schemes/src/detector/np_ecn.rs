@@ -6,11 +6,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Violation};
 
 use super::red::{Red, RedMarker};
 use crate::signals::Mark;
-use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, QueueView};
+use crate::traits::{Detector, DetectorParams, PacketView, PortEnv, QueueView};
 
 /// When a packet that no PAUSE has held up is marked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -71,19 +71,19 @@ impl DetectorParams for NpEcn {
     const NEEDS_PAUSES: bool = true;
     type Detector = NpEcnMarker;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         match (self.rule, &self.red) {
             (Rule::Backlog, Some(_)) => {
-                let message = "`red` has no meaning with `rule = \"backlog\"`: expected `rule = \"red\"`";
-                Err(ParamError::new("red", message))
+                let found = "has no meaning with `rule = \"backlog\"`";
+                Err(Violation::new("red", found, "`rule = \"red\"`"))
             }
-            (_, Some(red)) => red.validate().map_err(super::red::nested),
+            (_, Some(red)) => red.validate().map_err(|v| v.inside("red")),
             (_, None) => Ok(()),
         }
     }
 
-    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
-        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(super::red::nested))
+    fn accepts(&self, rate: Rate) -> Result<(), Violation> {
+        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(|v| v.inside("red")))
     }
 
     fn detector(&self, env: &PortEnv) -> NpEcnMarker {

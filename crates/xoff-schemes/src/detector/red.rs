@@ -3,11 +3,11 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate};
+use xoff_engine::{Bytes, Rate, Violation};
 
 use crate::check;
 use crate::signals::Mark;
-use crate::traits::{Detector, DetectorParams, MarkingRandom, PacketView, ParamError, PortEnv, QueueView};
+use crate::traits::{Detector, DetectorParams, MarkingRandom, PacketView, PortEnv, QueueView};
 
 /// Parameters of RED.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -56,18 +56,6 @@ pub struct RedAtRate {
     pub p_max: Option<f64>,
 }
 
-/// An error of RED's parameters inside another detector's table.
-pub(super) fn nested(error: ParamError) -> ParamError {
-    let key = match error.key {
-        "k_min" => "red.k_min",
-        "k_max" => "red.k_max",
-        "p_max" => "red.p_max",
-        "step" => "red.step",
-        _ => "red.rates",
-    };
-    ParamError { key, message: error.message.replacen(&format!("`{}`", error.key), &format!("`{key}`"), 1) }
-}
-
 /// RED at an egress queue.
 #[derive(Clone, Debug)]
 pub struct RedMarker {
@@ -106,19 +94,17 @@ impl DetectorParams for Red {
         "Floyd and Jacobson, Random Early Detection Gateways for Congestion Avoidance, ToN 1993";
     type Detector = RedMarker;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         match (self.k_min, self.k_max) {
             (Some(k_min), Some(k_max)) if k_min > k_max => {
-                let message = format!("`k_min` is {k_min}: expected at most `k_max`, {k_max}");
-                return Err(ParamError::new("k_min", message));
+                let expected = format!("at most `k_max`, {k_max}");
+                return Err(Violation::new("k_min", format!("is {k_min}"), expected));
             }
             (Some(_), None) => {
-                let message = "`k_min` without `k_max`: expected both or neither";
-                return Err(ParamError::new("k_min", message));
+                return Err(Violation::new("k_min", "without `k_max`", "both or neither"));
             }
             (None, Some(_)) => {
-                let message = "`k_max` without `k_min`: expected both or neither";
-                return Err(ParamError::new("k_max", message));
+                return Err(Violation::new("k_max", "without `k_min`", "both or neither"));
             }
             _ => {}
         }
@@ -127,13 +113,13 @@ impl DetectorParams for Red {
         self.validate_rates()
     }
 
-    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
+    fn accepts(&self, rate: Rate) -> Result<(), Violation> {
         if self.rates.is_empty() || self.rates.iter().any(|r| r.rate == rate) {
             return Ok(());
         }
         let listed: Vec<String> = self.rates.iter().map(|r| r.rate.to_string()).collect();
-        let message = format!("`rates` has no entry for {rate}: expected one beside {}", listed.join(", "));
-        Err(ParamError::new("rates", message))
+        let expected = format!("one beside {}", listed.join(", "));
+        Err(Violation::new("rates", format!("has no entry for {rate}"), expected))
     }
 
     fn detector(&self, env: &PortEnv) -> RedMarker {
@@ -160,7 +146,7 @@ impl Red {
         Red { step: Some(step), ..Red::default() }
     }
 
-    fn validate_step(&self) -> Result<(), ParamError> {
+    fn validate_step(&self) -> Result<(), Violation> {
         let Some(step) = self.step else { return Ok(()) };
         check::bytes("step", step)?;
         let others = [
@@ -169,40 +155,33 @@ impl Red {
             ("p_max", self.p_max != P_MAX),
         ];
         match others.iter().find(|(_, given)| *given) {
-            Some((key, _)) => {
-                let message = format!("`{key}` beside `step`: expected one of the two");
-                Err(ParamError::new(key, message))
-            }
+            Some((key, _)) => Err(Violation::new(*key, "beside `step`", "one of the two")),
             None => Ok(()),
         }
     }
 
-    fn validate_rates(&self) -> Result<(), ParamError> {
-        let wrong = |message: String| Err(ParamError::new("rates", message));
+    fn validate_rates(&self) -> Result<(), Violation> {
+        let wrong = |found: String, expected: &str| Err(Violation::new("rates", found, expected));
         if !self.rates.is_empty() && self.k_min.is_some() {
-            let message = "`k_min` beside `rates`: expected one of the two";
-            return Err(ParamError::new("k_min", message));
+            return Err(Violation::new("k_min", "beside `rates`", "one of the two"));
         }
         for (i, at) in self.rates.iter().enumerate() {
             let (rate, k_min, k_max) = (at.rate, at.k_min, at.k_max);
             if self.rates[..i].iter().any(|r| r.rate == rate) {
-                return wrong(format!("`rates` has {rate} twice: expected each rate once"));
+                return wrong(format!("has {rate} twice"), "each rate once");
             }
             if k_min > k_max {
-                let message =
-                    format!("`rates` has `k_min` {k_min} at {rate}: expected at most `k_max`, {k_max}");
-                return wrong(message);
+                let found = format!("has `k_min` {k_min} at {rate}");
+                return wrong(found, &format!("at most `k_max`, {k_max}"));
             }
             if let Some(p_max) = at.p_max.filter(|p| !(0.0..=1.0).contains(p)) {
-                return wrong(format!(
-                    "`rates` has `p_max` {p_max} at {rate}: expected a number from 0 to 1"
-                ));
+                return wrong(format!("has `p_max` {p_max} at {rate}"), "a number from 0 to 1");
             }
         }
         let unused = !self.rates.is_empty() && self.rates.iter().all(|r| r.p_max.is_some());
         if unused && self.p_max != P_MAX {
-            let message = "`p_max` has no effect: expected none, since each of `rates` has its own";
-            return Err(ParamError::new("p_max", message));
+            let expected = "none, since each of `rates` has its own";
+            return Err(Violation::new("p_max", "has no effect", expected));
         }
         Ok(())
     }

@@ -22,14 +22,14 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use super::fecn::{Fecn, FecnMarker};
 use super::red::{Red, RedMarker};
 use super::ternary::{Limits, Rules, Ternary};
 use crate::check;
 use crate::signals::Mark;
-use crate::traits::{Detector, DetectorParams, PacketView, ParamError, PortEnv, PortState, QueueView};
+use crate::traits::{Detector, DetectorParams, PacketView, PortEnv, PortState, QueueView};
 
 /// Parameters of TCD.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -178,7 +178,7 @@ impl DetectorParams for Tcd {
     const NEEDS_PAUSES: bool = true;
     type Detector = TcdMarker;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::above("epsilon", self.epsilon, 0.0, 1.0)?;
         check::above("share", self.share, 0.0, 1.0)?;
         for (key, time) in [("max_on", self.max_on), ("tau", self.tau), ("period", self.period)] {
@@ -188,22 +188,20 @@ impl DetectorParams for Tcd {
         if let (Some(low), Some(high)) = (self.low, self.high)
             && low > high
         {
-            let message = format!("`low` is {low}: expected at most `high`, {high}");
-            return Err(ParamError::new("low", message));
+            return Err(Violation::new("low", format!("is {low}"), format!("at most `high`, {high}")));
         }
         match (&self.red, &self.fecn) {
             (Some(_), Some(_)) => {
-                let message = "`fecn` stands beside `red`: expected one of them, as TCD wraps one marking";
-                Err(ParamError::new("fecn", message))
+                Err(Violation::new("fecn", "stands beside `red`", "one of them, as TCD wraps one marking"))
             }
-            (Some(red), None) => red.validate().map_err(super::red::nested),
-            (None, Some(fecn)) => fecn.validate().map_err(super::fecn::nested),
+            (Some(red), None) => red.validate().map_err(|v| v.inside("red")),
+            (None, Some(fecn)) => fecn.validate().map_err(|v| v.inside("fecn")),
             (None, None) => Ok(()),
         }
     }
 
-    fn accepts(&self, rate: Rate) -> Result<(), ParamError> {
-        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(super::red::nested))
+    fn accepts(&self, rate: Rate) -> Result<(), Violation> {
+        self.red.as_ref().map_or(Ok(()), |red| red.accepts(rate).map_err(|v| v.inside("red")))
     }
 
     fn detector(&self, env: &PortEnv) -> TcdMarker {
@@ -235,10 +233,10 @@ impl DetectorParams for Tcd {
 
 impl Tcd {
     /// Refuses parameters that have no meaning beside the others.
-    fn check_unused(&self) -> Result<(), ParamError> {
+    fn check_unused(&self) -> Result<(), Violation> {
         if self.rules == Rules::Code && self.high.is_some() {
-            let message = "`high` has no meaning with `rules = \"code\"`: expected to be left out";
-            return Err(ParamError::new("high", message));
+            let found = "has no meaning with `rules = \"code\"`";
+            return Err(Violation::new("high", found, "to be left out"));
         }
         if self.max_on.is_none() {
             return Ok(());
@@ -251,8 +249,7 @@ impl Tcd {
             ("share", self.share != default.share),
         ] {
             if set {
-                let message = format!("`{key}` has no meaning beside `max_on`: expected one of the two");
-                return Err(ParamError::new(key, message));
+                return Err(Violation::new(key, "has no meaning beside `max_on`", "one of the two"));
             }
         }
         Ok(())

@@ -30,14 +30,14 @@ pub mod rate_form;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time, as_double};
+use xoff_engine::{Bytes, Rate, Time, Violation, as_double};
 
 use self::rate_form::RateSender;
 use crate::check;
 use crate::detector::red::Red;
 use crate::int::{IntMemory, MAX_INT_HOPS};
 use crate::signals::{IntPath, Signals};
-use crate::traits::{Ack, FlowEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// Parameters of HPCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -361,12 +361,12 @@ impl Scheme for Hpcc {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         check::above("eta", self.eta, 0.0, 1.0)?;
         if let Some(r_ai) = self.r_ai {
             check::rate("r_ai", r_ai)?;
             if self.w_ai != Hpcc::default().w_ai {
-                return Err(ParamError::new("w_ai", "`w_ai` beside `r_ai`: expected one of them"));
+                return Err(Violation::new("w_ai", "beside `r_ai`", "one of them"));
             }
         }
         check::rate("min_rate", self.min_rate)

@@ -29,14 +29,12 @@ pub mod table;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Time;
+use xoff_engine::{Time, Violation};
 
 use crate::check;
 use crate::detector::fecn::Fecn;
 use crate::signals::{Mark, Signals};
-use crate::traits::{
-    Arrival, Cnp, FlowEnv, NetworkEnv, NoOp, NotificationPoint, ParamError, PortEnv, Scheme, SlEnv,
-};
+use crate::traits::{Arrival, Cnp, FlowEnv, NetworkEnv, NoOp, NotificationPoint, PortEnv, Scheme, SlEnv};
 pub use reaction::Sender;
 use reaction::Settings;
 use table::{ENTRIES, LARGEST_MULTIPLIER, LARGEST_SHIFT, Shape, Table};
@@ -168,7 +166,7 @@ impl IbCc {
     }
 
     /// Refuses a list that is not a valid table, and keys that the shape does not use.
-    fn check_table(&self) -> Result<(), ParamError> {
+    fn check_table(&self) -> Result<(), Violation> {
         let (list, scaled) = (self.cct == Shape::List, matches!(self.cct, Shape::Mellanox | Shape::Simula));
         let name = serde_json::to_value(self.cct).unwrap_or_default();
         for (key, foreign) in [
@@ -177,30 +175,29 @@ impl IbCc {
             ("shift", self.shift.is_some() && !list),
         ] {
             if foreign {
-                let message = format!("`{key}` has no meaning with `cct = {name}`: expected to be left out");
-                return Err(ParamError::new(key, message));
+                let found = format!("has no meaning with `cct = {name}`");
+                return Err(Violation::new(key, found, "to be left out"));
             }
         }
         if let Some(k) = self.fabric_constant {
             check::within("fabric_constant", k, 0.001, 1_000.0)?;
         }
         if let Some(shift) = self.shift.filter(|s| *s > LARGEST_SHIFT) {
-            return Err(ParamError::new(
+            return Err(Violation::new(
                 "shift",
-                format!("`shift` is {shift}: expected a number from 0 to {LARGEST_SHIFT}"),
+                format!("is {shift}"),
+                format!("a number from 0 to {LARGEST_SHIFT}"),
             ));
         }
         let entries = self.entries();
         if entries == 0 || entries > ENTRIES {
-            let message =
-                format!("`multipliers` has {entries} entries: expected 1 to {ENTRIES} with `cct = \"list\"`");
-            return Err(ParamError::new("multipliers", message));
+            let expected = format!("1 to {ENTRIES} with `cct = \"list\"`");
+            return Err(Violation::new("multipliers", format!("has {entries} entries"), expected));
         }
         match self.multipliers.iter().find(|m| **m > LARGEST_MULTIPLIER) {
             Some(large) => {
-                let message =
-                    format!("`multipliers` has {large}: expected numbers from 0 to {LARGEST_MULTIPLIER}");
-                Err(ParamError::new("multipliers", message))
+                let expected = format!("numbers from 0 to {LARGEST_MULTIPLIER}");
+                Err(Violation::new("multipliers", format!("has {large}"), expected))
             }
             None => Ok(()),
         }
@@ -231,23 +228,20 @@ impl Scheme for IbCc {
     type Congestion = NoOp;
     type DefaultDetector = Fecn;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_table()?;
         if self.ccti_increase == 0 {
-            let message = "`ccti_increase` is 0: expected at least 1, or BECNs would do nothing";
-            return Err(ParamError::new("ccti_increase", message));
+            let expected = "at least 1, or BECNs would do nothing";
+            return Err(Violation::new("ccti_increase", "is 0", expected));
         }
         let (limit, last) = (self.limit(), self.entries() - 1);
         if usize::from(limit) > last {
-            let message = format!("`ccti_limit` is {limit}: expected at most {last}, the table's last index");
-            return Err(ParamError::new("ccti_limit", message));
+            let expected = format!("at most {last}, the table's last index");
+            return Err(Violation::new("ccti_limit", format!("is {limit}"), expected));
         }
         if self.ccti_min > limit {
-            let (key, min) = ("ccti_min", self.ccti_min);
-            return Err(ParamError::new(
-                key,
-                format!("`{key}` is {min}: expected at most `ccti_limit`, {limit}"),
-            ));
+            let expected = format!("at most `ccti_limit`, {limit}");
+            return Err(Violation::new("ccti_min", format!("is {}", self.ccti_min), expected));
         }
         check::time("ccti_timer", self.ccti_timer)
     }

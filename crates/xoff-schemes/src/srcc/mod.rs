@@ -43,14 +43,14 @@ pub mod table;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Time, Violation};
 
 use crate::check;
 use crate::dcqcn::Dcqcn;
 use crate::dcqcn::notification::CnpPacer;
 use crate::detector::red::Red;
 use crate::signals::Signals;
-use crate::traits::{FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, Scheme, SwitchEnv, SwitchPoint};
+use crate::traits::{FlowEnv, NetworkEnv, NoOp, PortEnv, Scheme, SwitchEnv, SwitchPoint};
 use sender::{Doubling, SrccSender};
 use switch::{Quota, SrccSwitch};
 
@@ -154,7 +154,7 @@ impl Default for Srcc {
 
 impl Srcc {
     /// Refuses parameters that have no meaning beside the others.
-    fn check_use(&self) -> Result<(), ParamError> {
+    fn check_use(&self) -> Result<(), Violation> {
         let threshold = match self.threshold {
             Threshold::Dynamic => "dynamic",
             Threshold::Literal => "literal",
@@ -176,10 +176,9 @@ impl Srcc {
             by_threshold.map(|(key, foreign)| (key, foreign, format!("threshold = \"{threshold}\"")));
         let base = [(by_base.0, by_base.1, format!("base = \"{base}\""))];
         match threshold.into_iter().chain(base).find(|(_, foreign, _)| *foreign) {
-            Some((key, _, with)) => Err(ParamError::new(
-                key,
-                format!("`{key}` has no meaning with `{with}`: expected to be left out"),
-            )),
+            Some((key, _, with)) => {
+                Err(Violation::new(key, format!("has no meaning with `{with}`"), "to be left out"))
+            }
             None => Ok(()),
         }
     }
@@ -200,11 +199,11 @@ impl Scheme for Srcc {
     type Congestion = NoOp;
     type DefaultDetector = Red;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_use()?;
         if self.threshold == Threshold::Fixed && self.fixed_threshold.is_none() {
-            let message = "`threshold` is \"fixed\" without a length: expected `fixed_threshold` as well";
-            return Err(ParamError::new("threshold", message));
+            let found = "is \"fixed\" without a length";
+            return Err(Violation::new("threshold", found, "`fixed_threshold` as well"));
         }
         let sizes = [("fixed_threshold", self.fixed_threshold), ("q_pfc", self.q_pfc), ("floor", self.floor)];
         for (key, size) in sizes {
@@ -222,8 +221,7 @@ impl Scheme for Srcc {
         for (key, time) in times {
             time.map_or(Ok(()), |t| check::time(key, t))?;
         }
-        let in_base = |e: ParamError| ParamError::new("dcqcn", format!("in `dcqcn` {}", e.message));
-        self.dcqcn.as_ref().map_or(Ok(()), |d| d.validate().map_err(in_base))
+        self.dcqcn.as_ref().map_or(Ok(()), |d| d.validate().map_err(|v| v.inside("dcqcn")))
     }
 
     fn resolve(mut self, env: &NetworkEnv) -> Self {

@@ -31,13 +31,13 @@ mod window;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::tcd::Tcd;
 use crate::rtt::Undetermined;
 use crate::signals::{Mark, Signals};
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 use window::{FlowScaling, Law, Window};
 
 /// Parameters of Swift. Windows are in full packets.
@@ -109,14 +109,13 @@ impl Default for Swift {
 
 impl Swift {
     /// Refuses windows of flow scaling if flow scaling is off.
-    fn check_scaling(&self) -> Result<(), ParamError> {
+    fn check_scaling(&self) -> Result<(), Violation> {
         let default = Swift::default();
         let set = [("fs_min", self.fs_min != default.fs_min), ("fs_max", self.fs_max != default.fs_max)];
         match set.into_iter().find(|(_, set)| *set && self.fs_range == Time::ZERO) {
-            Some((key, _)) => Err(ParamError::new(
-                key,
-                format!("`{key}` has no meaning with `fs_range = \"0us\"`: expected to be left out"),
-            )),
+            Some((key, _)) => {
+                Err(Violation::new(key, "has no meaning with `fs_range = \"0us\"`", "to be left out"))
+            }
             None => Ok(()),
         }
     }
@@ -300,13 +299,13 @@ impl Scheme for Swift {
     type Congestion = NoOp;
     type DefaultDetector = Tcd;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         for (key, value) in [("ai", self.ai), ("beta", self.beta), ("fs_min", self.fs_min)] {
             check::above(key, value, 0.0, 1e6)?;
         }
         if !(self.max_mdf > 0.0 && self.max_mdf < 1.0) {
-            let message = format!("`max_mdf` is {}: expected a number above 0 and below 1", self.max_mdf);
-            return Err(ParamError::new("max_mdf", message));
+            let found = format!("is {}", self.max_mdf);
+            return Err(Violation::new("max_mdf", found, "a number above 0 and below 1"));
         }
         check::above("fs_max", self.fs_max, self.fs_min, 1e6)?;
         self.check_scaling()?;
@@ -318,7 +317,7 @@ impl Scheme for Swift {
         check::above("rtt_gain", self.rtt_gain, 0.0, 1.0)?;
         self.base_target.map_or(Ok(()), |t| check::time("base_target", t))?;
         if self.retx_reset == 0 {
-            return Err(ParamError::new("retx_reset", "`retx_reset` is 0: expected 1 timeout or more"));
+            return Err(Violation::new("retx_reset", "is 0", "1 timeout or more"));
         }
         self.endpoint_target.map_or(Ok(()), |t| check::time("endpoint_target", t))
     }

@@ -6,10 +6,10 @@ pub mod pft;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Time;
+use xoff_engine::{Time, Violation};
 
 use crate::catalogue::CatalogueEntry;
-use crate::traits::{Changes, ParamError, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
+use crate::traits::{Changes, Throttle, ThrottleEnv, ThrottleParams, ThrottleState};
 
 macro_rules! throttles {
     ($($(#[$doc:meta])* $variant:ident = $params:ty;)*) => {
@@ -48,7 +48,7 @@ macro_rules! throttles {
                 match self { $(AnyThrottle::$variant(_) => <$params as ThrottleParams>::NAME),* }
             }
             /// See [`ThrottleParams::validate`].
-            pub fn validate(&self) -> Result<(), ParamError> {
+            pub fn validate(&self) -> Result<(), Violation> {
                 match self { $(AnyThrottle::$variant(t) => t.validate()),* }
             }
             /// See [`ThrottleParams::idle_up_to`].

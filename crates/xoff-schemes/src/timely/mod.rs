@@ -26,14 +26,14 @@ pub mod segment;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 use crate::check;
 use crate::detector::tcd::Tcd;
 pub use crate::rtt::Undetermined;
 use crate::rtt::{self, Pacing, Start};
 use crate::signals::Signals;
-use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, ParamError, PortEnv, ReactionPoint, Scheme};
+use crate::traits::{Ack, FlowEnv, NetworkEnv, NoOp, PortEnv, ReactionPoint, Scheme};
 
 /// When the rate is updated, and in which numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -167,7 +167,7 @@ impl Timely {
     }
 
     /// Refuses parameters that the form `ns3_hpcc` does not use.
-    fn check_form(&self) -> Result<(), ParamError> {
+    fn check_form(&self) -> Result<(), Violation> {
         let foreign = [
             ("segment", self.segment.is_some()),
             ("pacing", self.pacing.is_some()),
@@ -176,10 +176,9 @@ impl Timely {
             ("undetermined", self.undetermined.is_some()),
         ];
         match foreign.iter().find(|(_, given)| *given && self.form == Form::Ns3Hpcc) {
-            Some((key, _)) => Err(ParamError::new(
-                key,
-                format!("`{key}` has no meaning with `form = \"ns3_hpcc\"`: expected to be left out"),
-            )),
+            Some((key, _)) => {
+                Err(Violation::new(*key, "has no meaning with `form = \"ns3_hpcc\"`", "to be left out"))
+            }
             None => Ok(()),
         }
     }
@@ -248,7 +247,7 @@ impl Scheme for Timely {
     type Congestion = NoOp;
     type DefaultDetector = Tcd;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_form()?;
         check::above("alpha", self.alpha, 0.0, 1.0)?;
         check::above("beta", self.beta, 0.0, 2.0)?;

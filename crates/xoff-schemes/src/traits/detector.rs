@@ -3,10 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Violation};
 
 use super::congestion::{PacketView, PortEnv, QueueView};
-use super::params::ParamError;
 use crate::signals::Mark;
 
 /// The state that a detector sees its queue in (TCD, section 3.2).
@@ -73,11 +72,11 @@ pub trait DetectorParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     type Detector: Detector;
 
     /// Refuses values that make no sense.
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         Ok(())
     }
     /// Refuses a switch port's rate for which there are no parameters.
-    fn accepts(&self, _rate: Rate) -> Result<(), ParamError> {
+    fn accepts(&self, _rate: Rate) -> Result<(), Violation> {
         Ok(())
     }
     /// The detector of an egress queue, at a rate that is accepted. Fills in defaults that depend on the port.

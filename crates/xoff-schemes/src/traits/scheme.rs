@@ -5,12 +5,11 @@ use std::any::TypeId;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Rate, Time, Violation};
 
 use super::congestion::{CongestionPoint, PortEnv};
 use super::detector::DetectorParams;
 use super::notification::NotificationPoint;
-use super::params::ParamError;
 use super::reaction::{FlowEnv, ReactionPoint, SlEnv};
 use super::switch::{SwitchEnv, SwitchPoint};
 use crate::signals::Signals;
@@ -51,7 +50,7 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     type DefaultDetector: DetectorParams;
 
     /// Refuses values that make no sense.
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         Ok(())
     }
     /// Fills in defaults that depend on the network or on another parameter, so that a manifest shows them all.

@@ -3,9 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use xoff_engine::{Rate, Time};
-
-use super::params::ParamError;
+use xoff_engine::{Rate, Time, Violation};
 
 /// What a throttle knows of its NIC port.
 #[derive(Clone, Debug)]
@@ -67,7 +65,7 @@ pub trait ThrottleParams: Clone + Default + Serialize + DeserializeOwned + JsonS
     type Throttle: Throttle;
 
     /// Refuses values that make no sense.
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         Ok(())
     }
     /// Used credits up to which the throttle never holds anything back, whatever their past.

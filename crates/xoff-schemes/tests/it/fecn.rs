@@ -187,7 +187,7 @@ fn parameters_out_of_range_are_refused_by_key() {
     assert_eq!(large.validate().unwrap_err().key, "packet_size");
     let nested = Tcd { fecn: Some(large), ..Tcd::default() }.validate().unwrap_err();
     assert_eq!(nested.key, "fecn.packet_size");
-    assert!(nested.message.starts_with("`fecn.packet_size` is"), "{}", nested.message);
+    assert!(nested.to_string().starts_with("`fecn.packet_size` is"), "{nested}");
     let both = Tcd { fecn: Some(Fecn::default()), red: Some(Red::default()), ..Tcd::default() };
     assert_eq!(both.validate().unwrap_err().key, "fecn");
     assert_eq!(Tcd { fecn: Some(Fecn::default()), ..Tcd::default() }.validate(), Ok(()));

@@ -272,6 +272,6 @@ fn parameters_out_of_range_are_refused_by_key() {
     assert_eq!(two.validate(), Ok(()));
     assert_eq!(key(IbCc { ccti_limit: Some(2), ..two.clone() }), "ccti_limit");
     assert_eq!(key(IbCc { shift: Some(4), ..two }), "shift");
-    let message = IbCc { shift: Some(1), ..ok() }.validate().unwrap_err().message;
+    let message = IbCc { shift: Some(1), ..ok() }.validate().unwrap_err().to_string();
     assert!(message.contains("`shift` has no meaning with `cct = \"quadratic\"`"), "{message}");
 }

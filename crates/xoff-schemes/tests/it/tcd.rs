@@ -293,7 +293,7 @@ fn parameters_out_of_range_are_refused_by_key() {
         Tcd { hysteresis: Some(Bytes(1)), ..params(Rules::Paper) },
         Tcd { share: 0.5, ..params(Rules::Paper) },
     ] {
-        assert!(beside_max_on.validate().unwrap_err().message.contains("beside `max_on`"));
+        assert!(beside_max_on.validate().unwrap_err().found.contains("beside `max_on`"));
     }
     for (red, nested) in [
         (Red { k_min: Some(Bytes(2)), k_max: Some(Bytes(1)), ..Red::default() }, "red.k_min"),

@@ -10,10 +10,10 @@ use xoff_engine::violation::key_text;
 use xoff_fabric::network_env;
 use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::{NodeKind, Topology};
-use xoff_schemes::{ParamError, Signals};
+use xoff_schemes::Signals;
 
 use super::error::{Problem, ScenarioError, Source};
-use super::explain::{divided, table_label};
+use super::explain::table_label;
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
@@ -76,11 +76,9 @@ impl<'a> Checker<'a> {
         texts
     }
 
-    fn param(&mut self, table: &str, error: &ParamError) {
-        let text =
-            error.message.replacen(&format!("`{}`", error.key), &format!("`{}` in [{table}]", error.key), 1);
-        let (wrong, expected) = divided(&text);
-        self.add(&format!("{table}.{}", error.key), wrong, expected);
+    /// A violation of the parameters in a table.
+    fn param(&mut self, table: &str, violation: Violation) {
+        self.violation(&violation.inside(table));
     }
 }
 
@@ -132,8 +130,8 @@ pub(super) fn scenario(
     began: Instant,
 ) -> Result<Scenario, ScenarioError> {
     let mut c = Checker { root, source, problems: vec![], warnings: vec![] };
-    if let Err(error) = s.scheme.validate() {
-        c.param("scheme", &error);
+    if let Err(violation) = s.scheme.validate() {
+        c.param("scheme", violation);
     }
     for (there, warning) in [!s.sweep.is_empty(), s.tune.is_some()].into_iter().zip(SEARCHES) {
         c.warnings.extend(there.then(|| warning.to_string()));
@@ -203,8 +201,8 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
             c.add("detector.name", message, "expected no [detector], or a scheme that reacts to marks");
         }
         Some(detector) => {
-            if let Err(error) = detector.validate() {
-                c.param("detector", &error);
+            if let Err(violation) = detector.validate() {
+                c.param("detector", violation);
             }
             s.detector = Some(detector.clone().serve(&s.scheme.detector()));
         }
@@ -216,8 +214,8 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
 /// Whether the throttle has the credits that it goes by, and its defaults.
 fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
     let Some(throttle) = &s.throttle else { return };
-    if let Err(error) = throttle.validate() {
-        return c.param("throttle", &error);
+    if let Err(violation) = throttle.validate() {
+        return c.param("throttle", violation);
     }
     match s.flow_control {
         FlowControl::None => {
@@ -242,11 +240,10 @@ fn detector_at_ports(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
     let refused = (0..topology.ports())
         .filter(of_switch)
-        .find_map(|p| detector.accepts(topology.rate(p)).err().map(|error| (p, error)));
-    if let Some((port, mut error)) = refused {
-        let at = format!(", the rate of `{}`: expected", topology.port_name(port));
-        error.message = error.message.replacen(": expected", &at, 1);
-        c.param("detector", &error);
+        .find_map(|p| detector.accepts(topology.rate(p)).err().map(|violation| (p, violation)));
+    if let Some((port, violation)) = refused {
+        let found = format!("{}, the rate of `{}`", violation.found, topology.port_name(port));
+        c.param("detector", Violation { found, ..violation });
     }
 }
 

@@ -23,7 +23,7 @@ pub(crate) enum Kind {
     Unfit { found: String, expected: String },
     /// What a type's own check says: what is wrong, and what would be right.
     Wrong { found: String, expected: String },
-    /// The same as one text, from a check that does not separate the two.
+    /// One text, from a type that does not separate the two.
     Custom(String),
 }
 

@@ -59,9 +59,8 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
             (format!("`{path}`{inside}: {found}"), format!("expected {expected}"), notes)
         }
         Kind::Custom(text) => {
-            let (wrong, expected) = divided(text);
             let notes = meaning(None).map(|doc| format!("{path}: {doc}"));
-            (format!("`{path}`{inside}: {wrong}"), expected, notes)
+            (format!("`{path}`{inside}: {text}"), String::new(), notes)
         }
     };
     Explained { message, expected, notes: notes.into_iter().collect() }
@@ -89,14 +88,4 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     }
     let label = table_label(context.table?);
     Some(format!("`{key}` is a key of {label} with {tag} = {}", forms.join(", ")))
-}
-
-/// Divides a text from outside, from the TOML parser or a scheme's own check, into what is wrong and what was expected.
-pub(super) fn divided(text: &str) -> (String, String) {
-    for separator in [": expected ", ", expected ", "; expected "] {
-        if let Some((wrong, expected)) = text.split_once(separator) {
-            return (wrong.into(), format!("expected {expected}"));
-        }
-    }
-    (text.into(), String::new())
 }

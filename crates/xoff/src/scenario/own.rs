@@ -47,8 +47,10 @@ pub enum ParamFault {
     Value {
         /// The parameter.
         key: String,
-        /// What is wrong; after `: expected`, what would be right.
-        text: String,
+        /// What is wrong.
+        found: String,
+        /// What would be right, as the end of a sentence that begins with "expected".
+        expected: String,
     },
 }
 
@@ -91,9 +93,9 @@ impl OwnSchemes {
             let given = Map::deserialize(table)?;
             make(given).map_err(|fault| match fault {
                 ParamFault::Missing(key) => Fault::new(Kind::MissingKey(key)).at(&place),
-                ParamFault::Value { key, text } => {
+                ParamFault::Value { key, found, expected } => {
                     let at = source.get(&key).map_or(&place, |e| &e.node.place);
-                    Fault::new(Kind::Custom(text)).at(at).inside(key)
+                    Fault::new(Kind::Wrong { found, expected }).at(at).inside(key)
                 }
             })
         })

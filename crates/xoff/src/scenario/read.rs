@@ -11,7 +11,7 @@ use xoff_traffic::Pattern;
 
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, one_of};
-use super::explain::{Context, Explained, divided, explain, table_label};
+use super::explain::{Context, Explained, explain, table_label};
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, TextFault, Value};
 use super::{Scenario, default_seed};
@@ -63,7 +63,7 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
             TextFault::Parser(text) if text == "duplicate key" => {
                 (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
             }
-            TextFault::Parser(text) => divided(&text),
+            TextFault::Parser(text) => (text, String::new()),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
         ScenarioError::new(vec![Problem { message, place, expected, notes: vec![] }])

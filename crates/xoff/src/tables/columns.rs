@@ -115,3 +115,14 @@ impl Columns {
 pub(super) fn strings(items: impl Iterator<Item = String>) -> Arc<StringArray> {
     Arc::new(StringArray::from_iter_values(items))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::unit_of;
+
+    #[test]
+    fn units_follow_names() {
+        let units = ["fct_ps", "bytes", "max_queue_bytes", "tx_bps", "slowdown"].map(unit_of);
+        assert_eq!(units, [Some("ps"), Some("B"), Some("B"), Some("bit/s"), None]);
+    }
+}

@@ -30,6 +30,12 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     let (path_of, paths) = path_names(net, &rows);
     let labels = strings(traffic.labels.iter().cloned());
     let role = |i: usize| traffic.flows[i].role;
+    let ports = net.topology.adjacency();
+    // A data path begins with the egress port of the sender's NIC.
+    let nic = |i: usize| {
+        let first = net.data_path(i as u32).first();
+        ports.ports_of(net.flows[i].src).iter().position(|port| Some(port) == first).unwrap_or(0)
+    };
     Columns::new()
         .u32("id", "flow number, by start as the traffic asks for it", rows.iter().map(|&i| i as u32))
         .names(
@@ -45,6 +51,11 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             "connection",
             "number of the connection (queue pair) that carries it; messages with one number share it, one after the other",
             rows.iter().map(|&i| net.connections.of(i as u32)),
+        )
+        .u32(
+            "nic",
+            "NIC of the sender that it uses, from 0 in the order of the sender's links",
+            rows.iter().map(|&i| nic(i) as u32),
         )
         .u64_or_null("size_bytes", "payload; null: endless", rows.iter().map(|&i| net.flows[i].size))
         .u64("start_ps", "start, ps", outcome(|o| o.start.ps()))

@@ -6,15 +6,14 @@ use serde::{Deserialize, Serialize};
 use serde_json::json;
 use xoff::scenario::{NameError, OwnSchemes, ParamFault};
 use xoff::{Output, Scenario, Threads, run_on};
+use xoff_engine::Violation;
 use xoff_schemes::dcqcn::Dcqcn;
 use xoff_schemes::fncc::Fncc;
 use xoff_schemes::hpcc::Hpcc;
 use xoff_schemes::rocc::Rocc;
 use xoff_schemes::srcc::Srcc;
 use xoff_schemes::timely::Timely;
-use xoff_schemes::{
-    FlowEnv, Foreign, NetworkEnv, ParamError, PortEnv, Scheme, Signals, SwitchEnv, SwitchPoint,
-};
+use xoff_schemes::{FlowEnv, Foreign, NetworkEnv, PortEnv, Scheme, Signals, SwitchEnv, SwitchPoint};
 
 /// A built-in scheme under another name, as another crate might have it.
 macro_rules! again {
@@ -33,7 +32,7 @@ macro_rules! again {
                 type Congestion = <$built_in as Scheme>::Congestion;
                 type DefaultDetector = <$built_in as Scheme>::DefaultDetector;
 
-                fn validate(&self) -> Result<(), ParamError> {
+                fn validate(&self) -> Result<(), Violation> {
                     self.0.validate()
                 }
                 fn resolve(self, env: &NetworkEnv) -> Self {
@@ -142,7 +141,8 @@ fn refused(scheme: &str) -> String {
             Some(step) if step.is_u64() => Ok(Foreign::of(HpccAgain::default())),
             Some(step) => Err(ParamFault::Value {
                 key: "step".into(),
-                text: format!("{step}: expected a whole number"),
+                found: step.to_string(),
+                expected: "a whole number".into(),
             }),
         });
     let schemes = schemes.expect("a name of its own");

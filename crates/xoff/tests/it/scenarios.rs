@@ -1,5 +1,8 @@
 //! Every ready scenario runs, keeps the laws that hold for any network, and shows what its comment says.
 
+use arrow_array::cast::AsArray;
+use arrow_array::types::UInt32Type;
+
 use crate::common::{count, floats, folder, load, names, numbers, numbers_or_null, rows, run, table, total};
 use xoff::{Output, Scenario};
 use xoff_fabric::topology::NodeKind;
@@ -323,4 +326,26 @@ fn a_victim_behind_a_link_with_credits_goes_as_slowly_as_the_congested_until_it_
     let apart = [("switch.priorities", "2"), ("traffic.5.priority", "1")];
     let apart = run(&load("infiniband_victim", &apart));
     assert!((rate(&apart, "victim") / (40.0 * share) - 1.0).abs() < 0.02, "{}", rate(&apart, "victim"));
+}
+
+#[test]
+fn the_table_of_flows_tells_the_senders_nic() {
+    // Four rails: NIC k of host0 to host3 goes to leaf k, and NIC k of host4 to host7 to leaf 4 + k. The first two patterns take
+    // NIC 0 and the third NIC 1.
+    let output = run(&load("rails", &[("traffic.0.size", "10KB")]));
+    let flows = table(&output, "flows");
+    let nics = flows.column_by_name("nic").expect("a column").as_primitive::<UInt32Type>().values();
+    let (labels, sources, paths) = (names(flows, "label"), names(flows, "src"), names(flows, "path"));
+    assert_eq!(flows.num_rows(), 21);
+    for row in 0..flows.num_rows() {
+        assert_eq!(nics[row], u32::from(labels[row] == "rail1"), "flow {row}");
+        let host: u32 = sources[row].trim_start_matches("host").parse().expect("a number");
+        let leaf = format!("leaf{}", nics[row] + if host < 4 { 0 } else { 4 });
+        assert_eq!(paths[row].split('>').nth(1), Some(leaf.as_str()), "flow {row}");
+    }
+    // Of one NIC all take the first.
+    let output =
+        run(&load("rails", &[("traffic.0.size", "10KB"), ("topology.rails", "1"), ("traffic.2.nic", "0")]));
+    let column = table(&output, "flows").column_by_name("nic").expect("a column").clone();
+    assert!(column.as_primitive::<UInt32Type>().values().iter().all(|nic| *nic == 0));
 }

@@ -52,6 +52,14 @@ class Facts:
         return self._read("ports", ("port", *needed))
 
     @cached_property
+    def _ports_by_node(self) -> Mapping[str, int]:
+        return dict(self.ports.group_by("node").len().iter_rows())
+
+    def has_several_nics(self, host: str) -> bool:
+        """Whether a host has more than one NIC."""
+        return self._ports_by_node.get(host, 0) > 1
+
+    @cached_property
     def pauses(self) -> pl.DataFrame:
         """The table of pauses; may be empty."""
         return self._read("pauses", ("port", "by", "priority", "start_ps", "length_ps"))

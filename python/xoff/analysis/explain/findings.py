@@ -58,6 +58,8 @@ class FlowTime:
     """Sending host."""
     dst: str
     """Receiving host."""
+    nic: int | None
+    """The sender's NIC that it uses; `None` if the sender has only one."""
     size_bytes: int | None
     """Payload; `None`: endless."""
     fct_ps: int | None
@@ -68,6 +70,11 @@ class FlowTime:
     """Completion time over that of the flow alone in the network."""
     shares: tuple[Share, ...]
     """The parts, longest first; empty if they were not recorded."""
+
+    @property
+    def ends(self) -> str:
+        """Sender and receiver, with the sender's NIC if it has several."""
+        return f"{self.src}->{self.dst}" + ("" if self.nic is None else f" by NIC {self.nic}")
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ def _flow_time(facts: Facts, row: dict[str, Any]) -> FlowTime:
         flow=row["id"],
         src=row["src"],
         dst=row["dst"],
+        nic=row.get("nic") if facts.has_several_nics(row["src"]) else None,
         size_bytes=row["size_bytes"],
         fct_ps=row["fct_ps"],
         time_ps=until_the_end if row["fct_ps"] is None else row["fct_ps"],

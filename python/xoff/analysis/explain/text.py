@@ -6,8 +6,7 @@ import textwrap
 from collections.abc import Iterable, Sequence
 
 from xoff.analysis.explain.findings import Explanation, Finding, FlowTime, Share
-from xoff.analysis.explain.quantities import share_text, size_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, share_text, size_text, time_text
 
 WIDTH = 100
 _LABEL = 11
@@ -76,7 +75,7 @@ def _worst(worst: Sequence[FlowTime]) -> str:
         took = f"{time_text(each.time_ps)}" + ("" if each.fct_ps is not None else " so far, not complete")
         slow = "" if each.slowdown is None else f", {each.slowdown:.4g} times its ideal"
         lines += [""] if number and each.shares else []
-        lines.append(f"    flow {each.flow}  {each.src}->{each.dst}  {size}  {took}{slow}")
+        lines.append(f"    flow {each.flow}  {each.ends}  {size}  {took}{slow}")
         whole = max(each.time_ps, 1)
         lines += [f"      {ps / whole * 100:>5.1f} %  {ps:>18,} ps  {what}" for what, ps in _parts(each)]
     return "\n".join(lines)

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
 from xoff.formats.lines import printable
-from xoff.formats.units import read_rate, read_time
 from xoff.runs.scenario import read
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"

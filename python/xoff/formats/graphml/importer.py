@@ -6,6 +6,8 @@ much longer to import.
 A node has `kind`, `host` or `switch`; an edge `rate_bps` and `delay_ps`, both whole numbers. Where a link is not the
 same both ways it also has `rate_back_bps` and `delay_back_ps`, and `from`, the node from which the first two count: an
 undirected graph may be written with the ends of its edges in either order.
+
+Each edge of a host is a NIC of the host. NICs are numbered from 0 in the order of the edges.
 """
 
 from __future__ import annotations
@@ -17,11 +19,11 @@ from pathlib import Path
 from typing import Any
 from xml.parsers import expat
 
+from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError, nearest
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
 from xoff.formats.lines import read_text, shown
 from xoff.formats.networks import Link, Network, listed
-from xoff.formats.units import read_rate, read_time
 
 FORMAT = "a graph in GraphML"
 
@@ -232,9 +234,8 @@ def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
         if kind not in ("host", "switch"):
             what = f"node {shown(name)} has " + (f"`kind` {shown(kind)}" if kind else "no `kind`")
             raise reader.wrong(node.line, what, "host or switch")
-        if kind == "host" and links[name] != 1:
-            what = f"host {shown(name)} has {links[name]} links"
-            raise reader.wrong(node.line, what, "one link a host")
+        if kind == "host" and not links[name]:
+            raise reader.wrong(node.line, f"host {shown(name)} has no link", "one or more, each a NIC of it")
     return {name: node.data["kind"] for name, node in reader.nodes.items()}
 
 

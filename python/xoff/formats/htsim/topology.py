@@ -183,7 +183,9 @@ def _fit(file: Path, head: _Tier, tiers: list[_Tier]) -> Topology:
     pods = _part(head.at("podsize"), hosts, podsize, "nodes", "hosts of a pod")
     tor, agg = tiers[_TOR], tiers[_AGG]
     if tor.get("bundle", 1) != 1:
-        raise tor.at("bundle").wrong(f"bundles of {tor.get('bundle')} links to a host", "1, since a host has one link")
+        # FatTreeTopology::set_params asserts it: "we don't allow multi-port hosts yet".
+        what = f"bundles of {tor.get('bundle')} links to a host"
+        raise tor.at("bundle").wrong(what, "1, since htsim's hosts have one port")
     down = tor.get("radix_down")
     tors = _part(tor.at("radix_down"), podsize, down, "hosts of a pod", "hosts of a switch")
     aggs = _above(tor, agg, tors, "switch of tier 1")

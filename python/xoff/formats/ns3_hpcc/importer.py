@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from xoff._xoff import rate_text, size_text
 from xoff.errors import UserError
 from xoff.formats.files import Imported, write_scenario
 from xoff.formats.lines import printable, read_lines
@@ -18,7 +19,6 @@ from xoff.formats.ns3_hpcc.quantity import moment_text, time_text
 from xoff.formats.ns3_hpcc.scheme import HPCC, MARKED, TIMELY, mode_of, write_scheme
 from xoff.formats.ns3_hpcc.topology import Topology, read_topology
 from xoff.formats.toml import Lines, inline
-from xoff.formats.units import rate_text, size_text
 from xoff.text import count_text
 
 LONGEST = 10**6

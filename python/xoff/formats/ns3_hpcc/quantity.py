@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
-from xoff.formats.units import in_units
+from xoff import _xoff
 
 # A decimal prefix counts thousands; `k` and `K` are the same there, and `Mb/s` is `Mbps`.
 _PREFIX = {"": 1, "k": 10**3, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12}
@@ -48,9 +48,12 @@ def size_bytes(text: str) -> int | None:
 
 def time_text(ns: int) -> str:
     """A time as a scenario writes it."""
-    return in_units(ns, (("s", 10**9), ("ms", 10**6), ("us", 10**3), ("ns", 1)), 3)
+    return _xoff.time_text(ns * 1000) if ns else "0ns"
 
 
 def moment_text(ns: int) -> str:
     """A point in time as a scenario writes it, in seconds."""
-    return in_units(ns, (("s", 10**9), ("ns", 1)), 9)
+    if ns < 10**9:
+        return f"{ns}ns"
+    whole, rest = divmod(ns, 10**9)
+    return f"{whole}.{rest:09}".rstrip("0").rstrip(".") + "s"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 
+from xoff._xoff import rate_text
 from xoff.errors import UserError
 from xoff.formats.ns3_hpcc.config import Config, listed
 from xoff.formats.ns3_hpcc.topology import Topology
 from xoff.formats.toml import Lines, inline
-from xoff.formats.units import rate_text
 
 DCQCN, HPCC, TIMELY, DCTCP = 1, 3, 7, 8
 SUPPORTED = {DCQCN: "DCQCN", HPCC: "HPCC", TIMELY: "TIMELY", DCTCP: "DCTCP"}

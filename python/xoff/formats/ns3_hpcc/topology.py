@@ -127,7 +127,8 @@ def _check(topology: Topology, lines: list[Line]) -> None:
         pairs[pair] = line
         for node, peer in ((link.src, link.dst), (link.dst, link.src)):
             if node in hosts and node in links_of:
-                raise line.wrong(f"a second link of node {node}, which is a host", "one link a host")
+                expected = "one link a host, since that simulator takes a host's address and rate from its first device"
+                raise line.wrong(f"a second link of node {node}, which is a host", expected)
             links_of.setdefault(node, []).append(peer)
     for host in topology.hosts:
         if host not in links_of:

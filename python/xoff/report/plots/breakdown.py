@@ -79,7 +79,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
 
 
 def _name(flow: FlowTime) -> str:
-    return f"{flow.flow}: {flow.src}->{flow.dst}"
+    return f"{flow.flow}: {flow.ends}"
 
 
 def _places(shares: Sequence[Share]) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from xoff.errors import UserError
+from xoff.errors import extra
 from xoff.runs.scenario import Override
 
 JOURNAL = "study.log"
@@ -21,11 +21,7 @@ class Study:
     """Chooses the values of a tuning's keys, a batch at a time, and goes on where an earlier process was."""
 
     def __init__(self, folder: Path, about: Mapping[str, Any], space: Sequence[Mapping[str, Any]]) -> None:
-        try:
-            import optuna as module
-        except ImportError:
-            raise UserError("tuning needs Optuna; install it: pip install 'xoff[tune]'") from None
-        optuna: Any = module
+        optuna = extra("optuna", "tuning")
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._optuna, self._about, self._space = optuna, about, space
         self.over: dict[int, list[float]] = {}

@@ -25,10 +25,10 @@ pub mod state;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time};
+use xoff_engine::{Bytes, Time, Violation};
 
 use crate::check;
-use crate::traits::{ParamError, ThrottleEnv, ThrottleParams};
+use crate::traits::{ThrottleEnv, ThrottleParams};
 pub use gate::PftGate;
 use gate::{Detection, Law};
 use state::{Average, Limits};
@@ -165,7 +165,7 @@ impl Pft {
     }
 
     /// Refuses parameters that the chosen strategies do not use.
-    fn check_unused(&self) -> Result<(), ParamError> {
+    fn check_unused(&self) -> Result<(), Violation> {
         let windows = [
             ("enter_window", self.enter_window.is_some()),
             ("enter_count", self.enter_count.is_some()),
@@ -174,8 +174,7 @@ impl Pft {
             ("reading", self.reading.is_some()),
         ];
         let refuse = |key: &'static str, with: &str| {
-            let message = format!("`{key}` has no meaning with `{with}`: expected to be left out");
-            Err(ParamError::new(key, message))
+            Err(Violation::new(key, format!("has no meaning with `{with}`"), "to be left out"))
         };
         if self.threshold == Threshold::Fixed
             && let Some((key, _)) = windows.iter().find(|(_, given)| *given)
@@ -188,7 +187,7 @@ impl Pft {
         Ok(())
     }
 
-    fn check_windows(&self) -> Result<(), ParamError> {
+    fn check_windows(&self) -> Result<(), Violation> {
         let l = self.limits();
         for (window_key, window, count_key, count) in [
             ("enter_window", l.enter_window, "enter_count", l.enter_count),
@@ -196,30 +195,24 @@ impl Pft {
         ] {
             bounds(window_key, window, 2, LONGEST_WINDOW)?;
             if count == 0 || count >= window {
-                let message = format!(
-                    "`{count_key}` is {count}: expected 1 to {}, fewer cycles than `{window_key}`",
-                    window - 1
-                );
-                return Err(ParamError::new(count_key, message));
+                let expected = format!("1 to {}, fewer cycles than `{window_key}`", window - 1);
+                return Err(Violation::new(count_key, format!("is {count}"), expected));
             }
         }
         if self.threshold == Threshold::Fixed && l.escape > l.enter {
-            let message = format!(
-                "`threshold_escape` is {}: expected at most `threshold_enter`, {}, with `threshold = \"fixed\"`",
-                l.escape, l.enter
-            );
-            return Err(ParamError::new("threshold_escape", message));
+            let expected = format!("at most `threshold_enter`, {}, with `threshold = \"fixed\"`", l.enter);
+            return Err(Violation::new("threshold_escape", format!("is {}", l.escape), expected));
         }
         Ok(())
     }
 }
 
 /// Refuses a number outside `min..=max`.
-fn bounds(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), ParamError> {
+fn bounds(key: &'static str, value: u64, min: u64, max: u64) -> Result<(), Violation> {
     if (min..=max).contains(&value) {
         return Ok(());
     }
-    Err(ParamError::new(key, format!("`{key}` is {value}: expected a number from {min} to {max}")))
+    Err(Violation::new(key, format!("is {value}"), format!("a number from {min} to {max}")))
 }
 
 impl ThrottleParams for Pft {
@@ -229,7 +222,7 @@ impl ThrottleParams for Pft {
         "Qi et al., PFT: A Congestion Avoidance Method based on Proactive Flow Throttling at Endpoints";
     type Throttle = PftGate;
 
-    fn validate(&self) -> Result<(), ParamError> {
+    fn validate(&self) -> Result<(), Violation> {
         self.check_unused()?;
         let (m, n) = self.shifts();
         for (key, bits) in [("m", m), ("n", n)] {

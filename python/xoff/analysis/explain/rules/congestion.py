@@ -7,8 +7,7 @@ import polars as pl
 from xoff.analysis.blocking import pause_spread
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import share_text, size_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, share_text, size_text, time_text
 
 STORM_SHARE = 0.1
 """Share of the run for which a port is stopped in a storm."""

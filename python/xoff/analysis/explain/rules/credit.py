@@ -6,8 +6,7 @@ import polars as pl
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import rate_text, share_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, rate_text, share_text, time_text
 
 SYMBOLS = 65_536
 """Symbol times within which InfiniBand wants an update of credits."""

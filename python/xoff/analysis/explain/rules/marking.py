@@ -9,8 +9,8 @@ import polars as pl
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import quantity, rate_text, size_text
-from xoff.text import count_text
+from xoff.analysis.explain.quantities import quantity
+from xoff.text import count_text, rate_text, size_text
 
 _K_MIN, _K_MAX = 100_000 / 25e9, 400_000 / 25e9
 """RED's thresholds in bytes for each bit/s of the port, if a scenario gives none."""

@@ -6,8 +6,7 @@ import polars as pl
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import share_text, size_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, share_text, size_text, time_text
 
 
 def deadlock(facts: Facts) -> Finding | None:

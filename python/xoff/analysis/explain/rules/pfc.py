@@ -6,8 +6,7 @@ import polars as pl
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import size_text
-from xoff.text import count_text, time_text
+from xoff.text import count_text, size_text, time_text
 
 AMPLE = 4
 """Times the headroom that is needed from which it is called ample."""

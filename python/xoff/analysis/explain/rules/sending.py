@@ -6,8 +6,8 @@ import polars as pl
 
 from xoff.analysis.explain.facts import WAITING, Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import bytes_in, share_text, size_text
-from xoff.text import count_text, time_text
+from xoff.analysis.explain.quantities import bytes_in
+from xoff.text import count_text, share_text, size_text, time_text
 
 HELD_SHARE = 0.5
 """Share of its completion time for which a flow is held at its sender."""

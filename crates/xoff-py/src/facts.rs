@@ -1,0 +1,91 @@
+//! Facts that Python takes from Rust, so that they exist once: quantities, units, columns of tables, near names, statistics.
+
+use arrow_schema::{DataType, FieldRef};
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use serde_json::{Map, Value, json};
+use xoff::summary::Slowdown;
+use xoff::{NetworkBuilder, tables};
+use xoff_engine::{Bytes, Nearest, Rate, Time};
+use xoff_traffic::Traffic;
+
+/// A rate in bit/s; `None` if the text is no rate.
+#[pyfunction]
+pub fn read_rate(text: &str) -> Option<u64> {
+    text.parse().ok().map(|Rate(bps)| bps)
+}
+
+/// A time in ps; `None` if the text is no time.
+#[pyfunction]
+pub fn read_time(text: &str) -> Option<u64> {
+    text.parse().ok().map(|Time(ps)| ps)
+}
+
+/// A size in bytes; `None` if the text is no size.
+#[pyfunction]
+pub fn read_size(text: &str) -> Option<u64> {
+    text.parse().ok().map(|Bytes(bytes)| bytes)
+}
+
+/// A rate as a scenario has it.
+#[pyfunction]
+pub fn rate_text(bps: u64) -> String {
+    Rate(bps).to_string()
+}
+
+/// A time as a scenario has it.
+#[pyfunction]
+pub fn time_text(ps: u64) -> String {
+    Time(ps).to_string()
+}
+
+/// A size as a scenario has it.
+#[pyfunction]
+pub fn size_text(bytes: u64) -> String {
+    Bytes(bytes).to_string()
+}
+
+/// The end of a message that names the nearest of `known`; empty if none is near.
+#[pyfunction]
+pub fn nearest(name: &str, known: Vec<String>) -> String {
+    Nearest::of(name, known.iter().map(String::as_str)).to_string()
+}
+
+/// Mean and percentiles of slowdowns; `None` if there are none.
+#[pyfunction]
+pub fn slowdown_statistics(py: Python<'_>, values: Vec<f64>) -> PyResult<Option<Bound<'_, PyDict>>> {
+    let Some(Slowdown { mean, p50, p95, p99 }) = Slowdown::of(values) else { return Ok(None) };
+    let statistics = PyDict::new(py);
+    for (name, value) in [("mean", mean), ("p50", p50), ("p95", p95), ("p99", p99)] {
+        statistics.set_item(name, value)?;
+    }
+    Ok(Some(statistics))
+}
+
+/// The columns of every table, as JSON: table, column, and what the column holds, its unit and its meaning.
+#[pyfunction]
+pub fn columns() -> PyResult<String> {
+    // A table's columns do not depend on what happens in a run: those of a network without traffic are all.
+    let mut net = NetworkBuilder::new();
+    let (a, b) = (net.host("a"), net.host("b"));
+    net.link(a, b, Rate::from_gbps(1), Time::ZERO).duration(Time(1));
+    let mut simulation = net.simulation().map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    simulation.run(&mut |_| true).map_err(|e| PyRuntimeError::new_err(e.to_string()))?;
+    let tables = tables::all(&simulation, &Traffic::default());
+    let described = tables.iter().map(|table| (table.name.to_string(), Value::Object(described(table))));
+    crate::to_json(&described.collect::<Map<_, _>>())
+}
+
+fn described(table: &tables::Table) -> Map<String, Value> {
+    let column = |field: &FieldRef| {
+        let holds = match field.data_type() {
+            DataType::Boolean => "flag",
+            DataType::Dictionary(..) | DataType::Utf8 => "name",
+            _ => "number",
+        };
+        let said = |key: &str| field.metadata().get(key).map_or("", String::as_str);
+        (field.name().clone(), json!({ "holds": holds, "unit": said("unit"), "doc": said("doc") }))
+    };
+    table.batch.schema_ref().fields().iter().map(column).collect()
+}
