@@ -8,7 +8,7 @@ use super::nics::NicAssignment;
 use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
-use crate::path::routing::{HostNic, LinkTime, Router, Routing, RoutingError};
+use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
@@ -103,24 +103,9 @@ impl Paths<'_> {
 }
 
 impl Network {
-    /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
-    /// be resolved.
-    pub fn build(
-        topology: Topology,
-        routing: &Routing,
-        settings: Settings,
-        scheme: AnyScheme,
-        flows: Vec<Flow>,
-        seed: u64,
-    ) -> Result<Network, BuildError> {
-        let router = Router::new(&topology, routing, seed)?;
-        let env = network_env(&topology, &router, &settings, &scheme.signals())?;
-        Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
-    }
-
-    /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
-    /// [`network_env`] says of them; and with flows that wait for others, as `schedule` says. Of the flows those that
-    /// wait for none must be sorted by start.
+    /// Builds the network of `topology` with `flows`, which wait for others as `schedule` says; those that wait for none
+    /// must be sorted by start. The router belongs to the same topology and seed, `env` is what [`network_env`] says of
+    /// them, and the scheme's parameters are resolved.
     #[allow(clippy::too_many_arguments)]
     pub fn along(
         topology: Topology,

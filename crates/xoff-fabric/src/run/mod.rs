@@ -3,6 +3,7 @@
 //! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that no packet asks
 //! which they are; [`partitions`] is the one place where they are chosen. The room touches all others.
 
+mod assemble;
 pub mod buffer_sizing;
 mod cut;
 mod event_loop;

@@ -1,8 +1,9 @@
-//! The simulator of HPCC's authors, on ns-3: its NICs ([`nic`]) and its random numbers for marking.
+//! The simulator of HPCC's authors, on ns-3: its NICs ([`nic`]), its paths ([`ecmp`]) and its random numbers for marking.
 //!
 //! The rest of it is settings of parts that are xoff's own too: a clock in whole nanoseconds, events in the order of
-//! scheduling, pacing by the rate when a packet was sent, and the hash of its ECMP.
+//! scheduling, and pacing by the rate when a packet was sent.
 
+pub(crate) mod ecmp;
 pub(crate) mod nic;
 
 use xoff_engine::SharedNs3Streams;

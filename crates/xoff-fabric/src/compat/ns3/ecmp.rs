@@ -1,26 +1,25 @@
-//! ECMP as the ns-3 HPCC simulator has it (alibaba-edu/High-Precision-Congestion-Control), so that each flow and its
-//! ACKs take the same path as there and can be compared one by one.
+//! ECMP as in the ns-3 HPCC simulator (alibaba-edu/High-Precision-Congestion-Control): each flow and its ACKs take the
+//! same paths as in that simulator, so that flows can be compared one by one.
 //!
 //! A switch picks by MurmurHash3 (x86, 32 bit) of source address, destination address and the two ports, seeded with
-//! its own id, modulo the number of next hops. Those stand in the order in which a breadth-first search from the
-//! destination visits them; the search takes a switch's neighbours in descending order of ids, which is an accident
-//! there, but decides every path. ACKs swap addresses and ports, and so choose for themselves.
+//! the switch's id, modulo the number of next hops. Next hops are in the order in which a breadth-first search from the
+//! destination visits them. The search takes a switch's neighbours in descending order of ids; that order is an accident
+//! of the simulator, but decides every path. ACKs swap addresses and ports, and so take paths of their own.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::params::Ecmp;
-use super::switches::{SwitchGraph, UNREACHED};
-use super::{End, RoutingError};
+use crate::path::routing::{Ecmp, End, PathTable, RoutingError, SwitchGraph, UNREACHED};
 use crate::path::topology::{NodeId, PortId, Topology};
 
 /// Source port of the first flow between two hosts.
 const FIRST_SRC_PORT: u16 = 10_000;
 
-#[derive(Clone, Debug)]
-pub(super) struct Ns3Table {
+/// The paths of all flows.
+#[derive(Debug)]
+pub(crate) struct Ns3Table {
     dst_port: u16,
-    /// Id of each node there: the number at the end of its name.
+    /// Each node's id in the simulator: the number at the end of its name.
     ids: Box<[u16]>,
     /// For each destination switch, how a search from it went.
     searches: Box<[OnceLock<Search>]>,
@@ -35,7 +34,7 @@ struct Search {
     turn: Box<[u32]>,
 }
 
-/// The two ends of a packet's way, as the hash sees them.
+/// The two ends of a packet's path, as the hash sees them.
 #[derive(Clone, Copy, Debug)]
 struct Tuple([u8; 12]);
 
@@ -57,7 +56,7 @@ impl Tuple {
 }
 
 impl Ns3Table {
-    pub(super) fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
+    pub fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
         let ids = ids(topology)?;
         if let Some(host) = topology.hosts().into_iter().find(|&host| graph.nics(host) > 1) {
             let host = topology.nodes[host as usize].name.clone();
@@ -74,10 +73,10 @@ impl Ns3Table {
         let searches = (0..graph.len()).map(|_| OnceLock::new()).collect();
         Ok(Ns3Table { dst_port: params.port(), ids, searches })
     }
+}
 
-    /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass, or the ACKs
-    /// that answer packets the other way; `None` if there is no way.
-    pub(super) fn path(
+impl PathTable for Ns3Table {
+    fn path(
         &self,
         graph: &SwitchGraph,
         from: End,
@@ -87,7 +86,7 @@ impl Ns3Table {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let search = self.searches[to.switch as usize].get_or_init(|| self.search(graph, to.switch));
-        // Ports there have 16 bits too.
+        // The simulator's ports have 16 bits too.
         let flows_port = FIRST_SRC_PORT.wrapping_add(key as u16);
         let ports = if ack { (self.dst_port, flows_port) } else { (flows_port, self.dst_port) };
         let tuple = Tuple::new(self.id(from.host()), self.id(to.host()), ports.0, ports.1);
@@ -107,7 +106,9 @@ impl Ns3Table {
         }
         Some(())
     }
+}
 
+impl Ns3Table {
     fn id(&self, node: NodeId) -> u16 {
         self.ids[node as usize]
     }
