@@ -1,11 +1,13 @@
-//! Building a network: paths for every flow, the base RTT, and checks that the parts fit together.
+//! Building a network of a router: paths for every connection, the base RTT, and checks that the parts fit together.
+//!
+//! `run/assemble.rs` makes the router too.
 
 use xoff_engine::{Rate, Violation};
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
-use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes, choice_violation};
+use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
 use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
@@ -36,6 +38,12 @@ pub enum BuildError {
         hops: usize,
         /// Room.
         room: u8,
+    },
+    /// A message without data, which would never be complete.
+    #[error("flow {flow} has a size of 0 bytes: expected at least 1")]
+    NoData {
+        /// The flow's number.
+        flow: usize,
     },
     /// More entities than an event's key can name.
     #[error("{count} {what} are too many: at most {limit}")]
@@ -70,13 +78,13 @@ pub fn network_env(
 }
 
 /// The paths of flows, each pair and key computed once.
-struct Paths<'a> {
+struct PathWriter<'a> {
     router: &'a Router,
     ports: Vec<PortId>,
     longest: usize,
 }
 
-impl Paths<'_> {
+impl PathWriter<'_> {
     fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
         let data = self.ports.len();
         self.router.path_between(src, dst, number, &mut self.ports)?;
@@ -127,10 +135,13 @@ impl Network {
                 limit: MAX_INDEX,
             });
         }
+        if let Some(flow) = flows.iter().position(|flow| flow.size == Some(0)) {
+            return Err(BuildError::NoData { flow });
+        }
         if let Some(violation) = choice_violation(router.choice(), &scheme, &settings) {
             return Err(BuildError::Choice(violation));
         }
-        let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
+        let mut paths = PathWriter { router, ports: Vec::new(), longest: 0 };
         let connections = Connections::new(&flows, &schedule.connections);
         let mut nics = NicAssignment::new(router, seed);
         let count = connections.count(flows.len());
@@ -168,9 +179,7 @@ impl Network {
             dependencies,
             background,
             connections,
-            paths: ports,
-            routes,
-            next_hops: router.next_hops(),
+            paths: Paths { ports, routes, next_hops: router.next_hops() },
             env,
             one_order: false,
         })

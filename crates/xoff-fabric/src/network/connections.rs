@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::Flow;
 use crate::ids::{ConnectionId, FlowId, NodeId};
 
-/// Where a connection's paths lie in [`super::Network::paths`].
+/// Where a connection's paths lie in [`super::Paths::ports`].
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// First egress port of the data path: the sender's.

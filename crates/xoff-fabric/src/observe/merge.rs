@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use xoff_engine::Time;
 
-use super::records::{FlowOutcome, Recording, Records};
+use super::records::{FlowOutcome, Recording, Records, Totals};
 use crate::ids::PortId;
 use crate::network::Network;
 use crate::packet::PartitionId;
@@ -26,26 +26,20 @@ impl Records {
         };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for part in parts {
-            for (flow, outcome) in part.outcomes {
+            for (flow, outcome) in part.partial.outcomes {
                 let marks = all.flows[flow as usize].marks;
                 all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
-            for (step, at) in part.steps_done {
+            for (step, at) in part.partial.steps_done {
                 all.steps[step as usize] = at;
             }
-            for (flow, marks) in part.marked_flows {
+            for (flow, marks) in part.partial.marked_flows {
                 all.flows[flow as usize].marks += marks;
             }
-            add(&mut all.pause_frames, part.pause_frames);
-            add(&mut all.credit_updates, part.credit_updates);
-            add(&mut all.marks_at, part.marks_at);
-            add(&mut all.drops, part.drops);
-            all.cnms_sent += part.cnms_sent;
-            all.cnms_lost += part.cnms_lost;
-            append(&mut all.flow_tables, part.flow_tables);
+            all.totals += part.totals;
             append(&mut all.roots, part.roots);
-            append(&mut all.waited, part.waited);
-            append(&mut all.rates, part.rates);
+            append(&mut all.partial.waited, part.partial.waited);
+            append(&mut all.samples.rates, part.samples.rates);
             append(&mut all.pauses, part.pauses);
             append(&mut all.notifications, part.notifications);
             append(&mut all.marks, part.marks);
@@ -54,15 +48,15 @@ impl Records {
             append(&mut all.breakdown, part.breakdown);
             append(&mut all.own, part.own);
             all.packets.append(part.packets);
-            queues.push(part.queues);
-            utilization.push(part.utilization);
+            queues.push(part.samples.queues);
+            utilization.push(part.samples.utilization);
         }
         // No two rows are alike in these, so that their order is the network's.
-        all.rates.sort_by_key(|r| (r.time, r.flow));
+        all.samples.rates.sort_by_key(|r| (r.time, r.flow));
         all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
         all.notifications.sort_by_key(|n| (n.time, n.flow));
         all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
-        all.flow_tables.sort_unstable();
+        all.totals.flow_tables.sort_unstable();
         all.find_blocked(net);
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
@@ -74,10 +68,22 @@ impl Records {
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p) as usize])).collect()
         };
-        all.queues = interleave(queues, &owners(&recording.queues));
-        all.utilization = interleave(utilization, &owners(&recording.utilization));
+        all.samples.queues = interleave(queues, &owners(&recording.queues));
+        all.samples.utilization = interleave(utilization, &owners(&recording.utilization));
         all.recording = recording.clone();
         all
+    }
+}
+
+impl AddAssign for Totals {
+    fn add_assign(&mut self, part: Totals) {
+        add(&mut self.pause_frames, part.pause_frames);
+        add(&mut self.credit_updates, part.credit_updates);
+        add(&mut self.marks, part.marks);
+        add(&mut self.drops, part.drops);
+        self.cnms_sent += part.cnms_sent;
+        self.cnms_lost += part.cnms_lost;
+        append(&mut self.flow_tables, part.flow_tables);
     }
 }
 

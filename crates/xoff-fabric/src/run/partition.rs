@@ -245,7 +245,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.close_stops();
         let Partition { ctx, links, switches, .. } = self;
         ctx.probes.finish(ctx.now);
-        ctx.probes.records.flow_tables.extend(switches.max_flows());
+        ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
     }

@@ -36,7 +36,7 @@ impl Switches {
         let position = packet.position;
         packet.position = position.wrapping_add(1);
         let egress = if position & BY_HOP == 0 {
-            ctx.net.paths[position as usize]
+            ctx.net.paths.ports[position as usize]
         } else {
             packet.position = position;
             self.next_hop(ctx, links, node, id)
@@ -162,7 +162,7 @@ impl Switches {
         if ctx.net.settings.lossy {
             ctx.packets.remove(id);
             ctx.counters.drops += 1;
-            ctx.probes.records.drops[ingress as usize] += 1;
+            ctx.probes.on_drop(ctx.now, ingress, &packet);
             return;
         }
         let node = links.ports[ingress as usize].node;

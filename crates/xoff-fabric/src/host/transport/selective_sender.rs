@@ -26,7 +26,8 @@ pub(crate) struct SelectiveSender {
     slots: VecDeque<Slot>,
     /// Numbers, counted from the beginning of the connection, of packets to be sent again.
     lost: BTreeSet<u32>,
-    /// Maximum of payload bytes in flight, to the next packet (IRN, section 3.2: BDP-FC); `None` for no limit.
+    /// A new packet goes while fewer payload bytes than this lie between the first one that is not acknowledged and the next
+    /// new one, those that are acknowledged selectively included (IRN, section 3.2: BDP-FC); `None` for no limit.
     cap: Option<u64>,
 }
 
@@ -46,7 +47,7 @@ impl SelectiveSender {
 
     /// Whether cap and missing packets let a new packet go.
     pub fn may_send_new(&self, stream: &SendStream) -> bool {
-        self.lost.is_empty() && self.cap.is_none_or(|cap| stream.in_flight() < cap)
+        self.lost.is_empty() && self.cap.is_none_or(|cap| stream.snd_nxt - stream.snd_una < cap)
     }
 
     /// Whether a packet is to be sent again.

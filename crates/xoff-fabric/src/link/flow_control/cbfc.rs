@@ -9,7 +9,7 @@ use super::credits::Credits;
 use super::sizing::BLOCK;
 use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
 
 /// A packet on the wire of an egress port, which gives its credits back when it has left.
@@ -193,7 +193,7 @@ impl LinkControl for Cbfc {
             }
         }
         ctx.packets[id].seq = control.credits.receiving[queue.index()].message(control.params.counters);
-        ctx.probes.records.credit_updates[port as usize] += 1;
+        ctx.probes.on_control_frame(ctx.now, port, Kind::CreditUpdate);
     }
 
     /// The period of a port's updates is over, or a place in its buffer is free.

@@ -11,7 +11,7 @@ use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, Pack
 use crate::event::{key, kind};
 use crate::ids::peer;
 use crate::link::buffer::quanta_time;
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
 
 /// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer.
@@ -160,7 +160,9 @@ impl LinkControl for Pfc {
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let packet = &ctx.packets[id];
         let queue = QueueId::new(port, packet.link_priority(), links.priorities);
-        ctx.probes.records.pause_frames[port as usize] += u64::from(packet.quanta() > 0);
+        if packet.quanta() > 0 {
+            ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
+        }
         links.control.queues[queue.index()].waiting = None;
     }
 

@@ -91,7 +91,8 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     assert_eq!((sim.buffered_bytes(), sim.open_messages()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
     for port in 0..sim.network().topology.ports() {
-        outcome.transmissions += sim.port(port).tx_packets - sim.records().credit_updates[port as usize];
+        outcome.transmissions +=
+            sim.port(port).tx_packets - sim.records().totals.credit_updates[port as usize];
         for priority in 0..2 {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");
