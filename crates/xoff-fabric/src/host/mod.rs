@@ -4,7 +4,7 @@
 //! NIC gives it its turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
 //! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
 //! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]). It touches
-//! packets and links.
+//! packets, links, and what every handler's context holds.
 
 mod emission;
 mod feedback;

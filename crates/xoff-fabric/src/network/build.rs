@@ -8,14 +8,12 @@ use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
 use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
+use crate::event::MAX_INDEX;
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
 use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
-
-/// Maximum number of entities of a kind: what 28 bits of an event's key can name.
-pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
 
 /// Why no network can be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

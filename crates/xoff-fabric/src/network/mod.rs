@@ -11,7 +11,6 @@ mod path_choice;
 mod replay;
 mod unloaded;
 
-pub(crate) use build::MAX_INDEX;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;

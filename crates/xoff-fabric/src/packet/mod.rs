@@ -1,6 +1,6 @@
 //! Packets, the pool that they live in, and their way from one partition of the network to another.
 //!
-//! The room owns what a packet is. It touches nothing else.
+//! The room owns what a packet is. It touches events, as which packets arrive, and nothing else.
 
 mod boundary;
 mod class;

@@ -5,7 +5,8 @@
 //! wait at the inputs in virtual output queues and cut through.
 //!
 //! The room owns ingress accounting, virtual output queues, and what looks at egress queues: detectors, congestion
-//! points, points of whole switches, and the telemetry that ACKs read. It touches packets and links.
+//! points, points of whole switches, and the telemetry that ACKs read. It touches packets, links, and
+//! what every handler's context holds.
 
 mod arrival;
 mod egress_hooks;

@@ -4,10 +4,9 @@
 use rand::Rng;
 use xoff_engine::{Domain, Time, stream};
 
-use super::counters::{ReceivingEnd, SendingEnd};
 use super::credits::Credits;
 use super::sizing::BLOCK;
-use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
 use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
@@ -61,6 +60,16 @@ impl Cbfc {
 impl LinkControl for Cbfc {
     const HAS_CREDITS: bool = true;
 
+    #[inline(always)]
+    fn credits(&self) -> Option<&Credits> {
+        Some(&self.credits)
+    }
+
+    #[inline(always)]
+    fn credits_mut(&mut self) -> Option<&mut Credits> {
+        Some(&mut self.credits)
+    }
+
     fn new(net: &Network) -> Self {
         let params = match &net.settings.flow_control {
             FlowControl::Cbfc(params) => params.clone(),
@@ -108,24 +117,6 @@ impl LinkControl for Cbfc {
     }
 
     #[inline(always)]
-    fn admit(
-        links: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) -> Result<(), Overflow> {
-        accounting.charge(queue, size)?;
-        links.control.credits.receive(queue, size);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
-        accounting.release(queue, size);
-    }
-
-    #[inline(always)]
     fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
         let port = &links.ports[egress as usize];
         let at = port.busy_until - port.gap;
@@ -159,11 +150,6 @@ impl LinkControl for Cbfc {
             links.stop(ctx, queue);
         }
         enough
-    }
-
-    #[inline(always)]
-    fn on_sent(links: &mut Links<Self>, _: &mut Ctx, queue: QueueId, size: u64) {
-        links.control.credits.spend(queue, size);
     }
 
     /// An update has come in by `port`, whose egress it concerns.
@@ -204,22 +190,5 @@ impl LinkControl for Cbfc {
         let next = ctx.now + links.control.params.update_period;
         ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, port), 0);
         Self::send_updates(links, ctx, port);
-    }
-
-    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
-        Some(links.control.credits.used(port, links.priorities))
-    }
-
-    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _: &Accounting, queue: QueueId) -> bool {
-        !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
-    }
-
-    fn counters<'a>(
-        here: &'a Links<Self>,
-        there: &'a Links<Self>,
-        queue: QueueId,
-    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
-        let other = queue.other_end(here.priorities).index();
-        Some((&here.control.credits.sending[queue.index()], &there.control.credits.receiving[other]))
     }
 }
