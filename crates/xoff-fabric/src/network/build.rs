@@ -12,19 +12,19 @@ use crate::path::routing::{HostNic, LinkTime, Router, Routing, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
-/// Maximum number of entities of a kind: what 28 bits of an event's key can name.
+/// Maximum index of an entity: 28 bits of an event's key hold the index.
 pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
 
-/// Why no network can be built.
+/// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// No path.
+    /// Routing finds no path.
     #[error(transparent)]
     Routing(#[from] RoutingError),
-    /// The scheme or a setting takes connections to have one path.
+    /// The scheme or a setting requires that a connection has one path.
     #[error("routing {0}")]
     Choice(Violation),
-    /// Flows wait for each other in a way that cannot be.
+    /// Flows wait for each other in a way that is not possible.
     #[error(transparent)]
     Dependency(#[from] DependencyError),
     /// INT has no room for a path.
@@ -34,23 +34,26 @@ pub enum BuildError {
     TooManyHops {
         /// Switches on the longest path.
         hops: usize,
-        /// Room.
+        /// Maximum number of switches.
         room: u8,
     },
     /// More entities than an event's key can name.
     #[error("{count} {what} are too many: at most {limit}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of entities.
         what: &'static str,
-        /// How many.
+        /// The number of entities.
         count: usize,
-        /// How many may be.
+        /// The maximum number of entities.
         limit: u32,
     },
 }
 
-/// What is known of the network before its scheme's defaults are filled in: host line rate and the largest base
-/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` make.
+/// What is known about the network before its scheme's defaults are filled in: the hosts' line rate, and the maximum base
+/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` require.
+///
+/// # Errors
+/// [`BuildError::Routing`] if a pair of hosts has no path.
 pub fn network_env(
     topology: &Topology,
     router: &Router,
@@ -69,7 +72,7 @@ pub fn network_env(
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }
 
-/// The paths of flows, each pair and key computed once.
+/// The paths of connections, one after the other.
 struct Paths<'a> {
     router: &'a Router,
     ports: Vec<PortId>,
@@ -105,6 +108,9 @@ impl Paths<'_> {
 impl Network {
     /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
     /// be resolved.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the parts do not fit together.
     pub fn build(
         topology: Topology,
         routing: &Routing,
@@ -118,9 +124,12 @@ impl Network {
         Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
     }
 
-    /// As [`Network::build`], with what was made before: a router for the same topology and seed, and what
-    /// [`network_env`] says of them; and with flows that wait for others, as `schedule` says. Of the flows those that
-    /// wait for none must be sorted by start.
+    /// Builds a network like [`Network::build`], from parts that exist already: a router for the same topology and seed, and
+    /// the result of [`network_env`] for them. Flows may wait for others, as `schedule` says; flows that wait for no other
+    /// must be sorted by start.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the parts do not fit together.
     #[allow(clippy::too_many_arguments)]
     pub fn along(
         topology: Topology,
@@ -168,7 +177,7 @@ impl Network {
         let wire = WireSizes::new(&settings, &signals);
         let plain = WireSizes::new(&settings, &Signals::default());
         let dependencies = Dependencies::new(&schedule, &flows, &topology)?;
-        // A run that waited for none would end before it began.
+        // If all flows were background, the run would end before it began; so none is.
         let all = schedule.background.iter().all(|b| *b);
         let background = if all { Vec::new() } else { schedule.background };
         Ok(Network {

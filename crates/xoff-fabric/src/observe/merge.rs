@@ -1,4 +1,4 @@
-//! One record of what the parts of a network recorded, the same whatever the partitions.
+//! Merges the records of all partitions into one; the result does not depend on how the network is cut.
 
 use std::ops::AddAssign;
 
@@ -10,11 +10,11 @@ use crate::network::Network;
 use crate::packet::PartitionId;
 
 impl Records {
-    /// The record of all partitions, in their order. Samples come by time and in the order of `recording`, rates by time and
+    /// The merged records of all partitions. Samples are sorted by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
     /// port, packets by time, direction and port.
     pub(crate) fn merge(
-        parts: Vec<Records>,
+        partitions: Vec<Records>,
         recording: &Recording,
         partition_of: &[PartitionId],
         net: &Network,
@@ -25,39 +25,39 @@ impl Records {
             ..Records::default()
         };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
-        for part in parts {
-            for (flow, outcome) in part.outcomes {
+        for partition in partitions {
+            for (flow, outcome) in partition.outcomes {
                 let marks = all.flows[flow as usize].marks;
                 all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
-            for (step, at) in part.steps_done {
+            for (step, at) in partition.steps_done {
                 all.steps[step as usize] = at;
             }
-            for (flow, marks) in part.marked_flows {
+            for (flow, marks) in partition.marked_flows {
                 all.flows[flow as usize].marks += marks;
             }
-            add(&mut all.pause_frames, part.pause_frames);
-            add(&mut all.credit_updates, part.credit_updates);
-            add(&mut all.marks_at, part.marks_at);
-            add(&mut all.drops, part.drops);
-            all.cnms_sent += part.cnms_sent;
-            all.cnms_lost += part.cnms_lost;
-            append(&mut all.flow_tables, part.flow_tables);
-            append(&mut all.roots, part.roots);
-            append(&mut all.waited, part.waited);
-            append(&mut all.rates, part.rates);
-            append(&mut all.pauses, part.pauses);
-            append(&mut all.notifications, part.notifications);
-            append(&mut all.marks, part.marks);
-            append(&mut all.states, part.states);
-            append(&mut all.throttles, part.throttles);
-            append(&mut all.breakdown, part.breakdown);
-            append(&mut all.own, part.own);
-            all.packets.append(part.packets);
-            queues.push(part.queues);
-            utilization.push(part.utilization);
+            add(&mut all.pause_frames, partition.pause_frames);
+            add(&mut all.credit_updates, partition.credit_updates);
+            add(&mut all.marks_at, partition.marks_at);
+            add(&mut all.drops, partition.drops);
+            all.cnms_sent += partition.cnms_sent;
+            all.cnms_lost += partition.cnms_lost;
+            append(&mut all.flow_tables, partition.flow_tables);
+            append(&mut all.roots, partition.roots);
+            append(&mut all.waited, partition.waited);
+            append(&mut all.rates, partition.rates);
+            append(&mut all.pauses, partition.pauses);
+            append(&mut all.notifications, partition.notifications);
+            append(&mut all.marks, partition.marks);
+            append(&mut all.states, partition.states);
+            append(&mut all.throttles, partition.throttles);
+            append(&mut all.breakdown, partition.breakdown);
+            append(&mut all.own, partition.own);
+            all.packets.append(partition.packets);
+            queues.push(partition.queues);
+            utilization.push(partition.utilization);
         }
-        // No two rows are alike in these, so that their order is the network's.
+        // No two rows of these tables have the same key, so their order does not depend on the partitions.
         all.rates.sort_by_key(|r| (r.time, r.flow));
         all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
         all.notifications.sort_by_key(|n| (n.time, n.flow));
@@ -67,7 +67,7 @@ impl Records {
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         all.throttles.sort_by_key(|t| (t.time, t.port));
-        // A flow's rows are all of its sender's part.
+        // All rows of a flow come from its sender's partition.
         all.breakdown.sort_by_key(|b| b.flow);
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
@@ -81,24 +81,24 @@ impl Records {
     }
 }
 
-/// Adds numbers by port, of which each part has those of its own ports.
-fn add<T: AddAssign>(all: &mut Vec<T>, part: Vec<T>) {
+/// Adds numbers by port; each partition has those of its own ports.
+fn add<T: AddAssign>(all: &mut Vec<T>, partition: Vec<T>) {
     if all.is_empty() {
-        *all = part;
+        *all = partition;
     } else {
-        all.iter_mut().zip(part).for_each(|(sum, n)| *sum += n);
+        all.iter_mut().zip(partition).for_each(|(sum, n)| *sum += n);
     }
 }
 
-fn append<T>(all: &mut Vec<T>, mut part: Vec<T>) {
+fn append<T>(all: &mut Vec<T>, mut partition: Vec<T>) {
     if all.is_empty() {
-        *all = part;
+        *all = partition;
     } else {
-        all.append(&mut part);
+        all.append(&mut partition);
     }
 }
 
-/// Rows that come a batch at a time, each batch one row for each of `owners`, from whose lists they are.
+/// Merges rows that come in batches: each batch has one row for each entry of `owners`, the partitions that have the rows.
 fn interleave<T>(mut lists: Vec<Vec<T>>, owners: &[usize]) -> Vec<T> {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();

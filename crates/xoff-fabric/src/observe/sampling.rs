@@ -1,11 +1,11 @@
-//! Samples in time: of queues, of ports' transmission, and of flows' rates.
+//! Periodic samples of queues, of ports' transmission, and of flows' rates.
 
 use xoff_engine::{Rate, Time};
 
 use super::records::{QueueSample, RateSample, Records, UtilizationSample};
 use crate::ids::{FlowId, PortId};
 
-/// A flow at its last sample, or at its start before the first.
+/// A flow's counts at its last sample, or at its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampled {
     at: Time,
@@ -46,7 +46,7 @@ impl Records {
         }
     }
 
-    /// Adds a row of the flow's rates since its last one, unless no time has passed.
+    /// Adds a row of the flow's rates since its last row, unless no time has passed.
     pub(crate) fn sample_rates(&mut self, now: Time, flow: FlowId, last: &mut Sampled, rates: &RatesNow) {
         let interval = now - last.at;
         if interval == Time::ZERO {
@@ -84,7 +84,8 @@ impl Records {
         }
     }
 
-    /// Flows under way whose rates are sampled; the caller gives back those that are still under way.
+    /// Takes out the flows whose rates are sampled; the caller puts those that are still under way back with
+    /// [`Records::put_sampled_flows`].
     pub(crate) fn take_sampled_flows(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.sampled_flows)
     }

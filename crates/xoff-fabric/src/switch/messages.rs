@@ -10,8 +10,8 @@ use crate::link::flow_control::LinkControl;
 use crate::packet::{BY_HOP, Packet};
 
 impl Switches {
-    /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have none,
-    /// by the next hops to that host.
+    /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have no fixed
+    /// path, by the next hops to that host.
     pub(super) fn send_cnm<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -25,7 +25,7 @@ impl Switches {
         let mut packet = Packet::cnm(flow, message, size, egress, ctx.now);
         let frame = packet.frame();
         if net.next_hops.is_some() {
-            // The congestion point's number stands where others have the number of their path: it chooses as well as any.
+            // A CNM has the congestion point's number in the field of the path's number: it serves as path number too.
             packet.position = net.data_path(flow)[0] | BY_HOP;
             ctx.probes.records.cnms_sent += 1;
             let id = ctx.packets.insert(packet);
@@ -35,7 +35,7 @@ impl Switches {
         }
         let path = net.data_path(flow);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
-        // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
+        // On the reversed path, the switch at the beginning of the path's link `hop` sends on the link before that one.
         let position = net.routes[message.flow as usize].back + (path.len() - hop) as u32;
         packet.position = position + 1;
         ctx.probes.records.cnms_sent += 1;

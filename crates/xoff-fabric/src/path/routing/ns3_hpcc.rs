@@ -1,10 +1,10 @@
-//! ECMP as the ns-3 HPCC simulator has it (alibaba-edu/High-Precision-Congestion-Control), so that each flow and its
-//! ACKs take the same path as there and can be compared one by one.
+//! ECMP as in the ns-3 HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), so that each flow and its ACKs take
+//! the same path as in that simulator and runs can be compared flow by flow.
 //!
 //! A switch picks by MurmurHash3 (x86, 32 bit) of source address, destination address and the two ports, seeded with
-//! its own id, modulo the number of next hops. Those stand in the order in which a breadth-first search from the
-//! destination visits them; the search takes a switch's neighbours in descending order of ids, which is an accident
-//! there, but decides every path. ACKs swap addresses and ports, and so choose for themselves.
+//! the switch's id, modulo the number of next hops. The next hops are in the order in which a breadth-first search from the
+//! destination visits them; the search takes a switch's neighbours in descending order of ids, which is an accident in that
+//! simulator, but decides every path. ACKs swap addresses and ports, and so choose for themselves.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -20,9 +20,9 @@ const FIRST_SRC_PORT: u16 = 10_000;
 #[derive(Clone, Debug)]
 pub(super) struct Ns3Table {
     dst_port: u16,
-    /// Id of each node there: the number at the end of its name.
+    /// Id of each node in that simulator: the number at the end of the node's name.
     ids: Box<[u16]>,
-    /// For each destination switch, how a search from it went.
+    /// For each destination switch, the search from it.
     searches: Box<[OnceLock<Search>]>,
 }
 
@@ -35,7 +35,7 @@ struct Search {
     turn: Box<[u32]>,
 }
 
-/// The two ends of a packet's way, as the hash sees them.
+/// The addresses and ports of a packet's two ends, in the form that the hash takes.
 #[derive(Clone, Copy, Debug)]
 struct Tuple([u8; 12]);
 
@@ -75,8 +75,8 @@ impl Ns3Table {
         Ok(Ns3Table { dst_port: params.port(), ids, searches })
     }
 
-    /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass, or the ACKs
-    /// that answer packets the other way; `None` if there is no way.
+    /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass or, if `ack`, the
+    /// ACKs of packets in the other direction; `None` if there is no path.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,
@@ -87,7 +87,7 @@ impl Ns3Table {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let search = self.searches[to.switch as usize].get_or_init(|| self.search(graph, to.switch));
-        // Ports there have 16 bits too.
+        // That simulator's ports have 16 bits too.
         let flows_port = FIRST_SRC_PORT.wrapping_add(key as u16);
         let ports = if ack { (self.dst_port, flows_port) } else { (flows_port, self.dst_port) };
         let tuple = Tuple::new(self.id(from.host()), self.id(to.host()), ports.0, ports.1);
@@ -141,7 +141,7 @@ fn ids(topology: &Topology) -> Result<Box<[u16]>, RoutingError> {
     for node in &topology.nodes {
         let name = node.name.as_str();
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        // Of no digits and of too large a number alike.
+        // Fails both without digits and with too large a number.
         let number = name[digits..].parse().map_err(|_| RoutingError::NoNumber { node: name.into() })?;
         if let Some(other) = known.insert(number, name) {
             return Err(RoutingError::SameNumber { a: other.into(), b: name.into(), number });
