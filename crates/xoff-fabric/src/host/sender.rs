@@ -14,7 +14,7 @@ use crate::network::WireSizes;
 use crate::path::routing::Spray;
 use crate::settings::{PacingGap, Quirks};
 
-/// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
+/// Bytes on the wire at which a burst ends at the latest: with its last frame, [`Rate::serialization`] can still take it.
 const MAX_BURST: u64 = 2_000_000;
 
 /// Maximum number of calls of a reaction point's timer at one time, while its connection catches up.
