@@ -1,4 +1,4 @@
-//! Prefetching what is about to be used.
+//! Prefetching of entries that are about to be used.
 
 /// Prefetches entry `index` of `all` into the nearest cache. Does nothing if there is no such entry.
 #[inline(always)] // a single instruction

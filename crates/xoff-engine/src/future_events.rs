@@ -1,10 +1,9 @@
 //! The pending events of entities that affect each other by links, and the order in which they are handled.
 //!
-//! If every link has a delay worth the name, each entity has a queue of its own ([`FutureEvents::by_entity`]), and the
-//! entities handle their events one after the other, in windows no longer than the minimum delay: an entity's state then
-//! stays in the cache, and its events need an order only among themselves. Otherwise, and if one order of all events is
-//! asked for, all entities share one queue ([`FutureEvents::joint`]). Every entity sees the same events in the same order
-//! either way.
+//! If every link has a delay, each entity can have a queue of its own ([`FutureEvents::by_entity`]): the entities handle
+//! their events one entity after the other, in windows no longer than the minimum delay. An entity's state then stays in the
+//! cache, and its events need an order only among themselves. Otherwise, or if all events need one order, all entities share
+//! one queue ([`FutureEvents::joint`]). In both cases every entity sees the same events in the same order.
 //!
 //! A run with a joint queue repeats [`FutureEvents::pop_before`]. A run by entity repeats windows:
 //!
@@ -25,7 +24,7 @@ use crate::wheel::EventQueue;
 mod tests;
 
 /// Pending events, in one queue or by entity.
-#[allow(clippy::large_enum_variant)] // a run has a single one, and its larger variant is on the way of every event
+#[allow(clippy::large_enum_variant)] // a run has a single one, and its larger variant is used for every event
 pub enum FutureEvents {
     /// All events in one queue.
     Joint(Box<EventQueue>),
@@ -93,7 +92,7 @@ impl FutureEvents {
 
     /// Adds an arrival to the FIFO of a [`Self::slot`]: at least a lookahead from now, and after the FIFO's last arrival. No
     /// other pending arrival has the argument `arg`.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, slot, arg),
@@ -101,8 +100,8 @@ impl FutureEvents {
         }
     }
 
-    /// Adds an event that concerns all entities. It comes after all other events of its time, for which a joint queue needs
-    /// `key` to be greater than the keys of those.
+    /// Adds an event that concerns all entities. The event comes after all other events of its time; in a joint queue its
+    /// `key` must therefore be greater than the keys of the others.
     pub fn push_common(&mut self, time: Time, key: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, key, 0),
@@ -151,8 +150,8 @@ impl FutureEvents {
         queue.pop_before(limit)
     }
 
-    /// The argument of the next event of a joint queue, for fetching what it stands for ahead; `None` if the queue would have
-    /// to open a slot to know it, or if the events are kept by entity.
+    /// The argument of the next event of a joint queue, for prefetching what the argument stands for; `None` if the queue
+    /// would have to open a slot to know the event, or if the events are kept by entity.
     #[inline]
     pub fn next_arg(&self) -> Option<u32> {
         let FutureEvents::Joint(queue) = self else { return None };
@@ -185,8 +184,8 @@ impl FutureEvents {
         all.entities.open_next()
     }
 
-    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival, for fetching ahead what they
-    /// stand for. `None` unless fetching ahead is worth its cost.
+    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival, for prefetching what they
+    /// stand for. `None` unless prefetching is worth its cost.
     #[inline]
     pub fn fetched_fifos(&self) -> Option<impl Iterator<Item = (u32, u32)>> {
         match self {
@@ -196,7 +195,7 @@ impl FutureEvents {
     }
 
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
-    #[inline(always)] // the way of every event
+    #[inline(always)] // runs for every event
     pub fn next_up(&mut self) -> Next {
         match self {
             FutureEvents::Joint(_) => Next::Nothing,
@@ -205,7 +204,7 @@ impl FutureEvents {
     }
 
     /// Takes the first arrival of the FIFO at the slot that [`Self::next_up`] has returned as [`Next::Arrival`].
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn take(&mut self, links: &mut impl ArrivalLinks, slot: usize) -> Arrival {
         match self {
             FutureEvents::Joint(_) => unreachable!("a joint queue has no FIFOs"),
@@ -214,7 +213,7 @@ impl FutureEvents {
     }
 
     /// Takes the current entity's next own event after [`Self::next_up`] has returned [`Next::Own`].
-    #[inline(always)] // the way of many events
+    #[inline(always)] // runs for many events
     pub fn take_own(&mut self) -> Event {
         match self {
             FutureEvents::Joint(_) => unreachable!("a joint queue has no entities"),

@@ -1,9 +1,9 @@
 //! The engine of xoff: simulated time, quantities, event queues, random streams and schedules.
 //!
 //! The engine knows nothing of networks. Time is an integer number of picoseconds, so that one byte at any standard link
-//! rate takes a whole number of ticks and no time on a packet's way is rounded.
+//! rate takes a whole number of ticks, and no time of a packet is rounded.
 //!
-//! [`FutureEvents`] keeps the pending events of a run. It stands on [`EventQueue`], one queue for all events, and
+//! [`FutureEvents`] keeps the pending events of a run. It uses [`EventQueue`], one queue for all events, or
 //! [`EntityQueues`], a queue for each entity.
 
 pub mod ahead;

@@ -70,7 +70,7 @@ impl fmt::Display for QuantityError {
 
 impl std::error::Error for QuantityError {}
 
-/// A kind of quantity: its units and what a message says is expected.
+/// A kind of quantity: its units, and the example that messages give.
 struct Kind {
     /// Each unit with its size in the smallest unit, largest first. Display tries them in this order.
     units: &'static [(&'static str, u64)],
@@ -149,7 +149,8 @@ impl Kind {
         u64::try_from(value).map_err(|_| too_large())
     }
 
-    /// The unit that was probably meant by an unknown one. A unit of another kind of quantity is no slip of the pen.
+    /// The unit that was probably meant by an unknown one. There is no suggestion for a unit of another kind of quantity,
+    /// because that is no spelling mistake.
     fn nearest_unit(&self, unit: &str) -> Nearest {
         if [TIME, RATE, BYTES].iter().any(|kind| kind.units.iter().any(|(name, _)| *name == unit)) {
             return Nearest::default();

@@ -6,7 +6,7 @@
 
 pub use rand_pcg::Pcg64Mcg as Stream;
 
-/// What an entity draws for. The same entity number in two domains gives two independent streams.
+/// The purpose of random numbers. The same entity number in two domains gives two independent streams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Domain {

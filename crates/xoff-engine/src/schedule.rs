@@ -1,9 +1,9 @@
-//! What waits for what: flows and steps that start when others have ended, as the messages of a parallel program do.
+//! Dependencies: flows and steps that start when others have ended, like the messages of a parallel program.
 //!
 //! A message of a parallel program goes out after other messages have arrived or have been sent. A flow may therefore wait
 //! for the *milestones* of other flows: the delivery of a flow's last byte at its receiver, or the acknowledgement of that
-//! byte at its sender. A delay after each milestone stands for what the process does in between. What a process does
-//! without the network is a *step*: a point in time at a host, which waits for milestones as a flow does and is one itself.
+//! byte at its sender. A delay after each milestone stands for the process's work in between. A *step* is a point in time at
+//! a host, for work without the network: like a flow, a step waits for milestones, and it is a milestone itself.
 //!
 //! Flows, steps and hosts are plain numbers here. Flows and steps are numbered by their place in the lists that a
 //! dependency belongs to, hosts as the owner of the list numbers them.

@@ -6,8 +6,8 @@ use crate::units::Time;
 /// Stands for the absence of an event: greater than every event's rank.
 const NONE: u128 = u128::MAX;
 
-/// What one entity has scheduled for itself in the current window, in order: mostly a single event. Each event is stored as
-/// one number, its rank: its time above its key above its argument.
+/// The events that one entity has scheduled for itself in the current window, in order: mostly a single event. Each event
+/// is stored as one number, its rank: its time above its key above its argument.
 pub(crate) struct WindowEvents {
     first: u128,
     /// The other events, the last one first.

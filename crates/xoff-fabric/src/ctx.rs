@@ -1,5 +1,5 @@
-//! What every handler is given beside the state of its own room: the time, what never changes, what is to come, the
-//! packets, and who listens.
+//! The context that every handler gets beside the state of its own room: the time, the network, pending events, the
+//! packets and the probes.
 
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ use crate::packet::{Boundary, Packets};
 pub(crate) struct Ctx {
     /// The time of the current event.
     pub now: Time,
-    /// The key of the current event; only if flow control has credits.
+    /// The key of the current event; set only if flow control has credits.
     pub key: u32,
     /// What stays the same during a run.
     pub net: Arc<Network>,
@@ -22,7 +22,7 @@ pub(crate) struct Ctx {
     pub events: FutureEvents,
     /// Packets in the partition's nodes and on its links.
     pub packets: Packets,
-    /// Who listens to what happens.
+    /// The probes that listen to this partition.
     pub probes: Probes,
     /// Counts of what has happened.
     pub counters: Counters,
@@ -41,7 +41,7 @@ impl Ctx {
         self.events.push(node, time, key, arg);
     }
 
-    /// Ends the run by `failure`, which the event `key` found, unless an earlier event broke it.
+    /// Ends the run with `failure`, which the event `key` found, unless an earlier event has failed.
     #[cold]
     pub fn fail(&mut self, key: u32, failure: Failure) {
         self.halts = true;

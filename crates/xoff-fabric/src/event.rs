@@ -1,8 +1,8 @@
-//! What happens to whom: the keys that order simultaneous events.
+//! Kinds of events, and the keys that order simultaneous events.
 //!
 //! A key is a kind and the index of the entity it concerns. Simultaneous events at a node come by kind, then by
 //! index: a port that becomes free takes its next packet before new ones arrive, arrivals come by ingress port,
-//! and samples see all of it.
+//! and samples come last, so that they see the outcome of all other events.
 
 /// Maximum index of an entity: what 28 bits of a key can name.
 pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
@@ -15,15 +15,15 @@ pub mod kind {
     pub const SWITCH_ARRIVAL: u32 = 1;
     /// A packet has arrived at a host.
     pub const HOST_ARRIVAL: u32 = 2;
-    /// A PAUSE takes effect after the response time, or credits come back; the index is the port's and priority's queue.
-    /// Or a place in a buffer is free, whose port is the index.
+    /// A PAUSE takes effect after the response time, or credits come back; the index is the egress queue. Under CBFC, a
+    /// place in a buffer becomes free, and the index is the buffer's port.
     pub const LINK_CONTROL_APPLY: u32 = 3;
     /// A pause's time has run out.
     pub const LINK_CONTROL_EXPIRY: u32 = 4;
-    /// Half a pause's time has passed at its sender; or the time between two updates of credits, at the port that is the
-    /// index.
+    /// Half of a pause's time has passed at its sender; or the time between two credit updates has passed, and the index
+    /// is the port.
     pub const LINK_CONTROL_PERIOD: u32 = 5;
-    /// A flow starts; or, above the numbers of flows, a step takes its processor or gives it back.
+    /// A flow starts; an index above the numbers of flows is a step that takes its processor or gives it back.
     pub const FLOW_START: u32 = 6;
     /// An endless flow stops sending.
     pub const FLOW_STOP: u32 = 7;

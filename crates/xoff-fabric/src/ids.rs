@@ -24,7 +24,7 @@ pub const fn peer(port: PortId) -> PortId {
 pub struct QueueId(pub u32);
 
 impl QueueId {
-    /// The queue of `priority` at `port`, in a network with so many `priorities`.
+    /// The queue of `priority` at `port`, in a network with this number of `priorities`.
     #[inline]
     pub const fn new(port: PortId, priority: u8, priorities: usize) -> QueueId {
         QueueId(port * priorities as u32 + priority as u32)

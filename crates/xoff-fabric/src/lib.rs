@@ -1,24 +1,24 @@
 //! The network of xoff: packets, links, switches, host NICs, flow control, routing, topologies and telemetry.
 //!
-//! A packet's way leads through rooms, one folder each, whose `mod.rs` says what the room owns and may touch:
+//! A packet's path leads through rooms: folders whose `mod.rs` says what the room owns and may touch.
 //!
-//! 1. `host`: a message starts on its connection ([`network::Connections`]), whose reaction point says how fast. The NIC
-//!    gives the connection its turn, and `host/emission.rs` makes a [`packet`].
+//! 1. `host`: a message starts on its connection ([`network::Connections`]), whose reaction point sets the rate. The NIC
+//!    gives the connection a turn, and `host/emission.rs` makes a [`packet`].
 //! 2. [`link`]: `link/wire.rs` puts the packet onto the wire, the one place where packets leave a node. Its arrival at the
 //!    other end becomes an event ([`event`]).
-//! 3. `switch`: `arrival.rs` charges it to its ingress port and finds the next hop, `forwarding.rs` takes it through its
-//!    egress queue. On the way flow control ([`link::flow_control`]) tells the neighbour, detectors mark the packet, and
-//!    congestion points look at it (`egress_hooks.rs`).
-//! 4. `host`: `receiver.rs` takes the data, by the rules of its transport (`host/transport/`), and turns the packet into an
-//!    ACK, which goes the same way back, through steps 1 to 3 in its class, to `feedback.rs` at the sender.
+//! 3. `switch`: `arrival.rs` charges the packet to its ingress port and finds the next hop, `forwarding.rs` takes it through
+//!    its egress queue. Meanwhile flow control ([`link::flow_control`]) tells the neighbour, detectors mark the packet, and
+//!    congestion points see it (`egress_hooks.rs`).
+//! 4. `host`: `receiver.rs` takes the data by the rules of the transport (`host/transport/`), and turns the packet into an
+//!    ACK, which passes links and switches in the same manner, in its own class, to `feedback.rs` at the sender.
 //!
-//! Around that way: [`network`] is what never changes, made from [`settings`] and [`path`] (topologies and routing);
-//! [`observe`] is what is seen of a run, by probes; [`run`] hands events to the rooms, in partitions and windows of time;
-//! `compat` imitates other simulators behind the same seams. Every handler is given the context of `ctx.rs` beside the
+//! Other rooms: [`network`] is what never changes during a run, made from [`settings`] and [`path`] (topologies and
+//! routing); [`observe`] has the probes that record a run; [`run`] hands events to the rooms, in partitions and windows of
+//! time; `compat` imitates other simulators behind the same seams. Every handler gets the context of `ctx.rs` beside the
 //! state that it changes.
 //!
-//! Arrows between rooms point one way: `run` to `compat`, `switch` and `host`; these to `link`; `link` to the context, which
-//! knows `observe`, `network` and `packet`; `network` to `path` and `settings`.
+//! Dependencies between rooms point one way: `run` uses `compat`, `switch` and `host`; these use `link`; `link` uses the
+//! context, which knows `observe`, `network` and `packet`; `network` uses `path` and `settings`.
 
 mod compat;
 mod ctx;
@@ -37,4 +37,4 @@ mod switch;
 pub use network::{BuildError, Flow, Network, Schedule, UnloadedFct, network_env};
 pub use observe::{Failure, Recording};
 pub use path::{routing, topology};
-pub use run::{Cut, Progress, Simulation, Stop, needs_one_part};
+pub use run::{Cut, Progress, Simulation, Stop, needs_one_partition};

@@ -1,4 +1,4 @@
-//! What a catalogue of schemes, detectors or throttles shows.
+//! Entries of the catalogues of schemes, detectors and throttles.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,7 +8,7 @@ use serde::Serialize;
 pub struct CatalogueEntry {
     /// Name in scenarios.
     pub name: &'static str,
-    /// One line that says what it is.
+    /// One line of description.
     pub title: &'static str,
     /// Where it is published.
     pub source: &'static str,
@@ -19,7 +19,7 @@ pub struct CatalogueEntry {
 }
 
 impl CatalogueEntry {
-    /// The entry of what has the parameters `P`.
+    /// The entry of the scheme, detector or throttle with the parameters `P`.
     pub(crate) fn of<P: Default + Serialize + JsonSchema>(
         name: &'static str,
         title: &'static str,

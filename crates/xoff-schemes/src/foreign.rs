@@ -19,13 +19,13 @@ use crate::traits::{
     QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
-/// What broke in a scheme; only a foreign scheme can break.
+/// The failure of a scheme in a run; only a foreign scheme can fail.
 #[derive(Clone, thiserror::Error)]
 #[error("the scheme `{scheme}` broke at {at}: {what}")]
 pub struct SchemeFailure {
     /// The scheme's name.
     pub scheme: String,
-    /// When.
+    /// Time of the failure.
     pub at: Time,
     /// What happened, in words.
     pub what: String,
@@ -46,8 +46,8 @@ impl PartialEq for SchemeFailure {
 }
 impl Eq for SchemeFailure {}
 
-/// A scheme with its parameters that is not in the registry; the methods of [`Scheme`], with some
-/// more for schemes in another language.
+/// A scheme that is not in the registry, with its parameters: the methods of [`Scheme`], and some more for schemes in
+/// another language.
 pub trait ForeignScheme: Send + Sync {
     /// The name in scenarios.
     fn name(&self) -> &str;
@@ -67,22 +67,22 @@ pub trait ForeignScheme: Send + Sync {
     fn signals(&self) -> Signals;
     /// See [`Scheme::detector`].
     fn detector(&self) -> AnyDetector;
-    /// Whether its receivers or switches may send messages of their own.
+    /// Whether the scheme's receivers or switches may send messages of their own.
     fn notifies(&self) -> bool;
     /// Whether all points must be called from one thread and in the order of time. Otherwise this holds for the points
     /// of one node only, and calls for different nodes come in any order.
     fn needs_one_thread(&self) -> bool {
         false
     }
-    /// The same scheme for one run, in which it may break; `None` if it cannot break.
+    /// The same scheme for one run, in which it may fail; `None` if it cannot fail.
     fn for_run(&self) -> Option<Foreign> {
         None
     }
-    /// Whether the scheme has broken in this run. Read after each window of simulated time.
+    /// Whether the scheme has failed in this run. The run asks after each window of simulated time.
     fn is_broken(&self) -> bool {
         false
     }
-    /// What broke first in this run.
+    /// The first failure in this run.
     fn failure(&self) -> Option<SchemeFailure> {
         None
     }

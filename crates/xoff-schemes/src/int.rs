@@ -20,7 +20,7 @@ pub struct PortReading {
     pub rate: Rate,
 }
 
-/// What happened at one hop between two records.
+/// The change at one hop between two records.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct HopChange {
     /// Bytes sent in between.
@@ -97,8 +97,8 @@ impl PackedRecord {
         }
     }
 
-    /// What happened since `before` in units 2^`shift` times as large, counters wrapping around at most once: 16.8 ms
-    /// and 134 MB times that.
+    /// The change since `before`, in units 2^`shift` times as large. Counters must have wrapped around at most once: they do
+    /// so after 16.8 ms, and after 134 MB times 2^`shift`.
     #[inline]
     pub fn since(self, before: PackedRecord, shift: u8) -> HopChange {
         let ns = (self.0 >> 36).wrapping_sub(before.0 >> 36) & TS_MASK;
@@ -142,7 +142,7 @@ impl ExactRecord {
         PortReading { at, tx_bytes, queue_bytes, rate }
     }
 
-    /// What happened since `before`.
+    /// The change since `before`.
     pub fn since(self, before: ExactRecord) -> HopChange {
         HopChange {
             tx_bytes: self.tx_bytes - before.tx_bytes,
@@ -275,7 +275,7 @@ impl IntMemory {
     }
 }
 
-/// Of each hop the newer one of two records.
+/// For each hop, the newer of two records.
 #[cold]
 fn newest_of(new: &[PackedRecord], old: &[PackedRecord]) -> [PackedRecord; MAX_INT_HOPS] {
     let mut newest = [PackedRecord::default(); MAX_INT_HOPS];

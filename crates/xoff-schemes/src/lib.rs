@@ -1,4 +1,4 @@
-//! Congestion control for lossless networks, sans-IO: one file or folder a scheme, with its congestion, notification
+//! Congestion control for lossless networks, sans-IO: one file or folder per scheme, with its congestion, notification
 //! and reaction point.
 //!
 //! The crate knows no simulator: [`traits`] says what a scheme sees and states, [`registry`] lists the schemes,

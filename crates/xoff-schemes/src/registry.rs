@@ -81,7 +81,7 @@ macro_rules! schemes {
             /// The names of all schemes.
             pub const NAMES: &'static [&'static str] = &[$(<$params as Scheme>::NAME),*];
 
-            /// The scheme called `name`, its parameters read from `source`; `None` if no scheme has that name.
+            /// The scheme called `name`, with parameters read from `source`; `None` if no scheme has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as Scheme>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyScheme::$variant));
@@ -136,12 +136,12 @@ macro_rules! schemes {
             pub fn needs_one_thread(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.needs_one_thread())
             }
-            /// Whether the scheme has broken in this run; only a foreign scheme can break.
+            /// Whether the scheme has failed in this run; only a foreign scheme can fail.
             #[inline]
             pub fn is_broken(&self) -> bool {
                 matches!(self, AnyScheme::Foreign(s) if s.is_broken())
             }
-            /// What broke in this run.
+            /// The scheme's failure in this run.
             pub fn failure(&self) -> Option<SchemeFailure> {
                 match self {
                     AnyScheme::Foreign(s) => s.failure(),

@@ -1,4 +1,4 @@
-//! What the schemes that look at round-trip times share: samples of the time, one a segment, their gradient, and how a
+//! The shared parts of schemes that use round-trip times: samples of the time, one per segment, their gradient, and how a
 //! flow starts (TIMELY: Mittal et al., SIGCOMM 2015, sections 3.1, 4.2 and 4.3; ECN or Delay: Zhu et al., CoNEXT 2016).
 
 use schemars::JsonSchema;
@@ -162,7 +162,7 @@ pub struct Sampler {
 }
 
 impl Sampler {
-    /// Nothing sampled yet.
+    /// A sampler of a flow that has just started.
     pub fn new(sampling: &Sampling, env: &FlowEnv) -> Self {
         let segment = packets(sampling.segment, env.payload);
         let own = env.line_rate.time_for(env.frame);

@@ -1,13 +1,13 @@
 //! Events kept by the entity that they happen to, for entities that affect each other only after a *lookahead*.
 //!
-//! In a window no longer than the lookahead nothing that one entity does can reach another. Each entity therefore handles
+//! In a window no longer than the lookahead, no event of one entity can affect another entity. Each entity therefore handles
 //! its events of the window on its own, one entity after the other: its state stays in the cache meanwhile, and only its
-//! own few events need an order, which is that of [`crate::EventQueue`] (time, key, argument).
+//! own few events need an order, the order of [`crate::EventQueue`] (time, key, argument).
 //!
-//! What comes from other entities comes by links, in order on each link. An entity's next arrival is therefore the minimum of
-//! the first arrivals of its links' FIFOs. A FIFO is a list linked through the arguments of its arrivals, so that no
-//! argument may be in two lists at a time. What an entity schedules for itself mostly lies within the current window and
-//! joins a short sorted list.
+//! Events from other entities arrive by links, in order on each link. An entity's next arrival is therefore the minimum of
+//! the first arrivals of its links' FIFOs. A FIFO is a list linked through the arguments of its arrivals, so no argument may
+//! be in two lists at a time. Most events that an entity schedules for itself are within the current window and join a
+//! short sorted list.
 
 mod fifo;
 #[cfg(test)]
@@ -38,7 +38,7 @@ pub enum Next {
     Nothing,
 }
 
-/// Something that has come by a link.
+/// An event that arrives by a link.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// The time at which it comes.
@@ -66,8 +66,8 @@ pub trait ArrivalLinks {
 struct Entity {
     /// The index of its first group of FIFOs, and the end of its groups.
     groups: (u32, u32),
-    /// The ranks of its own events soon after the window in which they were scheduled, in no order. To look at all of them in
-    /// each window is cheaper than to keep them in a heap.
+    /// The ranks of its own events soon after the window in which they were scheduled, in no order. A pass through all of
+    /// them in each window is cheaper than a heap.
     soon: Vec<u128>,
     /// Its own events from `soon_limit` of that window on.
     later: BinaryHeap<Reverse<Event>>,
@@ -150,7 +150,7 @@ impl EntityQueues {
 
     /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and after the FIFO's last arrival.
     /// No other pending arrival has its argument, and nothing is linked behind that argument.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
         debug_assert!(time >= self.limit, "nothing reaches another entity within a window");
         let group = &mut self.groups[slot as usize / GROUP];
@@ -282,7 +282,7 @@ impl EntityQueues {
     }
 
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.
-    #[inline(always)] // the way of every event
+    #[inline(always)] // runs for every event
     pub fn next_up(&mut self) -> Next {
         let (first, end) = self.entity_groups;
         let mut head = self.groups[first].min;
@@ -342,7 +342,7 @@ impl EntityQueues {
     }
 
     /// Takes the first arrival of the FIFO at the slot that [`Self::next_up`] has returned.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn take(&mut self, links: &mut impl ArrivalLinks, slot: usize) -> Arrival {
         let group = &mut self.groups[slot / GROUP];
         let fifo = &mut group.fifos[slot % GROUP];
@@ -358,7 +358,7 @@ impl EntityQueues {
     }
 
     /// Takes the current entity's next own event after [`Self::next_up`] has returned [`Next::Own`].
-    #[inline(always)] // the way of many events
+    #[inline(always)] // runs for many events
     pub fn take_own(&mut self) -> Event {
         self.own.pop()
     }

@@ -142,7 +142,7 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// All that happens in a network.
+    /// Everything that happens in a network.
     fn log(net: &Network, events: FutureEvents) -> Log {
         let entities = net.entities as usize;
         let log = Log { entities: vec![Vec::new(); entities], common: Vec::new() };
@@ -277,8 +277,8 @@ fn networks() -> impl Strategy<Value = Network> {
 }
 
 proptest! {
-    /// Delays are at least the lookahead, so windows change no entity's history, and common events find every entity where
-    /// a joint queue has it.
+    /// Delays are at least the lookahead, so windows change no entity's history, and at common events every entity has
+    /// handled the same events as with a joint queue.
     #[test]
     fn every_entity_has_the_same_history_with_a_joint_queue_and_with_a_queue_of_its_own(net in networks()) {
         let fifos: Vec<_> = net.links.iter().zip(0..).map(|(link, fifo)| (link.to, ARRIVAL | fifo)).collect();

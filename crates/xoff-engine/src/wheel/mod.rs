@@ -3,7 +3,7 @@
 //! Nearly all events of a network lie within a few microseconds. A push is therefore a list insertion, and a pop sorts the
 //! few events of one slot. Events are ordered by time, then by key, then by argument, and never by which was pushed
 //! first. If keys name the entity (for an arrival, its ingress port), the order of simultaneous events is a property of the
-//! network, the same however the network is cut into parts. A queue can instead keep the order in which events were pushed,
+//! network, the same however the network is partitioned. A queue can instead keep the order in which events were pushed,
 //! for comparison with simulators that do ([`EventQueue::in_order_of_scheduling`]).
 
 mod sort;

@@ -1,3 +1,3 @@
-//! What imitates other simulators, to compare with them, behind the seams that it replaces.
+//! Imitations of other simulators, for comparison with them. Each one stands behind the seam that it replaces.
 
 pub(crate) mod ns3;

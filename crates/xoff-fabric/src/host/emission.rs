@@ -14,7 +14,7 @@ use crate::packet::{Frame, Kind, LAST, Packet, RESENT};
 use crate::path::routing::Spray;
 
 impl<N: NicScheduler> Hosts<N> {
-    /// After anything that may have changed a connection's rate, window, data or timer.
+    /// Takes note of anything that may have changed a connection's rate, window, data or timer.
     #[inline]
     pub fn sync_reaction<C: LinkControl>(
         &mut self,
@@ -29,8 +29,8 @@ impl<N: NicScheduler> Hosts<N> {
         N::on_change(self, ctx, links, connection);
     }
 
-    /// Schedules the reaction point's next timer, if it moved ahead. Timers of a connection without traffic wait until
-    /// there is some: see [`super::sender::Sender::catch_up`].
+    /// Schedules the reaction point's next timer if it is earlier than the scheduled one. Timers of a connection without
+    /// traffic wait until traffic comes: see [`super::sender::Sender::catch_up`].
     #[inline]
     fn sync_timer(&mut self, ctx: &mut Ctx, connection: ConnectionId) {
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
@@ -42,7 +42,8 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Sends a connection's next packet, if it still may. The connection is out of the round robin.
+    /// Sends the next packet of a connection that has left the round robin, if data and window still allow a packet.
+    /// Returns whether a packet was sent.
     #[inline]
     pub fn send_data<C: LinkControl>(
         &mut self,
@@ -66,7 +67,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Puts a connection's next packet on the wire.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn emit<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,

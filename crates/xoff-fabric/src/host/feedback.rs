@@ -15,7 +15,7 @@ use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
 
-/// What an ACK at its sender says.
+/// What an ACK that has reached its sender tells the reaction point.
 #[inline]
 pub(super) fn ack_of<'a>(
     packets: &'a Packets,
@@ -47,7 +47,7 @@ pub(super) fn ack_of<'a>(
 
 impl<N: NicScheduler> Hosts<N> {
     /// An ACK, NACK, CNP or CNM has arrived at its connection's source.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub(super) fn feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
         if self.sl_reactions.is_some() {
             self.sl_feedback(ctx, links, id);
@@ -87,7 +87,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
             Kind::Nack => {
                 if sender.is_idle() {
-                    return ctx.packets.remove(id); // overtaken by the ACKs of all that was sent
+                    return ctx.packets.remove(id); // ACKs of everything have overtaken this NACK
                 }
                 let (newly_acked, lost) = on_nack(sender, &packet, ctx);
                 if ctx.probes.on_acks {
@@ -97,7 +97,7 @@ impl<N: NicScheduler> Hosts<N> {
                     return self.connection_done(ctx, links, connection, id);
                 }
                 if sender.selective.is_some() && ctx.net.signals.acks {
-                    // Its packet was taken: the reaction point sees it like any other's ACK.
+                    // The receiver took the packet: for the reaction point, this NACK is an ACK.
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
                     let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
                     sender.reaction.on_ack(&ack);
@@ -136,7 +136,7 @@ impl<N: NicScheduler> Hosts<N> {
         ctx.packets.remove(id);
         let Some(sender) = self.senders[connection as usize].as_deref() else { return };
         if sender.is_idle() {
-            return; // its timers wait until it sends again
+            return; // the connection's timers wait until it sends again
         }
         let nic = sender.nic;
         self.sync_reaction(ctx, links, connection);
@@ -165,7 +165,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.sync_reaction(ctx, links, connection);
     }
 
-    /// Sends what is not acknowledged again after a silence, if packets may be sent again at all.
+    /// Sends unacknowledged data again after a timeout without progress; scheduled only if packets may be sent again.
     pub fn retransmit_timer<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -198,8 +198,8 @@ impl<N: NicScheduler> Hosts<N> {
     }
 }
 
-/// Takes an acknowledgement into account; says how many bytes it acknowledges for the first time.
-#[inline(always)] // on the way of every packet
+/// Takes an ACK into account; returns how many bytes it newly acknowledges.
+#[inline(always)] // runs for every packet
 fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
     let stream = &mut sender.stream;
     if let Some(selective) = &mut sender.selective {
@@ -218,7 +218,7 @@ fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
     newly_acked
 }
 
-/// Takes a NACK into account; says how many bytes it acknowledges for the first time, and whether packets count as lost.
+/// Takes a NACK into account; returns how many bytes it newly acknowledges, and whether packets count as lost.
 #[cold]
 fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> (u64, bool) {
     if let Some(selective) = &mut sender.selective {
@@ -230,7 +230,7 @@ fn on_nack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> (u64, bool) {
     }
     let newly_acked = packet.seq.saturating_sub(sender.stream.snd_una);
     if newly_acked > 0 {
-        // The timer may have gone further back than the receiver was.
+        // A timeout may have taken the sender further back than the receiver was.
         sender.skip_to(packet.seq, ctx.net.wire.payload);
         sender.stream.snd_una = packet.seq;
         sender.progress_at = ctx.now;

@@ -1,4 +1,4 @@
-//! A message on its connection: where it lies in the connection's stream of bytes, and what is counted for it.
+//! A message on its connection: its place in the connection's stream of bytes, and its counters.
 
 use xoff_engine::{Rate, Time};
 
@@ -9,7 +9,7 @@ use crate::observe::Sampled;
 /// A message at its sender.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message {
-    /// The message.
+    /// The message's number.
     pub flow: FlowId,
     /// Number of its first packet on the connection.
     pub first_packet: u32,
@@ -19,7 +19,7 @@ pub(crate) struct Message {
     pub end: u64,
     /// When it was started.
     pub start: Time,
-    /// Payload rate at which its source makes data.
+    /// Payload rate at which its source makes data; `None` if all data is ready at the start.
     source_rate: Option<Rate>,
     /// Bytes on the wire so far.
     pub wire_sent: u64,
@@ -61,19 +61,19 @@ impl Message {
     }
 
     /// Counts a packet of `frame` bytes on the wire.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn count(&mut self, frame: u64) {
         self.wire_sent += frame;
         self.packets_sent += 1;
     }
 
-    /// Whether its source makes all data at once.
+    /// Whether all data is ready at the start.
     #[inline]
     pub fn is_ready(&self) -> bool {
         self.source_rate.is_none()
     }
 
-    /// When the source has made the data from `offset` of the connection on.
+    /// When the source makes the packet that begins at `offset` of the connection.
     pub fn data_ready_at(&self, offset: u64) -> Time {
         let made = offset.saturating_sub(self.base);
         self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(made)))

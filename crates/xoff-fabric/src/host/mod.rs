@@ -1,7 +1,7 @@
 //! Hosts: connections with their reaction points, the NICs that arbitrate between them, and receivers.
 //!
-//! A connection may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then its
-//! NIC gives it its turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
+//! A connection may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then the
+//! NIC gives the connection a turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
 //! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
 //! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]). It touches
 //! packets, links, and what every handler's context holds.
@@ -38,15 +38,15 @@ use xoff_engine::Time;
 
 /// The hosts of a partition.
 pub(crate) struct Hosts<N> {
-    /// By NIC: those of nodes with one NIC have the node's number.
+    /// By NIC; the first NIC of a node has the node's number.
     pub nics: Vec<Nic<N>>,
     /// By port: its NIC; empty if every host has one NIC.
     nic_of_port: Vec<NicId>,
-    /// By connection: from its first message to its last ACK.
+    /// By connection: present from its first message to its last ACK.
     pub senders: Vec<Option<Box<Sender>>>,
     /// By connection: its place in its NIC's pacing heap.
     pub pacing_places: Vec<u32>,
-    /// By connection: from its first data to its last.
+    /// By connection: present from its first data to its last.
     receivers: Vec<Option<Box<Receiver>>>,
     /// What slows hosts' ports; `None` if nothing does.
     throttles: Option<Box<Throttles>>,
@@ -74,7 +74,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// The NIC of a host's port.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
         if self.nic_of_port.is_empty() {
             links.ports[port as usize].node
@@ -88,7 +88,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.nics.iter().map(|nic| nic.counts.open_in).sum()
     }
 
-    /// Carries out what flow control wants of hosts' ports.
+    /// Carries out the effects of flow control on hosts' ports.
     #[cold]
     #[inline(never)]
     pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
@@ -117,7 +117,7 @@ impl<N: NicScheduler> Hosts<N> {
                 Effect::Credited { port, resumes } => {
                     self.throttle_credits(ctx, links, port);
                     if !resumes {
-                        // It may go earlier than it was held back for.
+                        // The throttle may now let the NIC send earlier.
                         let nic = self.nic_of(links, port);
                         N::kick(self, ctx, links, nic);
                     }
@@ -125,7 +125,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
         }
         if links.effects.is_empty() {
-            links.effects = effects; // for its memory
+            links.effects = effects; // keeps the allocation
         }
     }
 
@@ -136,7 +136,8 @@ impl<N: NicScheduler> Hosts<N> {
         N::kick(self, ctx, links, nic);
     }
 
-    /// Tells probes of a stop since a time, with the messages that have waited behind it: data is not queued at a host.
+    /// Tells probes that a stop which began at `since` is over, with the messages that have waited behind it: a host has
+    /// no queue of data packets that could tell.
     pub fn report_stop<C>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
         let nic = self.nic_of(links, port);
@@ -145,7 +146,7 @@ impl<N: NicScheduler> Hosts<N> {
         ctx.probes.on_resume(&Resumed { now, queue, since, bytes, waiting: &waiting });
     }
 
-    /// Messages of a NIC that have a packet to send now and only wait for the wire.
+    /// Messages of a NIC that have a packet to send now and wait only for the wire.
     fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<u32> {
         let waits = |connection: ConnectionId| {
             let sender = self.senders[connection as usize].as_deref()?;

@@ -18,7 +18,7 @@ use crate::network::Network;
 use crate::packet::{DATA, Kind, MAC_CONTROL, PacketId};
 use crate::settings::AckClass;
 
-/// Number of a NIC: that of its host, or above all nodes' for a host's second and further NICs.
+/// Number of a NIC: the host's number for its first NIC, a number above all nodes' for a further NIC.
 pub(crate) type NicId = u32;
 
 /// Messages and connections of a NIC.
@@ -30,7 +30,7 @@ pub(crate) struct Counts {
     pub open_in: u32,
     /// Connections that ever delivered data to this NIC.
     pub seen_in: u32,
-    /// When the messages completed lately stop counting into N, earliest first.
+    /// When recently completed messages stop counting into N (FNCC's number of concurrent flows), earliest first.
     pub recent_in: VecDeque<Time>,
 }
 
@@ -42,19 +42,19 @@ pub(crate) struct Nic<N> {
     pub scheduler: N,
 }
 
-/// When a NIC sends which connection's data. Its state is kept by NIC; what it does concerns the host's other state too,
-/// so its handlers are associated functions on [`Hosts`].
+/// Decides when a NIC sends which connection's data. Each NIC has a scheduler's state of its own; handlers change the
+/// host's other state too, so they are associated functions that take [`Hosts`].
 pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// The last ACK of a connection still sets its rate before the connection completes.
     const DONE_AFTER_REACTION: bool = false;
 
-    /// The state of a NIC without traffic, in a network with so many `priorities`.
+    /// The state of a NIC without traffic, in a network with this number of `priorities`.
     fn new(priorities: usize) -> Self;
 
-    /// Connections that wait in it, in no order that matters.
+    /// Connections that wait in the NIC, in any order.
     fn waiting(&self) -> Vec<ConnectionId>;
 
-    /// A connection has something to send after it had not.
+    /// A connection that was idle has something to send.
     fn on_start<C: LinkControl>(
         _hosts: &mut Hosts<Self>,
         _ctx: &mut Ctx,
@@ -83,8 +83,8 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     ) {
     }
 
-    /// An ACK, the packet `id`, has come, its connection's `first` one or the one with which it is `done`; only if
-    /// [`NicScheduler::DONE_AFTER_REACTION`].
+    /// The packet `id`, an ACK, has arrived. It is its connection's `first` ACK, or the connection is `done` with it. Called
+    /// only if [`NicScheduler::DONE_AFTER_REACTION`].
     fn on_acked<C: LinkControl>(
         _hosts: &mut Hosts<Self>,
         _ctx: &mut Ctx,
@@ -96,7 +96,7 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     ) {
     }
 
-    /// Feedback has come to one of its connections.
+    /// Feedback has come to a connection of the NIC.
     fn after_feedback<C: LinkControl>(
         _hosts: &mut Hosts<Self>,
         _ctx: &mut Ctx,
@@ -105,13 +105,13 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     ) {
     }
 
-    /// Its priorities' shared reaction points may let the next packet go earlier.
+    /// The shared reaction points of the NIC's priorities may let the next packet go earlier.
     fn rearm<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _nic: NicId) {}
 
-    /// It may have something to send: now, or when its wire is free.
+    /// The NIC may have something to send: now, or when its wire is free.
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId);
 
-    /// The event of its timer, with the argument that it was scheduled with.
+    /// The event of the NIC's timer, with the event's argument.
     fn wake<C: LinkControl>(
         hosts: &mut Hosts<Self>,
         ctx: &mut Ctx,
@@ -120,7 +120,7 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
         arg: u32,
     );
 
-    /// A packet of the NIC's own was put on the wire although others wait.
+    /// A packet of the NIC's own is about to go onto the idle wire, past the scheduler.
     fn before_own_packet<C: LinkControl>(
         _hosts: &mut Hosts<Self>,
         _ctx: &mut Ctx,
@@ -129,7 +129,7 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     ) {
     }
 
-    /// A connection has ended that was in a `state`.
+    /// A connection that was in `state` has ended.
     fn forget(
         _hosts: &mut Hosts<Self>,
         _connection: ConnectionId,
@@ -140,7 +140,8 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     }
 }
 
-/// The NICs of all nodes that are `owned`, with the NIC of each port if a host has several; those of switches stay empty.
+/// The NICs of all `owned` hosts and the NIC of each port; the second list is empty if every host has one NIC. A node that
+/// is a switch or not owned has an unused NIC, so that numbers match.
 pub(super) fn all<N: NicScheduler>(
     net: &Network,
     owned: impl Fn(NodeId) -> bool,
@@ -182,7 +183,7 @@ impl<N: NicScheduler> Hosts<N> {
         let first = port.is_idle(ctx.now) && port.backlog == 0 && port.paused & 1 << class == 0;
         let plain = !links.wire_hooks && self.throttles.is_none();
         if first && plain && (class < DATA || !C::HAS_CREDITS) {
-            // Sends a packet before which nothing waits.
+            // Nothing waits before this packet: it goes at once.
             N::before_own_packet(self, ctx, links, nic);
             links.choose(port_id, 1 << class);
             self.send_own(ctx, links, port_id, id);
@@ -220,7 +221,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Puts a packet of a host's own on the wire.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn send_own<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,

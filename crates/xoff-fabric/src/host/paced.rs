@@ -20,7 +20,7 @@ use crate::packet::DATA;
 
 /// Every class of a port.
 const ALL_CLASSES: u16 = u16::MAX;
-/// The classes before data.
+/// The classes that go before data.
 const CONTROL_CLASSES: u16 = (1 << DATA) - 1;
 
 /// The state of a NIC.
@@ -138,7 +138,7 @@ impl NicScheduler for PacedNic {
     }
 
     /// Arms the wake-up for what is left to send.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn rearm<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let own = &hosts.nics[nic as usize];
         let port = &links.ports[own.port as usize];
@@ -156,7 +156,7 @@ impl NicScheduler for PacedNic {
                 hosts.arm(ctx, links, nic, at);
             }
         }
-        // What waits for its service level does not hold up the others.
+        // A connection that waits for its service level does not hold up other connections.
         if (queued | ready == 0 || hosts.sl_reactions.is_some())
             && let Some((at, _)) = hosts.nics[nic as usize].scheduler.pacing.first()
         {
@@ -181,8 +181,8 @@ impl NicScheduler for PacedNic {
 }
 
 impl Hosts<PacedNic> {
-    /// Puts an idle connection that may send into the round robin, or among those that wait for their time, which is
-    /// returned.
+    /// Puts an idle connection that may send into the round robin, or into the pacing heap; returns its pacing time in the
+    /// second case.
     #[inline]
     fn schedule_connection<C>(
         &mut self,
@@ -206,8 +206,8 @@ impl Hosts<PacedNic> {
         }
     }
 
-    /// Sees to it that the NIC wakes at `at`, or when its wire is free, or now, whichever is last; or before that.
-    #[inline(always)] // on the way of every packet
+    /// Makes sure that the NIC wakes no later than the last of: `at`, the time when its wire is free, and now.
+    #[inline(always)] // runs for every packet
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, nic: NicId, at: Time) {
         let own = &mut self.nics[nic as usize];
         let at = at.max(links.ports[own.port as usize].busy_until).max(ctx.now);
@@ -218,7 +218,7 @@ impl Hosts<PacedNic> {
     }
 
     /// Moves the connections whose pacing time has come into the round robin.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn release_paced(&mut self, ctx: &Ctx, nic: NicId) {
         let first = self.nics[nic as usize].scheduler.pacing.first();
         if first.is_some_and(|(at, _)| at <= ctx.now) {
@@ -245,7 +245,7 @@ impl Hosts<PacedNic> {
     fn send_next<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let port_id = self.nics[nic as usize].port;
         self.release_paced(ctx, nic);
-        // Data that is held back leaves its place to control packets.
+        // While a throttle holds back data, control packets may go.
         let held_back = self.throttled_until(ctx, links, port_id) > ctx.now;
         let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
         let open = if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) };
@@ -297,7 +297,8 @@ impl Hosts<PacedNic> {
         self.may_leave(ctx, links, queue, size)
     }
 
-    /// The same of the connection whose turn it is; one that may not send any more is left to its turn.
+    /// Whether the connection whose turn it is has the credits for its next packet; if not, the class is stopped. True for
+    /// a connection that may no longer send, because `send_data` takes that one out.
     fn data_may_leave<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,

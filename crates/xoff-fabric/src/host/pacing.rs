@@ -6,8 +6,8 @@ use xoff_engine::Time;
 /// Not in the heap.
 pub const ABSENT: u32 = u32::MAX;
 
-/// A heap of (time, flow). The owner keeps each flow's place in it in a list by flow, [`ABSENT`] for flows that are
-/// not in a heap, which the heap alone changes.
+/// A heap of (time, flow). Its owner keeps `places`, a list by flow of each flow's place in the heap, [`ABSENT`] for flows
+/// in no heap; only the heap changes this list.
 #[derive(Default)]
 pub struct PacingHeap {
     heap: Vec<(Time, u32)>,
@@ -20,7 +20,7 @@ impl PacingHeap {
         self.heap.first().copied()
     }
 
-    /// All flows in it, in no order that matters.
+    /// All flows in the heap, in any order.
     pub fn flows(&self) -> impl Iterator<Item = u32> {
         self.heap.iter().map(|&(_, flow)| flow)
     }
@@ -97,7 +97,7 @@ mod tests {
     proptest! {
         /// Random insertions, moves and removals against a sorted set.
         #[test]
-        fn the_first_is_the_least(steps in prop::collection::vec((0u32..20, 0u64..50, any::<bool>()), 1..300)) {
+        fn the_first_is_the_minimum(steps in prop::collection::vec((0u32..20, 0u64..50, any::<bool>()), 1..300)) {
             let (mut heap, mut places, mut model) = (PacingHeap::default(), [ABSENT; 20], BTreeSet::new());
             let mut times = [0u64; 20];
             for (flow, time, remove) in steps {

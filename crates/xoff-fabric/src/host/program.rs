@@ -10,7 +10,7 @@ use crate::ids::FlowId;
 use crate::network::dependencies::{Dependencies, Milestone};
 use crate::network::dependency_tracker::{Call, DependencyTracker, Effects};
 
-/// A partition's events and records. A step's event has its number above all messages'.
+/// A partition's events and records. The number of a step's event is above all messages' numbers.
 struct OfPartition<'a>(&'a mut Ctx);
 
 impl Effects for OfPartition<'_> {
@@ -29,7 +29,7 @@ impl Effects for OfPartition<'_> {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// The steps of the partition's hosts that wait for nothing.
+    /// Begins the steps of the partition's hosts that wait for nothing.
     pub fn begin_steps(&mut self, ctx: &mut Ctx) {
         let net = ctx.net.clone();
         let steps = (0..).zip(net.dependencies.steps());
@@ -37,7 +37,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.with_program(ctx, |all, program, effects| program.begin(all, own.into_iter(), effects));
     }
 
-    /// Whether steps have still to take their processor, or to give it back.
+    /// Whether steps have yet to take their processor, or to give it back.
     pub fn is_busy(&self) -> bool {
         self.program.as_ref().is_some_and(|program| program.busy())
     }

@@ -1,6 +1,6 @@
 //! Receivers: data that arrives, cumulative and selective ACKs, and CNPs.
 //!
-//! What a receiver takes in which order, and what it asks for again, is its transport's ([`super::transport`]).
+//! The transport ([`super::transport`]) decides what a receiver takes in which order, and what it asks for again.
 
 use xoff_engine::Time;
 use xoff_schemes::{AnyNotification, Arrival, Cnp, FlowEnv, IntPath, Mark, NotificationPoint};
@@ -24,11 +24,11 @@ pub(crate) struct Receiver {
     reception: Reception,
     /// Data packets since the last ACK.
     unacked: u32,
-    /// The greatest mark since the last ACK.
+    /// The maximum mark since the last ACK.
     mark: Mark,
     /// The message whose data came last.
     flow: FlowId,
-    /// Data packets of that message which came marked.
+    /// Marks on that message's data packets.
     marks: Marks,
     notification: AnyNotification,
     timer_at: Time,
@@ -45,7 +45,7 @@ impl Receiver {
 
 impl<N: NicScheduler> Hosts<N> {
     /// A packet's last bit has arrived at a host.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn arrival<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -73,7 +73,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn data_arrival<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -139,7 +139,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Counts the messages that begin and those that are complete with a data packet that was taken.
+    /// Counts the messages that begin, and those that are complete, with a data packet that the receiver has taken.
     fn count_messages(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
         let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
         let begun = receiver.reception.begun();
@@ -153,7 +153,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// First data of a connection.
+    /// Opens a connection's receiver at the connection's first data.
     #[cold]
     fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
         let env = FlowEnv { now: ctx.now, ..ctx.net.flow_env(connection) };
@@ -186,7 +186,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.message_delivered(ctx, flow);
     }
 
-    /// The number of concurrent flows N (FNCC, section 3.2.3), in the 16 bit that an ACK has for it.
+    /// The number of concurrent flows N (FNCC, section 3.2.3), in the 16 bits that an ACK has for it.
     fn flow_count(&mut self, ctx: &Ctx, nic: NicId) -> u16 {
         let counts = &mut self.nics[nic as usize].counts;
         let n = match ctx.net.settings.host.flow_count {
@@ -202,7 +202,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Turns a data packet into the ACK or NACK for all that has arrived; telemetry on data goes back with it.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn answer<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -289,12 +289,12 @@ impl<N: NicScheduler> Hosts<N> {
 }
 
 /// Sends a receiver's packet back to its flow's source: along the ACK path or, if packets have no path, by next hops.
-#[inline(always)] // on the way of every packet
+#[inline(always)] // runs for every packet
 fn goes_back(net: &Network, packet: &mut Packet) {
     packet.position = net.route(packet.flow).ack + 1;
     if let Some(hops) = &net.paths.next_hops {
         debug_assert!(hops.choice().is_by_next_hops());
-        // The packet's number chooses as well as any; the flow's keeps all flows' first packets off one path.
+        // The packet's number spreads a flow's packets; the flow's number keeps all flows' first packets off one path.
         let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow));
         packet.goes_to(end, number);
     }

@@ -1,4 +1,4 @@
-//! What hosts tell of their messages: outcomes, rates, and what holds messages at their senders.
+//! What hosts report about their messages: outcomes, rates, and what holds messages at their senders.
 
 use xoff_schemes::ReactionPoint;
 
@@ -16,7 +16,7 @@ use crate::observe::detection::Marks;
 use crate::observe::records::FlowOutcome;
 use crate::packet::{DATA, LAST, PacketId};
 
-/// Adds the row of a message's rates since its last one, if these are sampled.
+/// Adds a row with a message's rates since its last row, if the message's rates are sampled.
 fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked_to: u64, rates: (xoff_engine::Rate, u64)) {
     if !ctx.probes.records.samples_rates_of(message.flow) {
         return;
@@ -44,7 +44,7 @@ impl<N: NicScheduler> Hosts<N> {
         flows.retain(|&flow| {
             let connection = ctx.net.connections.of(flow);
             let rates = self.rates_of(ctx, connection);
-            // One that has completed had its last row then.
+            // A completed message got its last row when it completed.
             let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return false };
             let acked_to = sender.stream.snd_una;
             let Some(message) = sender.open_message(flow) else { return false };
@@ -54,7 +54,7 @@ impl<N: NicScheduler> Hosts<N> {
         ctx.probes.records.put_sampled_flows(flows);
     }
 
-    /// Writes the last row of a message's rates, its outcome, and that its account is closed.
+    /// Writes the last row of a message's rates, and its outcome.
     fn close_message<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -76,9 +76,9 @@ impl<N: NicScheduler> Hosts<N> {
             packets_sent: message.packets_sent,
             retransmitted_bytes: message.retransmitted,
             cnps: message.cnps,
-            marks: Marks::default(), // its receiver's to tell
+            marks: Marks::default(), // the receiver reports them
             paused: paused - message.paused_before,
-            hol_blocked: false, // known when all partitions' roots are
+            hol_blocked: false, // set once the congestion roots of all partitions are known
         };
         ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
     }
@@ -102,7 +102,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.close_message(ctx, links, connection, message, true);
     }
 
-    /// Completes the messages of a connection that are wholly acknowledged, but the current one.
+    /// Completes the messages of a connection that are wholly acknowledged, except the current one.
     #[cold]
     pub(super) fn complete_messages<C: LinkControl>(
         &mut self,
@@ -192,7 +192,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Something that may hold a connection's current message has changed; only if a probe listens.
+    /// Something that may hold a connection's current message has changed; called only if a probe listens.
     #[cold]
     pub fn on_held<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, connection: ConnectionId) {
         let Some(sender) = self.senders[connection as usize].as_deref() else { return };
@@ -212,7 +212,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// A connection's packet is about to go onto the wire of its NIC's port; what its sender counts has been counted.
+    /// A connection's packet is about to go onto the wire of its NIC's port; the sender's counters include it already.
     #[cold]
     pub(super) fn on_emission<C>(
         &mut self,
@@ -225,7 +225,7 @@ impl<N: NicScheduler> Hosts<N> {
         self.on_held(ctx, links, connection);
         let packet = &ctx.packets[id];
         let (flow, again) = (packet.flow, packet.flags & crate::packet::RESENT != 0);
-        // The packet that completes its message: if data comes in order, the one that ends it.
+        // Only a packet that may complete its message needs an account: in order, that is the message's last packet.
         let in_order = !ctx.net.settings.lossy && ctx.net.paths.next_hops.is_none();
         let counts = packet.flags & LAST != 0 || !in_order;
         let port = &links.ports[port as usize];
@@ -237,7 +237,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// A port was stopped or may go on, which holds its NIC's messages.
+    /// A port was stopped or resumed, which changes what holds its NIC's messages.
     pub(super) fn on_port_changed<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         if ctx.probes.on_flows {
             let nic = self.nic_of(links, port);

@@ -14,10 +14,10 @@ use crate::network::WireSizes;
 use crate::path::routing::Spray;
 use crate::settings::{PacingGap, Quirks};
 
-/// Bytes on the wire at which a burst ends at the latest: what [`Rate::serialization`] can take, less a frame.
+/// Bytes on the wire at which a burst ends at the latest: with its last frame, [`Rate::serialization`] can still take it.
 const MAX_BURST: u64 = 2_000_000;
 
-/// Calls of a reaction point's timer at one time, while its connection catches up.
+/// Maximum number of calls of a reaction point's timer at one time, while its connection catches up.
 const MAX_AT_ONCE: u32 = 64;
 
 /// A connection's state with its NIC.
@@ -40,7 +40,7 @@ pub(crate) struct SendStream {
     pub snd_una: u64,
     /// Bytes beyond `snd_una` that are acknowledged selectively.
     pub sacked: u64,
-    /// Where `snd_nxt` was when the sender last went back, if that was further (go-back-N only).
+    /// The maximum `snd_nxt` from which the sender ever went back (go-back-N only).
     pub gone_back_from: u64,
     /// Number of the next packet.
     pub next_packet: u32,
@@ -54,7 +54,7 @@ impl SendStream {
     }
 }
 
-/// When packets go by the connection's rate.
+/// Pacing of packets by the connection's rate.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Pacing {
     /// When the next packet may go, as last computed.
@@ -62,7 +62,7 @@ pub(crate) struct Pacing {
     rate_when_sent: Rate,
     /// Beginning of the packet, or burst, that the pacing gap follows.
     last_start: Time,
-    /// Its bytes on the wire; 0 while a burst is under way, which so has no gap.
+    /// Bytes on the wire of that packet or burst; 0 while a burst is under way, so that its packets have no gaps.
     last_frame: u64,
     /// Payload bytes of a burst; 0 without bursts.
     burst: u64,
@@ -83,7 +83,7 @@ impl Pacing {
     }
 
     /// A packet of `payload` and `frame` bytes, which ends at offset `end`, goes now at `rate`.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn on_send(&mut self, now: Time, payload: u64, frame: u64, end: u64, rate: Rate) {
         if self.burst == 0 {
             self.last_start = now;
@@ -94,7 +94,7 @@ impl Pacing {
         self.rate_when_sent = rate;
     }
 
-    /// Takes a packet into the burst under way, or begins one; the gap after the last packet is that of all.
+    /// Adds a packet to the burst under way, or begins a burst; the gap after a burst is as long as all its packets need.
     #[cold]
     fn pace_burst(&mut self, now: Time, payload: u64, frame: u64, end: u64) {
         if self.burst_sent == 0 {
@@ -106,7 +106,7 @@ impl Pacing {
             if whole || self.burst_sent >= MAX_BURST { mem::take(&mut self.burst_sent) } else { 0 };
     }
 
-    /// A message begins, which has no part in the burst under way: the gap follows what the burst has.
+    /// Ends the burst under way, because a new message begins: the gap follows the bytes that the burst has so far.
     pub fn end_burst(&mut self) {
         if self.burst_sent > 0 {
             self.last_frame = mem::take(&mut self.burst_sent);
@@ -132,9 +132,9 @@ pub(crate) struct Segment {
     pub payload: u64,
     /// Number of the packet.
     pub number: u32,
-    /// It ends its message.
+    /// The packet ends its message.
     pub last: bool,
-    /// It goes for a second time.
+    /// The packet is a retransmission.
     pub again: bool,
 }
 
@@ -154,13 +154,13 @@ pub(crate) struct Sender {
     pub priority: u8,
     pub state: SendState,
     pub reaction: AnyReaction,
-    /// When the event of its timer comes.
+    /// When the event of the reaction point's timer comes.
     pub timer_at: Time,
     /// When an acknowledgement last made progress, for the retransmission timer.
     pub progress_at: Time,
     /// When the event of the retransmission timer comes.
     pub timeout_at: Time,
-    /// What is missing, if data may arrive out of order.
+    /// What the receiver lacks, if data may arrive out of order.
     pub selective: Option<Box<SelectiveSender>>,
     /// The paths of its packets, if these are sprayed.
     pub spray: Option<Box<Spray>>,
@@ -168,7 +168,7 @@ pub(crate) struct Sender {
 
 impl Sender {
     /// Whether data and window allow another packet. A window of fewer packets than the receiver collects for an ACK
-    /// would never be acknowledged, so `min_window` is let through.
+    /// would never be acknowledged, so the window counts as at least `min_window`.
     #[inline]
     pub fn may_send(&self, min_window: u64) -> bool {
         let stream = &self.stream;
@@ -178,8 +178,8 @@ impl Sender {
             || self.selective.as_ref().is_some_and(|selective| selective.has_lost())
     }
 
-    /// The connection's next packet, of a sender that has data.
-    #[inline(always)] // on the way of every packet
+    /// The connection's next packet; the sender must have data.
+    #[inline(always)] // runs for every packet
     pub fn next_segment(&self, wire: &WireSizes) -> Segment {
         if let Some(lost) = self.selective.as_ref().and_then(|selective| selective.next_lost()) {
             return lost;
@@ -195,7 +195,7 @@ impl Sender {
         }
     }
 
-    /// When pacing and the source let the next packet go.
+    /// When both pacing and the source let the next packet go.
     #[inline]
     pub fn earliest_departure(&self, quirks: &Quirks) -> Time {
         let paced = self.pacing.departs_at(quirks, self.reaction.rate());
@@ -203,12 +203,12 @@ impl Sender {
         if self.message.is_ready() || again() { paced } else { paced.max(self.data_ready_at()) }
     }
 
-    /// When the source has made the data of the next packet.
+    /// When the source makes the next packet.
     pub fn data_ready_at(&self) -> Time {
         self.message.data_ready_at(self.stream.snd_nxt)
     }
 
-    /// Whether it has no packet to wait for but the wire, given that it has data and window.
+    /// Whether the connection waits only for the wire, given that it has data and window.
     pub fn only_waits_for_wire(&self, now: Time) -> bool {
         self.state == SendState::Ready || self.pacing.next_at <= now
     }
@@ -218,18 +218,18 @@ impl Sender {
         self.stream.snd_una >= self.message.end && self.queued.is_empty()
     }
 
-    /// Its messages that are not wholly acknowledged, first to last.
+    /// The connection's messages that are not wholly acknowledged, first to last.
     pub fn open_messages(&mut self) -> impl Iterator<Item = &mut Message> {
         let open = self.stream.snd_una < self.message.end;
         self.sent.iter_mut().chain(open.then_some(&mut self.message)).chain(&mut self.queued)
     }
 
-    /// A message of it that is not wholly acknowledged.
+    /// The message `flow` of this connection; `None` if it is wholly acknowledged.
     pub fn open_message(&mut self, flow: FlowId) -> Option<&mut Message> {
         self.open_messages().find(|message| message.flow == flow)
     }
 
-    /// Counts a packet that goes again, for its own message: that may be an earlier one.
+    /// Counts a retransmission for the message that it belongs to, which may be an earlier message.
     #[cold]
     pub fn count_again(&mut self, flow: FlowId, payload: u64, frame: u64) {
         let earlier = self.sent.iter_mut().find(|message| message.flow == flow);
@@ -270,9 +270,9 @@ impl Sender {
         }
     }
 
-    /// Goes on from `seq` at the earliest: what was sent twice may be acknowledged once. Only then does `snd_una` follow:
-    /// messages that are skipped are still to be completed.
-    #[inline(always)] // on the way of every packet
+    /// Moves `snd_nxt` ahead to `seq` if it is behind: one ACK may cover data of which a second copy was still to be sent.
+    /// The caller moves `snd_una` afterwards, because skipped messages are still to be completed.
+    #[inline(always)] // runs for every packet
     pub fn skip_to(&mut self, seq: u64, payload: u64) {
         if seq > self.stream.snd_nxt {
             self.skip(seq, payload);
@@ -290,7 +290,7 @@ impl Sender {
         self.number_next(payload);
     }
 
-    /// Finds the number of the packet at `snd_nxt`: a message's packets are full but the last.
+    /// Sets the number of the packet at `snd_nxt`: all packets of a message but the last one are full.
     fn number_next(&mut self, payload: u64) {
         let packets = (self.stream.snd_nxt - self.message.base).div_ceil(payload);
         self.stream.next_packet = self.message.first_packet.wrapping_add(packets as u32);
@@ -310,7 +310,7 @@ impl Sender {
     }
 
     /// Runs the reaction point's timers that were due while nothing was sent, each at its time. Several may be due at one
-    /// time; a timer that stands still is given up after [`MAX_AT_ONCE`] calls.
+    /// time; a timer that does not advance is abandoned after [`MAX_AT_ONCE`] calls.
     pub fn catch_up(&mut self, now: Time) {
         let (mut before, mut calls) = (Time::NEVER, 0);
         loop {

@@ -1,8 +1,8 @@
-//! Reaction points that all flows of a host and priority share: their packets are paced together, whichever flow they are
-//! of. InfiniBand's service levels have them where the injection rate delay is one by SL.
+//! Reaction points that all flows of a host and priority share: each paces the packets of these flows together.
+//! InfiniBand's service levels have such reaction points if the injection rate delay applies per SL.
 //!
-//! They hold back data that flows send, and no ACKs. Their timers are taken late, but at the times at which they ran out:
-//! nothing asks such a reaction point before its NIC has something to send, or feedback comes.
+//! They hold back flows' data, but not ACKs. Their timers run late, but with the time at which they expired as current
+//! time: nothing asks a shared reaction point before its NIC has something to send, or feedback comes.
 
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyReaction, Cnm, Cnp, ReactionPoint, Sent, SlEnv};
@@ -23,7 +23,7 @@ fn class_bit(priority: usize) -> u16 {
     1 << (usize::from(DATA) + priority)
 }
 
-/// A host's priority.
+/// The shared reaction point of a host's priority, and its pacing.
 struct SlReaction {
     reaction: AnyReaction,
     rate_when_sent: Rate,
@@ -33,7 +33,7 @@ struct SlReaction {
 }
 
 impl SlReaction {
-    /// Takes its timers up to `now`.
+    /// Runs the timers that expire up to `now`.
     fn advance(&mut self, now: Time) {
         loop {
             let timer = self.reaction.next_timer();
@@ -56,7 +56,7 @@ impl SlReaction {
 
 /// The shared reaction points of a partition's NICs.
 pub(crate) struct SlReactions {
-    /// By NIC, then priority; none at switches and in other partitions.
+    /// By NIC, then priority; empty for switches and for nodes of other partitions.
     of: Vec<Vec<SlReaction>>,
 }
 
@@ -101,13 +101,13 @@ impl SlReactions {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// The classes in which a NIC's flows may send now, as far as their shared reaction points go.
+    /// The classes in which shared reaction points let a NIC's flows send now.
     pub(super) fn sl_open(&mut self, ctx: &Ctx, nic: NicId) -> u16 {
         self.sl_departures(ctx, nic).0
     }
 
-    /// When the first of a NIC's `classes` may send as far as shared reaction points go, or one of these may change its
-    /// rate.
+    /// When shared reaction points let the first of a NIC's `classes` send, or when one of them may change its rate,
+    /// whichever is earlier.
     pub(super) fn sl_open_at(&mut self, ctx: &Ctx, nic: NicId, classes: u16) -> Time {
         let (open, times) = self.sl_departures(ctx, nic);
         let first = |(priority, &at)| (classes & class_bit(priority) != 0).then_some(at);
@@ -133,7 +133,7 @@ impl<N: NicScheduler> Hosts<N> {
         (open, times)
     }
 
-    /// A flow's packet goes from a NIC in a data class.
+    /// A NIC sends a flow's packet in a data class.
     #[cold]
     pub(super) fn sl_sent(&mut self, ctx: &Ctx, nic: NicId, class: u8, payload: u64, frame: u64) {
         let now = ctx.now;

@@ -20,8 +20,9 @@ use crate::path::routing::Spray;
 use crate::settings::Order;
 
 impl<N: NicScheduler> Hosts<N> {
-    /// A message starts, and with it the wait for the next one. If events come in the order of scheduling, the message
-    /// waits behind all others of the moment, twice: ns-3 makes the application, which starts, which opens the flow.
+    /// Starts a message, and schedules the start of the next one. If events come in the order of scheduling, the start
+    /// goes behind all other events of this time twice: ns-3 creates the application in one event, starts it in a second,
+    /// and opens the flow in a third.
     pub fn flow_start<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -100,7 +101,7 @@ impl<N: NicScheduler> Hosts<N> {
             self.begin_sending(ctx, links, connection);
             return N::on_start(self, ctx, links, connection);
         }
-        // Its place in the connection follows when the messages before it are sent.
+        // The message gets its place in the connection when the messages before it are sent.
         sender.queued.push_back(message);
         sender.advance_message();
         if sender.message.flow == message.flow {
@@ -110,7 +111,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// A connection has something to send after it had not.
+    /// A connection that was idle has something to send.
     fn begin_sending<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, connection: u32) {
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
         if ctx.net.may_retransmit() {
@@ -135,7 +136,8 @@ impl<N: NicScheduler> Hosts<N> {
     }
 }
 
-/// Waits for the first message of this partition's hosts from number `first` on that waits for no other.
+/// Schedules the start of the first message from number `first` on that one of this partition's hosts sends and that
+/// waits for no other message.
 pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let net = &ctx.net;
     let flows = net.flows.iter().enumerate().skip(first as usize);

@@ -1,8 +1,8 @@
 //! Injection throttles at hosts: when the next data packet of a NIC may go, by the credits that the port uses.
 //!
-//! A throttle is told of every change of its port's used credits: those of packets on their way to the neighbour, or in
-//! its buffer as far as the host knows. Without credits, under PFC, a host knows no more than whether it is paused: then
-//! as many credits of 16 B count as used as the neighbour's threshold holds, and none while it is not.
+//! A throttle is told of every change of its port's used credits. These are the credits of packets that are on their way
+//! to the neighbour or, as far as the host knows, in the neighbour's buffer. Without credits (PFC), a host knows only
+//! whether it is paused: while it is, the neighbour's threshold divided by 16 B counts as used credits, otherwise none.
 
 use xoff_engine::Time;
 use xoff_schemes::throttle::{AnyGate, AnyThrottle};
@@ -19,16 +19,16 @@ use crate::observe::Records;
 use crate::observe::records::ThrottleRecord;
 use crate::settings::FlowControl;
 
-/// What a credit stands for if flow control has none: a flit of 16 B.
+/// Bytes of one credit if flow control has no credits: a flit.
 const FLIT: u64 = 16;
 
 /// The throttles of a partition's hosts.
 pub(crate) struct Throttles {
     /// By port; `None` at switches and in other partitions.
     gates: Vec<Option<AnyGate>>,
-    /// Credits that count as used while a port is paused, if flow control has none.
+    /// Credits that count as used while a port is paused, if flow control has no credits.
     paused: u64,
-    /// Changes of state in one call, kept for its memory.
+    /// Changes of state in one call; kept so that its allocation is used again.
     changes: Changes,
 }
 
@@ -48,7 +48,7 @@ impl Throttles {
         Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })
     }
 
-    /// The port uses another number of credits. Without credits a host knows no more than whether it is paused.
+    /// The number of credits that the port uses has changed; without credits, whether the port is paused has changed.
     fn on_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         let Some(gate) = &mut self.gates[port as usize] else { return };
         let used = match C::used_credits(links, port) {
@@ -60,7 +60,7 @@ impl Throttles {
         record(&mut ctx.probes.records, port, &mut self.changes);
     }
 
-    /// A data packet of `bytes` goes from a host's port, and with it its credits.
+    /// A host's port sends a data packet of `bytes`, which takes its credits.
     pub fn on_send<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId, bytes: u64) {
         if let Some(gate) = &mut self.gates[port as usize] {
             gate.on_send(ctx.now, bytes, &mut self.changes);
@@ -90,14 +90,14 @@ fn record(records: &mut Records, port: PortId, changes: &mut Changes) {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// A host's port has other credits than before.
+    /// The credits of a host's port have changed.
     pub(super) fn throttle_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         if let Some(throttles) = &mut self.throttles {
             throttles.on_credits(ctx, links, port);
         }
     }
 
-    /// A host's port was paused or may go on; with credits these tell the throttle themselves.
+    /// A host's port was paused or resumed. With credits, changes of the credits tell the throttle, and this does nothing.
     pub(super) fn throttle_pause<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
         if !C::HAS_CREDITS {
             self.throttle_credits(ctx, links, port);
@@ -126,7 +126,7 @@ impl<N: NicScheduler> Hosts<N> {
         until
     }
 
-    /// Takes all throttles to the end of a run.
+    /// Advances all throttles to the end of the run.
     pub(super) fn close_throttles<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
         for port in 0..links.ports.len() as PortId {
             self.throttled_until(ctx, links, port);

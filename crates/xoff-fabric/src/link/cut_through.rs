@@ -1,8 +1,8 @@
-//! Virtual cut-through: a switch sends a packet on when its header is there.
+//! Virtual cut-through: a switch forwards a packet as soon as its header has arrived.
 //!
-//! The event of a packet's arrival at a switch is that of its header then. A packet that is to leave by a faster link
-//! than it came is held until its last bit comes no later than it is needed. Where its output is taken it waits in the
-//! switch as a whole. What is for the switch itself, and what arrives at a host, counts when its last bit is there.
+//! With cut-through, a packet's arrival event at a switch is the arrival of its header. A packet that leaves by a faster
+//! link than it arrived by is held until its last bit arrives in time for the faster link. If its output is taken, the
+//! whole packet waits in the switch. A packet for the switch itself or for a host arrives with its last bit.
 
 use xoff_engine::{Rate, Time};
 
@@ -11,7 +11,7 @@ use crate::network::{lead, uniform};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
-/// Where a run cuts through.
+/// The ports of a run whose packets cut through the next switch.
 pub(crate) struct CutThrough {
     header: u64,
     /// By port: time of the header on its wire; `None` if a host is at the other end.
@@ -21,7 +21,7 @@ pub(crate) struct CutThrough {
 }
 
 impl CutThrough {
-    /// For the ports of a network; `None` if switches store and forward.
+    /// The header times of a network's ports; `None` if switches store and forward.
     pub fn new(topology: &Topology, settings: &Settings) -> Option<Box<CutThrough>> {
         let header = settings.switch.cut_through(&settings.flow_control)?;
         let of_port = |port: PortId| {
@@ -36,16 +36,16 @@ impl CutThrough {
         }))
     }
 
-    /// How long before its last bit a packet that starts now on `port` counts as arrived; `next` gives the port and rate
-    /// by which it leaves the switch at the other end.
-    #[inline(always)] // on the way of every packet, with credits
+    /// How long before its last bit a packet that starts now on `port` counts as arrived; `next` gives the rate at which
+    /// the packet leaves the switch at the other end.
+    #[inline(always)] // runs for every packet, with credits
     pub fn ahead(&self, port: PortId, size: u64, rate: Rate, whole: Time, next: impl Fn() -> Rate) -> Time {
         let Some(header) = self.header_times[port as usize] else { return Time::ZERO };
         if size <= self.header {
             return Time::ZERO;
         }
         let lead = if self.uniform { header } else { lead(Some(self.header), size, rate, next()) };
-        // Where a clock cuts times to whole nanoseconds, all of a short packet may take less than its header.
+        // If a clock cuts times to whole nanoseconds, a whole short packet may take less time than its header.
         whole.saturating_sub(lead)
     }
 }

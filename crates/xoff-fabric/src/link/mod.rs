@@ -2,8 +2,8 @@
 //!
 //! The room owns the state of ports ([`port`]), of the queues at their egress ([`queue`]), of what flow control has
 //! stopped ([`stop`]), and flow control itself ([`flow_control`]), which is chosen once a run. It touches packets and
-//! what every handler's context holds (the network, events, probes), and neither switches nor hosts: what flow control wants
-//! of the node that owns a port is an [`Effect`], which that node carries out.
+//! the context, and neither switches nor hosts: a request of flow control to the node that owns a port is an [`Effect`],
+//! which that node carries out.
 
 pub mod buffer;
 pub mod cut_through;
@@ -31,14 +31,14 @@ use queue::Queue;
 use stop::StopState;
 use vl_arbitration::VlArbiter;
 
-/// What flow control wants of the node that owns a port.
+/// A request of flow control to the node that owns a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// The packet, a frame of flow control, is to be sent by the port.
     Send(PortId, PacketId),
     /// The queue may not send from now on; only if [`Links::tells_stops`].
     Stopped(QueueId),
-    /// The queue, stopped since a time, may send again.
+    /// The queue, which was stopped since the time, may send again.
     Resumed(QueueId, Time),
     /// The port's queues have more credits than before; only if [`Links::tells_credits`].
     Credited {
@@ -61,19 +61,19 @@ pub(crate) struct Links<C> {
     pub ports: Vec<Port>,
     /// By port, then class.
     pub queues: Vec<Queue>,
-    /// By queue of a data priority: what flow control did to the egress.
+    /// By queue of a data priority: the stops of the egress.
     pub stops: Vec<StopState>,
     /// Flow control.
     pub control: C,
-    /// What flow control wants of nodes, to be carried out after each call.
+    /// Requests of flow control to nodes, to be carried out after each call.
     pub effects: Vec<Effect>,
-    /// By port: arbitration among priorities by weights; empty without.
+    /// By port: arbitration among priorities by weights; empty if scheduling has no weights.
     arbiters: Vec<VlArbiter>,
     /// `None` if switches store and forward.
     cut_through: Option<Box<CutThrough>>,
-    /// Queues of a port.
+    /// Number of queues of a port.
     pub classes: usize,
-    /// Data priorities.
+    /// Number of data priorities.
     pub priorities: usize,
     /// The highest backlogged priority goes first.
     pub strict: bool,
@@ -83,13 +83,13 @@ pub(crate) struct Links<C> {
     pub tells_credits: bool,
     /// A detector, a throttle or a probe follows the stops of queues: stops are effects too.
     pub tells_stops: bool,
-    /// Packets that go onto a wire need more than the time that the wire takes.
+    /// Packets that go onto a wire need [`Links::run_wire_hooks`].
     pub wire_hooks: bool,
 }
 
 impl<C: LinkControl> Links<C> {
-    /// Idle links. `slot` gives the place where arrivals with a key wait; arrivals at nodes that are not `owned` leave
-    /// the partition.
+    /// Idle links. `slot` gives the place where the arrivals at a port, which have a key, wait; arrivals at nodes that are
+    /// not `owned` leave the partition.
     pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool, slot: impl Fn(PortId, u32) -> u32) -> Self {
         let (topology, quirks) = (&net.topology, &net.settings.quirks);
         let of = |port: PortId| {
@@ -151,7 +151,7 @@ impl<C> Links<C> {
         self.ports[queue.port(self.priorities) as usize].node
     }
 
-    /// What a detector or congestion point sees of an egress queue, with `more` bytes that pass without queueing.
+    /// A detector's or congestion point's view of an egress queue, with `more` bytes that pass without queueing.
     pub fn view(&self, now: Time, port: PortId, class: u8, more: u64) -> QueueView {
         QueueView { now, bytes: self.queues[self.place(port, class)].bytes + more }
     }
@@ -206,8 +206,9 @@ impl<C> Links<C> {
         }
     }
 
-    /// Tells the other end of an ingress `queue`'s link `arg`, by a symbol of `bytes` that leaves at a time and takes no
-    /// room on the wire. There [`LinkControl::on_event`] gets `LINK_CONTROL_APPLY` with the egress queue and `arg`.
+    /// Tells the other end of an ingress `queue`'s link `arg`, by a symbol of `bytes` that leaves at time `at` and takes no
+    /// room on the wire. At the other end [`LinkControl::on_event`] gets `LINK_CONTROL_APPLY` with the egress queue and
+    /// `arg`.
     #[inline]
     pub fn signal_peer(&self, ctx: &mut Ctx, queue: QueueId, arg: u32, at: Time, bytes: u64) {
         let port = &self.ports[queue.port(self.priorities) as usize];

@@ -4,7 +4,7 @@ use xoff_engine::{Rate, Time};
 
 use crate::settings::Clock;
 
-/// In place of where arrivals go that are in another partition of the network.
+/// The value of [`Port::arrivals`] if the peer is in another partition of the network.
 pub const AWAY: u32 = u32::MAX;
 
 /// An egress port and its link. Times are exact: see [`Rate::serialization`].
@@ -25,9 +25,9 @@ pub struct Port {
     pub delay: Time,
     /// Time that the wire stays taken after each frame (preamble and minimum gap, if they count).
     pub gap: Time,
-    /// Picoseconds a byte, or 0 if that is no whole number.
+    /// Picoseconds per byte, or 0 if that is not a whole number.
     ps_per_byte: u32,
-    /// Where a packet's arrival at the peer goes in the future events, or [`AWAY`].
+    /// The place in the future events where a packet's arrival at the peer goes, or [`AWAY`].
     pub arrivals: u32,
     /// Classes with packets, one bit each.
     pub backlog: u16,
@@ -39,7 +39,7 @@ pub struct Port {
     pub turn: u8,
     /// INT's code of the rate.
     pub speed_code: u8,
-    /// How times on the wire are computed if a byte's time is no whole number of picoseconds.
+    /// How times on the wire are computed if a byte's time is not a whole number of picoseconds.
     clock: Clock,
     /// The node that the port belongs to.
     pub node: u32,
@@ -94,8 +94,8 @@ impl Port {
         self.busy_until <= now && !self.armed
     }
 
-    /// Starts a frame of `bytes` on the idle wire; says when its last bit arrives.
-    #[inline(always)] // on the way of every packet
+    /// Starts a frame of `bytes` on the idle wire; returns when the frame's last bit arrives.
+    #[inline(always)] // runs for every packet
     pub fn start(&mut self, now: Time, bytes: u64) -> Time {
         debug_assert!(self.busy_until <= now, "one frame at a time");
         let sent = now + self.serialization(bytes);
@@ -105,13 +105,13 @@ impl Port {
         sent + self.delay
     }
 
-    /// When a symbol of `bytes` arrives that leaves `at` a time and takes no room on the wire.
+    /// When a symbol of `bytes` arrives that leaves at time `at` and takes no room on the wire.
     #[inline]
     pub fn symbol_arrival(&self, at: Time, bytes: u64) -> Time {
         at + self.serialization(bytes) + self.delay
     }
 
-    /// Time on the wire.
+    /// Time of `bytes` on the wire.
     #[inline]
     pub fn serialization(&self, bytes: u64) -> Time {
         if self.ps_per_byte != 0 {
@@ -149,7 +149,7 @@ impl Port {
         class
     }
 
-    /// Bytes whose last bit has left by `now`: frames that are on the wire count by the part that is through.
+    /// Bytes that have left by `now`: a frame on the wire counts with the part that has left.
     #[inline]
     pub fn sent_by(&self, now: Time) -> u64 {
         let left = self.busy_until.saturating_sub(now + self.gap);
@@ -199,13 +199,13 @@ mod tests {
 
     #[test]
     fn a_frame_on_the_wire_counts_by_its_part() {
-        // 1000 B at 80 ps/B take 80 ns; after 60 ns, 750 B are through.
+        // 1000 B at 80 ps/B take 80 ns; after 60 ns, 750 B have left.
         let mut p = port();
         p.tx_bytes = 1000;
         p.busy_until = Time(80_000);
         assert_eq!(p.sent_by(Time(60_000)), 750);
         assert_eq!(p.sent_by(Time(90_000)), 1000);
-        // With a gap of 20 B the wire is taken until 81.6 ns, and the frame is through at 80 ns all the same.
+        // With a gap of 20 B the wire is taken until 81.6 ns, and the frame has left at 80 ns.
         let mut p = port().with_wire(20, Clock::Exact);
         p.tx_bytes = 1000;
         p.busy_until = Time(81_600);

@@ -1,4 +1,4 @@
-//! What flow control did to an egress queue: since when the queue is stopped, and for how long it was in all.
+//! The stops of an egress queue by flow control: since when the queue is stopped, and the total time of its stops.
 
 use xoff_engine::Time;
 
@@ -9,12 +9,12 @@ pub struct StopState {
     since: Option<Time>,
     /// PAUSE frames received during this stop.
     frames: u32,
-    /// Time stopped in all, without the current stop.
+    /// Total time of the stops before the current one.
     total: Time,
 }
 
 impl StopState {
-    /// Time stopped in all up to `now`.
+    /// Total time of stops up to `now`.
     pub fn total(&self, now: Time) -> Time {
         self.total + self.since.map_or(Time::ZERO, |since| now - since)
     }
@@ -29,7 +29,7 @@ impl StopState {
         self.since.is_some()
     }
 
-    /// Counts a PAUSE frame, which makes or prolongs a stop.
+    /// Counts a PAUSE frame, which begins or prolongs a stop.
     pub fn count_frame(&mut self) {
         self.frames += 1;
     }
@@ -39,7 +39,7 @@ impl StopState {
         self.since = Some(now);
     }
 
-    /// The queue may send again; says since when it was stopped, and by how many PAUSE frames.
+    /// Ends the stop; returns since when the queue was stopped, and by how many PAUSE frames. `None` if it was not stopped.
     pub fn resume(&mut self, now: Time) -> Option<(Time, u32)> {
         let since = self.since.take()?;
         self.total += now - since;

@@ -1,9 +1,9 @@
 //! Arbitration among virtual lanes by weights and two priorities (InfiniBand Architecture Specification 1.3, 7.6.9).
 //!
 //! A port has two tables of VLs with weights, in units of 64 bytes. The high-priority table goes first while any of its
-//! VLs has a packet, but after so many bytes as the limit of high priority says a packet of the other table, if there is
-//! one, goes in between. Within a table VLs take turns, each until its weight is used up; the packet that uses it up goes
-//! as a whole.
+//! VLs has a packet; but once it has sent more bytes than the limit of high priority, one packet of the other table goes
+//! in between, if there is one. Within a table VLs take turns, each until its weight is used up; the packet that uses up
+//! the weight goes as a whole.
 
 use crate::packet::DATA;
 use crate::settings::Switch;
@@ -16,12 +16,12 @@ struct Entry {
     weight: u64,
 }
 
-/// A table of VLs, and where its turn is.
+/// A table of VLs, and whose turn it is.
 #[derive(Clone, Debug, Default)]
 struct Table {
     entries: Vec<Entry>,
     turn: usize,
-    /// Bytes of the current VL's weight that are left; the turn passes on at 0.
+    /// Bytes left of the current VL's weight; at 0 the next VL takes its turn.
     left: u64,
 }
 
@@ -60,7 +60,7 @@ pub struct VlArbiter {
     low: Table,
     /// Bytes of high priority after which a packet of low priority goes; `None` for never.
     limit: Option<u64>,
-    /// Bytes of high priority since then.
+    /// Bytes of high priority since the last packet of low priority.
     high_sent: u64,
 }
 
@@ -80,7 +80,7 @@ impl VlArbiter {
         }
     }
 
-    /// The data class to send from among `sendable`, of which there is at least one.
+    /// The data class to send from among `sendable`, which is not empty.
     pub fn choose(&mut self, sendable: u16) -> u8 {
         let low_is_due = self.limit.is_some_and(|limit| self.high_sent > limit);
         let (first, second) =
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(order(&switch, 6, 128, 0b1100), [0, 0, 1, 0, 0, 1]);
         // Packets of 3 blocks: the second one of VL 0 begins with one block left, and goes as a whole.
         assert_eq!(order(&switch, 6, 192, 0b1100), [0, 0, 1, 0, 0, 1]);
-        // Lane 1 alone has packets.
+        // VL 1 alone has packets.
         assert_eq!(order(&switch, 3, 128, 0b1000), [1, 1, 1]);
     }
 
@@ -134,7 +134,7 @@ mod tests {
         // After more than 1 x 4096 B one of the low-priority VL goes: two of 4096 B, since the first does not exceed it.
         let switch = Switch { high_limit: 1, ..switch };
         assert_eq!(order(&switch, 6, 4096, 0b1100), [1, 1, 0, 1, 1, 0]);
-        // With a limit of 0 they alternate.
+        // With a limit of 0 the two tables alternate.
         let switch = Switch { high_limit: 0, ..switch };
         assert_eq!(order(&switch, 4, 4096, 0b1100), [1, 0, 1, 0]);
     }

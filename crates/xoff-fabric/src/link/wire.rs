@@ -1,7 +1,7 @@
-//! Onto the wire: the one place where packets leave a node.
+//! Transmission onto the wire: the one place where packets leave a node.
 //!
-//! A frame on the wire of an idle port takes it for its time; its arrival at the other end, a propagation delay after its
-//! last bit, is known at once.
+//! A frame takes an idle port's wire for its serialization time; its arrival at the other end, a propagation delay after
+//! its last bit, is known at once.
 
 use xoff_engine::Time;
 
@@ -16,7 +16,7 @@ use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
 
 impl<C: LinkControl> Links<C> {
     /// Puts a packet on the wire of an idle port.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn put_on_wire(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, frame: Frame) {
         let (class, size) = (frame.class, frame.size());
         debug_assert_eq!(u64::from(ctx.packets[id].size), size, "the packet has not changed");
@@ -36,8 +36,8 @@ impl<C: LinkControl> Links<C> {
         self.schedule_arrival(ctx, port_id, arrival, place, id);
     }
 
-    /// A packet that is on the wire goes on to its arrival.
-    #[inline(always)] // on the way of every packet
+    /// Schedules the arrival of a packet that is on the wire.
+    #[inline(always)] // runs for every packet
     pub fn schedule_arrival(&mut self, ctx: &mut Ctx, port: PortId, arrival: Time, place: u32, id: PacketId) {
         if place == AWAY {
             return send_to_partition(ctx, port, arrival, id);
@@ -46,7 +46,7 @@ impl<C: LinkControl> Links<C> {
     }
 
     /// How long before its last bit a packet that has just begun on a wire counts as arrived.
-    #[inline(always)] // on the way of every packet, with credits
+    #[inline(always)] // runs for every packet, with credits
     fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId, frame: Frame) -> Time {
         let Some(cut_through) = &self.cut_through else { return Time::ZERO };
         if frame.class == MAC_CONTROL {
@@ -57,7 +57,8 @@ impl<C: LinkControl> Links<C> {
         cut_through.ahead(port_id, frame.size(), port.rate, port.serialization(frame.size()), next)
     }
 
-    /// Does what else a packet on the wire needs; says when the packet arrives that would at `arrival`.
+    /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, probes, and the event of
+    /// the transmission's end. `arrival` is that of the last bit; returns when the packet counts as arrived.
     #[inline(never)]
     fn run_wire_hooks(
         &mut self,
@@ -88,7 +89,7 @@ impl<C: LinkControl> Links<C> {
     }
 }
 
-/// A packet leaves by `port` for another partition, and is to arrive there at `time`.
+/// Hands a packet that leaves by `port` to another partition, where it arrives at `time`.
 #[cold]
 #[inline(never)]
 fn send_to_partition(ctx: &mut Ctx, port: PortId, time: Time, id: PacketId) {

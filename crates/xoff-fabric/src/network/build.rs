@@ -18,13 +18,13 @@ use crate::settings::Settings;
 /// Why no network can be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
-    /// No path.
+    /// Routing finds no path.
     #[error(transparent)]
     Routing(#[from] RoutingError),
-    /// The scheme or a setting takes connections to have one path.
+    /// The scheme or a setting requires that a connection has one path.
     #[error("routing {0}")]
     Choice(Violation),
-    /// Flows wait for each other in a way that cannot be.
+    /// Flows wait for each other in a way that is not possible.
     #[error(transparent)]
     Dependency(#[from] DependencyError),
     /// INT has no room for a path.
@@ -34,7 +34,7 @@ pub enum BuildError {
     TooManyHops {
         /// Switches on the longest path.
         hops: usize,
-        /// Room.
+        /// Maximum number of switches.
         room: u8,
     },
     /// A message without data, which would never be complete.
@@ -46,17 +46,20 @@ pub enum BuildError {
     /// More entities than an event's key can name.
     #[error("{count} {what} are too many: at most {limit}")]
     TooMany {
-        /// What there is too much of.
+        /// The kind of entities.
         what: &'static str,
-        /// How many.
+        /// The number of entities.
         count: usize,
-        /// How many may be.
+        /// The maximum number of entities.
         limit: u32,
     },
 }
 
-/// What is known of the network before its scheme's defaults are filled in: host line rate and the largest base
-/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` make.
+/// What is known about the network before its scheme's defaults are filled in: the hosts' line rate, and the maximum base
+/// RTT over all pairs of hosts and all paths that they may take, with the sizes on the wire that `signals` require.
+///
+/// # Errors
+/// [`BuildError::Routing`] if a pair of hosts has no path.
 pub fn network_env(
     topology: &Topology,
     router: &Router,
@@ -109,9 +112,12 @@ impl PathWriter<'_> {
 }
 
 impl Network {
-    /// Builds the network of `topology` with `flows`, which wait for others as `schedule` says; those that wait for none
-    /// must be sorted by start. The router belongs to the same topology and seed, `env` is what [`network_env`] says of
-    /// them, and the scheme's parameters are resolved.
+    /// Builds a network of parts that exist already: `router` of the same topology and seed, `env` from [`network_env`], and
+    /// a scheme with resolved parameters. Flows may wait for others, as `schedule` says; flows that wait for no other must be
+    /// sorted by start.
+    ///
+    /// # Errors
+    /// [`BuildError`] if the parts do not fit together.
     #[allow(clippy::too_many_arguments)]
     pub fn along(
         topology: Topology,
@@ -162,7 +168,7 @@ impl Network {
         let wire = WireSizes::new(&settings, &signals);
         let plain = WireSizes::new(&settings, &Signals::default());
         let dependencies = Dependencies::new(&schedule, &flows, &topology)?;
-        // A run that waited for none would end before it began.
+        // If all flows were background, the run would end before it began; so none is.
         let all = schedule.background.iter().all(|b| *b);
         let background = if all { Vec::new() } else { schedule.background };
         Ok(Network {

@@ -1,4 +1,4 @@
-//! Connections: which one a message belongs to, and the paths of each.
+//! Connections: which connection a message belongs to, and the paths of each connection.
 //!
 //! A connection (a queue pair of RDMA) goes from one host to another. It has one reaction point, one 5-tuple and so one
 //! path, and carries its messages one after the other. A message without a connection number of its own in the
@@ -9,37 +9,37 @@ use std::collections::HashMap;
 use super::Flow;
 use crate::ids::{ConnectionId, FlowId, NodeId};
 
-/// Where a connection's paths lie in [`super::Paths::ports`].
+/// The places of a connection's paths in [`super::Network::paths`].
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// First egress port of the data path: the sender's.
+    /// Place of the data path's first egress port, which is the sender's.
     pub data: u32,
-    /// First egress port of the ACK path: the receiver's.
+    /// Place of the ACK path's first egress port, which is the receiver's.
     pub ack: u32,
-    /// First egress port of the data path walked back, by which a switch's messages go.
+    /// Place of the first egress port of the reversed data path, which the switches' messages take.
     pub back: u32,
-    /// Links of the data path.
+    /// Number of links of the data path.
     pub links: u8,
-    /// Links of the ACK path.
+    /// Number of links of the ACK path.
     pub ack_links: u8,
 }
 
 /// Which connection each message belongs to.
 ///
-/// If every message has a connection to itself, the two have the same numbers, and nothing is kept.
+/// If every message has a connection to itself, message and connection have the same number, and all lists are empty.
 #[derive(Clone, Debug, Default)]
 pub struct Connections {
     /// By message: its connection; empty if every message has one to itself.
     of_flow: Vec<ConnectionId>,
-    /// By connection: its first message; empty likewise.
+    /// By connection: its first message; empty if `of_flow` is.
     first: Vec<FlowId>,
-    /// By connection: the number of its messages; empty likewise.
+    /// By connection: the number of its messages; empty if `of_flow` is.
     messages: Vec<u32>,
 }
 
 impl Connections {
-    /// The connections of `flows`, of which `numbers` names some by a number among those of the same pair of hosts and
-    /// priority.
+    /// The connections of `flows`. `numbers` gives, by flow, a connection's number among those of the same pair of hosts and
+    /// priority; a flow without a number has a connection to itself.
     pub fn new(flows: &[Flow], numbers: &[Option<u32>]) -> Connections {
         if numbers.iter().all(Option::is_none) {
             return Connections::default();
@@ -64,7 +64,7 @@ impl Connections {
     }
 
     /// The connection of a message.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn of(&self, flow: FlowId) -> ConnectionId {
         if self.of_flow.is_empty() { flow } else { self.of_flow[flow as usize] }
     }
@@ -81,7 +81,7 @@ impl Connections {
         !self.messages.is_empty() && self.messages[connection as usize] > 1
     }
 
-    /// The number of connections, of so many messages.
+    /// The number of connections that carry this number of `flows`.
     pub fn count(&self, flows: usize) -> usize {
         if self.first.is_empty() { flows } else { self.first.len() }
     }

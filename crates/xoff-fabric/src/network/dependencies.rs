@@ -2,9 +2,9 @@
 //!
 //! [`xoff_engine::schedule`] defines milestones and dependencies. Here a step's host is a node of the topology.
 //!
-//! A milestone is known at one node, and what waits for it belongs to the same node. A network that is cut into parts
+//! A milestone is known at one node, and what waits for it belongs to the same node. A network that is cut into partitions
 //! therefore needs no messages for milestones, and its results do not depend on the number of threads. If a schedule asks
-//! for more, its network is not cut.
+//! for more ([`Schedule::anywhere`]), its network is not cut.
 //!
 //! [`super::dependency_tracker`] follows the milestones of a run.
 
@@ -27,8 +27,8 @@ pub struct Schedule {
     /// By flow: the number of its connection among those of its pair of hosts; `None` for a connection of its own.
     /// Flows of one connection take the same path. May be empty.
     pub connections: Vec<Option<u32>>,
-    /// By flow: which NIC of the sender its connection takes, of which the first flow decides; `None` for the settings'
-    /// choice. May be empty.
+    /// By flow: which NIC of the sender the flow's connection takes, where the connection's first flow decides; `None` for
+    /// the settings' choice. May be empty.
     pub nics: Vec<Option<NicChoice>>,
     /// By flow: whether the run may end without it. May be empty.
     pub background: Vec<bool>,
@@ -39,7 +39,7 @@ pub struct Schedule {
 /// Why dependencies are refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DependencyError {
-    /// A number beyond the flows or steps.
+    /// A dependency names a flow or step that does not exist.
     #[error("a dependency names {what} {number}, and there are {count}: expected a number below that")]
     Unknown {
         /// Flow or step.
@@ -63,7 +63,7 @@ pub enum DependencyError {
         /// The host that knows the milestone.
         known: String,
     },
-    /// Steps of several hosts that take one processor.
+    /// Steps of several hosts take one processor.
     #[error("processor {number} is taken at {first} and at {second}: expected steps of one host")]
     Processor {
         /// Its number.
@@ -73,10 +73,10 @@ pub enum DependencyError {
         /// Another.
         second: String,
     },
-    /// Flows or steps that wait for each other.
+    /// Flows or steps wait for each other.
     #[error("{0} waits for itself: expected dependencies without a cycle")]
     Cycle(String),
-    /// More dependencies than can be numbered.
+    /// There are more dependencies than can be numbered.
     #[error("{0} dependencies are too many: at most 4294967295")]
     TooMany(usize),
 }
@@ -94,9 +94,9 @@ pub(crate) struct Edge {
 pub struct Dependencies {
     flows: u32,
     steps: Vec<Step>,
-    /// By flow, then step: for how many milestones it waits. Empty if nothing waits.
+    /// By flow, then step: the number of milestones that the flow or step waits for. Empty if nothing waits.
     waits: Vec<u32>,
-    /// By milestone: its first edge; one entry more than there are milestones.
+    /// By milestone: its first edge; a last entry is the number of edges.
     first: Vec<u32>,
     edges: Vec<Edge>,
     /// Number of processors.
@@ -177,7 +177,7 @@ impl Dependencies {
         self.flows
     }
 
-    /// By flow, then step: for how many milestones it waits.
+    /// By flow, then step: the number of milestones that the flow or step waits for.
     pub(crate) fn waits(&self) -> &[u32] {
         &self.waits
     }
@@ -193,15 +193,15 @@ impl Dependencies {
         self.walk(flows, lasts).unwrap_or(Time::NEVER)
     }
 
-    /// Goes through all flows and steps in an order that the dependencies allow. Gives the time at which the last of them
-    /// ends; a flow or step on a cycle if there is no such order.
+    /// Goes through all flows and steps in an order that the dependencies allow. Returns the time at which the last of them
+    /// ends, or a flow or step on a cycle if there is no such order.
     fn walk(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Result<Time, u32> {
         let start = |item: usize| flows.get(item).map_or_else(|| self.step(item).start, |flow| flow.start);
         let mut left = self.waits.clone();
         let mut ready: Vec<Time> = (0..left.len()).map(start).collect();
-        let mut due: VecDeque<u32> = (0..left.len() as u32).filter(|&i| left[i as usize] == 0).collect();
+        let mut queue: VecDeque<u32> = (0..left.len() as u32).filter(|&i| left[i as usize] == 0).collect();
         let (mut seen, mut last) = (0, Time::ZERO);
-        while let Some(item) = due.pop_front() {
+        while let Some(item) = queue.pop_front() {
             seen += 1;
             let (milestones, lasts) = if item < self.flows {
                 (2 * item as usize..2 * item as usize + 2, lasts(item))
@@ -216,7 +216,7 @@ impl Dependencies {
                 ready[then] = ready[then].max(end.saturating_add(edge.delay));
                 left[then] -= 1;
                 if left[then] == 0 {
-                    due.push_back(edge.then);
+                    queue.push_back(edge.then);
                 }
             }
         }
@@ -226,8 +226,9 @@ impl Dependencies {
         Err(self.on_a_cycle(&left))
     }
 
-    /// A flow or step on a cycle, if `left` of each one's milestones never come. Every one that never starts waits for
-    /// another one that never starts, so as many steps back as there are flows and steps end on a cycle.
+    /// A flow or step on a cycle. `left` gives the number of milestones that each flow or step waits for and that never
+    /// come. Each item that never starts waits for another such item, so a walk back from item to item, as long as there
+    /// are items, ends on a cycle.
     fn on_a_cycle(&self, left: &[u32]) -> u32 {
         let mut waits_for = vec![u32::MAX; left.len()];
         for item in (0..left.len() as u32).filter(|&i| left[i as usize] > 0) {

@@ -1,7 +1,7 @@
-//! What happens as milestones come: flows start, steps are done, processors are taken and given back.
+//! Follows milestones: flows start, steps are done, and steps take processors and give them back.
 //!
-//! The same rules serve a run, where the network tells when flows have arrived, and [`super::ideal_steps`], where each flow
-//! takes the time that it takes alone.
+//! The same rules serve a run, in which the network tells when flows have arrived, and [`super::ideal_steps`], in which each
+//! flow takes the time that it takes alone.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -11,7 +11,7 @@ use xoff_engine::Time;
 use super::Flow;
 use super::dependencies::Dependencies;
 
-/// What [`DependencyTracker`] is to be told when its time has come.
+/// Why [`DependencyTracker::called`] is called at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Call {
     /// A step is ready to take its processor.
@@ -20,38 +20,39 @@ pub(crate) enum Call {
     Over,
 }
 
-/// Where goes what follows from a milestone; all times are from now on.
+/// Receives the consequences of milestones; no time is before the current one.
 pub(crate) trait Effects {
-    /// A flow is to start.
+    /// A flow starts at a time.
     fn start(&mut self, flow: u32, at: Time);
     /// The time of a step is known.
     fn done(&mut self, step: u32, at: Time);
-    /// [`DependencyTracker::called`] is wanted then.
+    /// [`DependencyTracker::called`] is to be called at a time.
     fn call(&mut self, at: Time, step: u32, call: Call);
 }
 
-/// A processor: whether a step has it, and which wait for it, by the time at which they were ready and number.
+/// A processor: whether a step has it, and which steps wait for it, ordered by the time when they were ready, then by
+/// number.
 #[derive(Default)]
 struct Processor {
     taken: bool,
     queue: BinaryHeap<Reverse<(Time, u32)>>,
 }
 
-/// How far flows and steps are with their waiting.
+/// What each flow and step still waits for.
 pub(crate) struct DependencyTracker {
-    /// By flow, then step: milestones still to come.
+    /// By flow, then step: the number of milestones still to come.
     left: Vec<u32>,
-    /// By flow, then step: no earlier than this, by the milestones that have come.
+    /// By flow, then step: the earliest start, by the milestones that have come.
     ready: Vec<Time>,
-    /// Current milestones, with their times.
-    due: Vec<(usize, Time)>,
+    /// Milestones that have come and whose waiters have not been told, with their times.
+    pending: Vec<(usize, Time)>,
     processors: Vec<Processor>,
-    /// Steps that have still to take their processor, or to give it back.
+    /// Number of steps that have yet to take their processor, or to give it back.
     open: usize,
 }
 
 impl DependencyTracker {
-    /// Nothing has happened yet; `None` if nothing waits.
+    /// The state before the first milestone; `None` if nothing waits.
     pub fn new(all: &Dependencies, flows: &[Flow]) -> Option<Box<DependencyTracker>> {
         if all.is_empty() {
             return None;
@@ -60,20 +61,19 @@ impl DependencyTracker {
         Some(Box::new(DependencyTracker {
             left: all.waits().to_vec(),
             ready: ready.collect(),
-            due: Vec::new(),
+            pending: Vec::new(),
             processors: (0..all.processors()).map(|_| Processor::default()).collect(),
             open: 0,
         }))
     }
 
-    /// Whether steps have still to take their processor, or to give it back.
+    /// Whether steps have yet to take their processor, or to give it back.
     #[inline]
     pub fn busy(&self) -> bool {
         self.open > 0
     }
 
-    /// Begins with the steps among `numbers`: those that wait for nothing come at their start, which is known from the
-    /// beginning.
+    /// Begins the steps with these `numbers`: a step that waits for nothing comes at its start.
     pub fn begin(
         &mut self,
         all: &Dependencies,
@@ -92,11 +92,11 @@ impl DependencyTracker {
 
     /// A flow's milestone has come.
     pub fn reached(&mut self, all: &Dependencies, milestone: usize, now: Time, effects: &mut dyn Effects) {
-        self.due.push((milestone, now));
+        self.pending.push((milestone, now));
         self.spread(all, now, effects);
     }
 
-    /// What [`Effects::call`] asked for.
+    /// Carries out a call that [`Effects::call`] asked for.
     pub fn called(
         &mut self,
         all: &Dependencies,
@@ -120,10 +120,10 @@ impl DependencyTracker {
         self.spread(all, now, effects);
     }
 
-    /// Takes the current milestones to all that waits for them. The time of a step that takes no processor is known with
-    /// its last milestone, though it may be later, so that such steps need no events.
+    /// Tells the waiters of all milestones that have come. The last milestone of a step that takes no processor fixes the
+    /// step's time, even if that time is later, so such steps need no events.
     fn spread(&mut self, all: &Dependencies, now: Time, effects: &mut dyn Effects) {
-        while let Some((milestone, at)) = self.due.pop() {
+        while let Some((milestone, at)) = self.pending.pop() {
             for edge in all.after(milestone) {
                 let item = edge.then as usize;
                 let ready = self.ready[item].max(at.saturating_add(edge.delay));
@@ -141,7 +141,7 @@ impl DependencyTracker {
         }
     }
 
-    /// All that a step waits for has come, or will have by `ready`.
+    /// Everything that a step waits for has come, or will have come by `ready`.
     fn step_ready(
         &mut self,
         all: &Dependencies,
@@ -159,7 +159,7 @@ impl DependencyTracker {
         }
     }
 
-    /// A step takes its processor if it is free, and waits for it otherwise.
+    /// A step takes its processor if that is free, and waits for it otherwise.
     fn claim(&mut self, all: &Dependencies, step: u32, now: Time, effects: &mut dyn Effects) {
         let Some(hold) = all.steps()[step as usize].hold else { return };
         let processor = &mut self.processors[hold.processor as usize];
@@ -173,6 +173,6 @@ impl DependencyTracker {
 
     fn done(&mut self, all: &Dependencies, step: u32, at: Time, effects: &mut dyn Effects) {
         effects.done(step, at);
-        self.due.push(((step + 2 * all.flows()) as usize, at));
+        self.pending.push(((step + 2 * all.flows()) as usize, at));
     }
 }

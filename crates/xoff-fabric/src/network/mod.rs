@@ -1,6 +1,6 @@
 //! What stays the same during a run: topology, settings, sizes on the wire, messages, connections and their paths.
 //!
-//! The room owns the network that a run is made of, and how it is built ([`build`]). Nothing in it moves.
+//! The room owns the network of a run, and how it is built ([`build`]). Nothing in it changes during a run.
 
 mod build;
 mod connections;
@@ -43,9 +43,9 @@ pub struct Flow {
     pub size: Option<u64>,
     /// Start time; for a dependent flow, the earliest.
     pub start: Time,
-    /// When it stops sending.
+    /// When the flow stops sending; `None` if it sends all its bytes.
     pub stop: Option<Time>,
-    /// Payload rate at which its source makes data; `None` for all at once.
+    /// Payload rate at which its source makes data; `None` if all data is ready at the start.
     pub source_rate: Option<Rate>,
     /// Data priority.
     pub priority: u8,
@@ -73,11 +73,11 @@ pub struct Network {
     pub signals: Signals,
     /// Sizes on the wire.
     pub wire: WireSizes,
-    /// Sizes on the wire without any signal, for the ideal FCT.
+    /// Sizes on the wire without any of the scheme's signals, for the ideal FCT.
     pub plain: WireSizes,
     /// Seed of every random stream.
     pub seed: u64,
-    /// All flows; those that wait for no other by start.
+    /// All flows; those that wait for no other are sorted by start.
     pub flows: Vec<Flow>,
     /// Which flows wait for which.
     pub dependencies: Dependencies,
@@ -89,8 +89,8 @@ pub struct Network {
     pub paths: Paths,
     /// Maximum rate of a host's link, and maximum unloaded RTT over all pairs of hosts.
     pub env: NetworkEnv,
-    /// All nodes' events are handled in one order, although the links would let nodes handle theirs one after the other.
-    /// What comes out is the same; for tests.
+    /// Handles the events of all nodes in one order, although the links would let each node handle its events alone.
+    /// Results are the same; for tests.
     pub one_order: bool,
 }
 
@@ -101,13 +101,13 @@ impl Network {
         &self.paths.routes[self.connections.of(flow) as usize]
     }
 
-    /// The links' ports of a flow's data path.
+    /// The egress ports of a flow's data path, first to last.
     pub fn data_path(&self, flow: FlowId) -> &[PortId] {
         let route = self.route(flow);
         &self.paths.ports[route.data as usize..][..route.links as usize]
     }
 
-    /// The links' ports of a flow's ACK path.
+    /// The egress ports of a flow's ACK path, first to last.
     pub fn ack_path(&self, flow: FlowId) -> &[PortId] {
         let route = self.route(flow);
         &self.paths.ports[route.ack as usize..][..route.ack_links as usize]
@@ -119,13 +119,13 @@ impl Network {
         !self.background.is_empty() && self.background[flow as usize]
     }
 
-    /// The number of flows with whose completion the run ends.
+    /// The number of flows that the run waits for.
     pub fn awaited(&self) -> u64 {
         (self.flows.len() - self.background.iter().filter(|b| **b).count()) as u64
     }
 
     /// Whether a packet may be sent more than once: packets may be lost, or paths are chosen by packet and receivers ask for
-    /// what others have overtaken. Under unordered delivery a lossless network has nothing to ask for.
+    /// packets that others have overtaken. Under unordered delivery, receivers of a lossless network ask for none.
     #[inline]
     pub fn may_retransmit(&self) -> bool {
         self.settings.lossy
@@ -153,13 +153,13 @@ impl Network {
         }
     }
 
-    /// The message whose ends and priority a connection has.
+    /// A message of a connection, with the connection's ends and priority.
     #[inline]
     pub fn ends(&self, connection: ConnectionId) -> &Flow {
         &self.flows[self.connections.first_message(connection) as usize]
     }
 
-    /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
+    /// Payload bytes that may be in flight whatever the window: enough for `host.ack_every` packets.
     #[inline]
     pub fn min_window(&self) -> u64 {
         self.wire.min_window
@@ -191,7 +191,8 @@ impl Network {
         Some(self.unloaded(flow)?.sent)
     }
 
-    /// When a flow that starts at zero reaches its milestones under the same conditions; `None` for an endless flow.
+    /// When a flow that starts at zero reaches its milestones under the conditions of [`Network::ideal_fct`]; `None` for an
+    /// endless flow.
     pub fn unloaded(&self, flow: FlowId) -> Option<UnloadedFct> {
         let size = self.flows[flow as usize].size?;
         let host = &self.settings.host;

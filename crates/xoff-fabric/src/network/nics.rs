@@ -1,4 +1,4 @@
-//! Which NICs a connection is bound to.
+//! The NICs to which a connection is bound.
 
 use std::collections::HashMap;
 
@@ -10,15 +10,15 @@ use super::Flow;
 use crate::ids::NodeId;
 use crate::path::routing::{HostNic, Router, RoutingError};
 
-/// The NICs of connections, asked for in the order of connections.
+/// Assigns NICs to connections, in the order of connections.
 pub(super) struct NicAssignment<'a> {
     router: &'a Router,
     salt: u64,
-    /// By sender: the connections that took NICs in turn.
+    /// By sender: the number of connections that took NICs in turn.
     in_turn: HashMap<NodeId, u32>,
-    /// By pair of hosts: its connections that took NICs by hash.
+    /// By pair of hosts: the number of connections that took NICs by hash.
     of_pair: HashMap<(NodeId, NodeId), u64>,
-    /// By pair of NICs: its connections.
+    /// By pair of NICs: the number of connections.
     of_nics: HashMap<(HostNic, HostNic), u64>,
 }
 
@@ -34,7 +34,7 @@ impl<'a> NicAssignment<'a> {
     }
 
     /// The NICs of the next connection, from a flow's sender to its receiver, and the connection's number among those of
-    /// these NICs. The number is the key of its path, so that what one pair does never moves another's paths.
+    /// these NICs. The number is the key of the connection's path, so that one pair's traffic never moves another's paths.
     pub fn next(
         &mut self,
         flow: &Flow,

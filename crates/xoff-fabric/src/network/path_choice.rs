@@ -1,5 +1,5 @@
-//! What excludes a choice of paths for each packet: schemes and imitations of other simulators that take a connection to
-//! have one path.
+//! What excludes a choice of paths for each packet: schemes and imitations of other simulators that require one path for
+//! each connection.
 
 use xoff_engine::Violation;
 use xoff_schemes::{AnyScheme, IntPath};
@@ -7,7 +7,8 @@ use xoff_schemes::{AnyScheme, IntPath};
 use crate::path::routing::PathChoice;
 use crate::settings::{NicTimer, Order, Settings};
 
-/// What is wrong with a `choice` of paths beside a scheme and settings. The key is one of the table of routing.
+/// What is wrong with a `choice` of paths together with a scheme and settings; `None` if nothing is. The violation's key
+/// belongs to the table `routing`.
 pub fn choice_violation(choice: PathChoice, scheme: &AnyScheme, settings: &Settings) -> Option<Violation> {
     if choice == PathChoice::PerConnection {
         return None;

@@ -1,7 +1,7 @@
-//! A schedule on an ideal network: every flow takes the time that it takes alone, and all else follows from that.
+//! A schedule on an ideal network: every flow takes the time that it takes alone, and all other times follow.
 //!
-//! The dependencies, the delays in between and the processors are those of the run; the flows do not meet, not even at the
-//! links of their hosts. The times are exact: those of [`Network::unloaded`].
+//! The dependencies, the delays in between and the processors are those of the run; the flows never share a link, not even
+//! their hosts' links. The flows' times are the exact ones of [`Network::unloaded`].
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -12,12 +12,12 @@ use super::Network;
 use super::dependencies::Milestone;
 use super::dependency_tracker::{Call, DependencyTracker, Effects};
 
-/// What happens next. Simultaneous ones come in the order in which they do in a run: arrivals, then steps.
+/// An event of the ideal network. Simultaneous events come in the order of a run: arrivals, then steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Next {
     /// A flow's milestone, by its number.
     Milestone(usize),
-    /// What a step asked for.
+    /// The call that a step asked for.
     Step(u32, Call),
 }
 
@@ -34,7 +34,7 @@ impl Effects for Ideal<'_> {
             [(Milestone::Delivered(flow), unloaded.delivered), (Milestone::Sent(flow), unloaded.sent)];
         for (milestone, after) in milestones {
             let milestone = self.net.dependencies.milestone(milestone);
-            // Most milestones are waited for by nobody.
+            // Nothing waits for most milestones.
             if !self.net.dependencies.after(milestone).is_empty() {
                 self.next.push(Reverse((at.saturating_add(after), Next::Milestone(milestone))));
             }
@@ -48,21 +48,21 @@ impl Effects for Ideal<'_> {
     }
 }
 
-/// By step: when it is done on the ideal network; [`Time::NEVER`] where an endless flow has to end before.
+/// By step: when it is done on the ideal network; [`Time::NEVER`] if it waits for an endless flow.
 pub fn ideal_steps(net: &Network) -> Vec<Time> {
     let all = &net.dependencies;
     let mut ideal = Ideal { net, next: BinaryHeap::new(), steps: vec![Time::NEVER; all.steps().len()] };
-    let Some(mut waiting) = DependencyTracker::new(all, &net.flows) else { return ideal.steps };
+    let Some(mut tracker) = DependencyTracker::new(all, &net.flows) else { return ideal.steps };
     for (number, flow) in (0..).zip(&net.flows) {
         if !all.flow_waits(number) {
             ideal.start(number, flow.start);
         }
     }
-    waiting.begin(all, 0..all.steps().len() as u32, &mut ideal);
+    tracker.begin(all, 0..all.steps().len() as u32, &mut ideal);
     while let Some(Reverse((now, next))) = ideal.next.pop() {
         match next {
-            Next::Milestone(milestone) => waiting.reached(all, milestone, now, &mut ideal),
-            Next::Step(step, call) => waiting.called(all, step, call, now, &mut ideal),
+            Next::Milestone(milestone) => tracker.reached(all, milestone, now, &mut ideal),
+            Next::Step(step, call) => tracker.called(all, step, call, now, &mut ideal),
         }
     }
     ideal.steps

@@ -7,13 +7,13 @@ use crate::ids::PortId;
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::{FlowControl, Forwarding, Quirks, RttOf, Settings, Switch};
 
-/// What the time of a packet and its ACK through empty queues is made of.
+/// The terms of the time that a packet and its ACK take through empty queues.
 pub(crate) struct UnloadedTimes<'a> {
     topology: &'a Topology,
     wire: &'a WireSizes,
     quirks: &'a Quirks,
-    /// Where packets cut through and all links have one rate, the header's bytes: each link but the host's costs only
-    /// those. In other networks each link counts as if it stored and forwarded.
+    /// The header's bytes, if packets cut through and all links have one rate: then each link but the host's costs only
+    /// the header's time. In other networks each link counts as store-and-forward.
     header: Option<u64>,
 }
 
@@ -43,7 +43,7 @@ impl<'a> UnloadedTimes<'a> {
         )
     }
 
-    /// Time of its ACK on the link that leaves by `port` after `hop` switches; it grows at each switch's egress.
+    /// Time of an ACK on the link that leaves by `port` after `hop` switches; the ACK grows at each switch's egress.
     pub fn ack(&self, port: PortId, hop: usize) -> Time {
         self.time(
             port,
@@ -65,9 +65,9 @@ impl<'a> UnloadedTimes<'a> {
 /// When a flow that has the network for itself reaches its milestones, from its start on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnloadedFct {
-    /// Its last byte arrives at the receiver.
+    /// When its last byte arrives at the receiver.
     pub delivered: Time,
-    /// Its last ACK arrives at the sender.
+    /// When its last ACK arrives at the sender.
     pub sent: Time,
 }
 
@@ -79,20 +79,20 @@ pub(super) struct UnloadedFlow<'a> {
     pub ack: &'a [PortId],
     pub ack_every: u64,
     pub processing_delay: Time,
-    /// Bytes that must be there before a packet is sent on; `None` if all of it must.
+    /// Bytes of a packet that must have arrived before a switch forwards it; `None` for the whole packet.
     pub header: Option<u64>,
 }
 
 impl UnloadedFlow<'_> {
-    /// The times of its milestones, exact: packets queue only behind their own flow's, so this is a line of queues in
+    /// The exact times of the flow's milestones: its packets queue only behind each other, so this is a line of queues in
     /// tandem that all packets enter at once.
     pub fn times(&self, size: u64) -> UnloadedFct {
         let payload = self.wire.payload;
         let packets = size.div_ceil(payload).max(1);
         let (frame, last) = (self.wire.frame(), size - (packets - 1) * payload + self.wire.data_overhead);
-        // When the last packet begins on each link, without propagation, which adds the same to all. Packet i of the full
-        // ones leaves a link when the first one does and (i - 1) times the slowest so far later. The wire's gap holds back
-        // only what follows on the same link.
+        // `now` is when the last packet begins on each link, without propagation, which adds the same to all times. Full
+        // packet i leaves a link (i - 1) times the slowest packet time so far after the first packet. The wire's gap holds
+        // back only the next packet on the same link.
         let (mut first, mut slowest, mut now) = (Time::ZERO, Time::ZERO, Time::ZERO);
         let mut through = Time::ZERO;
         for (hop, &port) in self.data.iter().enumerate() {
@@ -107,9 +107,8 @@ impl UnloadedFlow<'_> {
         }
         let propagation = |path: &[PortId]| path.iter().fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
         let delivered = now + propagation(self.data);
-        // ACKs are alike, so the last one leaves the last link when it has passed all of them behind the one that
-        // held it up most: itself, the first of the train, or the one before it, with the slowest link's time for
-        // each ACK in between. Those in the train come evenly.
+        // All ACKs have one size and come evenly, apart from the last one. So the last ACK is delayed most by one of three:
+        // itself, the first ACK, or the ACK before it; and the slowest link takes its time for each ACK in between.
         let ack_time = |&port: &PortId| {
             let rate = self.topology.rate(port);
             rate.serialization(self.wire.ack) + rate.serialization(self.wire.gap)
@@ -126,7 +125,8 @@ impl UnloadedFlow<'_> {
         UnloadedFct { delivered, sent }
     }
 
-    /// Time from the start of `bytes` on a link of a path to where the next one may start, or to their end on the last.
+    /// Time from the start of `bytes` on a link of a path to their earliest start on the next link; on the last link, to
+    /// their end.
     fn lead(&self, path: &[PortId], hop: usize, bytes: u64) -> Time {
         let rate = self.topology.rate(path[hop]);
         match path.get(hop + 1) {
@@ -137,8 +137,8 @@ impl UnloadedFlow<'_> {
 }
 
 /// The time from the start of `bytes` on a link of rate `on` to the earliest start on the `next` link behind a switch,
-/// without propagation: all of it store-and-forward, or its first `header` bytes, or as much more as the next link is
-/// faster.
+/// without propagation: the time of all bytes under store-and-forward, otherwise that of the first `header` bytes, or more
+/// if the next link is faster.
 pub fn lead(header: Option<u64>, bytes: u64, on: Rate, next: Rate) -> Time {
     let whole = on.serialization(bytes);
     match header {
@@ -157,7 +157,7 @@ pub fn uniform(topology: &Topology) -> bool {
 }
 
 impl Switch {
-    /// The bytes of a packet that must be there before it is sent on; `None` if all of it must.
+    /// Bytes of a packet that must have arrived before a switch forwards it; `None` for the whole packet.
     pub fn cut_through(&self, flow_control: &FlowControl) -> Option<u64> {
         match self.forwarding(flow_control) {
             Forwarding::StoreAndForward => None,
@@ -177,7 +177,7 @@ mod tests {
         assert_eq!(lead(None, 1000, fast, fast), Time(80_000));
         assert_eq!(lead(Some(64), 1000, fast, fast), Time(5_120));
         assert_eq!(lead(Some(64), 1000, fast, slow), Time(5_120));
-        // From 50 to 100 Gbps: it may start 80 ns before its last bit is there, so 80 ns after it began.
+        // From 50 to 100 Gbps: the packet may start 80 ns before its last bit has arrived, so 80 ns after its first bit.
         assert_eq!(lead(Some(64), 1000, slow, fast), Time(80_000));
         // An ACK no longer than the header has nothing to cut.
         assert_eq!(lead(Some(64), 64, slow, fast), Time(10_240));

@@ -1,7 +1,7 @@
-//! Packets as they pass ports: when each went onto the wire or came in, and what was in it.
+//! Packets as they pass ports: when each packet went onto the wire or arrived, and what was in it.
 //!
-//! A frame is seen once, where it leaves a node: its arrival at the other end of the link is known by then, so that one
-//! look gives the rows of both ends.
+//! The probe sees a frame once, when it leaves a node: its arrival time at the other end of the link is known by then, so
+//! one call gives the rows of both ends.
 
 use xoff_engine::Time;
 use xoff_schemes::Mark;
@@ -16,7 +16,7 @@ use crate::packet::{DATA, Kind, Packet};
 /// Which packets to record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PacketFilter {
-    /// Ports at which they leave or arrive, each once.
+    /// Ports at which packets leave or arrive, without duplicates.
     pub ports: Vec<PortId>,
     /// From this time on.
     pub from: Time,
@@ -27,20 +27,20 @@ pub struct PacketFilter {
 /// A packet at a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
-    /// Out: when its first bit goes onto the wire. In: when its node takes it in, which is at its last bit or, where
-    /// switches cut through, at its header's.
+    /// Outbound: when the first bit goes onto the wire. Inbound: when the packet counts as arrived, which is with its last
+    /// bit or, under cut-through, with the last bit of its header.
     pub time: Time,
-    /// When the data packet, or the one that this ACK answers, left its sender.
+    /// When the data packet, or the data packet that this ACK answers, left its sender.
     pub sent_at: Time,
     /// See [`Packet::seq`].
     pub seq: u64,
-    /// The flow; [`u32::MAX`] for frames of flow control, which have none.
+    /// The flow; [`u32::MAX`] for frames of flow control, which belong to no flow.
     pub flow: u32,
     /// The port.
     pub port: PortId,
     /// CNM: the congestion point.
     pub point: u32,
-    /// Where its telemetry begins.
+    /// Where the packet's telemetry begins in [`PacketRecords`].
     int_at: u32,
     /// Bytes on the wire.
     pub size: u16,
@@ -48,29 +48,29 @@ pub struct PacketRecord {
     pub payload: u16,
     /// The receiver's count of flows, in ACKs.
     pub flow_count: u16,
-    /// What it is.
+    /// Kind of packet.
     pub kind: Kind,
-    /// Its queue's class; for frames of flow control that of the priority that they concern.
+    /// The packet's queue class; for frames of flow control, the class of the priority that they concern.
     class: u8,
-    /// Its congestion mark, or in an ACK or CNP the one that it brings back.
+    /// The congestion mark; in an ACK or CNP, the mark that it brings back.
     pub mark: Mark,
     /// [`crate::packet::LAST`], [`crate::packet::HAS_RATE`].
     pub flags: u8,
-    /// INT records.
+    /// Number of INT records.
     int_count: u8,
-    /// Links that it has come along, this one included.
+    /// Number of links that the packet has passed, including this one.
     pub links: u8,
-    /// It came in by the port; otherwise it left by it.
+    /// The packet arrived by the port; otherwise it left by the port.
     pub inbound: bool,
 }
 
 impl PacketRecord {
-    /// Its data priority, or the one that it concerns; `None` for control packets, which go before all data.
+    /// The packet's data priority, or the priority that it concerns; `None` for control packets, which go before all data.
     pub fn priority(&self) -> Option<u8> {
         self.class.checked_sub(DATA)
     }
 
-    /// The port by which it left the node before the link.
+    /// The port by which the packet left the node before the link.
     pub fn sender(&self) -> PortId {
         if self.inbound { peer(self.port) } else { self.port }
     }
@@ -84,33 +84,33 @@ pub struct PacketRecords {
 }
 
 impl PacketRecords {
-    /// The rows; once the run has ended by time, what comes in before what goes out, and by port.
+    /// The rows. Once the run has ended, they are sorted by time, then direction (inbound first), then port.
     pub fn rows(&self) -> &[PacketRecord] {
         &self.rows
     }
 
-    /// The telemetry of a row in the order in which it was stamped, each record as [`int::PackedRecord`] has it.
+    /// The telemetry of a row in the order of stamping; each record has the format of [`int::PackedRecord`].
     pub fn int(&self, row: &PacketRecord) -> &[u64] {
         &self.int[row.int_at as usize..][..usize::from(row.int_count)]
     }
 
-    /// Adds another partition's.
-    pub(crate) fn append(&mut self, part: PacketRecords) {
+    /// Adds another partition's packets.
+    pub(crate) fn append(&mut self, other: PacketRecords) {
         let base = self.int.len() as u32;
-        self.int.extend(part.int);
+        self.int.extend(other.int);
         let moved = |row: PacketRecord| PacketRecord { int_at: row.int_at + base, ..row };
-        self.rows.extend(part.rows.into_iter().map(moved));
+        self.rows.extend(other.rows.into_iter().map(moved));
     }
 
-    /// Puts them in order. At no port do two packets leave, or arrive, at the same time.
+    /// Sorts the rows. The key is unique: at no port do two packets leave, or arrive, at the same time.
     pub(crate) fn sort(&mut self) {
         self.rows.sort_unstable_by_key(|row| (row.time, !row.inbound, row.port));
     }
 }
 
-/// What a partition has recorded of packets.
+/// The packets that a partition has recorded.
 pub(crate) struct Capture {
-    /// By port.
+    /// By port: whether its packets are recorded.
     watched: Vec<bool>,
     from: Time,
     until: Time,
@@ -125,7 +125,7 @@ impl Capture {
         Box::new(Capture { watched, from, until, packets: PacketRecords::default() })
     }
 
-    /// Rows so far.
+    /// Number of rows so far.
     pub fn len(&self) -> usize {
         self.packets.rows.len()
     }
@@ -135,7 +135,7 @@ impl Capture {
     }
 }
 
-/// The links that a packet has come along when it leaves a node, counted by its way.
+/// The number of links that a packet has passed, including the one that it is about to take.
 fn links(net: &Network, packet: &Packet) -> u8 {
     if packet.concerns_link() {
         return 1;
@@ -148,7 +148,7 @@ fn links(net: &Network, packet: &Packet) -> u8 {
         Kind::Data | Kind::Pfc | Kind::CreditUpdate => route.data,
         Kind::Ack | Kind::Nack | Kind::Cnp => route.ack,
         Kind::Cnm => {
-            // It began at the switch of its congestion point, which lies on the data path.
+            // A CNM starts at the switch of its congestion point, which lies on the data path.
             let priorities = usize::from(net.settings.switch.priorities);
             let (path, point) = (net.data_path(packet.flow), QueueId(packet.point).port(priorities));
             let hop = path.iter().position(|&port| port == point);
@@ -163,7 +163,7 @@ impl Probe for Capture {
         Hooks::WIRE
     }
 
-    /// A packet goes onto the wire of a port: the rows of both ends.
+    /// A packet goes onto the wire of a port: adds the rows of both ends.
     #[cold]
     #[inline(never)]
     fn on_depart(&mut self, departure: &Departure<'_>) {
@@ -172,7 +172,7 @@ impl Probe for Capture {
         if !leaves && !arrives {
             return;
         }
-        // Frames of flow control name their priority where others count INT records.
+        // Frames of flow control name their priority in the field in which other packets count INT records.
         let (class, int_count) =
             if packet.concerns_link() { (DATA + packet.hops, 0) } else { (packet.class, packet.hops) };
         let log = &mut self.packets;
@@ -209,7 +209,7 @@ impl Probe for Capture {
         }));
     }
 
-    /// Keeps what had happened by the end of the run.
+    /// Keeps the rows up to the end of the run.
     fn finish(&mut self, end: Time, records: &mut Records) {
         let mut packets = std::mem::take(&mut self.packets);
         packets.rows.retain(|row| row.time <= end);

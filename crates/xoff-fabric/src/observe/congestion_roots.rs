@@ -1,15 +1,17 @@
-//! Congestion roots, the ground truth of who is to blame, and by them the flows that head-of-line blocking held up.
+//! Congestion roots, the ground truth of where congestion comes from; with them, the flows that head-of-line blocking held
+//! up.
 //!
-//! An egress queue of a switch is a *congestion root* while as much or more comes in for it than its port can send at
-//! full rate. Exactly: from the moment at which it is longer, by a given growth or more, than it was at its shortest
-//! since the start or its last RESUME, or at which it has sent that growth without becoming shorter than that, and was
-//! never down to half of the growth; until it is down to half of the growth, or is paused. So a queue that only fills
-//! because it is stopped is none, nor is one that drains after a RESUME; one that is stopped and overrun must show
-//! after the RESUME that it grows at full rate, or that it stays as long as it is, as where PFC stops its inputs.
+//! An egress queue of a switch is a *congestion root* while at least as much arrives for it as its port can send at full
+//! rate. Its minimum is the fewest bytes that it had since the start or its last RESUME. The queue becomes a root when it
+//! may send and exceeds its minimum by a given growth; or when it has sent as many bytes as the growth since the minimum
+//! last fell, and the minimum is above half of the growth. It stops being a root when it is down to half of the growth, or
+//! is paused. So a queue that fills only because it is stopped is no root, and neither is one that drains after a RESUME. A
+//! queue that is both stopped and overrun must show after the RESUME that it grows while it sends at full rate, or that its
+//! length stays, as it does if PFC stops its inputs.
 //!
-//! A flow is *HoL-blocked* if a packet of it waited behind a PAUSE, in a switch or in its host, and no egress queue of
-//! its path was a root at any moment of that pause. Which queues those are is only known when all parts of the network
-//! are put together, at the end of a run.
+//! A flow is *HoL-blocked* if a packet of the flow waited behind a PAUSE, in a switch or in its host, and no egress queue
+//! of the flow's path was a root at any moment of that pause. The roots of all partitions are known only at the end of a
+//! run, when their records are merged.
 
 use xoff_engine::Time;
 
@@ -19,18 +21,18 @@ use crate::ids::{PortId, QueueId};
 use crate::network::Network;
 use crate::packet::Packet;
 
-/// An egress queue that is watched.
+/// The state of an egress queue in the search for roots.
 #[derive(Clone, Copy, Debug)]
 struct Watched {
-    /// Fewest bytes since it could last begin to send.
+    /// Minimum number of bytes since the start or the last RESUME.
     low: u64,
-    /// Bytes sent since it was last shorter than ever since then.
+    /// Bytes sent since `low` last fell.
     sent: u64,
-    /// Maximum of bytes since it is a root.
+    /// Maximum number of bytes since the queue became a root.
     high: u64,
-    /// Since when it is a root.
+    /// When the queue became a root; `None` if it is none.
     since: Option<Time>,
-    /// It may not send.
+    /// The queue may not send.
     paused: bool,
 }
 
@@ -39,9 +41,9 @@ pub(crate) struct RootWatch {
     growth: u64,
     /// By port, then priority.
     queues: Vec<Watched>,
-    /// Those that have ended: queue, since when, until when, most bytes.
+    /// Roots that have ended: queue, start, end, maximum number of bytes.
     ended: Vec<(u32, Time, Time, u64)>,
-    /// Data priorities.
+    /// Number of data priorities.
     priorities: usize,
 }
 
@@ -116,7 +118,7 @@ impl Probe for RootWatch {
         self.pause(queue.0, now);
     }
 
-    /// A stop of an egress queue is over: what is queued has waited behind it, as nothing of the queue has gone since.
+    /// A stop of an egress queue is over: all packets in the queue have waited behind the stop.
     fn on_resume(&mut self, resumed: &Resumed<'_>, records: &mut Records) {
         self.resume(resumed.queue.0, resumed.bytes);
         let (start, end) = (resumed.since, resumed.now);
@@ -126,7 +128,7 @@ impl Probe for RootWatch {
         records.partial.waited.extend(flows.into_iter().map(|flow| Waited { flow, start, end }));
     }
 
-    /// Ends what is a root at the end of a run, and records all.
+    /// Ends the roots that still exist at the end of a run, and records all roots.
     fn finish(&mut self, now: Time, records: &mut Records) {
         for queue in 0..self.queues.len() as u32 {
             self.end(queue, now);
@@ -154,7 +156,7 @@ impl Records {
         let queue = |port: PortId, priority: u8| port as usize * priorities + usize::from(priority);
         let mut by_queue: Vec<Vec<(Time, Time)>> =
             vec![Vec::new(); net.topology.ports() as usize * priorities];
-        // Rows come by start, and of one queue they do not overlap, so that their ends are in order too.
+        // Rows are sorted by start and do not overlap for one queue, so their ends are in order too.
         for root in &self.roots {
             by_queue[queue(root.port, root.priority)].push((root.start, root.end));
         }
@@ -189,7 +191,7 @@ mod tests {
         w.pause(1, Time(2));
         w.enqueue(1, 150_000, Time(3));
         w.resume(1, 150_000);
-        // It drains to 140,000 B: from there it must grow.
+        // It drains to 140,000 B, its minimum: from there it must grow.
         w.dequeue(1, 10_000, 140_000, Time(4));
         w.enqueue(1, 169_999, Time(5));
         assert_eq!(w.queues[1].since, None);
@@ -199,7 +201,7 @@ mod tests {
         assert_eq!(w.queues[1].since, Some(Time(6)));
         w.dequeue(1, 1, 15_000, Time(9));
         assert_eq!(w.ended, [(1, Time(6), Time(9), 180_000)]);
-        // Its shortest is 15,000 B now.
+        // Its minimum is 15,000 B now.
         w.enqueue(1, 44_999, Time(10));
         w.enqueue(1, 45_000, Time(11));
         w.pause(1, Time(12));
@@ -215,7 +217,7 @@ mod tests {
         w.pause(1, Time(1));
         w.enqueue(1, 100_000, Time(2));
         w.resume(1, 100_000);
-        // From 100,000 down to 90,000 B, its shortest. From there three frames of 10,000 B, each replaced by another.
+        // It drains from 100,000 to 90,000 B, its minimum. Then it sends three frames of 10,000 B, each replaced by another.
         w.dequeue(1, 10_000, 90_000, Time(3));
         for time in [4, 6] {
             w.enqueue(1, 100_000, Time(time));
@@ -229,7 +231,7 @@ mod tests {
         w.enqueue(1, 110_000, Time(10));
         w.dequeue(1, 95_000, 15_000, Time(11));
         assert_eq!(w.ended, [(1, Time(9), Time(11), 110_000)]);
-        // What stays at half of the growth is none, nor what is empty after each packet.
+        // A queue that stays at half of the growth is no root, and neither is one that is empty after each packet.
         for (time, bytes) in [(12, 15_000), (22, 0)] {
             for step in 0..5 {
                 w.enqueue(1, bytes + 10_000, Time(time + 2 * step));

@@ -9,14 +9,14 @@ pub struct Counters {
     pub events: u64,
     /// Packets of any kind received at any node.
     pub packet_hops: u64,
-    /// Sum over all events of a hash of time and key: the same for the same sequence of events, however the
-    /// network is cut into parts.
+    /// Sum over all events of a hash of time and key: the same for the same events, however the network is cut into
+    /// partitions.
     pub fingerprint: u64,
     /// Flows completed.
     pub flows_done: u64,
-    /// Of these, the flows that the run does not wait for.
+    /// Completed flows that the run does not wait for.
     pub background_done: u64,
-    /// Payload bytes delivered in order.
+    /// Payload bytes that receivers have taken, each byte once.
     pub delivered_bytes: u64,
     /// Packets dropped.
     pub drops: u64,
@@ -24,21 +24,21 @@ pub struct Counters {
 
 impl Counters {
     /// Counts an event.
-    #[inline(always)] // the way of every event
+    #[inline(always)] // runs for every event
     pub(crate) fn count(&mut self, time: Time, key: u32) {
         self.events += 1;
         self.fingerprint = self.fingerprint.wrapping_add(fingerprint(time, key));
     }
 
-    /// Adds a part's.
-    pub(crate) fn add(&mut self, part: &Counters) {
-        self.events += part.events;
-        self.packet_hops += part.packet_hops;
-        self.fingerprint = self.fingerprint.wrapping_add(part.fingerprint);
-        self.flows_done += part.flows_done;
-        self.background_done += part.background_done;
-        self.delivered_bytes += part.delivered_bytes;
-        self.drops += part.drops;
+    /// Adds another partition's counts.
+    pub(crate) fn add(&mut self, other: &Counters) {
+        self.events += other.events;
+        self.packet_hops += other.packet_hops;
+        self.fingerprint = self.fingerprint.wrapping_add(other.fingerprint);
+        self.flows_done += other.flows_done;
+        self.background_done += other.background_done;
+        self.delivered_bytes += other.delivered_bytes;
+        self.drops += other.drops;
     }
 }
 

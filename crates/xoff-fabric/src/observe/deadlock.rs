@@ -1,23 +1,23 @@
-//! Deadlock of lossless flow control: egress queues that wait on each other in a circle, and so for ever.
+//! Deadlock of lossless flow control: egress queues that wait for each other in a circle, and so for ever.
 //!
 //! An egress queue that is paused, or lacks credits, waits for the ingress queue at its peer to drain. That ingress queue
-//! drains when the packets charged to it leave by their own egress queues; when all of these are stopped and wait
-//! likewise, nothing moves any more. The set of such queues is found as the greatest fixed point: begin with all stopped
-//! queues and take out those for which a packet that they wait for may still leave.
+//! drains when the packets charged to it leave by their own egress queues; when all of these are stopped and wait in the
+//! same manner, nothing moves any more. The set of such queues is the greatest fixed point: begin with all stopped queues
+//! and take out each queue that waits for a packet which may still leave.
 
 use crate::ids::{PortId, QueueId};
 
-/// The egress ports of switches that wait on each other, ascending; empty if there is no deadlock.
+/// The egress ports of switches that wait for each other, ascending; empty if there is no deadlock.
 ///
-/// `held` says by queue whether it is stopped and its other end has no room; `charged` lists for each packet in a switch's
-/// memory the ingress queue that it is charged to and the egress queue that it is in.
+/// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for each packet in a
+/// switch's memory its ingress queue, to which it is charged, and its egress queue.
 pub(crate) fn deadlock(
     mut held: Vec<bool>,
     charged: &[(QueueId, QueueId)],
     priorities: usize,
 ) -> Vec<PortId> {
     let other_end = |queue: QueueId| queue.other_end(priorities).index();
-    // Ingress queues from which a packet may still leave free the egress that waits for them.
+    // An ingress queue from which a packet may still leave frees the egress queue that waits for it.
     retain(&mut held, |held, waiting| {
         for &(ingress, egress) in charged {
             if !held[egress.index()] {
@@ -25,7 +25,7 @@ pub(crate) fn deadlock(
             }
         }
     });
-    // Of what is stuck, the circle itself: queues that hold what another stuck queue waits for.
+    // Keep only the circle itself: stuck queues that hold packets for which another stuck queue waits.
     retain(&mut held, |held, in_circle| {
         in_circle.fill(false);
         for &(ingress, egress) in charged {

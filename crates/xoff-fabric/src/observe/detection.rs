@@ -1,4 +1,4 @@
-//! What is recorded of detection: marks, and the states of egress queues that their detectors tell.
+//! Records of detection: marks, and the states of egress queues that their detectors report.
 
 use xoff_engine::Time;
 use xoff_schemes::{Mark, PortState};
@@ -9,9 +9,9 @@ use crate::ids::{FlowId, PortId, QueueId};
 /// A mark that a packet was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct MarkRecord {
-    /// When.
+    /// When the packet was marked.
     pub time: Time,
-    /// Where: the egress port.
+    /// The egress port.
     pub port: PortId,
     /// The packet's flow.
     pub flow: FlowId,
@@ -21,10 +21,10 @@ pub struct MarkRecord {
     pub mark: Mark,
 }
 
-/// A queue's state from a moment on.
+/// A change of a queue's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateRecord {
-    /// Since when.
+    /// When the state begins.
     pub time: Time,
     /// Egress port.
     pub port: PortId,
@@ -44,14 +44,14 @@ pub struct Marks {
 }
 
 impl Marks {
-    /// Counts one.
+    /// Counts a mark.
     #[inline]
     pub fn count(&mut self, mark: Mark) {
         self.ce += u64::from(mark == Mark::Ce);
         self.ue += u64::from(mark == Mark::Ue);
     }
 
-    /// Whether there are any.
+    /// Whether any mark was counted.
     pub fn any(&self) -> bool {
         self.ce > 0 || self.ue > 0
     }
@@ -65,7 +65,7 @@ impl std::ops::AddAssign for Marks {
 }
 
 impl Records {
-    /// Makes room for the states of the ports that are recorded, whose first rows say how they begin.
+    /// Prepares the states of the recorded ports, and adds a first row for each of their queues.
     pub(crate) fn begin_states(&mut self, ports: u32, priorities: usize) {
         if self.recording.states.is_empty() {
             return;

@@ -8,14 +8,14 @@ use xoff_schemes::SchemeFailure;
 pub enum Full {
     /// The headroom of the ingress port and priority.
     Headroom {
-        /// Bytes that it has.
+        /// Bytes of headroom.
         size: u64,
-        /// Bytes that the packet would have taken, with what is in it.
+        /// Bytes of headroom that would be in use with the packet.
         needed: u64,
     },
     /// The switch's memory, before the headroom.
     Memory {
-        /// Bytes that it has.
+        /// Bytes of memory.
         size: u64,
     },
 }
@@ -31,7 +31,7 @@ impl std::fmt::Display for Full {
     }
 }
 
-/// What the message says of a loss if pauses end by themselves.
+/// What the message adds about a loss if pauses end by themselves.
 fn ended_pauses(unrefreshed: bool) -> &'static str {
     if unrefreshed {
         "; with `flow_control.refresh = false` a pause ends although the threshold is still exceeded, and what comes \
@@ -52,7 +52,7 @@ pub enum Failure {
         ended_pauses(*unrefreshed)
     )]
     Drop {
-        /// When.
+        /// Time of the loss.
         at: Time,
         /// The switch.
         node: String,
@@ -71,13 +71,13 @@ pub enum Failure {
         /// Pauses end although the threshold is still exceeded, which is the likely cause.
         unrefreshed: bool,
     },
-    /// The system has no thread left.
+    /// The system cannot start a thread.
     #[error("no thread could be started: {reason}; give fewer threads")]
     NoThread {
-        /// What the system says.
+        /// The system's error.
         reason: String,
     },
-    /// The scheme broke.
+    /// The scheme failed.
     #[error(transparent)]
     Scheme(#[from] SchemeFailure),
 }

@@ -1,4 +1,4 @@
-//! One record of what the parts of a network recorded, the same whatever the partitions.
+//! Merges the records of all partitions into one; the result does not depend on how the network is cut.
 
 use std::ops::AddAssign;
 
@@ -10,11 +10,11 @@ use crate::network::Network;
 use crate::packet::PartitionId;
 
 impl Records {
-    /// The record of all partitions, in their order. Samples come by time and in the order of `recording`, rates by time and
+    /// The merged records of all partitions. Samples are sorted by time and in the order of `recording`, rates by time and
     /// flow, pauses by end and port, notifications by time and flow, roots by start and port, marks and states by time and
     /// port, packets by time, direction and port.
     pub(crate) fn merge(
-        parts: Vec<Records>,
+        partitions: Vec<Records>,
         recording: &Recording,
         partition_of: &[PartitionId],
         net: &Network,
@@ -25,31 +25,31 @@ impl Records {
             ..Records::default()
         };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
-        for part in parts {
-            for (flow, outcome) in part.partial.outcomes {
+        for partition in partitions {
+            for (flow, outcome) in partition.partial.outcomes {
                 let marks = all.flows[flow as usize].marks;
                 all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
-            for (step, at) in part.partial.steps_done {
+            for (step, at) in partition.partial.steps_done {
                 all.steps[step as usize] = at;
             }
-            for (flow, marks) in part.partial.marked_flows {
+            for (flow, marks) in partition.partial.marked_flows {
                 all.flows[flow as usize].marks += marks;
             }
-            all.totals += part.totals;
-            append(&mut all.roots, part.roots);
-            append(&mut all.partial.waited, part.partial.waited);
-            append(&mut all.samples.rates, part.samples.rates);
-            append(&mut all.pauses, part.pauses);
-            append(&mut all.notifications, part.notifications);
-            append(&mut all.marks, part.marks);
-            append(&mut all.states, part.states);
-            append(&mut all.throttles, part.throttles);
-            append(&mut all.breakdown, part.breakdown);
-            append(&mut all.own, part.own);
-            all.packets.append(part.packets);
-            queues.push(part.samples.queues);
-            utilization.push(part.samples.utilization);
+            all.totals += partition.totals;
+            append(&mut all.roots, partition.roots);
+            append(&mut all.partial.waited, partition.partial.waited);
+            append(&mut all.samples.rates, partition.samples.rates);
+            append(&mut all.pauses, partition.pauses);
+            append(&mut all.notifications, partition.notifications);
+            append(&mut all.marks, partition.marks);
+            append(&mut all.states, partition.states);
+            append(&mut all.throttles, partition.throttles);
+            append(&mut all.breakdown, partition.breakdown);
+            append(&mut all.own, partition.own);
+            all.packets.append(partition.packets);
+            queues.push(partition.samples.queues);
+            utilization.push(partition.samples.utilization);
         }
         // No two rows are alike in these, so that their order is the network's.
         all.samples.rates.sort_by_key(|r| (r.time, r.flow));
@@ -61,7 +61,7 @@ impl Records {
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
         all.throttles.sort_by_key(|t| (t.time, t.port));
-        // A flow's rows are all of its sender's part.
+        // All rows of a flow come from its sender's partition.
         all.breakdown.sort_by_key(|b| b.flow);
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
@@ -88,23 +88,23 @@ impl AddAssign for Totals {
 }
 
 /// Adds numbers by port, of which each part has those of its own ports.
-fn add<T: AddAssign>(all: &mut Vec<T>, part: Vec<T>) {
+fn add<T: AddAssign>(all: &mut Vec<T>, partition: Vec<T>) {
     if all.is_empty() {
-        *all = part;
+        *all = partition;
     } else {
-        all.iter_mut().zip(part).for_each(|(sum, n)| *sum += n);
+        all.iter_mut().zip(partition).for_each(|(sum, n)| *sum += n);
     }
 }
 
-fn append<T>(all: &mut Vec<T>, mut part: Vec<T>) {
+fn append<T>(all: &mut Vec<T>, mut partition: Vec<T>) {
     if all.is_empty() {
-        *all = part;
+        *all = partition;
     } else {
-        all.append(&mut part);
+        all.append(&mut partition);
     }
 }
 
-/// Rows that come a batch at a time, each batch one row for each of `owners`, from whose lists they are.
+/// Merges rows that come in batches: each batch has one row for each entry of `owners`, the partitions that have the rows.
 fn interleave<T>(mut lists: Vec<Vec<T>>, owners: &[usize]) -> Vec<T> {
     if lists.len() == 1 {
         return lists.pop().unwrap_or_default();

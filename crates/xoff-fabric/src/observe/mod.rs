@@ -1,11 +1,7 @@
-//! What is seen of a run: records, packets at ports, where flows' time goes, congestion roots, deadlock.
+//! Observation of a run: records, packets at ports, where flows' time goes, congestion roots, deadlock.
 //!
-//! The room owns what is recorded. It is told what happens by the others, through [`Probes`], and reads packets and the
-//! network; it changes nothing of what happens, schedules nothing that others see, and draws no random number.
-//!
-//! All recordings are probes ([`Probe`]): [`Records`] itself, congestion roots, the capture, and those from outside. Two
-//! things are asked for by name, since they read the state of other rooms: samples, which the loop takes at their interval,
-//! and the [`breakdown`], to which hosts say what holds a flow.
+//! The room owns what is recorded. Other rooms tell it what happens, through [`Probes`]; it reads packets and the network.
+//! It has no effect on a run, schedules nothing that others see, and draws no random number.
 
 pub mod breakdown;
 pub mod capture;
@@ -37,7 +33,7 @@ use capture::Capture;
 use congestion_roots::RootWatch;
 use records::FlowOutcome;
 
-/// Who listens to a partition of the network.
+/// The probes that listen to a partition of the network.
 pub(crate) struct Probes {
     /// Outcomes, totals and samples.
     pub records: Records,
@@ -49,13 +45,13 @@ pub(crate) struct Probes {
     pub breakdown: Option<Box<Breakdown>>,
     /// Probes from outside.
     own: Vec<Box<dyn Probe>>,
-    /// Someone listens to queues at switches.
+    /// A probe listens to queues at switches.
     pub on_queues: bool,
-    /// Someone listens to what begins on a wire.
+    /// A probe listens to packets that begin on a wire.
     pub on_wire: bool,
-    /// Someone listens to what holds flows at their senders.
+    /// A probe listens to what holds flows at their senders.
     pub on_flows: bool,
-    /// Someone listens to queues that are stopped and go on, with what waits in them.
+    /// A probe listens to queues that are stopped and go on, with the messages that wait in them.
     pub on_stops: bool,
     /// Someone listens to each ACK at its sender.
     pub on_acks: bool,
@@ -64,7 +60,7 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// What `recording` asks for of the ports that are `owned`.
+    /// The probes that `recording` asks for, at the ports that are `owned`.
     pub fn new(net: &Network, recording: &Recording, owned: impl Fn(PortId) -> bool) -> Probes {
         let priorities = usize::from(net.settings.switch.priorities);
         let ports = net.topology.ports();
@@ -100,7 +96,7 @@ impl Probes {
         self.own.push(probe);
     }
 
-    /// The probes that are told by [`Probe`] alone.
+    /// The probes behind the trait [`Probe`].
     fn all(&mut self) -> (impl Iterator<Item = &mut dyn Probe>, &mut Records) {
         let roots = self.roots.as_deref_mut().map(|probe| probe as &mut dyn Probe);
         let capture = self.capture.as_deref_mut().map(|probe| probe as &mut dyn Probe);
@@ -172,19 +168,19 @@ impl Probes {
         }
     }
 
-    /// An egress queue may send again: what waits in it is told by [`Probes::on_resume`].
+    /// An egress queue may send again: records the stop. [`Probes::on_resume`] tells probes what waited in the queue.
     pub fn stop_ended(&mut self, now: Time, port: PortId, priority: u8, since: Time, frames: u32) {
         self.records.pause(port, priority, since, now, frames);
     }
 
-    /// See [`Probe::on_resume`]; only if [`Probes::on_stops`].
+    /// See [`Probe::on_resume`]; called only if [`Probes::on_stops`].
     pub fn on_resume(&mut self, resumed: &Resumed<'_>) {
         let (probes, records) = self.all();
         probes.for_each(|probe| probe.on_resume(resumed, records));
     }
 
-    /// See [`Probe::on_depart`]; only if [`Probes::on_wire`]. The port and class were stopped for `stopped` in all so
-    /// far.
+    /// See [`Probe::on_depart`]; called only if [`Probes::on_wire`]. The port and class have been stopped for a total of
+    /// `stopped`.
     #[cold]
     pub fn on_depart(
         &mut self,
@@ -202,13 +198,13 @@ impl Probes {
         self.all().0.for_each(|probe| probe.on_depart(&departure));
     }
 
-    /// Writes what the probes have found in a run that has ended.
+    /// The run has ended: writes the probes' findings.
     pub fn finish(&mut self, now: Time) {
         let (probes, records) = self.all();
         probes.for_each(|probe| probe.finish(now, records));
     }
 
-    /// Rows of everything whose number grows with time.
+    /// Number of rows of everything that grows with time.
     pub fn rows(&self) -> usize {
         self.records.rows() + self.capture.as_ref().map_or(0, |capture| capture.len())
     }

@@ -1,8 +1,8 @@
-//! The seam of whatever listens to a run.
+//! The seam of everything that listens to a run.
 //!
-//! A probe says by its [`Hooks`] what it wants to hear; what no probe wants costs one test of a bit. Probes change
-//! nothing of what happens. A probe of one's own is a type that implements [`Probe`], added to a run by
-//! [`crate::Simulation::add_probe`]; its rows come back in [`Records::own`].
+//! A probe's [`Hooks`] say what it listens to; a hook without a listener costs one test of a bit. Probes have no effect on
+//! a run. A probe of your own is a type that implements [`Probe`], added to a run by [`crate::Simulation::add_probe`]; its
+//! rows come back in [`Records::own`].
 
 use xoff_engine::Time;
 use xoff_schemes::Mark;
@@ -12,7 +12,7 @@ use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
 
-/// What a probe wants to hear: a set of bits.
+/// What a probe listens to: a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Hooks(u8);
 
@@ -32,7 +32,7 @@ impl Hooks {
     /// [`Probe::on_ack`].
     pub const ACKS: Hooks = Hooks(32);
 
-    /// Whether all of `hooks` are among these.
+    /// Whether this set has all of `hooks`.
     #[inline]
     pub const fn has(self, hooks: Hooks) -> bool {
         self.0 & hooks.0 == hooks.0
@@ -51,11 +51,11 @@ impl std::ops::BitOr for Hooks {
 pub struct Departure<'a> {
     /// When its transmission begins.
     pub now: Time,
-    /// The port by which it leaves.
+    /// The port by which the packet leaves.
     pub port: PortId,
     /// The packet.
     pub packet: &'a Packet,
-    /// When it counts as arrived at the other end.
+    /// When the packet counts as arrived at the other end.
     pub arrival: Time,
     /// The network.
     pub net: &'a Network,
@@ -75,15 +75,16 @@ pub struct Resumed<'a> {
     pub since: Time,
     /// Bytes in the queue.
     pub bytes: u64,
-    /// Messages whose data waits in the queue or, at a host, for the queue; a message may come more than once.
+    /// Messages whose data waits in the queue or, at a host, for the queue; a message may appear more than once.
     pub waiting: &'a [FlowId],
 }
 
 /// Something that listens to what happens in a partition of the network.
 pub trait Probe: Send {
-    /// What it wants to hear.
+    /// What the probe listens to; asked once, when the probe is added.
     fn hooks(&self) -> Hooks;
-    /// A data packet has joined an egress queue of a switch, which has `bytes` with it; or it passes an empty queue.
+    /// A data packet has joined an egress queue of a switch, which has `bytes` with the packet; or the packet passes an
+    /// empty queue.
     fn on_enqueue(&mut self, _now: Time, _queue: QueueId, _packet: &Packet, _bytes: u64) {}
     /// A data packet has left an egress queue of a switch with `bytes` behind it.
     fn on_dequeue(&mut self, _now: Time, _queue: QueueId, _packet: &Packet, _bytes: u64) {}

@@ -1,7 +1,7 @@
 //! What a run records: outcomes of flows, totals of ports, pauses, and samples in time.
 //!
-//! Nothing here touches the path of a packet: samples are taken by events of their own, and the rest is written
-//! where something rare happens.
+//! Records cost ordinary packets nothing: samples are taken by events of their own, and everything else is written only
+//! when something rare happens.
 
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{Mark, PortState, ThrottleState};
@@ -29,12 +29,12 @@ pub struct Recording {
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
     pub notifications: bool,
-    /// Record congestion roots, and by them the flows that head-of-line blocking held up: the growth in bytes that
-    /// makes a queue a root.
+    /// Record congestion roots, and with them the flows that head-of-line blocking held up. The number is the growth in
+    /// bytes that makes a queue a root; `None` for no record.
     pub roots: Option<u64>,
     /// Record each mark that a packet is given.
     pub marks: bool,
-    /// Ports the states of whose queues are recorded.
+    /// Ports whose queues' states are recorded.
     pub states: Vec<PortId>,
     /// Record each change of a throttle's state.
     pub throttles: bool,
@@ -45,7 +45,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// What of it concerns the ports of a partition.
+    /// This recording, limited to the ports that a partition owns.
     pub(crate) fn of(&self, owned: impl Fn(PortId) -> bool) -> Recording {
         let own = |ports: &[PortId]| ports.iter().copied().filter(|&p| owned(p)).collect();
         Recording {
@@ -57,14 +57,14 @@ impl Recording {
     }
 }
 
-/// How a flow fared.
+/// The outcome of a flow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowOutcome {
-    /// Whether it started at all.
+    /// Whether the flow started.
     pub started: bool,
-    /// When it did.
+    /// When the flow started.
     pub start: Time,
-    /// From its start to the last ACK at its sender; `None` if it did not complete.
+    /// Time from its start to the last ACK at its sender; `None` if it did not complete.
     pub fct: Option<Time>,
     /// Payload bytes acknowledged.
     pub acked_bytes: u64,
@@ -74,7 +74,7 @@ pub struct FlowOutcome {
     pub retransmitted_bytes: u64,
     /// CNPs received.
     pub cnps: u64,
-    /// Data packets that arrived marked.
+    /// Marks on the data packets that arrived.
     pub marks: Marks,
     /// Time for which its sender's port was paused while it was active.
     pub paused: Time,
@@ -83,49 +83,49 @@ pub struct FlowOutcome {
     pub hol_blocked: bool,
 }
 
-/// A queue at a moment.
+/// A sample of a queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueSample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
     /// Egress port.
     pub port: PortId,
-    /// Bytes in all its classes, without the frame on the wire.
+    /// Bytes in all classes of the port, without the frame on the wire.
     pub bytes: u64,
-    /// Maximum of bytes since the last sample.
+    /// Maximum number of bytes since the last sample.
     pub max_bytes: u64,
 }
 
-/// A flow's rates over the interval that ends at a moment.
+/// A flow's rates over the interval before a sample.
 ///
-/// A flow's first interval begins with the flow, and its last ends with it or with the run, so that its rows cover
-/// all of its life: their rates times their intervals add up to what it sent and what was acknowledged.
+/// A flow's first interval begins with the flow, and its last one ends with the flow or with the run. So the rows cover the
+/// flow's life: their rates times their intervals add up to the bytes that it sent and that were acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct RateSample {
-    /// When.
+    /// Time of the sample, at the end of the interval.
     pub time: Time,
     /// Length of the interval.
     pub interval: Time,
     /// The flow.
     pub flow: u32,
-    /// Bits on its sender's wire, a second.
+    /// Bits per second on its sender's wire.
     pub sent_bps: f64,
-    /// Payload bits acknowledged, a second.
+    /// Acknowledged payload bits per second.
     pub goodput_bps: f64,
-    /// The scheme's rate at that moment.
+    /// The scheme's rate at the time of the sample.
     pub rate: Rate,
-    /// The scheme's window in bytes at that moment.
+    /// The scheme's window in bytes at the time of the sample.
     pub window: u64,
 }
 
-/// A port's transmission over the interval that ends at a moment.
+/// A port's transmission over the interval before a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct UtilizationSample {
-    /// When.
+    /// Time of the sample.
     pub time: Time,
     /// Egress port.
     pub port: PortId,
-    /// Bits sent, a second.
+    /// Bits sent per second.
     pub tx_bps: f64,
 }
 
@@ -136,26 +136,26 @@ pub struct PauseRecord {
     pub port: PortId,
     /// The priority.
     pub priority: u8,
-    /// Since when.
+    /// Start of the stop.
     pub start: Time,
-    /// Until when; the end of the run if it still stood.
+    /// End of the stop; the end of the run if the stop was still in force.
     pub end: Time,
-    /// PAUSE frames that made it.
+    /// Number of PAUSE frames that caused or prolonged the stop.
     pub frames: u32,
 }
 
-/// A time for which an egress queue was a congestion root: see [`crate::observe::congestion_roots`].
+/// A time for which an egress queue was a congestion root: see [`super::congestion_roots`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RootRecord {
     /// The egress port.
     pub port: PortId,
     /// The priority.
     pub priority: u8,
-    /// Since when.
+    /// When the queue became a root.
     pub start: Time,
-    /// Until when; the end of the run if it still was.
+    /// When it stopped being a root; the end of the run if it was still a root.
     pub end: Time,
-    /// Maximum of bytes queued in that time.
+    /// Maximum number of bytes queued in that time.
     pub max_bytes: u64,
 }
 
@@ -172,18 +172,18 @@ pub(crate) struct Waited {
 pub struct NotificationRecord {
     /// Arrival.
     pub time: Time,
-    /// CNP or CNM.
+    /// [`Kind::Cnp`] or [`Kind::Cnm`].
     pub kind: Kind,
     /// The flow.
     pub flow: u32,
-    /// The congestion point of a CNM.
+    /// The congestion point of a CNM; `None` for a CNP.
     pub point: Option<u32>,
 }
 
-/// A throttle's state from a moment on.
+/// A change of a throttle's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThrottleRecord {
-    /// Since when.
+    /// When the state begins.
     pub time: Time,
     /// The host's port.
     pub port: PortId,
@@ -191,16 +191,16 @@ pub struct ThrottleRecord {
     pub state: ThrottleState,
 }
 
-/// What a probe from outside has found.
+/// A row of a probe from outside.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct OwnRow {
     /// The probe's name for the quantity.
     pub name: &'static str,
-    /// When.
+    /// Time of the row.
     pub time: Time,
-    /// What it is of: the number of a port, queue, node or flow, as the probe says.
+    /// The number of a port, queue, node or flow, as the probe defines.
     pub subject: u32,
-    /// How much.
+    /// The quantity's value.
     pub value: f64,
 }
 
@@ -281,16 +281,16 @@ pub struct Records {
     pub states: Vec<StateRecord>,
     /// States of throttles.
     pub throttles: Vec<ThrottleRecord>,
-    /// Where flows' time went.
+    /// Parts of flows' times.
     pub breakdown: Vec<BreakdownRecord>,
     /// Packets. Empty before the end.
     pub packets: PacketRecords,
-    /// What probes from outside have found.
+    /// Rows of probes from outside.
     pub own: Vec<OwnRow>,
 }
 
 impl Records {
-    /// Nothing recorded yet.
+    /// Records without rows.
     pub(crate) fn new(recording: Recording, net: &Network) -> Self {
         let ports = net.topology.ports() as usize;
         let totals = Totals {
@@ -306,23 +306,23 @@ impl Records {
         records
     }
 
-    /// Rows of all samples.
+    /// Number of rows of all samples.
     pub fn sampled_rows(&self) -> usize {
         self.samples.queues.len() + self.samples.rates.len() + self.samples.utilization.len()
     }
 
-    /// Rows of congestion roots and of the flows that waited behind pauses.
+    /// Number of rows of congestion roots and of the flows that waited behind pauses.
     pub fn root_rows(&self) -> usize {
         self.roots.len() + self.partial.waited.len() + self.partial.waits
     }
 
-    /// Packets recorded.
+    /// Number of packets recorded.
     pub fn packet_rows(&self) -> usize {
         self.packets.rows().len()
     }
 
-    /// Rows of everything whose number grows with time: samples, pauses, notifications, roots, flows that waited, marks,
-    /// states, packets, and parts of flows' times.
+    /// Number of rows of everything that grows with time: samples, pauses, notifications, roots, flows that waited, marks,
+    /// states of queues and throttles, packets, parts of flows' times, and rows of probes from outside.
     pub fn rows(&self) -> usize {
         let events = self.pauses.len()
             + self.notifications.len()
@@ -340,7 +340,7 @@ impl Records {
         self.recording.roots.is_some()
     }
 
-    /// A step is done at a time, which may still be to come.
+    /// A step is done at time `at`, which may be in the future.
     pub(crate) fn step_done(&mut self, step: u32, at: Time) {
         self.partial.steps_done.push((step, at));
     }

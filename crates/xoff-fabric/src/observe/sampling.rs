@@ -1,11 +1,11 @@
-//! Samples in time: of queues, of ports' transmission, and of flows' rates.
+//! Periodic samples of queues, of ports' transmission, and of flows' rates.
 
 use xoff_engine::{Rate, Time};
 
 use super::records::{QueueSample, RateSample, Records, UtilizationSample};
 use crate::ids::{FlowId, PortId};
 
-/// A flow at its last sample, or at its start before the first.
+/// A flow's counts at its last sample, or at its start.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sampled {
     at: Time,
@@ -77,7 +77,8 @@ impl Records {
         }
     }
 
-    /// Flows under way whose rates are sampled; the caller gives back those that are still under way.
+    /// Takes out the flows whose rates are sampled; the caller puts those that are still under way back with
+    /// [`Records::put_sampled_flows`].
     pub(crate) fn take_sampled_flows(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.samples.flows)
     }

@@ -1,4 +1,4 @@
-//! Where a partition of the network ends, and what has left it.
+//! The boundary of a partition of the network, and the packets that have left the partition.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::ids::NodeId;
 /// Number of a partition.
 pub(crate) type PartitionId = u16;
 
-/// A partition's view of the others.
+/// A partition's view of the other partitions.
 pub(crate) struct Boundary {
     /// This partition.
     pub number: PartitionId,
@@ -25,12 +25,12 @@ impl Boundary {
         self.partition_of[node as usize] == self.number
     }
 
-    /// What has left for the partition of a node.
+    /// The packets that have left for the partition of a node.
     pub fn outbox(&mut self, node: NodeId) -> &mut Transit {
         &mut self.outboxes[usize::from(self.partition_of[node as usize])]
     }
 
-    /// Packets that have left.
+    /// Number of packets that have left.
     pub fn departed(&self) -> usize {
         self.outboxes.iter().map(Transit::len).sum()
     }

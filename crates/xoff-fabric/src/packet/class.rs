@@ -1,8 +1,8 @@
-//! Classes of packets: what goes first at a port, and what flow control may stop.
+//! Classes of packets, which decide what goes first at a port and what flow control may stop.
 
-/// Class of PFC frames and credit updates: goes before anything, is never paused.
+/// Class of PFC frames and credit updates, which go first and are never paused.
 pub const MAC_CONTROL: u8 = 0;
-/// Class of CNPs, CNMs and, unless they travel with the data, ACKs: before all data, never paused.
+/// Class of CNPs, CNMs and, unless they travel in a data class, ACKs. They go before all data and are never paused.
 pub const CONTROL: u8 = 1;
 /// Class of data priority 0; priority p is `DATA + p`.
 pub const DATA: u8 = 2;

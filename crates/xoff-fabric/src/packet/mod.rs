@@ -1,6 +1,6 @@
-//! Packets, the pool that they live in, and their way from one partition of the network to another.
+//! Packets, the pool that they live in, and their transfer from one partition of the network to another.
 //!
-//! The room owns what a packet is. It touches events, as which packets arrive, and nothing else.
+//! The room owns packets and depends on no other room.
 
 mod boundary;
 mod class;
@@ -24,10 +24,10 @@ pub type PacketId = u32;
 /// No packet.
 pub const NO_PACKET: PacketId = u32::MAX;
 
-/// In place of a message's number in frames that belong to none.
+/// In place of a message's number in frames that belong to no message.
 pub const NO_FLOW: FlowId = u32::MAX;
 
-/// What a packet is.
+/// Kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[repr(u8)]
 pub enum Kind {
@@ -43,46 +43,46 @@ pub enum Kind {
     Cnm,
     /// PAUSE (quanta above zero) or RESUME of one priority; never leaves its link.
     Pfc,
-    /// How far the neighbour may count its credits; never leaves its link.
+    /// Limit of the neighbour's count of sent credits; never leaves its link.
     CreditUpdate,
 }
 
 /// Set on the packet that ends its message.
 pub const LAST: u8 = 1;
-/// The packet's bytes count at its ingress port of the switch that it is in.
+/// The packet's bytes are charged to its ingress port of the current switch.
 pub const CHARGED: u8 = 2;
 /// The CNP carries a rate.
 pub const HAS_RATE: u8 = 4;
-/// The data packet goes for a second time.
+/// The data packet is a retransmission.
 pub const RESENT: u8 = 8;
 
-/// In `position`: each switch chooses the packet's next hop. The rest is the port at which the packet ends.
+/// Bit of `position`: each switch chooses the packet's next hop, and the other bits are the port at which the packet ends.
 pub(crate) const BY_HOP: u32 = 1 << 31;
 
-/// A packet: one cache line. Telemetry lies beside it in [`Packets`], only if a scheme asks for it.
+/// A packet: one cache line. Its telemetry, if a scheme asks for any, lies beside it in [`Packets`].
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Data: offset of its first payload byte in its connection. ACK, NACK: all before this offset has arrived.
+    /// Data: offset of its first payload byte in its connection. ACK, NACK: all bytes before this offset have arrived.
     /// Other kinds keep something else here: see [`Packet::rate`], [`Packet::quanta`] and [`Packet::credit_limit`].
     pub seq: u64,
-    /// When the data packet, or the one that this ACK answers, left its sender.
+    /// When the data packet, or the data packet that this ACK answers, left its sender.
     pub sent_at: Time,
-    /// The message that it belongs to; [`NO_FLOW`] for frames of flow control.
+    /// The message that the packet belongs to; [`NO_FLOW`] for frames of flow control.
     pub flow: FlowId,
-    /// Data: tells its path from others, if each switch chooses its next hop; 0 otherwise.
+    /// Data: identifies the packet's path, if each switch chooses its next hop; 0 otherwise.
     pub path_id: u16,
-    /// When the next packet of the same link arrives; never if none follows it.
+    /// When the next packet of the same link arrives; [`Time::NEVER`] if no packet follows.
     pub next_at: Time,
     /// Next packet of the same queue or link, or next free slot.
     pub next: PacketId,
-    /// Index of its next egress port in the network's paths, or the port at which it ends, see [`Packet::destination`].
+    /// Index of its next egress port in the network's paths, or the port at which it ends: see [`Packet::destination`].
     pub position: u32,
     /// Port by which it entered its current node.
     pub ingress: PortId,
     /// CNM: the congestion point. Data and ACKs whose next hop each switch chooses: see [`Packet::path_number`].
     pub point: u32,
-    /// Number of the data packet, or of the one that this ACK answers, in the order of first transmission on its
+    /// Number of the data packet, or of the data packet that this ACK answers, in the order of first transmission on its
     /// connection, modulo 2^32.
     pub number: u32,
     /// Payload bytes.
@@ -91,7 +91,7 @@ pub struct Packet {
     pub flow_count: u16,
     /// Bytes on the wire.
     pub size: u16,
-    /// What it is.
+    /// Kind of packet.
     pub kind: Kind,
     /// Queue class: 0 MAC control, 1 control, 2 + p data priority p.
     pub class: u8,
@@ -99,18 +99,18 @@ pub struct Packet {
     pub mark: Mark,
     /// [`LAST`], [`CHARGED`], [`HAS_RATE`], [`RESENT`].
     pub flags: u8,
-    /// INT records so far; frames of flow control name their priority here, see [`Packet::link_priority`].
+    /// Number of INT records so far. Frames of flow control have their priority here: see [`Packet::link_priority`].
     pub hops: u8,
-    /// Links that it has come along, the one that it leaves by included, if each switch chooses its next hop.
+    /// Number of links that the packet has passed, including the one that it leaves by, if each switch chooses its next hop.
     pub links: u8,
 }
 
-/// What queues and wires need of a packet, read once at each node: one register.
+/// The part of a packet that queues and wires need, read once at each node: one register.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
 pub struct Frame {
     bytes: u16,
-    /// What it is.
+    /// Kind of packet.
     pub kind: Kind,
     /// Its queue class.
     pub class: u8,
@@ -118,13 +118,13 @@ pub struct Frame {
 
 impl Frame {
     /// A frame of `size` bytes on the wire.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn new(kind: Kind, class: u8, size: u64) -> Frame {
         Frame { bytes: size as u16, kind, class }
     }
 
     /// Bytes on the wire.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn size(self) -> u64 {
         self.bytes.into()
     }
@@ -132,13 +132,13 @@ impl Frame {
 
 impl Packet {
     /// The packet as queues and wires see it.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn frame(&self) -> Frame {
         Frame { bytes: self.size, kind: self.kind, class: self.class }
     }
 
-    /// A packet without anything that only some kinds have.
-    #[inline(always)] // on the way of every packet
+    /// A packet with defaults in all fields that only some kinds use.
+    #[inline(always)] // runs for every packet
     fn plain(kind: Kind, class: u8, size: u64, now: Time) -> Packet {
         Packet {
             seq: 0,
@@ -165,8 +165,8 @@ impl Packet {
 
     /// Data of `flow` that leaves its host by `port` with `payload` bytes, `size` on the wire, from `seq` of the
     /// connection on.
-    #[inline(always)] // on the way of every packet
-    #[allow(clippy::too_many_arguments)] // a packet has as many parts
+    #[inline(always)] // runs for every packet
+    #[allow(clippy::too_many_arguments)] // each one is a field of the packet
     pub fn data(
         flow: FlowId,
         seq: u64,
@@ -200,12 +200,12 @@ impl Packet {
         Packet { seq, hops, ingress: port, ..Packet::plain(Kind::Pfc, MAC_CONTROL, size, now) }
     }
 
-    /// An update of the credits of `priority` that leaves by `port`; its limit is filled in when it leaves.
+    /// A credit update of `priority` that leaves by `port`; its limit is filled in when the packet leaves.
     pub fn credit_update(port: PortId, priority: u8, size: u64, now: Time) -> Packet {
         Packet { hops: priority, ingress: port, ..Packet::plain(Kind::CreditUpdate, MAC_CONTROL, size, now) }
     }
 
-    /// The rate that a CNM grants, or that a CNP carries.
+    /// The rate that a CNM grants, or that a CNP carries; `None` in other packets.
     pub fn rate(&self) -> Option<Rate> {
         (self.kind == Kind::Cnm || self.flags & HAS_RATE != 0).then_some(Rate(self.seq))
     }
@@ -215,7 +215,7 @@ impl Packet {
         self.seq
     }
 
-    /// Up to where the neighbour may count its credits, in a credit update.
+    /// A credit update's limit of the neighbour's count of sent credits.
     pub fn credit_limit(&self) -> u64 {
         self.seq
     }
@@ -236,13 +236,15 @@ impl Packet {
         (self.position & BY_HOP != 0).then_some(self.position & !BY_HOP)
     }
 
-    /// Lets each switch choose the next hop of a packet that leaves its host, to another host's `port`; `path_number` names one of the equal-cost paths.
+    /// Lets each switch choose the next hop of a packet that leaves its host, to another host's `port`; `path_number` names
+    /// one of the equal-cost paths.
     #[inline]
     pub fn goes_to(&mut self, port: PortId, path_number: u32) {
         (self.position, self.point, self.links) = (port | BY_HOP, path_number, 1);
     }
 
-    /// Which of the equal-cost paths that remain the packet takes, in data and ACKs that are forwarded hop by hop.
+    /// The number of the packet's path among the remaining equal-cost paths, in data and ACKs whose next hop each switch
+    /// chooses.
     #[inline]
     pub fn path_number(&self) -> u32 {
         self.point

@@ -20,15 +20,15 @@ pub(super) enum IntPool {
     Exact(Vec<[ExactRecord; MAX_INT_HOPS]>),
 }
 
-/// The pool of packets. A freed slot is the next to be used, as it is still in the cache.
+/// The pool of packets. The slot that was freed last is used next, because it is still in the cache.
 pub struct Packets {
     slots: Vec<Packet>,
     pub(super) int: IntPool,
-    /// INT's units are 2^this times as large.
+    /// INT's units are 2^this times as large as the hardware's.
     int_shift: u8,
     free: PacketId,
     live: u32,
-    /// Ways of packets; `None` unless a probe asks where flows' time goes.
+    /// Ways of packets; `None` unless the breakdown of flows' times is recorded.
     pub(crate) ways: Option<Box<Ways>>,
 }
 
@@ -50,7 +50,7 @@ impl Packets {
         self.int_shift
     }
 
-    /// Packets in use.
+    /// Number of packets in the pool.
     pub fn live(&self) -> u32 {
         self.live
     }
@@ -94,7 +94,7 @@ impl Packets {
         }
     }
 
-    /// Fetches packet `id` and its telemetry into the cache, if there is such a packet: the caller is about to use it.
+    /// Fetches packet `id` and its telemetry into the cache, if there is such a packet: the caller is about to use both.
     #[inline]
     pub fn prefetch(&self, id: PacketId) {
         fetch_ahead(&self.slots, id);
@@ -103,9 +103,9 @@ impl Packets {
         }
     }
 
-    /// Appends a record to packet `id` if it is `wanted`. Packets that want one and others interleave unpredictably, so
-    /// the choice is no branch.
-    #[inline(always)] // on the way of every packet
+    /// Appends a record to packet `id` if it is `wanted`. Packets that want a record and others interleave unpredictably, so
+    /// the code selects without a branch.
+    #[inline(always)] // runs for every packet
     pub fn stamp_if(&mut self, wanted: bool, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
         let IntPool::Packed(stacks) = &mut self.int else {
             return if wanted {
@@ -121,7 +121,7 @@ impl Packets {
     }
 
     /// Appends a record to packet `id`.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn stamp(&mut self, id: PacketId, code: u8, reading: impl FnOnce() -> PortReading) {
         let packet = &mut self.slots[id as usize];
         let hop = packet.hops as usize;
@@ -140,7 +140,7 @@ impl ArrivalLinks for Packets {
     #[inline(always)]
     fn link(&mut self, id: PacketId, time: Time, next: PacketId) {
         let packet = &mut self[id];
-        debug_assert_eq!(packet.next_at, Time::NEVER, "nothing follows it so far");
+        debug_assert_eq!(packet.next_at, Time::NEVER, "no packet follows so far");
         (packet.next_at, packet.next) = (time, next);
     }
 

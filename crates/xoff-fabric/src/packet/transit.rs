@@ -8,7 +8,7 @@ use super::{Packet, PacketId, Packets};
 use crate::event::index_of;
 use crate::ids::NodeId;
 
-/// Packets that have left a partition during a window; another takes them in when the window ends.
+/// Packets that have left a partition during a window; another partition takes them in when the window ends.
 pub(crate) struct Transit {
     /// Time and key of each arrival.
     arrivals: Vec<(Time, u32)>,
@@ -26,7 +26,7 @@ impl Transit {
         self.packets.is_empty() && self.signals.is_empty()
     }
 
-    /// Packets on their way.
+    /// Number of packets on their way.
     pub fn len(&self) -> usize {
         self.packets.len()
     }
@@ -37,14 +37,14 @@ impl Transit {
         self.signals.push((node, event));
     }
 
-    /// The first arrival.
+    /// The time of the first arrival.
     pub fn earliest(&self) -> Time {
         self.earliest
     }
 }
 
 impl Packets {
-    /// Nothing on its way, with room for telemetry of this pool's format.
+    /// An empty transit for packets with telemetry of this pool's format.
     pub(crate) fn transit(&self) -> Transit {
         let int = match &self.int {
             IntPool::Off => IntPool::Off,
@@ -61,7 +61,7 @@ impl Packets {
         }
     }
 
-    /// Takes packet `id` out and sends it on its way to an arrival at `time`, the event `key`.
+    /// Moves packet `id` out of the pool, to an arrival at `time` with the event `key`.
     #[inline]
     pub(crate) fn send_to_partition(&mut self, id: PacketId, time: Time, key: u32, transit: &mut Transit) {
         transit.earliest = transit.earliest.min(time);
@@ -78,7 +78,7 @@ impl Packets {
         self.remove(id);
     }
 
-    /// Takes in all that is on its way and schedules its arrivals.
+    /// Takes in all packets of a transit and schedules their arrivals.
     pub(crate) fn take_in(&mut self, transit: &mut Transit, events: &mut FutureEvents) {
         for (place, (&(time, key), &packet)) in transit.arrivals.iter().zip(&transit.packets).enumerate() {
             let id = self.insert(packet);

@@ -1,7 +1,7 @@
-//! Which ways there are: topologies, and routing over them.
+//! Paths: topologies, and routing over them.
 //!
-//! The room owns the graph of nodes and links ([`topology`]) and the choice of paths in it ([`routing`]). It touches
-//! nothing that moves.
+//! The room owns the graph of nodes and links ([`topology`]) and the choice of paths in it ([`routing`]). It depends on
+//! nothing that changes during a run.
 
 pub mod routing;
 pub mod topology;

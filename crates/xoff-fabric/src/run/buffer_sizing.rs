@@ -1,4 +1,4 @@
-//! The room that flow control has at ports' ingress: what there is, what it would take, and what was used.
+//! Sizes of flow control's buffers at ports' ingress: the actual size, the size that is needed, and the size that was used.
 
 use super::Simulation;
 use crate::ids::PortId;
@@ -14,21 +14,21 @@ pub struct Headroom {
     pub bytes: u64,
     /// Bytes that can arrive after the packet that crosses the threshold: see [`headroom`].
     pub needed: u64,
-    /// Maximum of bytes used of it, by any priority.
+    /// Maximum number of its bytes that a priority has used.
     pub max_used: u64,
 }
 
 /// The credits of an ingress port's buffer, for each priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditRoom {
-    /// Credits that there are.
+    /// Credits of the buffer.
     pub credits: u64,
     /// Credits with which the link never stalls by itself: see [`Sizing::needed`].
     pub needed: u64,
 }
 
 impl Network {
-    /// The credits of an ingress port's buffer; `None` if flow control has none.
+    /// The credits of an ingress port's buffer; `None` if flow control has no credits.
     pub fn credit_room(&self, ingress: PortId) -> Option<CreditRoom> {
         self.settings.flow_control.has_credits().then(|| {
             let sizing = Sizing::of(&self.topology, ingress, &self.settings, &self.wire);

@@ -1,10 +1,10 @@
-//! Cutting a network into parts for several threads: along links between switches, so that each part has about as
-//! much work, and links with a short delay, which would make for short windows, stay within parts where that is
-//! possible.
+//! Cutting a network into partitions for several threads. The cut goes along links between switches and gives all
+//! partitions about the same work. Links with a short delay, which would make windows short, stay within partitions if that
+//! is possible.
 //!
 //! The traffic is known before the run, so the work is that of all flows' packets on their paths. First the switches
-//! with hosts are divided: a part grows by the nearest of them, so that the pods of a fat-tree stay together. The
-//! other switches then join the part that they have most traffic with.
+//! with hosts are divided: a partition grows by the nearest of them, so that the pods of a fat-tree stay together. The
+//! other switches then join the partition with which they have the most traffic.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -17,60 +17,66 @@ use crate::network::Network;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order};
 
-/// Which part of a network each node is in.
+/// Which partition of a network each node is in.
 #[derive(Clone, Debug)]
 pub struct Cut {
-    part_of: Arc<[PartitionId]>,
-    parts: usize,
-    /// The least delay of a link between parts.
+    partition_of: Arc<[PartitionId]>,
+    partitions: usize,
+    /// Minimum delay of a link between partitions.
     lookahead: Time,
     /// Expected time of a run on as many threads, in seconds.
     cost: f64,
 }
 
-// What things take on a core of 2024, in seconds; only their ratios count.
+// Times on a core of 2024, in seconds: of a packet's arrival at a node, of a packet that crosses to another partition, of a
+// window, and of a thread. Only their ratios matter.
 const HOP: f64 = 60e-9;
 const CROSSING: f64 = 40e-9;
 const WINDOW: f64 = 3e-6;
 const THREAD: f64 = 1e-3;
-/// Parts are never all as busy in the same window as they are on the whole.
+/// In a single window, work is less even among partitions than over the whole run.
 const UNEVENNESS: f64 = 1.2;
-/// Least gain for which several threads are worth their while.
+/// Several threads are used only if their time is below this share of one thread's time.
 const MIN_GAIN: f64 = 0.85;
-/// Maximum number of partitions: each two have mailboxes.
-const MAX_PARTS: usize = 256;
+/// Maximum number of partitions, because each pair of partitions has mailboxes.
+const MAX_PARTITIONS: usize = 256;
 /// Maximum number of lookaheads that are tried.
 const MAX_TRIED: usize = 6;
 
 impl Cut {
-    /// All in one part.
+    /// The whole network in one partition.
     pub fn single(net: &Network) -> Cut {
-        Cut { part_of: vec![0; net.topology.nodes.len()].into(), parts: 1, lookahead: Time::NEVER, cost: 0.0 }
+        Cut {
+            partition_of: vec![0; net.topology.nodes.len()].into(),
+            partitions: 1,
+            lookahead: Time::NEVER,
+            cost: 0.0,
+        }
     }
 
-    /// The best cut into up to `parts` parts; fewer where there are not as many switches that may be parted.
-    pub fn into(net: &Network, parts: usize, duration: Option<Time>) -> Cut {
-        Self::with_load(net, parts, &Load::new(net, duration))
+    /// The best cut into up to `partitions` partitions; fewer if fewer groups of switches may be separated.
+    pub fn into(net: &Network, partitions: usize, duration: Option<Time>) -> Cut {
+        Self::with_load(net, partitions, &Load::new(net, duration))
     }
 
-    /// The cut into up to `most` parts that takes the least time, which for small runs is none.
-    pub fn fastest(net: &Network, most: usize, duration: Option<Time>) -> Cut {
+    /// The cut into up to `max` partitions with the minimum expected time; for small runs, one partition.
+    pub fn fastest(net: &Network, max: usize, duration: Option<Time>) -> Cut {
         let single = Cut::single(net);
-        // Below this the threads alone would cost more than they gain, and so would finding it out.
-        if most < 2 || Load::packet_hops(net, duration) * HOP < 20.0 * THREAD {
+        // A run this short gains less from threads than they cost, and so does the search for a cut.
+        if max < 2 || Load::packet_hops(net, duration) * HOP < 20.0 * THREAD {
             return single;
         }
         let load = Load::new(net, duration);
         let alone = load.nodes.iter().sum::<u64>() as f64 * HOP;
-        let cuts = (2..=most.min(net.topology.nodes.len())).map(|n| Self::with_load(net, n, &load));
+        let cuts = (2..=max.min(net.topology.nodes.len())).map(|n| Self::with_load(net, n, &load));
         let best = cuts.min_by(|a, b| a.cost.total_cmp(&b.cost));
         best.filter(|cut| cut.cost < MIN_GAIN * alone).unwrap_or(single)
     }
 
-    fn with_load(net: &Network, parts: usize, load: &Load) -> Cut {
+    fn with_load(net: &Network, partitions: usize, load: &Load) -> Cut {
         let single = Cut::single(net);
-        let parts = parts.min(MAX_PARTS);
-        if parts < 2 || needs_one_part(net).is_some() {
+        let partitions = partitions.min(MAX_PARTITIONS);
+        if partitions < 2 || needs_one_partition(net).is_some() {
             return single;
         }
         let mut delays: Vec<Time> = trunks(net).map(|link| min_delay(net, link)).collect();
@@ -78,35 +84,35 @@ impl Cut {
         delays.dedup();
         delays.retain(|&d| d > Time::ZERO);
         let step = delays.len().div_ceil(MAX_TRIED).max(1);
-        // The shortest as well: it leaves most freedom.
+        // Try the minimum delay too: it leaves the most links to cut.
         let tried = delays.iter().step_by(step).chain(delays.last());
-        let cuts = tried.filter_map(|&delay| Atoms::new(net, load, delay).cut(net, load, parts));
+        let cuts = tried.filter_map(|&delay| Atoms::new(net, load, delay).cut(net, load, partitions));
         cuts.min_by(|a, b| a.cost.total_cmp(&b.cost)).unwrap_or(single)
     }
 
-    /// The number of parts.
-    pub fn parts(&self) -> usize {
-        self.parts
+    /// The number of partitions.
+    pub fn partitions(&self) -> usize {
+        self.partitions
     }
 
-    /// The least delay of a link between parts, and so the longest window.
+    /// The minimum delay of a link between partitions, and so the maximum length of a window.
     pub(crate) fn lookahead(&self) -> Time {
         self.lookahead
     }
 
     /// By node: its partition.
-    pub(crate) fn partition_of(&self) -> Arc<[PartitionId]> {
-        self.part_of.clone()
+    pub(crate) fn by_node(&self) -> Arc<[PartitionId]> {
+        self.partition_of.clone()
     }
 
     /// The partition that a node is in.
-    pub fn part_of(&self, node: NodeId) -> usize {
-        usize::from(self.part_of[node as usize])
+    pub fn partition_of(&self, node: NodeId) -> usize {
+        usize::from(self.partition_of[node as usize])
     }
 }
 
-/// The setting by which a network can only be simulated in one part.
-pub fn needs_one_part(net: &Network) -> Option<&'static str> {
+/// The setting because of which a network can only be simulated in one partition; `None` if it may be cut.
+pub fn needs_one_partition(net: &Network) -> Option<&'static str> {
     let quirks = &net.settings.quirks;
     if quirks.order == Order::Scheduled {
         Some("quirks.order = \"scheduled\"")
@@ -136,32 +142,32 @@ fn min_delay(net: &Network, link: u32) -> Time {
     link.delay_ab.min(link.delay_ba)
 }
 
-/// What the traffic makes of each node and link, in packets.
+/// The traffic at each node and link, in packets.
 struct Load {
     nodes: Vec<u64>,
     links: Vec<u64>,
-    /// For how long there is traffic, about.
+    /// Estimated time for which there is traffic.
     span: Time,
 }
 
 impl Load {
-    /// Data packets and ACKs of a flow.
+    /// Estimated numbers of a flow's data packets and ACKs.
     fn packets(net: &Network, flow: u32, duration: Option<Time>) -> (u64, u64) {
         let f = &net.flows[flow as usize];
         let until = duration.unwrap_or(Time::NEVER).min(f.stop.unwrap_or(Time::NEVER));
         let until = if until == Time::NEVER { f.start.saturating_add(Time::from_us(1_000)) } else { until };
         let rate = net.topology.rate(net.data_path(flow)[0]);
-        let most = rate.bytes_in(until.saturating_sub(f.start));
+        let max = rate.bytes_in(until.saturating_sub(f.start));
         let bytes = match (f.size, duration) {
             (Some(size), None) => size,
-            (size, _) => size.unwrap_or(u64::MAX).min(most),
+            (size, _) => size.unwrap_or(u64::MAX).min(max),
         };
         let data = bytes.div_ceil(net.wire.payload.max(1));
         let acks = data.div_ceil(u64::from(net.settings.host.ack_every.max(1)));
         (data, acks)
     }
 
-    /// Packets received at any node, in all.
+    /// Estimated number of packets received at all nodes.
     fn packet_hops(net: &Network, duration: Option<Time>) -> f64 {
         let hops = (0..net.flows.len() as u32).map(|flow| {
             let (route, (data, acks)) = (net.route(flow), Self::packets(net, flow, duration));
@@ -206,11 +212,11 @@ impl Load {
 
 /// The pieces that are never cut, and the traffic between them.
 struct Atoms {
-    /// By node.
+    /// By node: its atom.
     of: Vec<usize>,
     work: Vec<u64>,
     with_hosts: Vec<bool>,
-    /// By atom: its neighbours, with the packets between the two.
+    /// By atom: its neighbours, each with the number of packets between the two.
     links: Vec<Vec<(usize, u64)>>,
     traffic: Vec<u64>,
 }
@@ -218,8 +224,8 @@ struct Atoms {
 const NONE: PartitionId = PartitionId::MAX;
 
 impl Atoms {
-    /// Hosts with their switch, and nodes between which a link has a delay below `least`.
-    fn new(net: &Network, load: &Load, least: Time) -> Atoms {
+    /// Joins hosts with their switches, and nodes between which a link has a delay below `cut_from`.
+    fn new(net: &Network, load: &Load, cut_from: Time) -> Atoms {
         let n = net.topology.nodes.len();
         let mut root: Vec<usize> = (0..n).collect();
         fn find(root: &mut [usize], mut node: usize) -> usize {
@@ -231,7 +237,7 @@ impl Atoms {
         }
         for (number, link) in net.topology.links.iter().enumerate() {
             let joined = net.is_host(link.a) || net.is_host(link.b);
-            if joined || min_delay(net, number as u32) < least {
+            if joined || min_delay(net, number as u32) < cut_from {
                 let (a, b) = (find(&mut root, link.a as usize), find(&mut root, link.b as usize));
                 // The first node names the atom, so that numbers follow the topology's order.
                 root[a.max(b)] = a.min(b);
@@ -261,7 +267,7 @@ impl Atoms {
         for (link, &packets) in net.topology.links.iter().zip(&load.links) {
             let (a, b) = (atoms.of[link.a as usize], atoms.of[link.b as usize]);
             if a != b {
-                // One more, so that links without traffic count as links.
+                // The added packet makes links without traffic count as links.
                 for (one, other) in [(a, b), (b, a)] {
                     atoms.links[one].push((other, packets + 1));
                     atoms.traffic[one] += packets + 1;
@@ -271,25 +277,25 @@ impl Atoms {
         atoms
     }
 
-    /// Divides the atoms that have hosts among parts with about equal work.
-    fn grow(&self, parts: usize) -> Vec<PartitionId> {
+    /// Divides the atoms that have hosts among partitions with about equal work.
+    fn grow(&self, partitions: usize) -> Vec<PartitionId> {
         let count = self.work.len();
-        let mut part_of = vec![NONE; count];
+        let mut partition_of = vec![NONE; count];
         let with_hosts = || (0..count).filter(|&a| self.with_hosts[a]);
         let mut left: u64 = with_hosts().map(|a| self.work[a].max(1)).sum();
-        for part in 0..parts {
-            let target = left / (parts - part) as u64;
-            // Links from the part to each atom.
+        for partition in 0..partitions {
+            let target = left / (partitions - partition) as u64;
+            // `distance` is the number of links from the partition to each atom.
             let (mut load, mut distance) = (0, vec![u32::MAX; count]);
             while let Some(atom) =
-                with_hosts().filter(|&a| part_of[a] == NONE).min_by_key(|&a| (distance[a], a))
+                with_hosts().filter(|&a| partition_of[a] == NONE).min_by_key(|&a| (distance[a], a))
             {
                 let more = self.work[atom].max(1);
                 let over = (load + more).saturating_sub(target);
-                if part + 1 < parts && load > 0 && over > target.saturating_sub(load) {
+                if partition + 1 < partitions && load > 0 && over > target.saturating_sub(load) {
                     break;
                 }
-                part_of[atom] = part as PartitionId;
+                partition_of[atom] = partition as PartitionId;
                 load += more;
                 distance[atom] = 0;
                 let mut nearer = VecDeque::from([atom]);
@@ -304,23 +310,23 @@ impl Atoms {
             }
             left -= load;
         }
-        part_of
+        partition_of
     }
 
-    /// Gives the atoms without hosts to the parts that they have most traffic with, as far as these are not full.
-    fn fill(&self, parts: usize, part_of: &mut [PartitionId]) {
+    /// Gives each atom without hosts to the partition with which it has the most traffic, among those that are not full.
+    fn fill(&self, partitions: usize, partition_of: &mut [PartitionId]) {
         let total: u64 = self.work.iter().sum();
-        let full = total / parts as u64 + total / parts as u64 / 20;
-        let mut load = vec![0u64; parts];
-        for (atom, &part) in part_of.iter().enumerate() {
-            if part != NONE {
-                load[usize::from(part)] += self.work[atom];
+        let full = total / partitions as u64 + total / partitions as u64 / 20;
+        let mut load = vec![0u64; partitions];
+        for (atom, &partition) in partition_of.iter().enumerate() {
+            if partition != NONE {
+                load[usize::from(partition)] += self.work[atom];
             }
         }
-        // From the hosts inwards: what is next to what has a part already, in the order of the topology.
-        let mut pending: Vec<usize> = (0..part_of.len()).filter(|&a| part_of[a] == NONE).collect();
+        // Go from the hosts inwards: first the atoms next to one that has a partition, in the order of the topology.
+        let mut pending: Vec<usize> = (0..partition_of.len()).filter(|&a| partition_of[a] == NONE).collect();
         while !pending.is_empty() {
-            let known = |a: &usize| self.links[*a].iter().any(|&(n, _)| part_of[n] != NONE);
+            let known = |a: &usize| self.links[*a].iter().any(|&(n, _)| partition_of[n] != NONE);
             let (mut now, later): (Vec<usize>, Vec<usize>) = pending.iter().partition(|a| known(a));
             if now.is_empty() {
                 now.clone_from(&pending);
@@ -329,54 +335,56 @@ impl Atoms {
                 pending = later;
             }
             for atom in now {
-                let mut towards = vec![0u64; parts];
+                let mut towards = vec![0u64; partitions];
                 for &(neighbour, packets) in &self.links[atom] {
-                    if part_of[neighbour] != NONE {
-                        towards[usize::from(part_of[neighbour])] += packets;
+                    if partition_of[neighbour] != NONE {
+                        towards[usize::from(partition_of[neighbour])] += packets;
                     }
                 }
                 let work = self.work[atom];
-                // Shares that differ by less than a tenth are alike: then balance decides, as where no part has room.
+                // Among partitions whose traffic differs by less than a tenth of the atom's, and if no partition has room, the
+                // balance of work decides.
                 let fits = |p: &usize| load[*p] + work <= full;
-                let most = (0..parts).filter(fits).map(|p| towards[p]).max().unwrap_or(0);
-                let near = |p: &usize| towards[*p] + self.traffic[atom] / 10 >= most;
-                let best = (0..parts).filter(|p| fits(p) && near(p)).min_by_key(|&p| load[p]);
-                let best = best.or((0..parts).min_by_key(|&p| load[p])).unwrap_or(0);
-                part_of[atom] = best as PartitionId;
+                let max = (0..partitions).filter(fits).map(|p| towards[p]).max().unwrap_or(0);
+                let near = |p: &usize| towards[*p] + self.traffic[atom] / 10 >= max;
+                let best = (0..partitions).filter(|p| fits(p) && near(p)).min_by_key(|&p| load[p]);
+                let best = best.or((0..partitions).min_by_key(|&p| load[p])).unwrap_or(0);
+                partition_of[atom] = best as PartitionId;
                 load[best] += work;
             }
         }
     }
 
     /// The cut along the links between these atoms; `None` if there are fewer than two.
-    fn cut(&self, net: &Network, load: &Load, parts: usize) -> Option<Cut> {
-        let parts = parts.min(self.work.len());
-        if parts < 2 {
+    fn cut(&self, net: &Network, load: &Load, partitions: usize) -> Option<Cut> {
+        let partitions = partitions.min(self.work.len());
+        if partitions < 2 {
             return None;
         }
-        let mut atoms = self.grow(parts);
-        self.fill(parts, &mut atoms);
+        let mut atoms = self.grow(partitions);
+        self.fill(partitions, &mut atoms);
         // Drop empty partitions.
-        let mut number = vec![NONE; parts];
+        let mut number = vec![NONE; partitions];
         let mut used = 0;
-        for &part in &atoms {
-            let number = &mut number[usize::from(part)];
+        for &partition in &atoms {
+            let number = &mut number[usize::from(partition)];
             if *number == NONE {
                 *number = used;
                 used += 1;
             }
         }
-        let part_of: Vec<PartitionId> = self.of.iter().map(|&a| number[usize::from(atoms[a])]).collect();
-        let parts = usize::from(used);
-        if parts < 2 {
+        let partition_of: Vec<PartitionId> = self.of.iter().map(|&a| number[usize::from(atoms[a])]).collect();
+        let partitions = usize::from(used);
+        if partitions < 2 {
             return None;
         }
-        let (mut work, mut crossing, mut lookahead) = (vec![0u64; parts], vec![0u64; parts], Time::NEVER);
-        for (&part, &packets) in part_of.iter().zip(&load.nodes) {
-            work[usize::from(part)] += packets;
+        let (mut work, mut crossing, mut lookahead) =
+            (vec![0u64; partitions], vec![0u64; partitions], Time::NEVER);
+        for (&partition, &packets) in partition_of.iter().zip(&load.nodes) {
+            work[usize::from(partition)] += packets;
         }
         for (number, link) in net.topology.links.iter().enumerate() {
-            let (a, b) = (part_of[link.a as usize], part_of[link.b as usize]);
+            let (a, b) = (partition_of[link.a as usize], partition_of[link.b as usize]);
             if a != b {
                 lookahead = lookahead.min(min_delay(net, number as u32));
                 crossing[usize::from(a)] += load.links[number];
@@ -385,7 +393,8 @@ impl Atoms {
         }
         let busiest = work.iter().zip(&crossing).map(|(&w, &c)| w as f64 * HOP + c as f64 * CROSSING / 2.0);
         let windows = load.span.ps().div_ceil(GRID.ps()) * GRID.ps().div_ceil(lookahead.ps());
-        let cost = busiest.fold(0.0, f64::max) * UNEVENNESS + windows as f64 * WINDOW + parts as f64 * THREAD;
-        Some(Cut { part_of: part_of.into(), parts, lookahead, cost })
+        let cost =
+            busiest.fold(0.0, f64::max) * UNEVENNESS + windows as f64 * WINDOW + partitions as f64 * THREAD;
+        Some(Cut { partition_of: partition_of.into(), partitions, lookahead, cost })
     }
 }

@@ -1,9 +1,9 @@
-//! The order in which a partition handles its events, and whose they are.
+//! The order in which a partition handles its events, and the dispatch of events to rooms.
 //!
-//! Nodes touch each other only by what takes a link's delay. If each link of a partition has one worth the name, the nodes
-//! handle their events one after the other, in windows no longer than the minimum delay: a node's ports, queues and memory
-//! then stay in the cache, and its events need an order only among themselves. Otherwise, and if one order of all events
-//! is asked for, all nodes share one queue. What happens is the same.
+//! Nodes affect each other only after a link's delay. If each link of a partition has a delay of at least `MIN_WINDOW`, the
+//! nodes handle their events one node after the other, in windows no longer than the minimum delay: a node's ports, queues
+//! and memory then stay in the cache, and its events need an order only among themselves. Otherwise, and if the settings
+//! ask for one order of all events, all nodes share one queue. Results are the same.
 
 use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
 
@@ -16,7 +16,7 @@ use crate::link::flow_control::LinkControl;
 use crate::observe::fingerprint;
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
     pub(super) fn handle_until(&mut self, limit: Time, count: u64) {
         let last = self.ctx.counters.events.saturating_add(count);
         match &self.ctx.events {
@@ -59,7 +59,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.ctx.now = latest;
     }
 
-    /// Tells hosts of the messages that start by themselves before `end`.
+    /// Schedules at hosts the messages that start by themselves before `end`.
     fn begin_starts(&mut self, end: Time) {
         while let Some((time, key)) = self.ctx.events.take_start(end) {
             let flow = index_of(key);
@@ -69,8 +69,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Fetches what the current node is about to use: its ports, and the packets that come first, which no packet before
-    /// them has fetched.
+    /// Fetches what the current node is about to use into the cache: its ports, and the first packet of each FIFO, which no
+    /// earlier packet has fetched.
     #[inline]
     fn fetch_node(&self) {
         let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
@@ -97,7 +97,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         return;
                     }
                 }
-                // Arrivals of a window come to an end, what a node does by itself need not.
+                // A window's arrivals are finite; a node's own events need not be.
                 Next::Own if self.ctx.counters.events >= last => return,
                 Next::Own => {
                     let event = self.ctx.events.take_own();
@@ -130,7 +130,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     }
 
     /// Counts an event and sets the clock to its time.
-    #[inline(always)] // the way of every event
+    #[inline(always)] // runs for every event
     fn begin_event(&mut self, time: Time, key: u32) {
         let ctx = &mut self.ctx;
         debug_assert!(time >= ctx.now || ctx.events.looks_ahead(), "time goes forward");
@@ -142,7 +142,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     }
 
     /// Handles an event that a node has scheduled for itself.
-    #[inline(always)] // the way of many events
+    #[inline(always)] // runs for many events
     fn handle_own(&mut self, Event { time, key, arg }: Event) {
         self.begin_event(time, key);
         let index = index_of(key);
@@ -174,7 +174,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// A port has finished a frame: a switch's, for which another waits, or a host's, if each transmission ends so.
+    /// A port has finished a frame: a switch's port for which another frame waits, or a host's port if each transmission ends
+    /// with an event.
     #[inline(always)] // the way of every packet
     fn port_ready(&mut self, port: u32) {
         let Partition { ctx, links, switches, hosts, .. } = self;
@@ -213,7 +214,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Lets the node whose port flow control concerns carry out what it wants.
+    /// Lets the node that owns the port carry out the effects of flow control.
     fn settle_links(&mut self) {
         use crate::link::Effect;
         let Partition { ctx, links, switches, hosts, .. } = self;
@@ -229,7 +230,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// An event that every partition has for its nodes is one event of the network: that of the first partition.
+    /// Takes back the count of an event that every partition has for its nodes, except in the first partition: the network
+    /// has one such event.
     fn count_once(&mut self, key: u32) {
         let ctx = &mut self.ctx;
         if ctx.boundary.number > 0 {
@@ -246,7 +248,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
-    /// Samples what is asked for.
+    /// Samples what the recording asks for.
     fn sample(&mut self) {
         let Partition { ctx, links, hosts, .. } = self;
         let now = ctx.now;
@@ -263,7 +265,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         self.schedule_sample();
     }
 
-    /// Records the stops that still stand at the end of a run.
+    /// Records the stops that are still in force at the end of a run.
     pub(super) fn close_stops(&mut self) {
         let Partition { ctx, links, switches, hosts, .. } = self;
         for queue in (0..links.stops.len() as u32).map(QueueId) {

@@ -1,7 +1,7 @@
 //! Running a network: events, windows of time, partitions, threads, and the loop that hands events to their rooms.
 //!
-//! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that no packet asks
-//! which they are; [`partitions`] is the one place where they are chosen. The room touches all others.
+//! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that there is no
+//! dispatch for each packet; only [`partitions`] chooses the two. The room may touch all other rooms.
 
 mod assemble;
 pub mod buffer_sizing;
@@ -12,7 +12,7 @@ mod simulation;
 mod threads;
 mod windows;
 
-pub use cut::{Cut, needs_one_part};
+pub use cut::{Cut, needs_one_partition};
 pub use simulation::{Progress, Simulation, Stop};
 pub use windows::GRID;
 
@@ -40,7 +40,7 @@ fn partitions(
     let marking = Marking { detector, shared: ns3::marking_random(&net.settings.quirks) };
     macro_rules! of {
         ($control:ty, $nic:ty) => {
-            (0..cut.parts() as u16)
+            (0..cut.partitions() as u16)
                 .map(|number| {
                     let partition = Partition::<$control, $nic>::new(net, &marking, recording, cut, number);
                     Box::new(partition) as Box<dyn AnyPartition>

@@ -1,7 +1,7 @@
 //! A partition of the network: the nodes that one thread simulates, with their state and their events.
 //!
-//! State belongs to nodes, and nodes touch each other only by packets that take a link's delay, so a network can be cut
-//! into partitions along its links.
+//! State belongs to nodes, and nodes affect each other only by packets and symbols that take a link's delay, so a network
+//! can be cut into partitions along its links.
 
 use std::any::Any;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
-use super::cut::{Cut, needs_one_part};
+use super::cut::{Cut, needs_one_partition};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
@@ -29,11 +29,11 @@ use crate::packet::{Boundary, Packets, PartitionId, Transit};
 use crate::settings::Order;
 use crate::switch::{Marking, Switches};
 
-/// The minimum delay of links between nodes with queues of their own; shorter windows have too few events each.
+/// The minimum delay of links with which nodes have event queues of their own; shorter windows have too few events each.
 const MIN_WINDOW: Time = Time::from_ns(100);
 
-/// Fewer ports than these and their packets fit into a core's own caches, and fetching them ahead costs more than it saves:
-/// with 768 ports (128 hosts) it cost 3 %, with 6,144 (1,024 hosts) it saved a tenth.
+/// Fewer ports than this and their packets fit into a core's own caches, and prefetching costs more than it saves: with 768
+/// ports (128 hosts) it cost 3 %, with 6,144 (1,024 hosts) it saved a tenth.
 const PORTS_IN_CACHE: u32 = 2048;
 
 /// The state of a partition and its pending events.
@@ -48,17 +48,17 @@ pub(super) struct Partition<C, N> {
 
 /// A partition, whatever its flow control and NICs.
 pub(super) trait AnyPartition: Send {
-    /// Handles the events before `limit`, of which it expects no more than `count`, up to a failure.
+    /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
     fn run_until(&mut self, limit: Time, count: u64);
-    /// What the windows depend on.
+    /// The totals that the sequence of windows depends on.
     fn totals(&self) -> Totals;
-    /// How far the run is.
+    /// The progress of the run.
     fn progress(&self, totals: &Totals, windows: &Windows) -> Progress;
     /// Packets that have left for the other partitions.
     fn outboxes(&mut self) -> &mut [Transit];
     /// Takes in packets from another partition.
     fn take_in(&mut self, transit: &mut Transit);
-    /// Nothing on its way, with room for this partition's telemetry.
+    /// An empty transit for packets with this partition's format of telemetry.
     fn transit(&self) -> Transit;
     /// Adds a probe.
     fn add_probe(&mut self, probe: Box<dyn Probe>);
@@ -66,11 +66,11 @@ pub(super) trait AnyPartition: Send {
     fn now(&self) -> Time;
     /// Takes the first failure, with the time and key of its event.
     fn take_failure(&mut self) -> Option<(Time, u32, Failure)>;
-    /// Moves the clock to the `end` of the run, writes what is still open, and gives what was counted and recorded.
+    /// Moves the clock to the `end` of the run, writes what is still open, and returns the counts and records.
     fn close(&mut self, end: Time) -> (Counters, Records);
     /// A port's totals.
     fn port(&self, port: PortId) -> &Port;
-    /// What an ingress queue holds.
+    /// The accounting of an ingress queue.
     fn ingress(&self, queue: QueueId) -> &IngressQueue;
     /// Time for which an egress queue was stopped.
     fn stopped(&self, queue: QueueId) -> Time;
@@ -78,13 +78,13 @@ pub(super) trait AnyPartition: Send {
     fn buffered_bytes(&self) -> (u64, u64);
     /// Messages that receivers count as incomplete.
     fn open_messages(&self) -> u32;
-    /// Packets in its nodes and on its links, with those that have left it in this window.
+    /// Number of packets in the partition's nodes and on its links, and of those that have left it in this window.
     fn packets_in_flight(&self) -> u32;
-    /// Of each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
+    /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
     fn charged(&self) -> Vec<(QueueId, QueueId)>;
     /// Whether an egress queue is stopped and the other end, in the partition `there`, has no room.
     fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool;
-    /// Both ends' credits of an egress queue; the other end is in the partition `there`.
+    /// Both ends' credits of an egress queue, whose other end is in the partition `there`; `None` without credits.
     fn credits<'a>(
         &'a self,
         queue: QueueId,
@@ -94,7 +94,7 @@ pub(super) trait AnyPartition: Send {
     fn as_any(&self) -> &dyn Any;
 }
 
-/// Pending events of the nodes that are `owned`: by node, if each link has a delay worth the name, else in one queue.
+/// Pending events of the `owned` nodes: by node if each link has a delay of at least [`MIN_WINDOW`], else in one queue.
 fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents {
     if net.settings.quirks.order == Order::Scheduled {
         return FutureEvents::joint(true);
@@ -106,7 +106,7 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
     let mut degree = vec![0; topology.nodes.len()];
     ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
     let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
-    if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_part(net).is_some() {
+    if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
         return FutureEvents::joint(false);
     }
     let fifos: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
@@ -114,9 +114,9 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
 }
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
-    /// Partition `number` of `cut`, whose switches mark by `marking`.
+    /// Partition `number` of `cut`, whose switches mark packets by `marking`.
     ///
-    /// What it keeps by port, node or message has room for all of the network, so that the same numbers hold everywhere.
+    /// Lists by port, node or message have entries for the whole network, so that all partitions use the same numbers.
     pub fn new(
         net: &Arc<Network>,
         marking: &Marking<'_>,
@@ -125,7 +125,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         number: PartitionId,
     ) -> Self {
         let topology = &net.topology;
-        let owned = |node: NodeId| cut.part_of(node) == usize::from(number);
+        let owned = |node: NodeId| cut.partition_of(node) == usize::from(number);
         let own_ports: Vec<PortId> = (0..topology.ports()).filter(|&p| owned(topology.node_of(p))).collect();
         let mut packets = match net.signals.int {
             IntPath::Off => Packets::new(),
@@ -142,7 +142,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         links.wire_hooks |= probes.on_wire;
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
         let switches = Switches::new(net, marking, &probes, &links, owned);
-        let outboxes = (0..cut.parts()).map(|_| packets.transit()).collect();
+        let outboxes = (0..cut.partitions()).map(|_| packets.transit()).collect();
         let mut partition = Partition {
             links,
             switches,
@@ -156,7 +156,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 packets,
                 probes,
                 counters: Counters::default(),
-                boundary: Boundary { number, partition_of: cut.partition_of(), outboxes },
+                boundary: Boundary { number, partition_of: cut.by_node(), outboxes },
                 failure: None,
                 halts: false,
             },
@@ -165,7 +165,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         partition
     }
 
-    /// Schedules what comes first.
+    /// Schedules the first events.
     fn begin(&mut self) {
         let Partition { ctx, links, switches, hosts, own_ports } = self;
         switches.begin_points(ctx, links, own_ports);

@@ -1,4 +1,4 @@
-//! Running a network to its end, with a look at its progress now and then.
+//! Running a network to its end, with periodic reports of progress.
 
 use std::sync::Arc;
 
@@ -38,15 +38,15 @@ pub enum Stop {
     FlowsDone,
     /// The duration has passed.
     Duration,
-    /// It was asked to.
+    /// `on_progress` asked the run to end.
     Asked,
-    /// Nothing can happen any more, and flows are left.
+    /// No event is pending, and some flows have not completed.
     Stalled,
-    /// Ports wait on each other for ever, see [`Simulation::deadlock`]; only runs without a duration end by this.
+    /// Ports wait for each other for ever: see [`Simulation::deadlock`]. Only runs without a duration end by this.
     Deadlock,
-    /// It has handled as many events as it may.
+    /// The run has handled more events than its limit.
     Events,
-    /// It has recorded as many rows as it may.
+    /// The run has recorded as many rows as its limit.
     Rows,
 }
 
@@ -67,8 +67,8 @@ pub struct Simulation {
 }
 
 impl Simulation {
-    /// A simulation of `net` at time zero on one thread, with `detector` at each switch's egress queues, that ends after
-    /// `duration` or with the microsecond in which the last flow completes.
+    /// A simulation of `net` at time zero on one thread, with `detector` at each switch's egress queues. The run ends after
+    /// `duration`, or with the microsecond in which the last flow completes.
     pub fn new(
         net: Network,
         detector: Option<&AnyDetector>,
@@ -79,7 +79,8 @@ impl Simulation {
         Self::cut(net, cut, detector, recording, duration)
     }
 
-    /// The same with a thread for each part of `cut`, which must be one of `net`. What comes out does not depend on it.
+    /// A simulation like [`Simulation::new`], with a thread for each partition of `cut`, which must be a cut of `net`.
+    /// Results do not depend on the cut.
     pub fn cut(
         net: Network,
         cut: Cut,
@@ -104,7 +105,11 @@ impl Simulation {
         }
     }
 
-    /// Runs to the end. `on_progress` sees the progress now and then; when it says no, the run ends there with what it has.
+    /// Runs to the end. `on_progress` is called every few hundredths of a second; if it returns `false`, the run ends with the
+    /// results so far.
+    ///
+    /// # Errors
+    /// [`Failure`] if the run cannot go on: a packet is lost in a lossless network, a scheme fails, or no thread can start.
     pub fn run(&mut self, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Stop, Failure> {
         let end = self.duration.map_or(Time::NEVER, |d| d.saturating_add(Time(1)));
         let mut windows = Windows::new(Bounds {
@@ -134,7 +139,7 @@ impl Simulation {
                 End::StandsStill => Stop::Deadlock,
             };
         };
-        let last = self.partitions.iter().map(|part| part.now()).max().unwrap_or(Time::ZERO);
+        let last = self.partitions.iter().map(|partition| partition.now()).max().unwrap_or(Time::ZERO);
         self.now = match stop {
             Stop::Duration => self.duration.unwrap_or(last),
             Stop::Stalled | Stop::Asked => last,
@@ -145,18 +150,21 @@ impl Simulation {
         Ok(stop)
     }
 
-    /// The first of what broke in the parts' last window: what comes before it in another part has happened too. A
-    /// scheme that breaks does so on one thread, which goes on to the window's end unless something else breaks later.
+    /// The first failure of the partitions' last window: all partitions have handled everything before it. A scheme that
+    /// fails runs on one thread, which goes on to the window's end, so the scheme's failure comes first.
     fn failure(&mut self) -> Failure {
         if let Some(broken) = self.net.scheme.failure() {
             return broken.into();
         }
-        let broken = self.partitions.iter_mut().filter_map(|part| part.take_failure());
+        let broken = self.partitions.iter_mut().filter_map(|partition| partition.take_failure());
         let first = broken.min_by_key(|(time, key, _)| (*time, *key));
-        first.map_or_else(|| Failure::NoThread { reason: "a part is lost".into() }, |(.., failure)| failure)
+        first.map_or_else(
+            || Failure::NoThread { reason: "a partition is lost".into() },
+            |(.., failure)| failure,
+        )
     }
 
-    /// Puts together what the partitions have.
+    /// Closes the partitions, and merges their counts and records.
     fn close(&mut self) {
         let mut records = Vec::new();
         for partition in &mut self.partitions {
@@ -164,10 +172,10 @@ impl Simulation {
             self.counters.add(&counters);
             records.push(recorded);
         }
-        self.records = Records::merge(records, &self.recording, &self.cut.partition_of(), &self.net);
+        self.records = Records::merge(records, &self.recording, &self.cut.by_node(), &self.net);
     }
 
-    /// Adds a probe to each partition, made by `probe`; before the run begins.
+    /// Adds a probe, made by `probe`, to each partition. Call this before the run.
     pub fn add_probe(&mut self, probe: impl Fn(&Network) -> Box<dyn Probe>) {
         for partition in &mut self.partitions {
             partition.add_probe(probe(&self.net));
@@ -190,7 +198,7 @@ impl Simulation {
         self.max_rows = count as u64;
     }
 
-    /// The egress ports that wait on each other for ever; empty if there is no deadlock.
+    /// The egress ports that wait for each other for ever, ascending; empty if there is no deadlock.
     pub fn deadlock(&self) -> Vec<PortId> {
         let priorities = usize::from(self.net.settings.switch.priorities);
         let is_held = |queue: QueueId| {
@@ -202,7 +210,7 @@ impl Simulation {
         if !held.contains(&true) {
             return Vec::new();
         }
-        let charged: Vec<_> = self.partitions.iter().flat_map(|part| part.charged()).collect();
+        let charged: Vec<_> = self.partitions.iter().flat_map(|partition| partition.charged()).collect();
         deadlock(held, &charged, priorities)
     }
 
@@ -211,7 +219,7 @@ impl Simulation {
         &self.net
     }
 
-    /// The number of parts, each simulated by a thread.
+    /// The number of partitions, each simulated by a thread.
     pub fn threads(&self) -> usize {
         self.partitions.len()
     }
@@ -221,31 +229,31 @@ impl Simulation {
         self.now
     }
 
-    /// Counts, at the end of the run.
+    /// The counts of the run; zero before its end.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// What was recorded, at the end of the run.
+    /// The records of the run; empty before its end.
     pub fn records(&self) -> &Records {
         &self.records
     }
 
-    /// The network, and what was recorded, at the end of the run.
+    /// The network and the records of the run; the records are empty before its end.
     pub fn into_records(self) -> (Arc<Network>, Records) {
         (self.net, self.records)
     }
 
     /// The partition that has a port.
     fn partition(&self, port: PortId) -> &dyn AnyPartition {
-        &*self.partitions[self.cut.part_of(self.net.topology.node_of(port))]
+        &*self.partitions[self.cut.partition_of(self.net.topology.node_of(port))]
     }
 
     fn queue(&self, port: PortId, priority: u8) -> QueueId {
         QueueId::new(port, priority, self.net.settings.switch.priorities.into())
     }
 
-    /// What a port's and priority's ingress holds.
+    /// The accounting of a port's and priority's ingress.
     pub(crate) fn ingress(&self, port: PortId, priority: u8) -> &IngressQueue {
         self.partition(port).ingress(self.queue(port, priority))
     }
@@ -260,29 +268,29 @@ impl Simulation {
         self.partition(port).stopped(self.queue(port, priority))
     }
 
-    /// Both ends' credits of an egress port's priority; `None` if flow control is not by credits.
+    /// Both ends' credits of an egress port's priority; `None` if flow control has no credits.
     pub fn credits(&self, port: PortId, priority: u8) -> Option<(&SendingEnd, &ReceivingEnd)> {
         self.partition(port).credits(self.queue(port, priority), self.partition(peer(port)))
     }
 
-    /// Bytes in all switches' memories, and bytes charged to all ingress ports: always the same.
+    /// Bytes in all switches' memories, and bytes charged to all ingress ports. The two are always equal.
     pub fn buffered_bytes(&self) -> (u64, u64) {
-        let bytes = self.partitions.iter().map(|part| part.buffered_bytes());
+        let bytes = self.partitions.iter().map(|partition| partition.buffered_bytes());
         bytes.fold((0, 0), |(memories, ports), (m, p)| (memories + m, ports + p))
     }
 
     /// Messages that receivers count as incomplete, of all hosts.
     pub fn open_messages(&self) -> u32 {
-        self.partitions.iter().map(|part| part.open_messages()).sum()
+        self.partitions.iter().map(|partition| partition.open_messages()).sum()
     }
 
-    /// Maximum of packets in the network at any whole microsecond, at the end of the run.
+    /// Maximum number of packets in the network at any whole microsecond; 0 before the end of the run.
     pub fn max_packets_in_flight(&self) -> u32 {
         self.max_packets_in_flight
     }
 
-    /// Packets in the network.
+    /// Number of packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
-        self.partitions.iter().map(|part| part.packets_in_flight()).sum()
+        self.partitions.iter().map(|partition| partition.packets_in_flight()).sum()
     }
 }

@@ -1,8 +1,8 @@
-//! The parts of a network, each simulated by a thread of its own.
+//! The partitions of a network, each simulated by a thread of its own.
 //!
-//! All threads handle their events of a window, leave what crosses to other parts in mailboxes, meet, and take in what
-//! is for them. What they tell of themselves and their mail are kept twice, for even and odd windows, so that meeting
-//! once a window is enough: nobody writes anew what another may still read.
+//! All threads handle their events of a window, put packets for other partitions into mailboxes, meet at a barrier, and
+//! take in their mail. Reports and mailboxes exist twice, for even and odd windows, so that one barrier per window is
+//! enough: no thread overwrites what another thread may still read.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -15,7 +15,7 @@ use super::windows::{End, Totals, Windows};
 use crate::observe::Failure;
 use crate::packet::Transit;
 
-/// What a part tells the others after a window; on cache lines of its own.
+/// The report of a partition to the others after a window; on cache lines of its own.
 #[derive(Default)]
 #[repr(align(128))]
 struct Report {
@@ -30,31 +30,31 @@ struct Report {
     asked_to_stop: AtomicBool,
 }
 
-/// What the threads share, for even and odd windows.
+/// The state that threads share, for even and odd windows.
 struct Shared {
     barrier: Barrier,
     reports: [Vec<Report>; 2],
-    /// From each part to each.
+    /// By sending partition, then receiving partition.
     mail: [Vec<Mutex<Transit>>; 2],
 }
 
 impl Shared {
-    fn new(parts: &[Box<dyn AnyPartition>]) -> Self {
-        let n = parts.len();
+    fn new(partitions: &[Box<dyn AnyPartition>]) -> Self {
+        let n = partitions.len();
         let reports = || (0..n).map(|_| Report::default()).collect();
-        let mail = || (0..n * n).map(|_| Mutex::new(parts[0].transit())).collect();
+        let mail = || (0..n * n).map(|_| Mutex::new(partitions[0].transit())).collect();
         Shared { barrier: Barrier::new(n), reports: [reports(), reports()], mail: [mail(), mail()] }
     }
 
-    /// Nobody ever waits for it: sender and receiver have it in different windows.
+    /// A mailbox. No thread ever waits for its lock: sender and receiver use it in different windows.
     fn mail(&self, window: usize, from: usize, to: usize) -> MutexGuard<'_, Transit> {
         let n = self.reports[0].len();
         self.mail[window % 2][from * n + to].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Leaves a part's report and mail.
-    fn leave(&self, window: usize, number: usize, part: &mut dyn AnyPartition, asked_to_stop: bool) {
-        let (report, totals) = (&self.reports[window % 2][number], part.totals());
+    /// Posts a partition's report and mail.
+    fn post(&self, window: usize, number: usize, partition: &mut dyn AnyPartition, asked_to_stop: bool) {
+        let (report, totals) = (&self.reports[window % 2][number], partition.totals());
         report.next.store(totals.next.0, Ordering::Relaxed);
         report.events.store(totals.events, Ordering::Relaxed);
         report.flows_done.store(totals.flows_done, Ordering::Relaxed);
@@ -64,18 +64,18 @@ impl Shared {
         report.busy.store(totals.busy, Ordering::Relaxed);
         report.failed.store(totals.failed, Ordering::Relaxed);
         report.asked_to_stop.store(asked_to_stop, Ordering::Relaxed);
-        for (to, outbox) in part.outboxes().iter_mut().enumerate() {
+        for (to, outbox) in partition.outboxes().iter_mut().enumerate() {
             if !outbox.is_empty() {
                 std::mem::swap(outbox, &mut *self.mail(window, number, to));
             }
         }
     }
 
-    /// Takes in a part's mail.
-    fn collect(&self, window: usize, number: usize, part: &mut dyn AnyPartition) {
+    /// Takes in a partition's mail.
+    fn collect(&self, window: usize, number: usize, partition: &mut dyn AnyPartition) {
         for from in 0..self.reports[0].len() {
             if from != number {
-                part.take_in(&mut self.mail(window, from, number));
+                partition.take_in(&mut self.mail(window, from, number));
             }
         }
     }
@@ -99,7 +99,7 @@ impl Shared {
     }
 }
 
-/// Lets the others go when its thread ends by a panic.
+/// Releases the other threads from the barrier if its own thread panics.
 struct Watch<'a>(&'a Barrier);
 
 impl Drop for Watch<'_> {
@@ -110,10 +110,10 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Goes through windows with a part; `windows` and what the threads share decide with which others.
+/// Runs a partition through all windows, together with the partitions that share `shared`.
 fn go(
     number: usize,
-    part: &mut dyn AnyPartition,
+    partition: &mut dyn AnyPartition,
     shared: &Shared,
     windows: &mut Windows,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
@@ -121,36 +121,36 @@ fn go(
     let _watch = Watch(&shared.barrier);
     let mut asked_to_stop = false;
     for window in 0.. {
-        shared.leave(window, number, part, asked_to_stop);
+        shared.post(window, number, partition, asked_to_stop);
         if !shared.barrier.wait() {
             break;
         }
-        shared.collect(window, number, part);
+        shared.collect(window, number, partition);
         let totals = shared.totals(window);
         let limit = match windows.next(&totals) {
             Ok(limit) => limit,
             Err(end) => return end,
         };
         if windows.is_time_to_report() {
-            asked_to_stop = !on_progress(&part.progress(&totals, windows));
+            asked_to_stop = !on_progress(&partition.progress(&totals, windows));
         }
-        part.run_until(limit, windows.budget(&totals));
+        partition.run_until(limit, windows.budget(&totals));
     }
     End::Asked
 }
 
-/// Goes through windows with all parts until there is a reason to stop, the first part in this thread.
+/// Runs all partitions through windows until there is a reason to stop, the first partition on this thread.
 pub(crate) fn together(
-    parts: &mut [Box<dyn AnyPartition>],
+    partitions: &mut [Box<dyn AnyPartition>],
     windows: &mut Windows,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<End, Failure> {
-    let shared = Shared::new(parts);
-    let Some((first, others)) = parts.split_first_mut() else { return Ok(End::NothingLeft) };
+    let shared = Shared::new(partitions);
+    let Some((first, others)) = partitions.split_first_mut() else { return Ok(End::NothingLeft) };
     std::thread::scope(|scope| {
-        for (i, part) in others.iter_mut().enumerate() {
+        for (i, partition) in others.iter_mut().enumerate() {
             let (shared, mut windows) = (&shared, windows.clone());
-            let work = move || go(i + 1, &mut **part, shared, &mut windows, &mut |_| true);
+            let work = move || go(i + 1, &mut **partition, shared, &mut windows, &mut |_| true);
             let thread = std::thread::Builder::new().name(format!("xoff-part-{}", i + 1));
             if let Err(reason) = thread.spawn_scoped(scope, work) {
                 shared.barrier.abandon();
@@ -161,21 +161,21 @@ pub(crate) fn together(
     })
 }
 
-/// Goes through windows with the only part there is.
+/// Runs the only partition through windows until there is a reason to stop.
 pub(crate) fn alone(
-    part: &mut dyn AnyPartition,
+    partition: &mut dyn AnyPartition,
     windows: &mut Windows,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> End {
     loop {
-        let totals = part.totals();
+        let totals = partition.totals();
         let limit = match windows.next(&totals) {
             Ok(limit) => limit,
             Err(end) => return end,
         };
-        if windows.is_time_to_report() && !on_progress(&part.progress(&totals, windows)) {
+        if windows.is_time_to_report() && !on_progress(&partition.progress(&totals, windows)) {
             return End::Asked;
         }
-        part.run_until(limit, windows.budget(&totals));
+        partition.run_until(limit, windows.budget(&totals));
     }
 }

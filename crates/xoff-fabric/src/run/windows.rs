@@ -1,23 +1,23 @@
-//! The windows in which a run goes on, and where it ends.
+//! The windows of a run, and the run's end.
 //!
-//! In a window each part of the network handles its events by itself: no packet that leaves one part during the window
-//! arrives at another before its end, since a window is no longer than the least delay of the links between parts.
-//! Between windows all parts stand at the same time, so whether a run is over is asked there alone. For a run to end
-//! at the same moment however the network is cut, it is asked only where a window ends whatever the cut: at whole
-//! microseconds and, for the size of the record, right after a sample.
+//! In a window each partition of the network handles its events by itself: no packet that leaves one partition during the
+//! window arrives at another before the window's end, since a window is no longer than the minimum delay of the links
+//! between partitions. Between windows all partitions have reached the same time, so only there does a run test whether it
+//! is over. To end at the same time however the network is cut, it tests only where every cut has the end of a window: at
+//! whole microseconds and, for the size of the record, right after a sample.
 
 use xoff_engine::Time;
 
-/// A run looks whether it is over at multiples of this time.
+/// A run tests at multiples of this time whether it is over.
 pub const GRID: Time = Time::from_us(1);
 
-/// Events between two looks at the progress: a few hundredths of a second.
+/// Events between two reports of progress, which take a few hundredths of a second.
 const EVENTS_BETWEEN_REPORTS: u64 = 200_000;
 
-/// What all parts together have come to between two windows.
+/// The totals of all partitions between two windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Totals {
-    /// Not after the next event.
+    /// A time that is not after the next event.
     pub next: Time,
     pub events: u64,
     pub flows_done: u64,
@@ -25,14 +25,14 @@ pub(crate) struct Totals {
     pub rows: u64,
     /// Packets in the network.
     pub in_flight: u32,
-    /// Steps have still to take a processor or to give it back.
+    /// Steps have yet to take a processor or to give it back.
     pub busy: bool,
     pub failed: bool,
     pub asked_to_stop: bool,
 }
 
 impl Totals {
-    /// Of no part.
+    /// The totals of no partition.
     pub const NOTHING: Totals = Totals {
         next: Time::NEVER,
         events: 0,
@@ -45,69 +45,69 @@ impl Totals {
         asked_to_stop: false,
     };
 
-    /// Adds a part's.
-    pub fn add(&mut self, part: &Totals) {
-        self.next = self.next.min(part.next);
-        self.events += part.events;
-        self.flows_done += part.flows_done;
-        self.delivered_bytes += part.delivered_bytes;
-        self.rows += part.rows;
-        self.in_flight += part.in_flight;
-        self.busy |= part.busy;
-        self.failed |= part.failed;
-        self.asked_to_stop |= part.asked_to_stop;
+    /// Adds a partition's totals.
+    pub fn add(&mut self, other: &Totals) {
+        self.next = self.next.min(other.next);
+        self.events += other.events;
+        self.flows_done += other.flows_done;
+        self.delivered_bytes += other.delivered_bytes;
+        self.rows += other.rows;
+        self.in_flight += other.in_flight;
+        self.busy |= other.busy;
+        self.failed |= other.failed;
+        self.asked_to_stop |= other.asked_to_stop;
     }
 }
 
 /// Why there is no further window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
-    /// A part broke.
+    /// A partition failed.
     Failure,
     /// Every flow that the run waits for has completed, and every step given its processor back.
     FlowsDone,
-    /// Nothing is left to happen before the end of the run.
+    /// No event is left before the end of the run.
     NothingLeft,
-    /// As many rows as there may be.
+    /// The rows have reached their limit.
     Rows,
-    /// More events than there may be.
+    /// The events have exceeded their limit.
     Events,
-    /// No payload has arrived since the last look: whether there is a deadlock is to be found out. The next window
-    /// follows all the same when asked for.
+    /// No payload has arrived since the last report: the caller tests for a deadlock. Without one, another call gives the
+    /// next window.
     StandsStill,
-    /// It was asked to.
+    /// `on_progress` asked the run to end.
     Asked,
 }
 
-/// What bounds windows and the run.
+/// The bounds of windows and of the run.
 #[derive(Clone, Debug)]
 pub(crate) struct Bounds {
-    /// The longest window.
+    /// Maximum length of a window.
     pub lookahead: Time,
-    /// The first moment that is not part of the run.
+    /// The first time after the run.
     pub end: Time,
-    /// Between samples.
+    /// Time between samples; `None` without samples.
     pub interval: Option<Time>,
     pub max_events: u64,
     pub max_rows: u64,
-    /// The number of flows with whose completion the run ends, unless steps still have to do with processors.
+    /// The number of flows whose completion ends the run, once no step is busy; `None` if flows do not end the run.
     pub flows: Option<u64>,
-    /// Whether to tell of a standstill.
+    /// Whether a standstill ends the sequence of windows.
     pub watches_standstill: bool,
 }
 
-/// The sequence of windows. Every thread that goes through it with the same totals finds the same windows.
+/// The sequence of windows. Every thread that gives it the same totals gets the same windows.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     bounds: Bounds,
     /// The end of the last window.
     limit: Time,
-    /// Where the run stands once it has ended.
+    /// The time of the run's end, if that is not the last event's.
     now: Option<Time>,
-    /// Events and delivered bytes at the last look.
+    /// Events and delivered bytes at the last report.
     reported: (u64, u64),
     report_due: bool,
-    /// Of all times at which the cut does not matter.
+    /// Maximum number of packets in the network at the whole microseconds so far.
     max_in_flight: u32,
 }
 
@@ -123,7 +123,10 @@ impl Windows {
         }
     }
 
-    /// The end of the next window, which all parts are to reach, or why there is none.
+    /// The end of the next window, which all partitions are to reach.
+    ///
+    /// # Errors
+    /// [`End`], the reason why there is no further window.
     #[inline]
     pub fn next(&mut self, totals: &Totals) -> Result<Time, End> {
         if totals.failed {
@@ -133,7 +136,7 @@ impl Windows {
             return Err(End::Asked);
         }
         if totals.events > self.bounds.max_events {
-            // In which order the parts got there depends on the cut, in which microsecond does not.
+            // The cut decides at which event the limit is exceeded, but not in which microsecond.
             return Err(self.over(End::Events, Time((self.limit.0.max(1) - 1) / GRID.0 * GRID.0)));
         }
         let full = totals.rows >= self.bounds.max_rows;
@@ -181,12 +184,12 @@ impl Windows {
         end
     }
 
-    /// Where the run stood when it ended, if not at its last event.
+    /// The time of the run's end; `None` for the time of the last event.
     pub fn now(&self) -> Option<Time> {
         self.now
     }
 
-    /// Maximum of packets in the network at any whole microsecond so far.
+    /// Maximum number of packets in the network at the whole microseconds so far.
     pub fn max_in_flight(&self) -> u32 {
         self.max_in_flight
     }
@@ -196,12 +199,12 @@ impl Windows {
         self.limit
     }
 
-    /// Events after which a part need not go on in the next window: as many as show that they are too many.
+    /// Number of events after which a partition may stop in the next window: they exceed the limit of events.
     pub fn budget(&self, totals: &Totals) -> u64 {
         (self.bounds.max_events - totals.events).saturating_add(1)
     }
 
-    /// Whether it is time for a look at the progress.
+    /// Whether it is time for a report of progress.
     #[inline]
     pub fn is_time_to_report(&mut self) -> bool {
         std::mem::take(&mut self.report_due)
@@ -233,7 +236,7 @@ mod tests {
         let mut windows =
             Windows::new(Bounds { lookahead: Time(400_000), interval: Some(Time(450_000)), ..FREE });
         // From 0: 0.4 us; then to the sample at 0.45 us, itself included; from there 0.4 us; to the sample at 0.9 us;
-        // to 1 us. A next event at 2.1 us begins the next one, which reaches the sample at 2.25 us.
+        // to 1 us. A next event at 2.1 us begins the next window, which reaches the sample at 2.25 us.
         let ends = [0, 400_000, 450_001, 850_001, 900_001, 2_100_000].map(|next| windows.next(&at(next)));
         let expected = [400_000, 450_001, 850_001, 900_001, 1_000_000, 2_250_001];
         assert_eq!(ends, expected.map(|end| Ok(Time(end))));
@@ -267,8 +270,8 @@ mod tests {
 
     #[test]
     fn packets_are_counted_at_whole_microseconds() {
-        // One packet more in each 0.3 us up to 1.2 us, one less in each after it: 3 are there at 1 us (from 0.3, 0.6
-        // and 0.9 us on), 2 at 2 us, and the 4 between 1.2 and 1.5 us do not count.
+        // One more packet in each 0.3 us up to 1.2 us, then one fewer in each 0.3 us: 3 packets are there at 1 us (since 0.3,
+        // 0.6 and 0.9 us), 2 at 2 us, and the 4 between 1.2 and 1.5 us do not count.
         let in_flight = |time: u64| (time / 300_000).min(8 - time / 300_000) as u32;
         for lookahead in [Time(300_000), Time::NEVER] {
             let mut windows = Windows::new(Bounds { lookahead, end: Time(2_000_000), ..FREE });

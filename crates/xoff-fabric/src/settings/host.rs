@@ -25,11 +25,11 @@ pub enum AckClass {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BaseRtt {
-    /// The largest over all pairs of hosts and the paths that routing may choose, for every flow (HPCC's and FNCC's
+    /// The maximum over all pairs of hosts and the paths that routing may choose, for every flow (HPCC's and FNCC's
     /// T).
     #[default]
     Max,
-    /// Each flow its own.
+    /// Each flow's own base RTT.
     PerPair,
 }
 
@@ -37,10 +37,10 @@ pub enum BaseRtt {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlowCount {
-    /// Flows with an incomplete message here, and those that delivered their last data within one base RTT.
+    /// Flows with an incomplete message to this receiver, and those that delivered their last data within one base RTT.
     #[default]
     Recent,
-    /// Every flow that ever delivered data here: their QPs stay open.
+    /// Every flow that ever delivered data to this receiver: their QPs stay open.
     AllOpenQps,
 }
 
@@ -48,11 +48,11 @@ pub enum FlowCount {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// In order alone; the sender goes back to the first gap.
+    /// Only in order; the sender goes back to the first gap.
     #[default]
     GoBackN,
-    /// The receiver keeps what comes behind a gap, and only what is missing is sent again (IRN: Mittal et al., SIGCOMM
-    /// 2018).
+    /// The receiver keeps packets behind a gap, and the sender sends only missing packets again (IRN: Mittal et al.,
+    /// SIGCOMM 2018).
     SelectiveRepeat,
     /// In any order, with selective ACKs: a message is complete when all of it is there.
     Unordered,
@@ -71,9 +71,9 @@ pub struct Host {
     pub processing_delay: Time,
     /// The base RTT that schemes are given.
     pub base_rtt: BaseRtt,
-    /// Hosts with several NICs: which one a connection takes at its sender, unless its traffic says otherwise.
-    /// `round_robin` takes the next one for each of the sender's connections, `hash` one by a hash of hosts and connection,
-    /// and a number always that one, counted from 0. NIC k talks to NIC k mod n of a receiver with n NICs.
+    /// Hosts with several NICs: the NIC that a connection takes at its sender, unless its traffic says otherwise.
+    /// `round_robin` gives the sender's connections its NICs in turn, `hash` picks a NIC by a hash of hosts and connection,
+    /// and a number, counted from 0, always picks that NIC. NIC k talks to NIC k mod n of a receiver with n NICs.
     pub nic: NicChoice,
     /// Which flows a receiver counts into N.
     pub flow_count: FlowCount,
@@ -82,10 +82,10 @@ pub struct Host {
     /// `selective_repeat` and `unordered`: new packets go only while less than a bandwidth-delay product of payload is in
     /// flight, whatever the scheme's window (IRN's BDP-FC).
     pub bdp_cap: bool,
-    /// In a lossy network, and where packets overtake each other: silence after which a sender sends what is not
-    /// acknowledged again.
+    /// In a lossy network, or if packets overtake each other: time without new acknowledgements after which a sender sends
+    /// unacknowledged data again.
     pub retransmit_timeout: Time,
-    /// In a lossy network, and where packets overtake each other, `go_back_n`: minimum time between two NACKs for the same
+    /// In a lossy network, or if packets overtake each other, with `go_back_n`: minimum time between two NACKs for the same
     /// gap.
     pub nack_interval: Time,
 }

@@ -1,7 +1,7 @@
-//! What can be set of packets, hosts, switches and flow control, apart from topology, traffic and scheme.
+//! The settings of packets, hosts, switches and flow control, apart from topology, traffic and scheme.
 //!
-//! Each table of settings has a file of its own, with its check. [`Settings::validate`] runs all checks, and those that
-//! compare one table with another or with the scheme.
+//! Each table of settings has a file of its own, with its check. [`Settings::validate`] runs all these checks, and further
+//! ones that compare one table with another or with the scheme.
 
 pub(crate) mod flow_control;
 mod host;
@@ -45,6 +45,6 @@ pub struct Settings {
     pub lossy: bool,
     /// Behaviour taken over from other simulators.
     pub quirks: Quirks,
-    /// What slows hosts' ports.
+    /// The injection throttle of hosts' ports; `None` without one.
     pub throttle: Option<AnyThrottle>,
 }

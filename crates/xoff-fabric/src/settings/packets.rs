@@ -26,13 +26,13 @@ pub struct Packets {
     pub cnp: Bytes,
     /// A PAUSE or RESUME frame (IEEE 802.1Qbb: the minimum Ethernet frame).
     pub pfc: Bytes,
-    /// Bytes that the wire is taken for beside each frame: 20 B for Ethernet's preamble and minimum gap, or nothing, as in
-    /// most published simulations.
+    /// Bytes for which the wire stays taken after each frame: 20 B for Ethernet's preamble and minimum gap, or 0, as in most
+    /// published simulations.
     pub gap: Bytes,
     /// Width of INT's counters.
     pub int_format: IntFormat,
-    /// INT counts bytes in units so many times as large: 128 B times this sent, 80 B times this queued. A power of two,
-    /// at most 128.
+    /// Multiplier of INT's units: sent bytes count in units of 128 B times this, queued bytes in units of 80 B times this. A
+    /// power of two, at most 128.
     pub int_multi: u8,
     /// Maximum number of hops whose telemetry fits into INT.
     pub int_hops: u8,

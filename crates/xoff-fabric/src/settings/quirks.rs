@@ -1,4 +1,4 @@
-//! What other simulators do differently.
+//! Behaviour of other simulators that differs from xoff's.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

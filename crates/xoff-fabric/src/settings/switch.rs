@@ -1,4 +1,4 @@
-//! Switches.
+//! Settings of switches.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -54,8 +54,8 @@ pub struct Switch {
     pub weights: Vec<u8>,
     /// Weighted scheduling: priorities that go before the others, up to `high_limit`.
     pub high_priority: Vec<u8>,
-    /// Weighted scheduling: after so many times 4096 B of high priority a packet of low priority goes, if one waits;
-    /// 255 for never (InfiniBand's limit of high priority).
+    /// Weighted scheduling: after more than this many times 4096 B of high priority, a packet of low priority goes, if one
+    /// waits; 255 for never (InfiniBand's limit of high priority).
     pub high_limit: u8,
     /// Packet memory of each switch; without it, only flow control's thresholds bound the queues. Excludes credits,
     /// whose buffers belong to links.

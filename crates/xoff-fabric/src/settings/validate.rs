@@ -6,8 +6,8 @@ use xoff_schemes::AnyScheme;
 use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Settings, Transport, WireSizes};
 
 impl Settings {
-    /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. What
-    /// depends on the topology is not checked here.
+    /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. Checks
+    /// that need the topology are elsewhere.
     pub fn validate(&self, scheme: &AnyScheme) -> Vec<Violation> {
         let tables = [
             ("packets", self.packets.validate()),
@@ -15,7 +15,7 @@ impl Settings {
             ("switch", self.switch.validate()),
             ("flow_control", self.flow_control.validate()),
         ];
-        // Sizes beyond the bounds may be beyond what can be calculated with.
+        // Sizes beyond their bounds could overflow the calculations of `validate_frames`.
         let sound = tables[0].1.is_empty();
         let mut all: Vec<Violation> = tables
             .into_iter()
@@ -29,7 +29,7 @@ impl Settings {
         all
     }
 
-    /// Transports that a NIC of another simulator does not have.
+    /// Refuses transports that the imitated NIC of another simulator does not have.
     fn validate_transport(&self, all: &mut Vec<Violation>) {
         let name = match self.host.transport {
             Transport::GoBackN => return,
@@ -42,7 +42,7 @@ impl Settings {
         }
     }
 
-    /// Sizes with the scheme's signals.
+    /// Checks sizes together with the scheme's signals.
     fn validate_frames(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
         let (packets, name) = (&self.packets, scheme.name());
         let wire = WireSizes::new(self, &scheme.signals());
@@ -77,7 +77,7 @@ impl Settings {
         }
     }
 
-    /// Flow control with the other tables and the scheme.
+    /// Checks flow control against the other tables and the scheme.
     fn validate_flow_control(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
         let (control, name) = (&self.flow_control, self.flow_control.name());
         let is_pfc = matches!(control, FlowControl::Pfc(_));
@@ -102,7 +102,7 @@ impl Settings {
         }
     }
 
-    /// What excludes both kinds of credits.
+    /// Refuses settings that exclude credits of either kind.
     fn validate_credits(&self, all: &mut Vec<Violation>) {
         let name = self.flow_control.name();
         if let Some(buffer) = self.switch.buffer {

@@ -12,17 +12,17 @@ pub struct WireSizes {
     pub payload: u64,
     /// Headers and signals of a data packet.
     pub data_overhead: u64,
-    /// An ACK when its receiver sends it.
+    /// An ACK when the receiver of data sends it.
     pub ack: u64,
-    /// What an ACK grows by at each switch.
+    /// Bytes by which an ACK grows at each switch.
     pub ack_growth: u64,
     /// A CNP or CNM.
     pub cnp: u64,
     /// A PFC frame.
     pub pfc: u64,
-    /// An update of credits for one priority.
+    /// A credit update of one priority.
     pub update: u64,
-    /// What the wire takes beside each frame.
+    /// Bytes for which the wire stays taken after each frame.
     pub gap: u64,
     /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
     pub min_window: u64,
@@ -53,13 +53,13 @@ impl WireSizes {
         self.payload + self.data_overhead
     }
 
-    /// The maximum that one frame of data, ACK or notification takes of the wire, in bytes.
+    /// Maximum bytes that one frame of data, ACK or notification takes on the wire, with its gap.
     pub fn largest(&self) -> u64 {
         let ack = self.ack + self.ack_growth * MAX_INT_HOPS as u64;
         self.frame().max(ack).max(self.cnp) + self.gap
     }
 
-    /// What one PFC frame of each of `priorities` takes of the wire, in bytes.
+    /// Bytes that one PFC frame of each of `priorities` takes on the wire, with gaps.
     pub fn pfc_frames(&self, priorities: u8) -> u64 {
         (self.pfc + self.gap) * u64::from(priorities)
     }

@@ -1,4 +1,4 @@
-//! A packet's arrival at a switch: which way it goes, and whether it passes at once.
+//! A packet's arrival at a switch: its next hop, and whether it passes at once.
 
 use xoff_schemes::IntPath;
 use xoff_schemes::int::PortReading;
@@ -16,7 +16,7 @@ use crate::settings::FlowControl;
 
 impl Switches {
     /// A packet's last bit has arrived at a switch, or its header if switches cut through.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn arrival<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -46,7 +46,7 @@ impl Switches {
         let port = &links.ports[egress as usize];
         let buffer = &self.accounting.buffers[queue.index()];
         let memory = &self.accounting.memories[node as usize];
-        // Control is not charged: near a threshold it goes the longer way for nothing.
+        // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
         let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
         if C::HAS_CREDITS {
             if passes && class >= DATA && self.pass_by_credits(ctx, links, queue, egress, id, frame) {
@@ -74,7 +74,7 @@ impl Switches {
     }
 
     /// A packet goes straight through: its port is quiet, and no threshold is near.
-    #[inline(always)] // on the way of most packets
+    #[inline(always)] // runs for most packets
     fn pass<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -94,8 +94,8 @@ impl Switches {
         links.schedule_arrival(ctx, egress, arrival, place, id);
     }
 
-    /// A packet of a data class goes straight through if its neighbour has credits for it; says whether it does.
-    #[inline(always)] // on the way of most packets
+    /// A packet of a data class goes straight through if its egress queue has the credits; returns whether it does.
+    #[inline(always)] // runs for most packets
     #[allow(clippy::too_many_arguments)] // where from, where to, and what
     fn pass_by_credits<C: LinkControl>(
         &mut self,
@@ -111,7 +111,7 @@ impl Switches {
         if !C::passes(links, ctx, queue, egress_queue, frame.size(), leaving) {
             return false;
         }
-        if self.watched && frame.kind == Kind::Data {
+        if self.queue_hooks && frame.kind == Kind::Data {
             self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
         }
         self.depart(ctx, links, egress, id, frame);
@@ -129,13 +129,13 @@ impl Switches {
         id: PacketId,
         frame: Frame,
     ) {
-        if self.watched && frame.kind == Kind::Data {
+        if self.queue_hooks && frame.kind == Kind::Data {
             self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
         }
         self.depart(ctx, links, egress, id, frame);
     }
 
-    /// A frame for the switch itself has come: its neighbour's flow control.
+    /// A frame of the neighbour's flow control, which ends at this switch, has arrived.
     #[cold]
     fn link_frame_arrival<C: LinkControl>(
         &mut self,

@@ -1,5 +1,5 @@
-//! What looks at egress queues: detectors, which mark packets, and congestion points, which send messages to flows'
-//! sources; probes and the points of whole switches are told here as well.
+//! Hooks at egress queues: detectors, which mark packets, and congestion points, which send messages to flows' sources. The
+//! hooks also tell probes and the points of whole switches.
 
 use xoff_engine::{Domain, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
@@ -18,7 +18,8 @@ use crate::packet::PacketId;
 pub(crate) struct Marking<'a> {
     /// The detector of each egress queue; `None` if packets are not marked.
     pub detector: Option<&'a AnyDetector>,
-    /// What all detectors draw from, ACKs in data classes too; `None` if each draws from a stream of its own, for data.
+    /// The random numbers that all detectors share, for data and for ACKs in data classes; `None` if each detector has a
+    /// stream of its own, for data only.
     pub shared: Option<MarkingRandom>,
 }
 
@@ -30,9 +31,9 @@ pub(super) struct Point {
 
 /// The detectors and congestion points of a partition's egress queues.
 pub(super) struct EgressHooks {
-    /// By queue; empty without marking.
+    /// By queue; empty if packets are not marked.
     pub detectors: Vec<AnyMarker>,
-    /// By queue; empty without messages from switches.
+    /// By queue; empty if the scheme has no congestion points.
     points: Vec<Point>,
     /// ACKs in data classes pass the detectors too.
     pub marks_acks: bool,
@@ -77,7 +78,7 @@ impl EgressHooks {
     }
 }
 
-/// What a detector or congestion point sees of a packet.
+/// A detector's or congestion point's view of a packet.
 fn packet_view(ctx: &Ctx, id: PacketId) -> PacketView {
     let packet = &ctx.packets[id];
     PacketView { flow: ctx.net.connections.of(packet.flow), bytes: u64::from(packet.size) }
@@ -96,7 +97,7 @@ impl Switches {
         }
     }
 
-    /// A data packet joins a queue, or passes it with `more` bytes.
+    /// A data packet joins a queue, or passes the empty queue with `more` bytes.
     pub(super) fn on_enqueue<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -121,7 +122,7 @@ impl Switches {
     }
 
     /// A data packet leaves its queue, whose detector may mark it.
-    #[inline(always)] // on the way of every packet, with marking
+    #[inline(always)] // runs for every packet, with marking
     pub(super) fn mark<C>(
         &mut self,
         ctx: &mut Ctx,
@@ -168,8 +169,8 @@ impl Switches {
         }
     }
 
-    /// An ACK leaves a data queue whose detector sees ACKs too: a number is drawn, and senders do not look at an ACK's own
-    /// mark.
+    /// An ACK leaves a data queue whose detector sees ACKs too: the detector draws a random number, but the mark is dropped,
+    /// since senders ignore an ACK's own mark.
     pub(super) fn on_ack_dequeue<C>(
         &mut self,
         ctx: &mut Ctx,
@@ -185,7 +186,7 @@ impl Switches {
         }
     }
 
-    /// Schedules a congestion point's next timer, if it moved ahead.
+    /// Schedules a congestion point's next timer if it is earlier than the scheduled one.
     fn sync_point_timer<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId) {
         let point = &mut self.hooks.points[queue.index()];
         let next = point.state.next_timer();

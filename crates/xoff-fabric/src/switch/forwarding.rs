@@ -1,4 +1,4 @@
-//! From an egress queue of a switch onto the wire.
+//! Forwarding: from an egress queue of a switch onto the wire.
 
 use xoff_schemes::IntPath;
 use xoff_schemes::int::PortReading;
@@ -13,7 +13,7 @@ use crate::observe::breakdown;
 use crate::packet::{CHARGED, DATA, Frame, Kind, PacketId};
 
 impl Switches {
-    /// A packet joins an egress queue, or goes straight to the wire if nothing is before it.
+    /// A packet joins an egress queue, or goes straight to the wire if no packet is before it.
     #[inline]
     pub fn enqueue<C: LinkControl>(
         &mut self,
@@ -29,13 +29,13 @@ impl Switches {
         let mut may_send = port.paused & (1 << class) == 0;
         let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
         if idle && may_send && first && self.may_leave(ctx, links, egress, frame) {
-            if self.watched && kind == Kind::Data {
+            if self.queue_hooks && kind == Kind::Data {
                 self.on_enqueue(ctx, links, egress, id, class, size);
             }
             return self.forward(ctx, links, egress, id, frame);
         }
         let port = &mut links.ports[egress as usize];
-        // The class may have been stopped for want of credits.
+        // The class may have just been stopped for lack of credits.
         may_send &= port.paused & (1 << class) == 0;
         port.backlog |= 1 << class;
         port.queued_bytes += size;
@@ -47,7 +47,7 @@ impl Switches {
         }
         let ingress = ctx.packets[id].ingress;
         self.push(ctx, links, egress, class, ingress, id, size);
-        if self.watched && kind == Kind::Data {
+        if self.queue_hooks && kind == Kind::Data {
             self.on_enqueue(ctx, links, egress, id, class, 0);
         }
         if idle && may_send {
@@ -56,7 +56,7 @@ impl Switches {
     }
 
     /// A packet that came in by `ingress` joins the queue of a port and class.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     #[allow(clippy::too_many_arguments)] // where from, where to, and what
     fn push<C: LinkControl>(
         &mut self,
@@ -83,7 +83,7 @@ impl Switches {
     }
 
     /// A port has finished a frame and another waits.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         let port = &mut links.ports[egress as usize];
         port.armed = false;
@@ -95,7 +95,7 @@ impl Switches {
     }
 
     /// Wakes a busy port at the end of its frame if something waits for it.
-    #[inline(always)] // on the way of every packet that waits
+    #[inline(always)] // runs for every packet that waits
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         let port = &mut links.ports[egress as usize];
         if !port.armed && port.sendable() != 0 {
@@ -106,7 +106,7 @@ impl Switches {
     }
 
     /// Sends the next packet of an idle port, if one may go.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn send_next<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         loop {
             let sendable = links.ports[egress as usize].sendable();
@@ -126,7 +126,7 @@ impl Switches {
     }
 
     /// The first packet of a class's queue.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
         match &self.voqs {
             Some(voqs) if class >= DATA => voqs.head(egress, (class - DATA).into()),
@@ -134,15 +134,15 @@ impl Switches {
         }
     }
 
-    /// The bytes with which a packet leaves: an ACK that takes telemetry up grows.
-    #[inline(always)] // on the way of every packet, with credits
+    /// The bytes with which a packet leaves: an ACK that gets telemetry grows.
+    #[inline(always)] // runs for every packet, with credits
     pub(super) fn size_when_leaving(&self, ctx: &Ctx, frame: Frame) -> u64 {
         let grows = self.int == IntPath::Ack && frame.kind == Kind::Ack;
         if grows { frame.size() + ctx.net.wire.ack_growth } else { frame.size() }
     }
 
     /// Whether a packet has the credits that it needs; if not, its class is stopped.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn may_leave<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -162,7 +162,7 @@ impl Switches {
     }
 
     /// Takes the first packet out of its class's queue.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
         let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
@@ -191,7 +191,7 @@ impl Switches {
     }
 
     /// A packet leaves its queue for the wire: memory is released, marks and telemetry are written.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     fn forward<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -219,7 +219,7 @@ impl Switches {
     }
 
     /// A packet goes onto the wire: marks and telemetry are written.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn depart<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -234,7 +234,7 @@ impl Switches {
                 if self.marks {
                     self.mark(ctx, links, egress, id, class);
                 }
-                if self.watched {
+                if self.queue_hooks {
                     self.on_dequeue(ctx, links, egress, id, class);
                 }
                 if self.int == IntPath::Data {

@@ -1,4 +1,4 @@
-//! What FNCC's ACKs read at a switch: ports' counters now, or at the last refresh.
+//! The counters that FNCC's ACKs read at a switch: live, or of the last refresh.
 
 use xoff_schemes::int::PortReading;
 
@@ -13,12 +13,13 @@ use crate::link::Links;
 pub(super) struct IntTable {
     /// By port; empty if ACKs read live counters.
     readings: Vec<PortReading>,
-    /// The switches' ports of the partition: nobody reads those of hosts.
+    /// The switches' ports of the partition: no ACK reads those of hosts.
     ports: Vec<PortId>,
 }
 
 impl Switches {
-    /// What an ACK that came in by `port` reads of the data path's egress there (FNCC, Algorithm 1, line 8).
+    /// The reading for an ACK that arrived by `port`: the counters of the data path's egress, which is `port` (FNCC,
+    /// Algorithm 1, line 8).
     #[inline]
     pub(super) fn int_reading<C>(&self, ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
         self.int_table.readings.get(port as usize).copied().unwrap_or_else(|| live_reading(ctx, links, port))
@@ -46,8 +47,8 @@ fn live_reading<C>(ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
     let port = &links.ports[port as usize];
     PortReading {
         at: ctx.now,
-        // The frame on the wire counts by the part that is through: whole frames would make the rate between two
-        // readings jump by a frame's share.
+        // The frame on the wire counts with the part that has left: whole frames would make the rate between two readings
+        // jump by a frame's share.
         tx_bytes: port.sent_by(ctx.now),
         queue_bytes: port.queued_bytes,
         rate: port.rate,

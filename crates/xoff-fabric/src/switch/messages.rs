@@ -10,8 +10,8 @@ use crate::link::flow_control::LinkControl;
 use crate::packet::{BY_HOP, Kind, Packet};
 
 impl Switches {
-    /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have none,
-    /// by the next hops to that host.
+    /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have no fixed
+    /// path, by the next hops to that host.
     pub(super) fn send_cnm<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,

@@ -1,12 +1,11 @@
-//! Switches: a packet's arrival, its egress queue, and its way onto the next link.
+//! Switches: a packet's arrival, its egress queue, and its transmission onto the next link.
 //!
-//! Output-queued with shared memory and store-and-forward: a packet is charged to its ingress port when its last bit has
-//! arrived, waits in its egress queue, and is released when its transmission begins. With credits, by default, packets
-//! wait at the inputs in virtual output queues and cut through.
+//! By default switches are output-queued with shared memory and store-and-forward: a packet is charged to its ingress port
+//! when its last bit has arrived, waits in its egress queue, and is released when its transmission begins. With credits,
+//! by default, packets wait at the inputs in virtual output queues and cut through.
 //!
-//! The room owns ingress accounting, virtual output queues, and what looks at egress queues: detectors, congestion
-//! points, points of whole switches, and the telemetry that ACKs read. It touches packets, links, and
-//! what every handler's context holds.
+//! The room owns ingress accounting, virtual output queues, and the hooks at egress queues: detectors, congestion points,
+//! points of whole switches, and the telemetry that ACKs read. It touches packets and links.
 
 mod arrival;
 mod egress_hooks;
@@ -37,9 +36,9 @@ use voq::Voqs;
 
 /// The switches of a partition.
 pub(crate) struct Switches {
-    /// What packets in switches take of memories and ingress buffers.
+    /// Use of memories and ingress buffers by packets in switches.
     pub accounting: Accounting,
-    /// Where data waits in switches that have its queues at their inputs; `None` if these are at the outputs.
+    /// Virtual output queues of data; `None` if data waits in queues at the outputs.
     voqs: Option<Box<Voqs>>,
     /// Detectors and congestion points of egress queues.
     hooks: EgressHooks,
@@ -47,15 +46,15 @@ pub(crate) struct Switches {
     switch_points: Option<Box<SwitchPoints>>,
     /// The snapshot that FNCC's ACKs read.
     int_table: IntTable,
-    /// Which packets take up telemetry.
+    /// Which packets get telemetry.
     int: IntPath,
-    /// Adaptive routing: by node, a stream of random numbers that breaks ties.
+    /// Adaptive routing: by ingress port, a stream of random numbers for path choices; otherwise empty.
     ties: Vec<Stream>,
     /// A packet may pass a quiet port without being counted in and out.
     fast_path: bool,
-    /// Data packets that join a queue, or leave it, pass a congestion point or a probe.
-    watched: bool,
-    /// Data packets that leave a queue pass a detector.
+    /// A congestion point, a switch's point or a probe sees data packets that join or leave a queue.
+    queue_hooks: bool,
+    /// A detector sees data packets that leave a queue.
     marks: bool,
     /// Packets that pass a quiet port need more than telemetry on data.
     dequeue_hooks: bool,
@@ -74,7 +73,7 @@ impl Switches {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let hooks = EgressHooks::new(net, marking);
         let switch_points = SwitchPoints::new(net, &owned);
-        let watched = net.signals.congestion_point || switch_points.is_some() || probes.on_queues;
+        let queue_hooks = net.signals.congestion_point || switch_points.is_some() || probes.on_queues;
         let marks = marking.detector.is_some();
         Switches {
             accounting: Accounting::new(net),
@@ -83,9 +82,9 @@ impl Switches {
             int: net.signals.int,
             ties: next_hop::ties(net),
             fast_path: switch_points.is_none(),
-            watched,
+            queue_hooks,
             marks,
-            dequeue_hooks: watched
+            dequeue_hooks: queue_hooks
                 || marks
                 || links.wire_hooks
                 || net.signals.int == IntPath::Ack
@@ -95,18 +94,18 @@ impl Switches {
         }
     }
 
-    /// A probe has been added to those that there were at the beginning.
+    /// A probe has been added after [`Switches::new`].
     pub fn on_probe_added(&mut self, probes: &Probes) {
-        self.watched |= probes.on_queues;
+        self.queue_hooks |= probes.on_queues;
         self.dequeue_hooks |= probes.on_queues | probes.on_wire;
     }
 
-    /// By switch that has a point: maximum number of flows that it ever knew at once.
+    /// By switch that has a point: maximum number of flows in the point's table.
     pub fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         self.switch_points.iter().flat_map(|points| points.max_flows())
     }
 
-    /// Of each packet that waits for one of `ports`: the ingress queue that it is charged to and its egress queue.
+    /// For each packet that waits for one of `ports`: the ingress queue that it is charged to and its egress queue.
     pub fn charged<C>(&self, ctx: &Ctx, links: &Links<C>, ports: &[PortId]) -> Vec<(QueueId, QueueId)> {
         let mut pairs = Vec::new();
         for &port in ports {
@@ -120,7 +119,7 @@ impl Switches {
         pairs
     }
 
-    /// Carries out what flow control wants of switches' ports.
+    /// Carries out the effects of flow control on switches' ports.
     #[cold]
     #[inline(never)]
     pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
@@ -143,7 +142,7 @@ impl Switches {
             }
         }
         if links.effects.is_empty() {
-            links.effects = effects; // for its memory
+            links.effects = effects; // keeps the allocation
         }
     }
 
@@ -167,7 +166,7 @@ impl Switches {
         self.kick(ctx, links, port);
     }
 
-    /// Tells probes of a stop since a time, with what has waited behind it.
+    /// Tells probes that a stop which began at `since` is over, with the messages that have waited behind it.
     pub fn report_stop<C>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
         let waiting = packets_waiting(self.voqs.as_deref(), ctx, links, port, class);
@@ -178,7 +177,7 @@ impl Switches {
     }
 }
 
-/// The packets that wait for a port in a class, of each input in their order.
+/// The packets that wait for a port in a class, in their order for each input.
 fn packets_waiting<C>(
     voqs: Option<&Voqs>,
     ctx: &Ctx,

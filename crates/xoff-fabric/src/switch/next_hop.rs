@@ -1,8 +1,8 @@
 //! The choice of a packet's next hop at a switch, for packets without a fixed path.
 //!
-//! Packets that their sender sprays carry the number of one of the equal-cost paths, which each switch follows. Where the
-//! path choice adapts (`path/routing/path_choice/`), the switch lets it pick among the equal-cost next hops by what waits
-//! at them, with a stream of random numbers of the ingress port.
+//! Packets that their sender sprays carry the number of one of the equal-cost paths, which each switch follows. If the
+//! path choice adapts (`path/routing/path_choice/`), it picks among the equal-cost next hops by their loads, with a stream of
+//! random numbers of the ingress port.
 
 use xoff_engine::random::mix;
 use xoff_engine::{Domain, Stream, stream};
@@ -14,10 +14,10 @@ use crate::link::Links;
 use crate::network::Network;
 use crate::packet::{Kind, PacketId};
 
-/// Streams of ingress ports are numbered from here on, apart from those of connections.
+/// Number of the first ingress port's stream: the numbers below are those of connections' streams.
 const FIRST_STREAM: u64 = 1 << 40;
 
-/// By ingress port: the stream for path choices; empty unless these adapt.
+/// By ingress port: the stream for path choices; empty unless the path choice adapts.
 pub(super) fn ties(net: &Network) -> Vec<Stream> {
     match &net.paths.next_hops {
         Some(hops) if hops.choice().adapts() => {
@@ -29,9 +29,9 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 }
 
 impl Switches {
-    /// Chooses the port by which a packet leaves a switch. Telemetry on data takes the path's identity along: the port is
-    /// added to those before it by exclusive or, as HPCC's pathID does it with the numbers of switches (section 4.1). Ports
-    /// tell parallel links apart too.
+    /// Chooses the port by which a packet leaves a switch. Data carries an identity of its path, the exclusive or of all its
+    /// egress ports; HPCC's pathID is the exclusive or of the switches' numbers (section 4.1), but ports tell parallel links
+    /// apart too.
     #[inline(never)]
     pub(super) fn next_hop<C>(
         &mut self,
@@ -58,7 +58,7 @@ impl Switches {
             Ok(last) => return last,
             Err(candidates) => candidates,
         };
-        // ACKs and notifications are small: they follow the numbers of their paths.
+        // ACKs and notifications are small: they follow their path numbers.
         if hops.choice().adapts() && packet.kind == Kind::Data {
             let load = |port: PortId| {
                 let port = &links.ports[port as usize];
@@ -67,7 +67,7 @@ impl Switches {
             let random = &mut self.ties[packet.ingress as usize];
             return hops.choice().at_switch(candidates, load, random).unwrap_or(packet.ingress);
         }
-        // Each candidate has so many of the remaining paths; a number beyond all of them wraps.
+        // Each candidate has a share of the remaining paths; a number beyond all of them wraps.
         let paths: u64 = candidates.iter().map(|&(_, paths)| u64::from(paths)).sum();
         let mut number = u64::from(packet.path_number()) % paths.max(1);
         for &(port, paths) in candidates {

@@ -1,8 +1,8 @@
-//! Points of whole switches: what they are told of each packet, and the way of the messages that they send.
+//! Points of whole switches: what they are told about each packet, and the messages that they send.
 //!
-//! A message goes back hop by hop, at each switch by the port that its point has learned from the flow's data. As a
-//! flow's path is fixed (a scheme with such points excludes a choice for each packet), that is the data path backwards, along which [`Switches::send_cnm`] lays it out; a switch that has
-//! forgotten the flow loses the message.
+//! A message goes back hop by hop, at each switch by the port that the switch's point has learned from the flow's data. A
+//! flow's path is fixed, since a scheme with such points excludes a choice for each packet; so the message takes the data
+//! path backwards, which [`Switches::send_cnm`] computes. A switch whose point has forgotten the flow loses the message.
 
 use xoff_schemes::{Cnm, EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};
 
@@ -15,14 +15,14 @@ use crate::network::Network;
 use crate::packet::{DATA, Kind, PacketId};
 use crate::settings::FlowControl;
 
-/// A switch's point, with what the fabric counts for it.
+/// A switch's point, with what the fabric counts for the point.
 struct OneSwitch {
     state: Box<dyn SwitchPoint>,
-    /// By ingress queue: the egress ports that hold packets of it, and how many each.
+    /// By ingress queue: the egress ports that hold packets of the queue, each with the number of these packets.
     fed: Vec<Vec<(u32, u32)>>,
 }
 
-/// Another packet for an egress port.
+/// Counts one more packet of an ingress queue for an egress port.
 fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
     match fed.iter_mut().find(|(port, _)| *port == egress) {
         Some((_, packets)) => *packets += 1,
@@ -30,7 +30,7 @@ fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
     }
 }
 
-/// A packet less for it.
+/// Counts one packet fewer of an ingress queue for an egress port.
 fn unfeed(fed: &mut Vec<(u32, u32)>, egress: u32) {
     if let Some(place) = fed.iter().position(|&(port, _)| port == egress) {
         fed[place].1 -= 1;
@@ -44,10 +44,10 @@ fn unfeed(fed: &mut Vec<(u32, u32)>, egress: u32) {
 pub(crate) struct SwitchPoints {
     /// By node; `None` for hosts and for nodes of other partitions.
     switches: Vec<Option<OneSwitch>>,
-    /// By port: its number among its node's.
+    /// By port: its number among its node's ports.
     number: Vec<u32>,
     priorities: usize,
-    /// Messages being sent, kept for its memory.
+    /// Messages being sent; kept so that its allocation is used again.
     out: Vec<Cnm>,
 }
 
@@ -82,13 +82,13 @@ impl SwitchPoints {
         Some(Box::new(SwitchPoints { switches, number, priorities, out: Vec::new() }))
     }
 
-    /// By switch that has a point: most flows that it ever knew at once.
+    /// By switch that has a point: maximum number of flows in the point's table.
     pub(crate) fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let switches = self.switches.iter().enumerate();
         switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.max_flows())))
     }
 
-    /// A switch's point, and its number of the ingress queue of a port and priority.
+    /// A switch's point, and the switch's own number of a port's and priority's ingress queue.
     fn place(&mut self, node: NodeId, ingress: PortId, priority: usize) -> Option<(&mut OneSwitch, usize)> {
         let queue = self.number[ingress as usize] as usize * self.priorities + priority;
         Some((self.switches[node as usize].as_mut()?, queue))
@@ -96,8 +96,8 @@ impl SwitchPoints {
 }
 
 impl Switches {
-    /// Tells a switch's point of a packet that joins an egress queue, which has `bytes` with it, and sends its
-    /// messages.
+    /// Tells a switch's point of a packet that joins an egress queue, which has `bytes` with the packet, and sends the
+    /// point's messages.
     pub(super) fn switch_point_enqueue<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -167,7 +167,7 @@ impl Switches {
         }
     }
 
-    /// Whether a message that has arrived at a switch is lost, as the switch's point knows no way on.
+    /// Whether a message that has arrived at a switch is lost because the switch's point has forgotten the flow.
     #[cold]
     #[inline(never)]
     pub(super) fn loses_message<C>(

@@ -1,8 +1,8 @@
-//! Virtual output queues: at each input of a switch a queue for each output and priority, so that a packet never waits
-//! behind one for another output.
+//! Virtual output queues: each input of a switch has a queue for each output and priority, so that a packet never waits
+//! behind a packet for another output.
 //!
-//! An output serves its inputs round robin, a packet each. An input can send to several outputs at a time, so that
-//! nothing but the outputs' links limits what passes a switch.
+//! An output serves its inputs round robin, one packet at a time. An input can send to several outputs at the same time,
+//! so only the outputs' links limit what passes a switch.
 
 use crate::ids::PortId;
 use crate::packet::{NO_PACKET, PacketId, Packets};
@@ -15,7 +15,7 @@ const NONE: u32 = u32::MAX;
 struct Voq {
     head: PacketId,
     tail: PacketId,
-    /// Next in its output's ring.
+    /// The next queue in the ring of the output and priority.
     next: u32,
 }
 
@@ -29,9 +29,9 @@ struct Ring {
 /// All virtual output queues.
 pub(crate) struct Voqs {
     priorities: usize,
-    /// By port: ports of its node.
+    /// By port: the number of its node's ports.
     inputs: Vec<u32>,
-    /// By port: its number among those.
+    /// By port: its number among its node's ports.
     number: Vec<u32>,
     /// By output port: its first queue.
     first: Vec<u32>,
@@ -100,7 +100,7 @@ impl Voqs {
         ring.last = place;
     }
 
-    /// The packet whose turn it is; [`NO_PACKET`] if there is none.
+    /// The packet whose turn it is; [`NO_PACKET`] if no packet waits.
     #[inline]
     pub fn head(&self, output: PortId, priority: usize) -> PacketId {
         let first = self.rings[output as usize * self.priorities + priority].first;

@@ -32,10 +32,10 @@ fn pods_of_a_fat_tree_stay_together_and_parts_are_alike() {
     let net = all_to_all(fat_tree(8));
     for parts in [2, 4, 8] {
         let cut = Cut::into(&net, parts, None);
-        assert_eq!(cut.parts(), parts);
+        assert_eq!(cut.partitions(), parts);
         let of = |tier: u8| -> Vec<usize> {
             let nodes = net.topology.nodes.iter().enumerate().filter(|(_, n)| n.tier == tier);
-            nodes.map(|(i, _)| cut.part_of(i as u32)).collect()
+            nodes.map(|(i, _)| cut.partition_of(i as u32)).collect()
         };
         // 8 pods of 16 hosts, 4 edge and 4 aggregation switches; 16 core switches.
         for (tier, of_pod) in [(0, 16), (1, 4), (2, 4)] {
@@ -58,14 +58,14 @@ fn hosts_stay_with_their_switch_and_links_without_delay_are_whole() {
     topology.links[5].delay_ba = Time::ZERO;
     let net = all_to_all(topology);
     let cut = Cut::into(&net, 8, None);
-    let parts: Vec<usize> = (0..7).map(|node| cut.part_of(node)).collect();
+    let parts: Vec<usize> = (0..7).map(|node| cut.partition_of(node)).collect();
     assert_eq!(parts, [0, 0, 1, 1, 0, 1, 1]);
 }
 
 #[test]
 fn one_switch_is_one_part() {
     let net = all_to_all(chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1)));
-    assert_eq!(Cut::into(&net, 4, None).parts(), 1);
+    assert_eq!(Cut::into(&net, 4, None).partitions(), 1);
 }
 
 #[test]
@@ -76,14 +76,14 @@ fn the_longest_links_are_cut_where_the_work_allows_it() {
     (topology.links[5].delay_ab, topology.links[5].delay_ba) = (Time::from_us(1), Time::from_us(1));
     let net = all_to_all(topology);
     let cut = Cut::into(&net, 2, None);
-    let parts: Vec<usize> = (4..8).map(|switch| cut.part_of(switch)).collect();
+    let parts: Vec<usize> = (4..8).map(|switch| cut.partition_of(switch)).collect();
     assert_eq!(parts, [0, 0, 1, 1]);
 }
 
 #[test]
 fn several_threads_are_for_large_runs() {
     let small = all_to_all(fat_tree(4));
-    assert_eq!(Cut::fastest(&small, 8, None).parts(), 1);
+    assert_eq!(Cut::fastest(&small, 8, None).partitions(), 1);
     // 128 hosts send 10 MB each to a host of the next pod: 128 x 7,000 packets over 6 links, and as many ACKs back, are
     // 11 million packet-hops in 0.8 ms, and so 13,000 a microsecond.
     let topology = fat_tree(8);
@@ -91,8 +91,8 @@ fn several_threads_are_for_large_runs() {
     let flows = (0..hosts.len()).map(|i| flow(hosts[i], hosts[(i + 16) % 128], 10_000_000)).collect();
     let large = network(topology, flows);
     assert!(large.topology.nodes[large.flows[0].src as usize].kind == NodeKind::Host);
-    assert_eq!(Cut::fastest(&large, 2, None).parts(), 2);
-    assert_eq!(Cut::fastest(&large, 1, None).parts(), 1);
+    assert_eq!(Cut::fastest(&large, 2, None).partitions(), 2);
+    assert_eq!(Cut::fastest(&large, 1, None).partitions(), 1);
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn several_threads_begin_at_some_hundred_thousand_packet_hops() {
         let hosts = topology.hosts();
         let size = packets * 1456;
         let flows = (0..hosts.len()).map(|i| flow(hosts[i], hosts[(i + 16) % 128], size)).collect();
-        Cut::fastest(&network(topology, flows), 2, None).parts()
+        Cut::fastest(&network(topology, flows), 2, None).partitions()
     };
     assert_eq!((parts(200), parts(400)), (1, 2));
 }
@@ -116,6 +116,6 @@ fn a_long_run_with_few_packets_in_a_window_takes_one_thread() {
     // but one in two windows of 1 us; a window's meeting of all threads takes as long as 50 packet-hops.
     let slow = Flow { source_rate: Some(Rate::from_mbps(100)), ..flow(0, 1, 125_000_000) };
     let net = network(chain(2, &[0, 1], Rate::from_gbps(100), Time::from_us(1)), vec![slow]);
-    assert_eq!(Cut::into(&net, 2, None).parts(), 2);
-    assert_eq!(Cut::fastest(&net, 2, None).parts(), 1);
+    assert_eq!(Cut::into(&net, 2, None).partitions(), 2);
+    assert_eq!(Cut::fastest(&net, 2, None).partitions(), 1);
 }

@@ -199,7 +199,7 @@ fn closed_loops_come_to_the_same_on_any_number_of_threads() {
     let outcome = |parts: usize| {
         let net = network(star(&hosts), flows.clone(), schedule.clone()).expect("a network");
         let cut = Cut::into(&net, parts, None);
-        assert_eq!(cut.parts(), parts);
+        assert_eq!(cut.partitions(), parts);
         let mut sim = Simulation::cut(net, cut, None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
         (sim.counters().fingerprint, sim.counters().events, sim.now(), sim.records().flows.clone())

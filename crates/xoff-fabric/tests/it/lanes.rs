@@ -92,7 +92,7 @@ fn the_number_of_threads_changes_nothing() {
         let net = network("sl", &[0, 2, 4, 8], &[0, 0, 1, 1], flows());
         let fecn = AnyDetector::read("fecn", json!({"threshold": "10KB"})).expect("known").expect("valid");
         let cut = Cut::into(&net, threads, None);
-        assert_eq!(cut.parts(), threads);
+        assert_eq!(cut.partitions(), threads);
         let end = Some(Time::from_ms(1));
         let mut sim = Simulation::cut(net, cut, Some(&fecn), Recording::default(), end);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));

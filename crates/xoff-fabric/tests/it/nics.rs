@@ -280,9 +280,9 @@ fn threads_do_not_change_what_several_nics_do() {
         settings.flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(20_000)), ..Pfc::default() });
         let net = network(topology.clone(), settings, flows.clone(), vec![]).expect("a network");
         let cut = if parts == 1 { Cut::single(&net) } else { Cut::into(&net, parts, None) };
-        assert_eq!(cut.parts(), parts);
+        assert_eq!(cut.partitions(), parts);
         // A host is with all of its leaves: no link of a host is cut.
-        let joined = |l: &Link| net.is_host(l.a) && cut.part_of(l.a) != cut.part_of(l.b);
+        let joined = |l: &Link| net.is_host(l.a) && cut.partition_of(l.a) != cut.partition_of(l.b);
         assert!(!net.topology.links.iter().any(joined));
         let recording = Recording { pauses: true, ..Recording::default() };
         let mut sim = Simulation::cut(net, cut, None, recording, None);

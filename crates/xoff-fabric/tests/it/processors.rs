@@ -7,7 +7,7 @@ use xoff_fabric::network::dependencies::{
     Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter,
 };
 use xoff_fabric::network::ideal_steps;
-use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop, needs_one_part};
+use xoff_fabric::{BuildError, Cut, Recording, Simulation, Stop, needs_one_partition};
 
 const PAYLOAD: u64 = 952;
 const US: u64 = 1_000_000;
@@ -135,8 +135,8 @@ fn a_schedule_may_ask_that_hosts_know_of_each_other_and_then_has_one_part() {
     let schedule = Schedule { dependencies, anywhere: true, ..Schedule::default() };
     let sim = run(vec![flow(0, 2, PAYLOAD), flow(1, 2, PAYLOAD)], schedule);
     assert_eq!(sim.records().flows[1].start, Time(THERE + BACK));
-    assert_eq!(needs_one_part(sim.network()), Some("across_hosts = true"));
-    assert_eq!(Cut::into(sim.network(), 2, None).parts(), 1);
+    assert_eq!(needs_one_partition(sim.network()), Some("across_hosts = true"));
+    assert_eq!(Cut::into(sim.network(), 2, None).partitions(), 1);
 }
 
 #[test]
@@ -161,7 +161,7 @@ fn processors_come_to_the_same_on_any_number_of_threads() {
     let outcome = |parts: usize| {
         let net = round_packets(star(&hosts), flows.clone(), schedule.clone()).expect("a network");
         let cut = Cut::into(&net, parts, None);
-        assert_eq!(cut.parts(), parts);
+        assert_eq!(cut.partitions(), parts);
         let mut sim = Simulation::cut(net, cut, None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
         (sim.counters().fingerprint, sim.now(), sim.records().steps.clone())

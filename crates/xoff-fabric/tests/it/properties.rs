@@ -342,7 +342,7 @@ proptest! {
             net.one_order = one_order;
             let detector = net.signals.ecn.then_some(&chosen);
             let cut = Cut::into(&net, threads, None);
-            let used = cut.parts();
+            let used = cut.partitions();
             let mut sim = Simulation::cut(net, cut, detector, recording.clone(), Some(Time::from_ms(20)));
             sim.limit_rows(most_rows);
             let end = sim.run(&mut |_| true);

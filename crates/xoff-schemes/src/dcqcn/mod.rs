@@ -16,7 +16,7 @@
 //!
 //! Rate, α and timers belong to the QP (section 3.1), and the sources tie the timers to CNPs and time alone, not to
 //! packets. So they run on: α decays, a pending cut is made, and the rate recovers up to line rate. The byte counter
-//! counts sent bytes and stands. Adapters that drop a QP's state after a while are not modelled.
+//! counts sent bytes, so it does not change. Adapters that drop a QP's state after a while are not modelled.
 
 pub mod mellanox;
 pub mod notification;
@@ -141,7 +141,7 @@ impl Default for Dcqcn {
 }
 
 impl Dcqcn {
-    /// The paper's settings, defaults filled in.
+    /// The paper's settings, with defaults filled in.
     fn paper(&self) -> paper::Settings {
         paper::Settings {
             g: self.g,
@@ -158,7 +158,7 @@ impl Dcqcn {
         }
     }
 
-    /// Mellanox' settings, defaults filled in.
+    /// The settings of `mellanox`, with defaults filled in.
     fn mellanox(&self, line_rate: Rate) -> mellanox::Settings {
         mellanox::Settings {
             g: self.g,
@@ -175,7 +175,7 @@ impl Dcqcn {
         }
     }
 
-    /// Rule and interval of the receiver's CNPs in the paper's form, defaults filled in.
+    /// Rule and interval of the receiver's CNPs in the paper's form, with defaults filled in.
     fn cnps(&self) -> (Np, Time) {
         (self.np.unwrap_or(Np::Immediate), self.cnp_interval.unwrap_or(Time::from_us(50)))
     }

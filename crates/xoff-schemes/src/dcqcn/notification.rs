@@ -6,7 +6,7 @@ use super::Np;
 use crate::signals::Mark;
 use crate::traits::{Arrival, Cnp, NotificationPoint};
 
-/// Sends the CNPs of one flow. A CNP reports the greatest mark since the previous CNP.
+/// Sends the CNPs of one flow. A CNP reports the maximum mark since the previous CNP.
 #[derive(Clone, Debug)]
 pub struct CnpPacer {
     /// `None`: marks come back on ACKs and nothing is sent.

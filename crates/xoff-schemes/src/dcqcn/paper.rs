@@ -1,8 +1,8 @@
 //! DCQCN's sender as published (SIGCOMM 2015, section 3.1).
 //!
-//! A CNP cuts the rate with the α of before, then raises α. From then on a timer and a counter of sent bytes step
+//! A CNP cuts the rate with the current α, then raises α. From then on a timer and a counter of sent bytes step
 //! the rate up, each with a count of its own since the last CNP: fast recovery while both have seen fewer than F
-//! steps, hyper increase once both have seen F, additive increase in between. A step looks at the counts before
+//! steps, hyper increase once both have seen F, additive increase in between. A step uses the counts before
 //! the step, so that each alone makes F steps of fast recovery.
 //!
 //! α decays once for each `alpha_timer` without a CNP. Nothing reads α between CNPs, so α is brought up to

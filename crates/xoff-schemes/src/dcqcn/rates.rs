@@ -15,7 +15,7 @@ pub struct Rates {
     window_per_bps: f64,
     rate: Rate,
     window: u64,
-    /// Rates are whole bits a second, and what is computed is rounded down.
+    /// Rates are whole bits a second, and results are rounded down.
     whole_bits: bool,
 }
 
@@ -102,7 +102,7 @@ impl Rates {
     }
 }
 
-/// What `periods` updates without a CNP leave of `alpha`: the same bits as one multiplication at each of them.
+/// `alpha` after `periods` updates without a CNP, with the same bits as after one multiplication at each update.
 pub(super) fn decayed(mut alpha: f64, g: f64, periods: u64) -> f64 {
     for _ in 0..periods {
         let next = (1.0 - g) * alpha;

@@ -1,8 +1,8 @@
 //! DCTCP: Data Center TCP (Alizadeh et al., SIGCOMM 2010; RFC 8257).
 //!
-//! Switches mark what leaves a queue longer than K (the detector `red` with `step`), the receiver
+//! Switches mark packets that leave a queue longer than K (the detector `red` with `step`), the receiver
 //! echoes each mark, and the sender keeps α, a running estimate of the share of marked bytes, updated once a window of
-//! data. The first mark of a window cuts the window to 1 - α/2 of itself; otherwise the window grows as TCP's does.
+//! data. The first mark of a window cuts the window to 1 - α/2 of itself; otherwise the window grows like TCP's.
 //!
 //! For what the paper leaves to TCP, RFC 5681 applies: slow start up to a threshold, then one packet a round trip; a
 //! loss halves the window; no growth while something other than the window holds the flow back. The one departure is

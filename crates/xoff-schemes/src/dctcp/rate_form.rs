@@ -1,9 +1,9 @@
 //! DCTCP's sender as in the simulator of HPCC's authors (`cc_mode` 8): a rate in whole bits a second from
 //! line rate down, and the window W R / C, rounded down, with W the bandwidth-delay product.
 //!
-//! The differences from the paper are more than roundings: α counts marked ACKs over the packets that were in flight,
-//! and one more, when the count began; the first round trip's marks go into the second's count; the rate rises once a
-//! round trip, by a fixed step, and never above line rate.
+//! The differences from the paper are more than roundings: α counts marked ACKs, divided by one more than the number of
+//! packets that were in flight when the count began; the first round trip's marks go into the second's count; the rate
+//! rises once a round trip, by a fixed step, and never above line rate.
 
 use xoff_engine::Rate;
 

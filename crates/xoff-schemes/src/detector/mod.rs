@@ -46,7 +46,7 @@ macro_rules! detectors {
             /// The names of all detectors.
             pub const NAMES: &'static [&'static str] = &[$(<$params as DetectorParams>::NAME),*];
 
-            /// The detector called `name`, its parameters read from `source`; `None` if no detector has that name.
+            /// The detector called `name`, with parameters read from `source`; `None` if no detector has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as DetectorParams>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyDetector::$variant));
@@ -111,7 +111,7 @@ detectors! {
 }
 
 impl AnyDetector {
-    /// Fills in what follows from `own`, the default detector of the scheme: TCD wraps the scheme's own marking.
+    /// Fills in the parameters that depend on `own`, the scheme's default detector: TCD wraps the scheme's own marking.
     pub fn serve(self, own: &AnyDetector) -> Self {
         match (self, own) {
             (AnyDetector::Tcd(tcd), AnyDetector::Fecn(fecn)) => AnyDetector::Tcd(tcd.wrap_fecn(fecn)),

@@ -46,7 +46,7 @@ pub struct NpEcnMarker {
 impl Detector for NpEcnMarker {
     #[inline]
     fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) -> Mark {
-        // RED draws for every packet, so that what it draws for one does not depend on pauses.
+        // RED draws for every packet, so that its random numbers do not depend on pauses.
         let mark = match &mut self.red {
             None if queue.bytes > 0 => Mark::Ce,
             None => Mark::None,

@@ -150,7 +150,7 @@ pub struct TcdMarker {
 }
 
 impl TcdMarker {
-    /// Its numbers.
+    /// The numbers of the queue's state machine.
     pub fn limits(&self) -> &Limits {
         self.ternary.limits()
     }

@@ -128,8 +128,8 @@ impl InFlight {
         }
     }
 
-    /// Takes in an ACK's telemetry. False if there is nothing to compare it with: at a flow's first ACK, and after a
-    /// change of the path's length.
+    /// Takes in an ACK's telemetry. Returns `false` if there is nothing to compare the telemetry with: at a flow's first ACK,
+    /// and after a change of the path.
     ///
     /// A hop keeps its u' if its record shows the same moment as before (a switch that refreshes its table now and
     /// then) or an earlier one (an ACK out of order).
@@ -172,7 +172,7 @@ impl InFlight {
         self.memory.forget_if_wrapped(now);
     }
 
-    /// U, the average of the greatest u'.
+    /// U, the average of the maximum u'.
     #[inline]
     pub fn average(&self) -> f64 {
         self.average

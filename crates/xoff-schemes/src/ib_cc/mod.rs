@@ -143,7 +143,7 @@ impl IbCc {
         }
     }
 
-    /// Entries of the table.
+    /// Number of entries of the table.
     fn entries(&self) -> usize {
         if self.cct == Shape::List { self.multipliers.len() } else { ENTRIES }
     }

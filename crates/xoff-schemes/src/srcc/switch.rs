@@ -31,7 +31,7 @@ pub(super) struct Settings {
     pub flow_timeout: Time,
 }
 
-/// What came to an egress queue, each packet weighted with e^(-age/time): the arrival rate times `time`.
+/// Bytes that arrived at an egress queue, each packet weighted with e^(-age/time): the arrival rate times `time`.
 #[derive(Clone, Copy, Debug, Default)]
 struct Arrivals {
     bytes: f64,
@@ -103,7 +103,7 @@ impl SrccSwitch {
     pub fn threshold(&mut self, packet: &Joining) -> u64 {
         let (ingress, egress) = (&packet.ingress, &packet.egress);
         let line = egress.rate.bytes_per_ps();
-        // What the queue grows by in a picosecond.
+        // Bytes by which the queue grows in a picosecond.
         let growth = match self.settings.quota {
             Quota::Fixed { bytes } => return bytes,
             Quota::Dynamic { time } => {

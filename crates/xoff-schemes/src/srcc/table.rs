@@ -12,12 +12,12 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Copy, Debug)]
 struct Entry {
     flow: u32,
-    /// Port by which it comes in.
+    /// Port by which the flow comes in.
     port: u32,
-    /// Egress queue that it goes to.
+    /// Egress queue to which the flow goes.
     queue: u32,
     seen: Time,
-    /// When a message was last sent to it.
+    /// When a message was last sent to the flow; `None` if none was.
     told: Option<Time>,
     older: u32,
     newer: u32,
@@ -59,7 +59,7 @@ impl FlowTable {
         }
     }
 
-    /// A packet of `flow` goes from `port` to `queue`: the flow's place in the table.
+    /// A packet of `flow` goes from `port` to `queue`; returns the flow's place in the table.
     pub fn touch(&mut self, now: Time, flow: u32, port: u32, queue: u32) -> u32 {
         self.advance(now);
         let place = match self.index.get(&flow).copied() {
@@ -87,7 +87,7 @@ impl FlowTable {
         place
     }
 
-    /// Flows of an egress queue within the window before the last packet.
+    /// Number of flows of an egress queue within the window before the last packet.
     pub fn active(&self, queue: u32) -> u32 {
         self.active[queue as usize]
     }
@@ -109,7 +109,7 @@ impl FlowTable {
         self.index.get(&flow).map(|&place| self.entries[place as usize].port)
     }
 
-    /// Maximum flows in the table at once so far.
+    /// Maximum number of flows in the table so far.
     pub fn max_flows(&self) -> usize {
         self.max_flows
     }

@@ -4,7 +4,7 @@ use xoff_engine::Time;
 
 use super::Swift;
 
-/// Flow scaling: what the target grows by as a window shrinks (Swift, section 3.3).
+/// Flow scaling: how much the target grows as a window shrinks (Swift, section 3.3).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct FlowScaling {
     /// Picoseconds: a / sqrt(window) + b, between 0 and the range.

@@ -35,7 +35,7 @@ macro_rules! throttles {
             /// The names of all throttles.
             pub const NAMES: &'static [&'static str] = &[$(<$params as ThrottleParams>::NAME),*];
 
-            /// The throttle called `name`, its parameters read from `source`; `None` if no throttle has that name.
+            /// The throttle called `name`, with parameters read from `source`; `None` if no throttle has that name.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$params as ThrottleParams>::NAME {
                     return Some(<$params>::deserialize(source).map(AnyThrottle::$variant));

@@ -1,4 +1,4 @@
-//! Detectors: by what an egress queue marks packets.
+//! Detectors, by which an egress queue marks packets.
 
 use schemars::JsonSchema;
 use serde::Serialize;

@@ -46,7 +46,7 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     type Notification: NotificationPoint;
     /// The congestion point; [`NoOp`] if the scheme has none.
     type Congestion: CongestionPoint;
-    /// What marks packets if the scheme wants marks and the scenario names no detector.
+    /// The detector that marks packets if the scheme wants marks and the scenario names no detector.
     type DefaultDetector: DetectorParams;
 
     /// Refuses values that make no sense.

@@ -1,4 +1,4 @@
-//! Injection throttles: what slows a NIC port, over all of its traffic.
+//! Injection throttles, which slow a NIC port, over all of its traffic.
 
 use schemars::JsonSchema;
 use serde::Serialize;

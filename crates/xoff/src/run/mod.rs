@@ -14,7 +14,7 @@ pub use xoff_fabric::Failure;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Schedule, Step};
 use xoff_fabric::topology::{NodeId, PortId};
-use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_part, run as fabric_run};
+use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
@@ -92,7 +92,7 @@ fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
 
 /// The cut of a network for its threads.
 fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, RunError> {
-    match (threads, needs_one_part(net)) {
+    match (threads, needs_one_partition(net)) {
         (Threads::UpTo(0 | 1), _) | (Threads::Auto, Some(_)) => Ok(Cut::single(net)),
         (Threads::UpTo(threads), _) if net.scheme.needs_one_thread() => {
             Err(RunError::SchemeOfOneThread { threads, scheme: net.scheme.name().to_string() })

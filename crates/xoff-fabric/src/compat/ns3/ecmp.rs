@@ -1,10 +1,10 @@
-//! ECMP as in the ns-3 HPCC simulator (alibaba-edu/High-Precision-Congestion-Control): each flow and its ACKs take the
-//! same paths as in that simulator, so that flows can be compared one by one.
+//! ECMP as in the ns-3 HPCC simulator (alibaba-edu/High-Precision-Congestion-Control), so that each flow and its ACKs take
+//! the same path as in that simulator and runs can be compared flow by flow.
 //!
 //! A switch picks by MurmurHash3 (x86, 32 bit) of source address, destination address and the two ports, seeded with
-//! the switch's id, modulo the number of next hops. Next hops are in the order in which a breadth-first search from the
-//! destination visits them. The search takes a switch's neighbours in descending order of ids; that order is an accident
-//! of the simulator, but decides every path. ACKs swap addresses and ports, and so take paths of their own.
+//! the switch's id, modulo the number of next hops. The next hops are in the order in which a breadth-first search from the
+//! destination visits them; the search takes a switch's neighbours in descending order of ids, which is an accident in that
+//! simulator, but decides every path. ACKs swap addresses and ports, and so choose for themselves.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -19,9 +19,9 @@ const FIRST_SRC_PORT: u16 = 10_000;
 #[derive(Debug)]
 pub(crate) struct Ns3Table {
     dst_port: u16,
-    /// Each node's id in the simulator: the number at the end of its name.
+    /// Id of each node in that simulator: the number at the end of the node's name.
     ids: Box<[u16]>,
-    /// For each destination switch, how a search from it went.
+    /// For each destination switch, the search from it.
     searches: Box<[OnceLock<Search>]>,
 }
 
@@ -34,7 +34,7 @@ struct Search {
     turn: Box<[u32]>,
 }
 
-/// The two ends of a packet's path, as the hash sees them.
+/// The addresses and ports of a packet's two ends, in the form that the hash takes.
 #[derive(Clone, Copy, Debug)]
 struct Tuple([u8; 12]);
 
@@ -86,7 +86,7 @@ impl PathTable for Ns3Table {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let search = self.searches[to.switch as usize].get_or_init(|| self.search(graph, to.switch));
-        // The simulator's ports have 16 bits too.
+        // That simulator's ports have 16 bits too.
         let flows_port = FIRST_SRC_PORT.wrapping_add(key as u16);
         let ports = if ack { (self.dst_port, flows_port) } else { (flows_port, self.dst_port) };
         let tuple = Tuple::new(self.id(from.host()), self.id(to.host()), ports.0, ports.1);
@@ -142,7 +142,7 @@ fn ids(topology: &Topology) -> Result<Box<[u16]>, RoutingError> {
     for node in &topology.nodes {
         let name = node.name.as_str();
         let digits = name.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        // Of no digits and of too large a number alike.
+        // Fails both without digits and with too large a number.
         let number = name[digits..].parse().map_err(|_| RoutingError::NoNumber { node: name.into() })?;
         if let Some(other) = known.insert(number, name) {
             return Err(RoutingError::SameNumber { a: other.into(), b: name.into(), number });

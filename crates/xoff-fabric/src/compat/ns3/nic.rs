@@ -1,9 +1,9 @@
 //! Host NICs of the simulator of HPCC's authors (`quirks.nic = "ns3"`), for comparison with it.
 //!
-//! All flows of a host stand in one list, by start, and are looked through in turn. When none may send, a timer is set
-//! to the minimum pacing time of the flows with data left, whether their window lets them send or not; if that time is
-//! past, no timer is set and the NIC waits for an ACK, a RESUME or a new flow. A timer that is set is moved by a change
-//! of rate alone, and only to an earlier time.
+//! One list holds all flows of a host in the order of their starts; the NIC searches it in turn. When no flow may send,
+//! a timer is set to the minimum pacing time of the flows with data left, whether their window lets them send or not; if
+//! that time is past, no timer is set and the NIC waits for an ACK, a RESUME or a new flow. Only a change of rate moves
+//! a timer that is set, and only to an earlier time.
 
 use xoff_engine::Time;
 use xoff_schemes::ReactionPoint;
@@ -19,10 +19,10 @@ use crate::link::flow_control::LinkControl;
 use crate::packet::{DATA, PacketId};
 use crate::settings::PacingGap;
 
-/// The state of such a NIC.
+/// The state of an ns-3 NIC.
 #[derive(Default)]
 pub(crate) struct Ns3Nic {
-    /// Flows of the host; those that have completed go when the search for the next packet passes them.
+    /// Flows of the host; completed flows are removed when the search for the next packet passes them.
     flows: Vec<ConnectionId>,
     /// Place of the flow that sent last.
     last: usize,
@@ -39,7 +39,7 @@ impl NicScheduler for Ns3Nic {
         Ns3Nic::default()
     }
 
-    /// Flows of the host, some that have completed among them.
+    /// Flows of the host, including some that have completed.
     fn waiting(&self) -> Vec<ConnectionId> {
         self.flows.clone()
     }
@@ -60,11 +60,12 @@ impl NicScheduler for Ns3Nic {
         Self::kick(hosts, ctx, links, nic);
     }
 
-    /// Only what this NIC looks at moves it.
+    /// Does nothing: this NIC sees a change only when it next searches its flows.
     #[inline(always)]
     fn on_change<C: LinkControl>(_: &mut Hosts<Self>, _: &mut Ctx, _: &mut Links<C>, _: ConnectionId) {}
 
-    /// A timer that was set long ago comes before the end of a transmission.
+    /// Runs a due timer first: ns-3 handles simultaneous events in the order of scheduling, and the reaction point's timer
+    /// was scheduled before the end of the last transmission.
     #[inline]
     fn before_emission(sender: &mut Sender, now: Time) {
         if sender.reaction.next_timer() <= now {
@@ -72,7 +73,7 @@ impl NicScheduler for Ns3Nic {
         }
     }
 
-    /// The flow's first ACK brings no rate yet, the last one still sets its rate, and each lets the NIC look for something
+    /// A flow's first ACK sets no rate yet, the last ACK still sets the rate, and every ACK lets the NIC look for a packet
     /// to send.
     fn on_acked<C: LinkControl>(
         hosts: &mut Hosts<Self>,
@@ -150,7 +151,7 @@ impl NicScheduler for Ns3Nic {
 }
 
 impl Hosts<Ns3Nic> {
-    /// A flow's rate was set anew, maybe to what it was.
+    /// A flow's rate was set, possibly to the same value.
     fn ns3_repace<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, connection: ConnectionId) {
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
         let next_at = sender.earliest_departure(&ctx.net.settings.quirks);
@@ -172,7 +173,8 @@ impl Hosts<Ns3Nic> {
         ctx.schedule(own.host, at, key(kind::NIC_WAKE, nic), own.scheduler.wakes);
     }
 
-    /// The flow whose turn it is and its place, after completed flows that the search has passed are gone.
+    /// The flow whose turn it is, with its place. If the search passes completed flows, this removes them, and all completed
+    /// flows behind the first of them in the list.
     fn ns3_next(&mut self, ctx: &Ctx, nic: NicId, paused: u16) -> Option<(usize, ConnectionId)> {
         let scheduler = &mut self.nics[nic as usize].scheduler;
         let count = scheduler.flows.len();

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use crate::ids::FlowId;
 use crate::packet::{LAST, Packet};
 
-/// Bytes that have arrived, as a prefix and ranges beyond it.
+/// The bytes that have arrived, as a prefix and ranges beyond the prefix.
 #[derive(Debug, Default)]
 struct Ranges {
     /// All before this offset has arrived.
     prefix: u64,
-    /// Ranges beyond the prefix, by their beginning; none touches another.
+    /// Ends of the ranges beyond the prefix, by the ranges' beginnings; no range touches another.
     beyond: BTreeMap<u64, u64>,
 }
 
@@ -20,7 +20,7 @@ impl Ranges {
         self.prefix
     }
 
-    /// Adds a packet's bytes; says whether they are new.
+    /// Adds a packet's bytes; returns whether they are new.
     pub fn add(&mut self, from: u64, to: u64) -> bool {
         let before = self.beyond.range(..=from).next_back().map(|(&start, &end)| (start, end));
         if from < self.prefix || before.is_some_and(|(_, end)| from < end) {
@@ -47,7 +47,7 @@ impl Ranges {
 struct Begun {
     /// Bytes that have arrived.
     bytes: u64,
-    /// Offset of the byte after its last, once the packet that ends it has come.
+    /// Offset of the byte after the message's last byte; `None` until the packet that ends the message has arrived.
     end: Option<u64>,
 }
 
@@ -57,14 +57,14 @@ pub(crate) struct Arrivals {
     ranges: Ranges,
     /// Messages that have begun and are not complete.
     begun: BTreeMap<FlowId, Begun>,
-    /// Messages that are complete and have not been told of, first to last.
+    /// Messages that have become complete since [`Arrivals::take_complete`], in that order.
     complete: Vec<FlowId>,
-    /// Messages that have begun and have not been told of.
+    /// Number of messages that have begun since [`Arrivals::take_begun`].
     new: u32,
 }
 
 impl Arrivals {
-    /// Nothing has come. The first message, `flow`, is known to begin.
+    /// The state before the first arrival. The first message, `flow`, counts as begun.
     pub fn new(flow: FlowId) -> Arrivals {
         Arrivals { begun: BTreeMap::from([(flow, Begun::default())]), ..Arrivals::default() }
     }
@@ -74,8 +74,8 @@ impl Arrivals {
         self.ranges.prefix()
     }
 
-    /// Adds a data packet; says whether its bytes are new. `size` is that of its message, if a message is complete with
-    /// its last byte in any order; `None` if messages are complete in order.
+    /// Adds a data packet; returns whether its bytes are new. `size` is the message's size if a message is complete as soon
+    /// as all its bytes are there; `None` if a message completes only after all data before its end.
     pub fn add(&mut self, packet: &Packet, size: Option<u64>) -> bool {
         let end = packet.seq + u64::from(packet.payload);
         if !self.ranges.add(packet.seq, end) {
@@ -103,12 +103,12 @@ impl Arrivals {
         true
     }
 
-    /// Messages that have begun since this was asked last.
+    /// Number of messages that have begun since the last call.
     pub fn take_begun(&mut self) -> u32 {
         std::mem::take(&mut self.new)
     }
 
-    /// Messages that are complete since this was asked last.
+    /// Messages that have become complete since the last call.
     pub fn take_complete(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.complete)
     }

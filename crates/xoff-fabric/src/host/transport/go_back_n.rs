@@ -1,4 +1,5 @@
-//! Go-back-N: data is taken in order alone; in a lossy network a NACK names the gap, and the sender goes back to it.
+//! Go-back-N: the receiver takes data only in order; in a lossy network a NACK names the gap, and the sender goes back to
+//! the gap.
 
 use xoff_engine::Time;
 
@@ -10,7 +11,7 @@ use crate::packet::{LAST, Packet};
 pub(crate) struct GoBackN {
     /// All before this offset has arrived.
     pub expected: u64,
-    /// The gap of the last NACK and when the NACK went.
+    /// The gap that the last NACK named, and when the NACK was sent.
     nacked: (u64, Time),
     /// The next data begins a message.
     between_messages: bool,
@@ -19,7 +20,7 @@ pub(crate) struct GoBackN {
 }
 
 impl Default for GoBackN {
-    /// The first message has begun with the first data, even if that comes behind a gap.
+    /// The first message begins when the receiver opens, even if the first data to arrive is behind a gap.
     fn default() -> Self {
         GoBackN { expected: 0, nacked: (u64::MAX, Time::ZERO), between_messages: false, begins: false }
     }
@@ -27,7 +28,7 @@ impl Default for GoBackN {
 
 impl GoBackN {
     /// A data packet has arrived.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn on_data(&mut self, packet: &Packet, net: &Network, now: Time) -> Verdict {
         if packet.seq != self.expected {
             return self.out_of_order(packet, net, now);
@@ -37,7 +38,7 @@ impl GoBackN {
         Verdict::Taken { in_order: true }
     }
 
-    /// What came is beyond a gap, or came before.
+    /// The packet is behind a gap, or has arrived before.
     #[cold]
     fn out_of_order(&mut self, packet: &Packet, net: &Network, now: Time) -> Verdict {
         if packet.seq < self.expected {

@@ -1,8 +1,8 @@
 //! Transports: what is sent again, and in which order data may arrive.
 //!
-//! A run has one, by `host.transport`. [`go_back_n`] takes data in order alone, and the sender goes back to a gap.
-//! [`selective_repeat`] keeps what comes behind a gap, and sends what is missing again. [`unordered`] takes packets in any
-//! order: a message is complete when all of it is there. Schemes state rate and window, and don't know which it is.
+//! `host.transport` sets the one transport of a run. [`go_back_n`] takes data only in order, and the sender goes back to a
+//! gap. [`selective_repeat`] keeps data behind a gap and sends only missing packets again. [`unordered`] takes packets in
+//! any order: a message is complete when all of it is there. Schemes state rate and window, whatever the transport is.
 
 mod arrivals;
 mod go_back_n;
@@ -21,12 +21,12 @@ use crate::settings::Transport;
 use arrivals::Arrivals;
 use go_back_n::GoBackN;
 
-/// What a receiver makes of a data packet.
+/// What a receiver does with a data packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// The packet is taken. If it is not `in_order`, its ACK goes at once.
     Taken {
-        /// It is the next one, and nothing is kept behind it.
+        /// The packet is the next one, and no later packet is kept.
         in_order: bool,
     },
     /// The packet is kept, and something is missing before it: a NACK says so.
@@ -50,7 +50,7 @@ impl Verdict {
 
 /// A connection's receiving end.
 pub(crate) enum Reception {
-    /// In order alone.
+    /// Only in order.
     GoBackN(GoBackN),
     /// In any order, delivered in order.
     SelectiveRepeat(Box<Arrivals>),
@@ -59,7 +59,7 @@ pub(crate) enum Reception {
 }
 
 impl Reception {
-    /// Nothing has come of a connection whose first data is of message `flow`.
+    /// The state before the first arrival of a connection whose first message is `flow`.
     pub fn new(net: &Network, flow: FlowId) -> Reception {
         match net.settings.host.transport {
             Transport::GoBackN => Reception::GoBackN(GoBackN::default()),
@@ -69,7 +69,7 @@ impl Reception {
     }
 
     /// A data packet has arrived.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn on_data(&mut self, packet: &Packet, net: &Network, now: Time) -> Verdict {
         match self {
             Reception::GoBackN(reception) => reception.on_data(packet, net, now),
@@ -89,7 +89,7 @@ impl Reception {
         }
     }
 
-    /// How many messages begin with a packet that was taken, the first one of the connection not counted.
+    /// Number of messages that begin with a packet that was taken, without the first message of the connection.
     #[inline]
     pub fn begun(&mut self) -> u32 {
         match self {
@@ -98,7 +98,7 @@ impl Reception {
         }
     }
 
-    /// Which messages are complete with a packet that was taken.
+    /// The messages that a packet which was taken completes.
     pub fn complete(&mut self, packet: &Packet) -> Vec<FlowId> {
         match self {
             Reception::GoBackN(_) if packet.flags & LAST != 0 => vec![packet.flow],
@@ -107,8 +107,9 @@ impl Reception {
         }
     }
 
-    /// Whether a message may begin or be complete with a packet that was taken, given whether it is its message's `last`.
-    #[inline(always)] // on the way of every packet
+    /// Whether a message may begin or be complete with a packet that was taken; `last` says that the packet ends its
+    /// message.
+    #[inline(always)] // runs for every packet
     pub fn bounds_messages(&self, last: bool) -> bool {
         match self {
             Reception::GoBackN(reception) => last | reception.begins,

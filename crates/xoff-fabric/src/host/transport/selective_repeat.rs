@@ -1,6 +1,6 @@
 //! Selective repeat, as in IRN (Mittal et al., SIGCOMM 2018, section 3): the receiver keeps what comes behind a gap and
-//! delivers it in order. It answers such a packet with a NACK that names both the first byte missing and the packet that
-//! came; the sender sends what is missing again, and nothing else.
+//! delivers it in order. It answers such a packet with a NACK that names both the first missing byte and the packet that
+//! arrived; the sender sends only the missing packets again.
 
 use super::Verdict;
 use super::arrivals::Arrivals;

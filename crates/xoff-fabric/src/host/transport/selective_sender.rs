@@ -15,25 +15,24 @@ struct Slot {
     flow: FlowId,
     flags: u8,
     acked: bool,
-    /// It was sent again since the last timeout: another NACK does not make it lost once more.
+    /// The packet was sent again since the last timeout: another NACK does not mark it as lost once more.
     again: bool,
 }
 
 /// The packets of a connection between the first that is missing and the next new one.
 pub(crate) struct SelectiveSender {
-    /// Number of the first one.
+    /// Number of the first of these packets.
     first: u32,
     slots: VecDeque<Slot>,
     /// Numbers, counted from the beginning of the connection, of packets to be sent again.
     lost: BTreeSet<u32>,
-    /// A new packet goes while fewer payload bytes than this lie between the first one that is not acknowledged and the next
-    /// new one, those that are acknowledged selectively included (IRN, section 3.2: BDP-FC); `None` for no limit.
+    /// No new packet is sent with this number of payload bytes in flight (IRN, section 3.2: BDP-FC); `None` for no limit.
     cap: Option<u64>,
 }
 
 impl SelectiveSender {
-    /// For a connection under `host`'s transport, with at most `cap` bytes in flight if these are capped; `None` under
-    /// go-back-N.
+    /// The state of a connection under `host`'s transport, with `cap` as limit of bytes in flight if `host` sets a limit;
+    /// `None` under go-back-N.
     pub fn new(host: &Host, cap: u64) -> Option<Box<SelectiveSender>> {
         (host.transport != Transport::GoBackN).then(|| {
             Box::new(SelectiveSender {
@@ -45,12 +44,12 @@ impl SelectiveSender {
         })
     }
 
-    /// Whether cap and missing packets let a new packet go.
+    /// Whether a new packet may go: no lost packet waits, and the cap is not reached.
     pub fn may_send_new(&self, stream: &SendStream) -> bool {
         self.lost.is_empty() && self.cap.is_none_or(|cap| stream.snd_nxt - stream.snd_una < cap)
     }
 
-    /// Whether a packet is to be sent again.
+    /// Whether a packet waits to be sent again.
     pub fn has_lost(&self) -> bool {
         !self.lost.is_empty()
     }
@@ -68,7 +67,7 @@ impl SelectiveSender {
         })
     }
 
-    /// A packet goes, of message `flow` if it is new; says of which message it is.
+    /// Registers a packet that is sent, which belongs to message `flow` if it is new; returns the packet's message.
     pub fn on_send(&mut self, segment: &Segment, flow: FlowId, stream: &mut SendStream) -> FlowId {
         if segment.again {
             self.lost.remove(&segment.number);
@@ -92,7 +91,7 @@ impl SelectiveSender {
         flow
     }
 
-    /// All before `seq` has arrived, and the packet with a number; says how many bytes are acknowledged for the first time.
+    /// All bytes before `seq` and the packet with this `number` have arrived; returns how many bytes are newly acknowledged.
     pub fn on_ack(&mut self, seq: u64, number: u32, stream: &mut SendStream) -> u64 {
         let mut newly_acked = 0;
         if let Some(slot) = self.slots.get_mut(number.wrapping_sub(self.first) as usize)
@@ -119,13 +118,13 @@ impl SelectiveSender {
         newly_acked
     }
 
-    /// The packet with a number came behind a gap: what is missing before it is lost, unless it was sent again already
-    /// (IRN, section 3.1). Says whether anything is lost that was not before.
+    /// The packet with this `number` arrived behind a gap: missing packets before it are lost, unless they were sent again
+    /// already (IRN, section 3.1). Returns whether this call marked any packet as lost.
     pub fn on_gap(&mut self, number: u32) -> bool {
         let before = self.lost.len();
         let until = number.wrapping_sub(self.first) as usize;
         if until > self.slots.len() {
-            return false; // the NACK was overtaken: all as far as its packet has arrived
+            return false; // an ACK overtook the NACK: all data up to the NACK's packet has arrived
         }
         for (place, slot) in self.slots.iter().take(until).enumerate() {
             if !slot.acked && !slot.again {
@@ -135,7 +134,7 @@ impl SelectiveSender {
         self.lost.len() > before
     }
 
-    /// Nothing was acknowledged for the timeout: all that is missing is lost.
+    /// No ACK made progress for the timeout: all missing packets are lost.
     pub fn on_timeout(&mut self) {
         for (place, slot) in self.slots.iter_mut().enumerate() {
             slot.again = false;

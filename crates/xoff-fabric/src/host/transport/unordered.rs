@@ -1,11 +1,11 @@
-//! Unordered delivery: the receiver takes packets in any order and acknowledges each by its number beside all that has
-//! arrived without a gap. A message is complete when all of it is there, whatever is missing of others.
+//! Unordered delivery: the receiver takes packets in any order; an ACK names the packet's number and the prefix that has
+//! arrived without a gap. A message is complete when all of it is there, whatever other messages lack.
 
 use super::Verdict;
 use super::arrivals::Arrivals;
 use crate::packet::Packet;
 
-/// A data packet of a message of `size` bytes has arrived; `None` if its source decides when it ends.
+/// A data packet of a message of `size` bytes has arrived; `size` is `None` for an endless message.
 pub(super) fn on_data(arrivals: &mut Arrivals, packet: &Packet, size: Option<u64>) -> Verdict {
     let before = arrivals.prefix();
     if !arrivals.add(packet, size) {

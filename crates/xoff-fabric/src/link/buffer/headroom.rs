@@ -1,4 +1,4 @@
-//! Headroom: what arrives above a threshold until the peer has stopped (IEEE 802.1Qbb's delay budget).
+//! Headroom: the bytes that arrive above a threshold until the peer has stopped (IEEE 802.1Qbb's delay budget).
 
 use xoff_engine::{Rate, Time};
 
@@ -19,10 +19,10 @@ pub struct LinkEnds {
     pub delay_out: Time,
 }
 
-/// Bytes that can arrive above Xoff: the frame that crosses it, then what the peer sends until it stops. That is
-/// our frame on the wire, the PAUSE frame with those of other priorities before it (`pfc_frames` bytes in all), both
-/// propagation delays, the peer's response time and its frame on the wire: 2 MTU/C + 2 t_p for equal ends, after the
-/// terms of IEEE 802.1Qbb's delay budget.
+/// Bytes that can arrive above Xoff: the frame that crosses the threshold, then what the peer sends until it stops. The
+/// peer stops after our frame on the wire, the PAUSE frame with those of other priorities before it (`pfc_frames` bytes
+/// in all), both propagation delays, the peer's response time and the peer's frame on the wire. With equal ends these
+/// are 2 MTU/C + 2 t_p, after the terms of IEEE 802.1Qbb's delay budget.
 pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32) -> u64 {
     let until_stopped = ends.rate_out.serialization(mtu)
         + ends.rate_out.serialization(pfc_frames)
@@ -33,7 +33,8 @@ pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32
     mtu + ends.rate_in.bytes_in(until_stopped) + 1
 }
 
-/// The headroom that `pfc` gives to a port and priority: given, as a multiple of rate times delay, or computed.
+/// The headroom in bytes that `pfc` gives to a port and priority: set in bytes, set as a multiple of rate times delay, or
+/// computed by [`headroom`].
 pub fn pfc_headroom(pfc: &Pfc, ends: &LinkEnds, mtu: u64, pfc_frames: u64) -> u64 {
     match (pfc.headroom, pfc.headroom_bdp) {
         (Some(bytes), _) => bytes.0,

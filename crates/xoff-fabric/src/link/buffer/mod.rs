@@ -1,9 +1,9 @@
 //! A switch's packet memory and the ingress accounting that decides on PAUSE and RESUME.
 //!
 //! Static thresholds compare the bytes of one (ingress port, priority) with Xoff and Xon. Dynamic thresholds
-//! follow the shared-memory model of the HPCC simulator lineage: each pair has a reserve of its own, above it a
-//! share `alpha` of what is free of the shared memory, and above that its headroom. A packet is charged when it has
-//! arrived in full and released when its transmission begins.
+//! follow the shared-memory model of the HPCC simulator lineage: each pair has a reserve of its own, above the reserve
+//! a share `alpha` of the free shared memory, and above that share a headroom. A packet is charged when it has arrived
+//! in full and released when its transmission begins.
 
 mod headroom;
 #[cfg(test)]
@@ -24,7 +24,7 @@ use crate::settings::{FlowControl, Pfc};
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 pub struct IngressQueue {
-    /// Bytes in the switch that came in here, without those in the headroom of dynamic thresholds.
+    /// Bytes in the switch that arrived by this queue, without those in the headroom of dynamic thresholds.
     pub bytes: u64,
     /// Bytes in the headroom (dynamic thresholds only).
     headroom_used: u64,
@@ -36,23 +36,23 @@ pub struct IngressQueue {
     xon: u64,
     /// Memory above the threshold.
     headroom: u64,
-    /// Maximum of headroom used so far.
+    /// Maximum number of bytes of headroom used so far.
     max_headroom: u64,
     /// Dynamic threshold: share of the free memory, in units of 2^-32.
     alpha: u64,
 }
 
 impl IngressQueue {
-    /// All bytes charged here.
+    /// All bytes charged to this queue.
     pub fn occupancy(&self) -> u64 {
         self.bytes + self.headroom_used
     }
 }
 
-/// No room for a packet.
+/// The memory has no room for a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Overflow {
-    /// Bytes that this ingress port and priority already has.
+    /// Bytes that the ingress port and priority already has.
     pub occupancy: u64,
     /// What is full.
     pub full: Full,
@@ -61,7 +61,7 @@ pub struct Overflow {
 /// Dynamic thresholds of a switch.
 #[derive(Clone, Copy, Debug)]
 struct Dynamic {
-    /// Memory without all reserves and headrooms.
+    /// Bytes of memory without all reserves and headrooms.
     shareable: u64,
     shared_used: u64,
     reserve: u64,
@@ -69,7 +69,7 @@ struct Dynamic {
 }
 
 impl Dynamic {
-    /// What one queue may hold of the shared memory once `more` bytes of it are taken.
+    /// Bytes of the shared memory that one queue may hold once `more` bytes of it are taken.
     #[inline]
     fn threshold(&self, queue: &IngressQueue, more: u64) -> u64 {
         let free = self.shareable.saturating_sub(self.shared_used + more);
@@ -88,7 +88,7 @@ pub struct Memory {
     dynamic: Option<Dynamic>,
 }
 
-/// Twice `alpha` for each doubling of the hosts' `line_rate` up to `rate` that has begun, at most 1.
+/// Doubles `alpha` for each started doubling from the hosts' `line_rate` to `rate`; the result is at most 1.
 fn scaled_alpha(mut alpha: f64, rate: Rate, line_rate: Rate) -> f64 {
     let mut rate = rate.0;
     while rate > line_rate.0 && alpha < 1.0 {
@@ -98,7 +98,8 @@ fn scaled_alpha(mut alpha: f64, rate: Rate, line_rate: Rate) -> f64 {
 }
 
 impl IngressQueue {
-    /// The thresholds of one ingress port and priority of switch `node` under `flow_control`, in a network whose hosts have `line_rate`.
+    /// The thresholds of one ingress port and priority of switch `node` under `flow_control`, in a network whose hosts have
+    /// `line_rate`.
     pub fn new(
         node: u32,
         flow_control: &FlowControl,
@@ -142,7 +143,7 @@ impl IngressQueue {
         self.headroom
     }
 
-    /// Maximum of bytes used above the threshold.
+    /// Maximum number of bytes used above the threshold.
     pub fn max_headroom(&self) -> u64 {
         self.max_headroom
     }
@@ -175,7 +176,7 @@ impl Memory {
     }
 
     /// Whether a packet that leaves as soon as it has arrived changes nothing: it fits without headroom, and neither PAUSE
-    /// nor RESUME follows. It may say no where that is so, near a dynamic threshold.
+    /// nor RESUME follows. Near a dynamic threshold the answer may be `false` although nothing would change.
     #[inline]
     pub fn lets_through(&self, queue: &IngressQueue, size: u64) -> bool {
         let bytes = queue.bytes + size;
@@ -189,7 +190,7 @@ impl Memory {
         below & !queue.pausing & (self.used + size <= self.capacity)
     }
 
-    /// Charges a packet that has arrived; says whether the peer must be paused.
+    /// Charges a packet that has arrived; returns whether the peer must be paused.
     #[inline]
     pub fn charge(&mut self, queue: &mut IngressQueue, size: u64) -> Result<bool, Overflow> {
         if self.used + size > self.capacity {
@@ -216,7 +217,7 @@ impl Memory {
         Ok(false)
     }
 
-    /// Releases a packet that is leaving; says whether the peer may go on.
+    /// Releases a packet that is leaving; returns whether the peer may go on.
     #[inline]
     pub fn release(&mut self, queue: &mut IngressQueue, size: u64) -> bool {
         self.used -= size;
@@ -308,18 +309,18 @@ impl Accounting {
         Accounting { memories: memories.collect(), buffers }
     }
 
-    /// Charges a packet of `size` bytes that has arrived; says whether the peer must be paused.
+    /// Charges a packet of `size` bytes that has arrived; returns whether the peer must be paused.
     ///
     /// # Errors
     /// [`Overflow`] if there is no room for the packet.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn charge(&mut self, queue: QueueId, size: u64) -> Result<bool, Overflow> {
         let buffer = &mut self.buffers[queue.index()];
         self.memories[buffer.node as usize].charge(buffer, size)
     }
 
-    /// Releases a packet of `size` bytes that is leaving; says whether the peer may go on.
-    #[inline(always)] // on the way of every packet
+    /// Releases a packet of `size` bytes that is leaving; returns whether the peer may go on.
+    #[inline(always)] // runs for every packet
     pub fn release(&mut self, queue: QueueId, size: u64) -> bool {
         let buffer = &mut self.buffers[queue.index()];
         self.memories[buffer.node as usize].release(buffer, size)

@@ -76,8 +76,8 @@ fn headroom_and_share_may_follow_the_rate() {
 #[test]
 fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
     // 10,000 B with a reserve of 2,000 B and headroom of 500 B for each of two queues: 5,000 B to share. The first
-    // queue takes its reserve and, with alpha 8, up to 8/9 of those: four packets. What is left times 8 is
-    // below 1,000 B only when shared memory is nearly full; let all of it be used.
+    // queue takes its reserve and, with alpha 8, as much as shared memory has: a fifth shared packet finds 1,000 B free,
+    // and its queue may hold 8 x 1,000 B. The eighth packet finds nothing free.
     let pfc = Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
     let flow_control = FlowControl::Pfc(pfc);
     let mut first = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
@@ -93,7 +93,7 @@ fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
 #[test]
 fn dynamic_threshold_is_a_share_of_what_is_free() {
     // 100,000 B, alpha 1/2, one queue with reserve 1,000 B and headroom 9,000 B: 90,000 B to share. With s bytes
-    // shared the threshold is (90,000 - s)/2, reached at s = 30,000: 31,000 B with the reserve.
+    // shared the threshold is (90,000 - s)/2, which s reaches at 30,000 B: 31,000 B with the reserve.
     let pfc = Pfc {
         alpha: Some(0.5),
         reserve: Bytes(1_000),
@@ -123,8 +123,8 @@ fn dynamic_threshold_is_a_share_of_what_is_free() {
 }
 
 proptest::proptest! {
-    /// What is let through is what changes nothing: charged and released at once, it makes neither PAUSE nor RESUME and
-    /// leaves all as it was. Static thresholds let through all such packets.
+    /// A packet that is let through changes nothing: charged and released at once, it causes neither PAUSE nor RESUME and
+    /// leaves the state as it was. Static thresholds let all such packets through.
     #[test]
     fn what_is_let_through_changes_nothing(
         alpha in proptest::option::of(0.01..4.0f64),
@@ -166,7 +166,7 @@ proptest::proptest! {
     }
 }
 
-/// How many of `packets` a queue surely holds: all, or none if some found no room.
+/// How many of `packets` a queue certainly holds: all, or 0 if some found no room.
 fn queue_packets(queue: &IngressQueue, packets: &[u64]) -> usize {
     if queue.occupancy() == packets.iter().sum::<u64>() { packets.len() } else { 0 }
 }

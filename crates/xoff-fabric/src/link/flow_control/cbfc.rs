@@ -1,5 +1,5 @@
-//! InfiniBand's credit-based flow control: each port tells its peer every update period how far the peer may count, by
-//! messages on the wire, one for each virtual lane.
+//! InfiniBand's credit-based flow control: every update period, each port tells its peer by messages on the wire, one for
+//! each virtual lane, up to which count the peer may send.
 
 use rand::Rng;
 use xoff_engine::{Domain, Time, stream};
@@ -11,7 +11,7 @@ use crate::event::{key, kind};
 use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
 
-/// A packet on the wire of an egress port, which gives its credits back when it has left.
+/// A packet on the wire of an egress port, whose credits become free when it has left.
 #[derive(Clone, Copy, Default)]
 struct Leaving {
     /// The ingress queue by which the packet came in.
@@ -25,11 +25,11 @@ struct Leaving {
 pub(crate) struct Cbfc {
     credits: Credits,
     params: settings::Cbfc,
-    /// By egress port: the last packet.
+    /// By egress port: the last packet that took the wire.
     leaving: Vec<Leaving>,
     /// By queue: an update waits for the wire.
     waiting: Vec<bool>,
-    /// By node: where its ports begin in `ports`; and the end.
+    /// By node: where the node's ports begin in `ports`; the last entry is the end of `ports`.
     first: Vec<u32>,
     /// Ports by node.
     ports: Vec<PortId>,
@@ -94,7 +94,7 @@ impl LinkControl for Cbfc {
         }
     }
 
-    /// Schedules the first update of each port, each at a moment of its own within the first period.
+    /// Schedules the first update of each port, each at a random time within the first period.
     fn begin(links: &mut Links<Self>, ctx: &mut Ctx, ports: &[PortId]) {
         let period = links.control.params.update_period;
         for &port in ports {
@@ -164,15 +164,15 @@ impl LinkControl for Cbfc {
         links.credited(ctx, queue, resumes);
     }
 
-    /// An update goes onto the wire, and says what is free now.
+    /// An update goes onto the wire; its limit counts all places that are free now.
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
         let node = links.ports[port as usize].node as usize;
         let control = &mut links.control;
         control.waiting[queue.index()] = false;
-        // Packets that have left since their egress last sent one.
+        // Frees the places of packets that have left since the last look.
         for &egress in &control.ports[control.first[node] as usize..control.first[node + 1] as usize] {
-            // A control packet may have taken the wire since.
+            // The last data packet has left the buffer by now, even if the wire has since taken a control packet.
             if control.leaving[egress as usize].at <= ctx.now {
                 let left = std::mem::take(&mut control.leaving[egress as usize]);
                 control.credits.receiving[left.queue.index()].free(left.credits.into());

@@ -1,28 +1,28 @@
 //! The arithmetic of credits, for both ends of a link.
 //!
-//! The receiver counts what has come and what has left its buffer, and tells the sender up to where it may count; the
-//! sender counts what it has sent. In InfiniBand's words these are ABR (blocks received), FCCL (the limit, ABR and the free
-//! blocks) and FCTBS (blocks sent). A limit is absolute, so an update that were lost would be healed by the next. Link
-//! credits, which come back one by one, raise the limit instead.
+//! The receiver counts what has arrived and what has left its buffer, and tells the sender a limit for the sender's count;
+//! the sender counts what it has sent. InfiniBand's names are ABR (blocks received), FCCL (the limit: ABR plus the free
+//! blocks) and FCTBS (blocks sent). A limit is absolute, so the next update would make up for a lost one. Link credits,
+//! which come back one by one, raise the limit instead.
 
 use crate::settings::CounterWidth;
 
 const MODULUS: u64 = 1 << 12;
 const MAX_GRANTED: u64 = MODULUS / 2;
 
-/// What a packet costs.
+/// How many credits a packet costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// One credit a packet.
     Packet,
-    /// One credit for each 2^this bytes begun.
+    /// One credit for each started block of 2^this bytes.
     Shift(u32),
-    /// One credit for each so many bytes begun.
+    /// One credit for each started block of this many bytes.
     Bytes(u64),
 }
 
 impl Unit {
-    /// One credit for each `bytes` bytes begun, which are not 0.
+    /// One credit for each started block of `bytes` bytes, which must not be 0.
     pub fn of_bytes(bytes: u64) -> Unit {
         if bytes.is_power_of_two() { Unit::Shift(bytes.trailing_zeros()) } else { Unit::Bytes(bytes) }
     }
@@ -43,7 +43,7 @@ impl Unit {
 pub struct SendingEnd {
     /// Credits spent since the beginning: FCTBS.
     sent: u64,
-    /// Up to where it may count: FCCL.
+    /// Maximum of `sent`: FCCL.
     limit: u64,
     /// Credits that an empty buffer grants.
     capacity: u64,
@@ -56,26 +56,26 @@ impl SendingEnd {
         SendingEnd { sent: 0, limit, capacity: limit }
     }
 
-    /// Credits that it has.
+    /// Credits that the sender has.
     #[inline]
     pub fn available(&self) -> u64 {
         self.limit - self.sent
     }
 
-    /// Credits in use, as far as it knows: those of packets that are on their way to the neighbour or in its buffer.
+    /// Credits in use, as far as the sender knows: those of packets on their way to the neighbour or in its buffer.
     #[inline]
     pub fn used(&self) -> u64 {
         self.capacity.saturating_sub(self.available())
     }
 
-    /// Spends credits that it has.
+    /// Spends credits that the sender has.
     #[inline]
     pub fn spend(&mut self, credits: u64) {
         debug_assert!(credits <= self.available(), "never more than there are");
         self.sent += credits;
     }
 
-    /// Takes in an update, as [`ReceivingEnd::message`] makes it.
+    /// Takes in an update, a value of [`ReceivingEnd::message`].
     pub fn update(&mut self, message: u64, width: CounterWidth) {
         let limit = match width {
             CounterWidth::Wide => message,
@@ -95,7 +95,7 @@ impl SendingEnd {
         debug_assert!(self.available() <= self.capacity, "never more than the buffer has");
     }
 
-    /// What FCTBS says.
+    /// FCTBS: credits spent since the beginning.
     pub fn sent(&self) -> u64 {
         self.sent
     }
@@ -106,7 +106,7 @@ impl SendingEnd {
 pub struct ReceivingEnd {
     /// Credits received since the beginning: ABR.
     received: u64,
-    /// Of these, those whose packets have left.
+    /// Received credits whose packets have left.
     freed: u64,
     capacity: u64,
 }
@@ -117,7 +117,7 @@ impl ReceivingEnd {
         ReceivingEnd { received: 0, freed: 0, capacity }
     }
 
-    /// A packet comes.
+    /// A packet arrives.
     #[inline]
     pub fn receive(&mut self, credits: u64) {
         self.received += credits;
@@ -141,12 +141,12 @@ impl ReceivingEnd {
         self.capacity
     }
 
-    /// What ABR says.
+    /// ABR: credits received since the beginning.
     pub fn received(&self) -> u64 {
         self.received
     }
 
-    /// Up to where the sender may count: all that was received, and what is free.
+    /// The limit of the sender's count: all credits received, plus the free ones.
     pub fn limit(&self, width: CounterWidth) -> u64 {
         let free = self.capacity - self.occupied();
         self.received

@@ -1,4 +1,4 @@
-//! What the two kinds of credits share: the counters of both ends of each link, by egress and by ingress queue.
+//! What both flow controls with credits share: the counters of both ends of each link, by egress and by ingress queue.
 //!
 //! A packet takes its credits when its transmission to the buffer begins, and gives them back when its last bit has left
 //! the buffer. Hosts take packets out of their buffers at once.
@@ -39,7 +39,7 @@ impl Credits {
     }
 
     /// Whether an egress queue has the credits of a packet of `size` bytes; if not, the queue waits for them.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn may_send(&mut self, queue: QueueId, size: u64) -> bool {
         let needed = self.unit.credits(size);
         let enough = needed <= self.sending[queue.index()].available();
@@ -49,9 +49,9 @@ impl Credits {
         enough
     }
 
-    /// Whether an egress queue has the credits of a packet that leaves with `leaving` bytes; if so, the packet, which came
-    /// in by an ingress queue with `size` bytes, takes its place there.
-    #[inline(always)] // on the way of every packet
+    /// Whether the `egress` queue has the credits of a packet that leaves with `leaving` bytes; if so, the packet, which
+    /// arrived by the ingress `queue` with `size` bytes, takes its place in that queue's buffer.
+    #[inline(always)] // runs for every packet
     pub fn passes(&mut self, queue: QueueId, egress: QueueId, size: u64, leaving: u64) -> bool {
         let enough = self.unit.credits(leaving) <= self.sending[egress.index()].available();
         if enough {
@@ -60,19 +60,19 @@ impl Credits {
         enough
     }
 
-    /// A packet of `size` bytes goes from an egress queue.
-    #[inline(always)] // on the way of every packet
+    /// An egress queue sends a packet of `size` bytes.
+    #[inline(always)] // runs for every packet
     pub fn spend(&mut self, queue: QueueId, size: u64) {
         self.sending[queue.index()].spend(self.unit.credits(size));
     }
 
     /// A packet of `size` bytes comes into the buffer of an ingress queue.
-    #[inline(always)] // on the way of every packet
+    #[inline(always)] // runs for every packet
     pub fn receive(&mut self, queue: QueueId, size: u64) {
         self.receiving[queue.index()].receive(self.unit.credits(size));
     }
 
-    /// Credits that an egress queue lacks of those that it waits for.
+    /// Credits that an egress queue still lacks for the packet that waits for them.
     pub fn missing(&self, queue: QueueId) -> u64 {
         self.awaited[queue.index()].saturating_sub(self.sending[queue.index()].available())
     }

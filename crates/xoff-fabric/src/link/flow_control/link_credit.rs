@@ -16,12 +16,12 @@ pub(crate) struct LinkCredit {
     credits: Credits,
     /// Bytes of the symbol in which credits come back.
     symbol: u64,
-    /// Credits on their way back; `None` if each arrival of them is an event.
+    /// Credits on their way back; `None` if each arrival of credits is an event.
     returning: Option<Returning>,
 }
 
 impl LinkCredit {
-    /// Sends credits of an ingress queue back at a time.
+    /// Sends credits of an ingress queue back to the peer at time `at`.
     #[inline]
     fn give_back(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, credits: u64, at: Time) {
         let symbol = links.control.symbol;
@@ -43,7 +43,7 @@ impl LinkCredit {
         }
     }
 
-    /// Makes the arrival that lets a stopped egress queue go on an event, if the credits are on their way.
+    /// Turns the arrival that lets a stopped egress queue go on into an event, if the credits are on their way.
     #[cold]
     fn await_credits(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
         let missing = links.control.credits.missing(queue);

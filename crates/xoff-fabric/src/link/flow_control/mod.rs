@@ -1,12 +1,12 @@
 //! Flow control between the two ends of a link, behind one seam.
 //!
-//! [`LinkControl`] is what a flow control is: whether a packet may go, what a packet takes at the receiving end and
+//! [`LinkControl`] defines a flow control: whether a packet may go, what a packet takes at the receiving end and
 //! gives back, the frames that the two ends exchange, and events of its own. Each kind is a file: [`none`], [`pfc`],
-//! [`cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. A run has one of them, chosen in
-//! [`crate::run`] by its settings and compiled into the run's loop, so that no packet asks which.
+//! [`cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. [`crate::run`] chooses a run's
+//! kind by the settings; the kind is compiled into the run's loop, so that there is no dispatch for each packet.
 //!
-//! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until it may ([`Links::resume`]):
-//! detectors and records see a stall for want of credits as they see a pause.
+//! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until the packet may go
+//! ([`Links::resume`]): for detectors and records, a stall for lack of credits is the same as a pause.
 
 pub mod cbfc;
 pub mod counters;
@@ -59,16 +59,16 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// Schedules the first events of `ports`, which are the partition's own.
     fn begin(_links: &mut Links<Self>, _ctx: &mut Ctx, _ports: &[PortId]) {}
 
-    /// The time of the first event that flow control keeps to itself; never if it keeps none.
+    /// The time of the first event that flow control keeps outside [`Ctx::events`]; [`Time::NEVER`] if there is none.
     fn earliest(_links: &Links<Self>) -> Time {
         Time::NEVER
     }
 
-    /// A window ends, which holds all events before `limit`: handles those that flow control keeps to itself.
+    /// A window with all events before `limit` ends: handles those events that flow control keeps outside [`Ctx::events`].
     fn end_window(_links: &mut Links<Self>, _ctx: &mut Ctx, _limit: Time) {}
 
     /// Whether a packet of `size` bytes that has arrived by an ingress `queue` may go on by the `egress` queue at once, with
-    /// `leaving` bytes; if so, it is counted in, and [`LinkControl::on_left`] counts it out. Only if
+    /// `leaving` bytes; if so, it is counted in, and [`LinkControl::on_left`] counts it out. Called only if
     /// [`LinkControl::HAS_CREDITS`].
     fn passes(
         _links: &mut Links<Self>,
@@ -112,7 +112,8 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
         accounting.release(queue, size);
     }
 
-    /// The same packet has begun on the wire of `egress`, which the packet leaves when the wire is free.
+    /// A packet of `size` bytes that arrived by an ingress `queue` has begun on the wire of `egress`; its last bit leaves
+    /// when the wire becomes free.
     fn on_left(_links: &mut Links<Self>, _ctx: &mut Ctx, _egress: PortId, _queue: QueueId, _size: u64) {}
 
     /// A packet of a data class has come to a host, which takes it out of the ingress `queue` at once.

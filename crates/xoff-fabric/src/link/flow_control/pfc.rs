@@ -1,9 +1,9 @@
-//! PAUSE and RESUME frames (IEEE 802.1Qbb): ingress accounting sends them, the peer's egress obeys.
+//! PAUSE and RESUME frames (IEEE 802.1Qbb): ingress accounting sends them, and the peer's egress obeys.
 //!
 //! A PAUSE waits for the frame on the wire, goes before anything else, travels the link, and stops the peer after
 //! the frame that the peer is sending. A pause ends by a RESUME (quanta 0) or when its quanta have passed; its sender
 //! repeats the PAUSE at half that time while the threshold is still exceeded. While a frame of a priority waits for the
-//! wire, what is to be said of that priority changes the frame: two of them never wait.
+//! wire, a new PAUSE or RESUME of that priority changes the waiting frame: two frames of a priority never wait.
 
 use xoff_engine::Time;
 
@@ -19,9 +19,9 @@ use crate::settings::{self, FlowControl};
 struct QueueState {
     /// When the egress's pause expires.
     until: Time,
-    /// When the ingress repeats its PAUSE or, if it does not repeat, takes the pause as expired.
+    /// When the ingress repeats its PAUSE or, if it does not repeat, regards the pause as expired.
     refresh_at: Time,
-    /// The ingress's frame that waits for the wire.
+    /// The frame of the ingress that waits for the wire.
     waiting: Option<PacketId>,
 }
 
@@ -50,7 +50,7 @@ impl Pfc {
         Self::send(links, ctx, queue, quanta);
     }
 
-    /// Tells the peer to go on.
+    /// Tells the peer of an ingress queue to go on.
     #[cold]
     fn unpause(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
         accounting.buffers[queue.index()].pausing = false;
@@ -70,8 +70,8 @@ impl Pfc {
         links.effects.push(Effect::Send(port, id));
     }
 
-    /// Repeats a PAUSE that still stands, or forgets it if it is not repeated: the peer goes on, and the next packet
-    /// above the threshold makes another PAUSE.
+    /// Repeats a PAUSE that is still in force. If the settings say not to repeat, forgets the PAUSE: the peer goes on, and
+    /// the next packet above the threshold causes another PAUSE.
     fn refresh(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, queue: QueueId) {
         let buffer = &mut accounting.buffers[queue.index()];
         if !buffer.pausing || links.control.queues[queue.index()].refresh_at != ctx.now {
@@ -145,7 +145,7 @@ impl LinkControl for Pfc {
         let (quanta, priority) = (ctx.packets[id].quanta(), ctx.packets[id].link_priority());
         ctx.packets.remove(id);
         let queue = QueueId::new(port, priority, links.priorities);
-        // A RESUME takes as long, so that the two never pass each other.
+        // A RESUME takes as long as a PAUSE, so that one never overtakes the other.
         let port = &links.ports[port as usize];
         let response = quanta_time(u64::from(links.control.params.response_quanta), port.rate);
         if response == Time::ZERO {

@@ -1,8 +1,8 @@
 //! Credits on their way back to the sending end of a link.
 //!
-//! Nothing happens when credits arrive at an egress queue that does not wait for them. So they are no events: they lie
-//! here, in order of their arrival, until the queue lacks credits or the window ends. Only the arrival that lets a stopped
-//! queue go on is an event. A run counts all of them as events, so that the counts do not tell which were.
+//! Nothing happens when credits arrive at an egress queue that does not wait for them. Such arrivals are no events: they
+//! are kept here, in order of time, until the queue lacks credits or the window ends. Only the arrival that lets a stopped
+//! queue go on is an event. A run counts every arrival as an event, so that counts do not depend on which of them were.
 
 use std::collections::VecDeque;
 
@@ -19,7 +19,7 @@ pub(crate) struct Arrival {
     /// When the credits arrive.
     pub at: Time,
     pub credits: u32,
-    /// Their arrival is an event of its own.
+    /// This arrival is an event of its own.
     pub is_event: bool,
 }
 
@@ -28,7 +28,7 @@ pub(crate) struct Arrival {
 struct Block {
     /// No credits arrive before this time.
     earliest: Time,
-    /// Queues to which credits are on their way, and perhaps others.
+    /// One bit for each queue to which credits are on their way; further bits may be set.
     queues: u64,
 }
 
@@ -44,7 +44,7 @@ pub(crate) struct Returning {
 }
 
 impl Returning {
-    /// Nothing on its way to any of `queues` queues.
+    /// The state of `queues` queues without credits on their way.
     pub fn new(queues: usize) -> Returning {
         Returning {
             arrivals: (0..queues).map(|_| VecDeque::new()).collect(),
@@ -52,7 +52,7 @@ impl Returning {
         }
     }
 
-    /// Credits set off that arrive `at` a time. Those of packets that leave later may arrive before.
+    /// Adds credits that will arrive at time `at`, which may be before the arrival of credits that were added earlier.
     #[inline]
     pub fn push(&mut self, queue: QueueId, at: Time, credits: u32) {
         let arrival = Arrival { at, credits, is_event: false };
@@ -76,8 +76,8 @@ impl Returning {
         if arrivals.front()?.at < limit { arrivals.pop_front() } else { None }
     }
 
-    /// The arrival with which a queue that lacks `missing` credits has them, if it is to become an event now: then its
-    /// time, which counts as an event from here on.
+    /// Turns the arrival that gives a queue the `missing` credits into an event, and returns its time. `None` if that
+    /// arrival is an event already, or if too few credits are on their way.
     pub fn event_for(&mut self, queue: QueueId, missing: u64) -> Option<Time> {
         let mut sum = 0;
         let enough = |arrival: &&mut Arrival| {
@@ -115,7 +115,7 @@ impl Returning {
         }
     }
 
-    /// A time that is not after the next arrival, between windows; never if nothing is on its way.
+    /// A time that is not after the next arrival, between windows; [`Time::NEVER`] if nothing is on its way.
     pub fn earliest(&self) -> Time {
         self.blocks.iter().map(|block| block.earliest).min().unwrap_or(Time::NEVER)
     }
@@ -153,7 +153,7 @@ mod tests {
         assert_eq!(returning.event_for(QUEUE, 8), None);
         assert_eq!(returning.event_for(QUEUE, 5), Some(Time(20)));
         assert_eq!(returning.event_for(QUEUE, 5), None);
-        // 2 more overtake them: now it has 5 at 15, and the event at 20 stands all the same.
+        // 2 more credits overtake these: now the queue has 5 at 15, and the event at 20 remains.
         returning.push(QUEUE, Time(15), 2);
         assert_eq!(returning.event_for(QUEUE, 5), Some(Time(15)));
         let events: Vec<_> = std::iter::from_fn(|| returning.pop_before(QUEUE, Time(99))).collect();

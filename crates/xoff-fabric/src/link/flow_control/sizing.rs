@@ -1,9 +1,9 @@
-//! How large a buffer must be for its link never to stall by itself.
+//! The buffer size with which a link never stalls by itself.
 //!
-//! A place is given back when its packet has left, and the sender hears of it at the next update. So between a block's
-//! departure and that of the block that takes its place lie: the way there, the packet itself in the switch that it passes,
-//! the time until the next update, a frame on the wire before it, the update, and its way back. What the link carries in
-//! all that must have room.
+//! A place is given back when its packet has left, and the next update tells the sender. So between the sender's
+//! transmission of a block and that of the next block for the same place lie: the propagation to the receiver, the packet's
+//! time in the receiving switch, the time until the next update, a frame on the wire before the update, the update itself,
+//! and the propagation back. The buffer must hold what the link carries in all this time.
 
 use xoff_engine::{Rate, Time};
 use xoff_schemes::int::MAX_INT_HOPS;
@@ -17,23 +17,23 @@ use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
 /// InfiniBand's block of 64 bytes.
 pub const BLOCK: Unit = Unit::Shift(6);
 
-/// The buffer of an ingress port and priority, and what it would take.
+/// The buffer of an ingress port and priority, and the terms of its minimum size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Sizing {
     /// Rate at which the buffer fills.
     rate: Rate,
-    /// Between updates; zero if credits come back one by one.
+    /// Time between updates; zero if credits come back one by one.
     pub period: Time,
     /// Propagation there and back.
     pub propagation: Time,
-    /// A largest frame in the other direction, before an update, and the update or the symbol.
+    /// Time of a largest frame in the other direction, before an update, and of the update or the symbol.
     pub message: Time,
-    /// A full frame on the link, and once more in the switch until its last bit has left.
+    /// Time of a largest packet on the link, and once more in the switch until its last bit has left.
     pub frames: Time,
     unit: Unit,
     /// Bytes of a full frame.
     frame: u64,
-    /// Bytes of the largest packet that takes credits: a full frame, or an ACK where ACKs do and are larger.
+    /// Bytes of the largest packet that takes credits: a full frame, or an ACK if ACKs take credits and are larger.
     largest: u64,
     given: Option<u64>,
 }
@@ -79,12 +79,12 @@ impl Sizing {
         }
     }
 
-    /// Bytes that the link carries until a place is free for others.
+    /// Bytes that the link carries until a place is free for the next packet.
     pub fn round(&self) -> u64 {
         self.rate.bytes_in(self.period + self.propagation + self.message + self.frames) + 1
     }
 
-    /// Credits with which the link never stalls by itself: those of the full frames that make up a round, and one more.
+    /// Credits with which the link never stalls by itself: those of the full frames that fill a round, plus one frame.
     pub fn needed(&self) -> u64 {
         let full = (self.round().div_ceil(self.frame) + 1) * self.unit.credits(self.frame);
         full.max(self.of_largest())

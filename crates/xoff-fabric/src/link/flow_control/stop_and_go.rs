@@ -1,7 +1,8 @@
 //! Stop-and-go, as in Myrinet (Boden et al., IEEE Micro 15(1), 1995): a receiver whose slack buffer fills to one threshold
 //! sends STOP, and when the buffer has drained to another one GO. The symbols travel beside the data.
 //!
-//! The smallest flow control, settings and control in one file: the example of CONTRIBUTING.md, compiled for tests only.
+//! This smallest flow control has its settings and its control in one file. It is the example of CONTRIBUTING.md and is
+//! compiled only for tests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -45,11 +46,11 @@ impl FlowControlKind for StopAndGo {
     }
 }
 
-/// What a symbol says.
+/// The values of a symbol.
 const GO: u32 = 0;
 const STOP: u32 = 1;
 
-/// The two ends of a link. All state is in the ingress queue's accounting and in the egress queue's stop.
+/// The control of a link's two ends. All state is in the ingress queue's accounting and in the egress queue's stop.
 pub(crate) struct Control;
 
 impl Control {
@@ -167,8 +168,8 @@ mod tests {
         assert_eq!((stop.start, stop.end), (a_1 + frame * 20 + way, a_1 + frame * 59 + way));
     }
 
-    /// 38 frames of h1 come before it has stopped. The last finds 37/2 = 18 of them gone, and 20 are 10 above the threshold;
-    /// room for 5 is not enough.
+    /// 38 frames of h1 arrive before h1 has stopped. When the last one arrives, 37/2 = 18 of them have left, so that 20 are
+    /// there: 10 above the threshold, and there is slack for 5.
     #[test]
     fn too_little_slack_ends_the_run() {
         assert!(matches!(two_to_one(5).1, Err(crate::Failure::Drop { .. })));

@@ -1,9 +1,9 @@
-//! What holds a flow at its sender, at each moment one thing.
+//! What holds a flow at its sender: one cause at each moment.
 //!
-//! In this order, the first that applies: its own frame is on the wire; it has sent all its data; its window is full; its
-//! source has not made the data; its pacing time has not come; its priority is stopped; the port's throttle holds data
-//! back; else it waits for the wire or its turn. All of these are constant between two events of the flow or its NIC,
-//! but for moments that are known ahead, so the time since the last event is dealt out when the next one comes.
+//! The cause is the first that applies, in this order: the flow's own frame is on the wire; the flow has sent all its data;
+//! its window is full; its source has not made the data; its pacing time has not come; its priority is stopped; the port's
+//! throttle holds data back; otherwise the flow waits for the wire or its turn. Between two events of the flow or its NIC
+//! these change only at times that are known ahead, so the time since the last event is split when the next event comes.
 
 use xoff_engine::Time;
 
@@ -11,14 +11,14 @@ use super::Cause;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::packet::way::{CAUSES, Spent};
 
-/// What holds a flow from a moment on, until the next event.
+/// What holds a flow from now until the next event.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Held {
     /// What the flow waits for with all data sent.
     pub all_sent: Option<Cause>,
     /// As many bytes are in flight as the window allows.
     pub window_full: bool,
-    /// When the source has made the next packet's data.
+    /// When the source makes the next packet.
     pub data_ready_at: Time,
     /// When pacing lets the next packet go.
     pub departs_at: Time,
@@ -31,17 +31,19 @@ pub(crate) struct Held {
 /// A flow's account of its time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Account {
-    /// What lies before is dealt out.
+    /// The time before this is in `spent`.
     since: Time,
     held: Held,
-    /// Until when the flow's last frame takes the wire, and whether it was sent for the first time.
+    /// Until when the flow's last frame takes the wire.
     wire_until: Time,
+    /// The cause of the last frame's time: serialization, or recovery if the frame was a retransmission.
     wire_cause: Cause,
+    /// Time by cause.
     pub spent: Spent,
 }
 
 impl Account {
-    /// Deals out the time up to now.
+    /// Splits the time up to now among causes.
     pub fn settle(&mut self, now: Time) {
         let (held, spent) = (self.held, &mut self.spent);
         let mut at = self.since;
@@ -74,12 +76,12 @@ pub(crate) struct Breakdown {
     accounts: Vec<Option<Box<Account>>>,
     /// By node: its flows under way.
     open: Vec<Vec<u32>>,
-    /// By port: until when its throttle holds data back, as last asked.
+    /// By port: until when its throttle holds data back, by the throttle's last answer.
     throttled_until: Vec<Time>,
 }
 
 impl Breakdown {
-    /// No flow yet.
+    /// No accounts yet.
     pub fn new(flows: usize, nodes: usize, ports: usize) -> Box<Breakdown> {
         Box::new(Breakdown {
             accounts: vec![None; flows],
@@ -107,12 +109,12 @@ impl Breakdown {
         self.open[node as usize].push(flow);
     }
 
-    /// A flow's frame takes the wire until a time, again if it was sent before; says what the flow's time was spent with
-    /// until now.
+    /// A flow's frame takes the wire until `wire_until`; `again` says that it is a retransmission. Returns the flow's time
+    /// by cause up to now; `None` if the flow has no account.
     #[cold]
     pub fn on_emission(&mut self, now: Time, flow: FlowId, wire_until: Time, again: bool) -> Option<Spent> {
         let account = self.account_of(flow)?;
-        // A packet that goes again may be of a message before the current one of its connection.
+        // A retransmission may belong to a message before the connection's current one.
         account.settle(now);
         account.wire_until = wire_until;
         account.wire_cause = if again { Cause::Recovery } else { Cause::Serialization };
@@ -124,18 +126,18 @@ impl Breakdown {
         self.open[node as usize].clone()
     }
 
-    /// Until when a port's throttle holds data back, as last asked.
+    /// Until when a port's throttle holds data back, by the throttle's last answer.
     pub fn throttled_until(&self, port: PortId) -> Time {
         self.throttled_until[port as usize]
     }
 
-    /// A host's throttle says until when it holds data back; says whether that may hold flows from now on.
+    /// Takes a throttle's answer until when it holds data back; returns whether that changes what holds flows.
     pub fn on_throttle(&mut self, now: Time, port: PortId, until: Time) -> bool {
         let before = std::mem::replace(&mut self.throttled_until[port as usize], until);
         before != until && before.max(until) > now
     }
 
-    /// A flow of a host has ended, and needs no account any more.
+    /// Drops the account of a host's flow, which has ended.
     pub fn close(&mut self, flow: FlowId, node: NodeId) {
         self.accounts[flow as usize] = None;
         self.open[node as usize].retain(|&f| f != flow);

@@ -1,10 +1,10 @@
 //! Where a flow's time went: its completion time split into parts that sum to it exactly.
 //!
-//! A flow is complete when an ACK comes that answers its *critical* packet, as a rule its last. Its time is that before
-//! this packet's transmission began at the sender, split by what held the flow at each moment ([`account`]), and the way of
-//! that packet and of its ACK, hop by hop ([`crate::packet::way`]). Each is a sum of differences of event times, so nothing is lost or
-//! counted twice. What is kept is bounded by the flows under way and the packets in flight, and nothing happens
-//! for its sake: no event, no random number.
+//! A flow is complete when an ACK arrives that answers the flow's *critical* packet, as a rule its last packet. The flow's
+//! time has two parts: the time before the transmission of that packet began at the sender, split by what held the flow at
+//! each moment ([`account`]); and the way of that packet and of its ACK, hop by hop ([`crate::packet::way`]). Each part is a
+//! sum of differences of event times, so nothing is lost or counted twice. Memory is bounded by the flows under way and the
+//! packets in flight. The breakdown adds no event and draws no random number.
 
 mod account;
 
@@ -18,15 +18,15 @@ use crate::network::Network;
 use crate::packet::way::Spent;
 use crate::packet::{Kind, PacketId, Packets};
 
-/// The stretch of a flow's time that a row is of.
+/// The part of a flow's life that a row belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Leg {
     /// From the flow's start to that of its critical packet's transmission.
     Sender,
-    /// That packet's way to the receiver.
+    /// The critical packet's way to the receiver.
     Data,
-    /// Its ACK's way back.
+    /// The way back of its ACK.
     Ack,
 }
 
@@ -44,22 +44,22 @@ impl Leg {
     }
 }
 
-/// What a stretch of time was spent with.
+/// The cause of a part of a flow's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Cause {
-    /// The flow's own bits on a wire, with the gap after a frame at its sender. Under cut-through the bits that the next
-    /// node waits for.
+    /// The flow's own bits on a wire, with the gap after a frame at its sender. Under cut-through, only the bits that the
+    /// next node waits for.
     Serialization,
     /// A link's delay.
     Propagation,
-    /// Waiting behind others: at its sender for the wire or its turn.
+    /// Waiting behind other packets; at the sender, for the wire or the flow's turn.
     Queueing,
-    /// The port and priority were stopped, by PAUSE or for want of credits.
+    /// The port and priority were stopped, by PAUSE or for lack of credits.
     Paused,
-    /// As many bytes in flight as its window allows.
+    /// The bytes in flight filled the flow's window.
     Window,
-    /// Waiting for its pacing time, by the scheme's rate.
+    /// Waiting for the pacing time, by the scheme's rate.
     Rate,
     /// The source had not made the next packet's data.
     Source,
@@ -69,7 +69,7 @@ pub enum Cause {
     Processing,
     /// In a lossy network: frames sent again, and waiting to learn of a loss after all had been sent.
     Recovery,
-    /// Of a flow that did not complete: its last packet or the ACK was on the way.
+    /// The flow did not complete, and its last packet or the ACK was on the way.
     InFlight,
 }
 
@@ -112,13 +112,13 @@ impl Cause {
 pub struct BreakdownRecord {
     /// The flow.
     pub flow: FlowId,
-    /// Which stretch it belongs to.
+    /// The part of the flow's life.
     pub leg: Leg,
-    /// What it was spent with.
+    /// The cause.
     pub cause: Cause,
-    /// The egress port at which, or on whose link.
+    /// The egress port at which, or on whose link, the time was spent.
     pub port: PortId,
-    /// How long; never zero.
+    /// The length of time; never zero.
     pub time: Time,
 }
 
@@ -136,7 +136,7 @@ impl Probes {
         if self.breakdown.is_none() {
             return;
         }
-        // A packet of another message of the connection may have filled the last gap of this one.
+        // A packet of another message of the connection may have closed the last gap of this message.
         let own = packets[id].flow == flow;
         let Some(way) = packets.ways.as_mut().filter(|_| own).and_then(|ways| ways.take(id)) else {
             return self.break_down_unfinished(now, net, flow);
@@ -168,7 +168,7 @@ impl Probes {
         debug_assert_eq!(at, now, "the way ends here and now");
     }
 
-    /// Writes what held a flow that is under way, up to now.
+    /// Writes what has held a flow that is under way, up to now.
     pub(crate) fn break_down_unfinished(&mut self, now: Time, net: &Network, flow: FlowId) {
         let account = self.breakdown.as_deref_mut().and_then(|b| b.account_of(flow));
         let Some(account) = account else { return };
@@ -177,7 +177,7 @@ impl Probes {
         self.write_spent(net, flow, &spent);
     }
 
-    /// Writes what a flow's time at its sender was spent with.
+    /// Writes a flow's time at its sender by cause.
     fn write_spent(&mut self, net: &Network, flow: FlowId, spent: &Spent) {
         let port = net.data_path(flow)[0];
         let parts = Cause::ALL.iter().map(|&cause| (cause, spent[cause as usize]));
@@ -187,13 +187,13 @@ impl Probes {
     }
 }
 
-/// Whether a packet's way counts: those of frames of flow control and notifications do not.
+/// Whether a packet's way is recorded: the ways of flow control's frames and of notifications are not.
 fn counts(packets: &Packets, id: PacketId) -> bool {
     matches!(packets[id].kind, Kind::Data | Kind::Ack | Kind::Nack)
 }
 
-/// A packet begins on a wire, whose other end it reaches at a time; its port and class were stopped for `stopped` in all
-/// so far.
+/// A packet begins on a wire and reaches the other end at `arrives`; its port and class have been stopped for a total of
+/// `stopped`.
 pub(super) fn on_depart(
     packets: &mut Packets,
     port: PortId,
@@ -210,7 +210,7 @@ pub(super) fn on_depart(
     }
 }
 
-/// A packet joins a queue whose port and class were stopped for `stopped` in all so far.
+/// A packet joins a queue whose port and class have been stopped for a total of `stopped`.
 #[cold]
 pub(crate) fn on_wait(packets: &mut Packets, id: PacketId, stopped: Time) {
     if !counts(packets, id) {

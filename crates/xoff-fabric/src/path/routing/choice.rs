@@ -1,4 +1,4 @@
-//! How a flow's identity becomes a choice among equal ways.
+//! How a flow's identity becomes a choice among equal-cost links.
 
 use rand::Rng;
 use xoff_engine::random::mix;
@@ -6,16 +6,16 @@ use xoff_engine::{Domain, stream};
 
 use crate::path::topology::NodeId;
 
-/// A hash of flows and what switches make of it.
+/// A hash of flows, and how switches choose by it.
 pub(super) trait Choice {
     /// The hash of the flow with this key from one address to another.
     fn flow(&self, from: u32, to: u32, key: u64) -> u64;
-    /// Which of `ways`, at least 1, the switch `node` picks for a flow with this hash.
+    /// The number, below `ways`, that the switch `node` picks for a flow with this hash; `ways` is at least 1.
     fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize;
 }
 
-/// A hash of 64 bits, mixed again with each switch's number. Switches that took the same bits of one hash would
-/// all pick alike, so that the second tier would use a part of its links only (hash polarization).
+/// A hash of 64 bits, mixed again with each switch's number. If all switches took the same bits of one hash, they would
+/// pick alike, and the second tier would use only a part of its links (hash polarization).
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Mixing {
     salt: u64,

@@ -1,5 +1,5 @@
 //! D-mod-k routing in fat-trees (Zahavi, D-Mod-K Routing Providing Non-Blocking Traffic for Shift Permutations on Real
-//! Life Fat Trees, 2010), the static routing of InfiniBand that TCD's runs have (section 5.2.2).
+//! Life Fat Trees, 2010), the static routing of InfiniBand in TCD's runs (section 5.2.2).
 //!
 //! The destination alone decides on every link. On the way up from level `l` of the tree (1 at the hosts) a switch with
 //! `w_l` links upwards takes number
@@ -8,15 +8,15 @@
 //! floor(d / (w_1 ... w_(l-1))) mod w_l
 //! ```
 //!
-//! for the host number `d`, in the order of links, until the destination is below; from there the way down is the only
-//! one. So packets to one host meet at one switch of the top, whoever sends them, and hosts share the links upwards evenly.
-//! ACKs are packets to the sender: they take the way of that.
+//! for the host number `d`, in the order of links, until the destination is below; from there only one path leads down. So
+//! packets to one host meet at one switch of the top, whoever sends them, and hosts share the links upwards evenly. ACKs are
+//! routed as packets to the sender.
 
 use super::switches::SwitchGraph;
 use super::{End, HostNic, RoutingError};
 use crate::path::topology::{NodeKind, PortId, Topology};
 
-/// No way down.
+/// In `down`: the switch is not below.
 const NONE: PortId = PortId::MAX;
 
 /// Links of a switch to the tier above: egress port and the switch there.
@@ -28,13 +28,13 @@ pub(super) struct DModK {
     numbers: Box<[u32]>,
     /// By switch: links upwards, in order.
     up: Box<[Upwards]>,
-    /// By switch and then by switch with hosts, the link downwards; [`NONE`] where that one is not below.
+    /// By switch, then by target switch: the link downwards; [`NONE`] if the target is not below.
     down: Box<[Box<[PortId]>]>,
 }
 
 impl DModK {
-    /// Prepares it on a network of tiers in which each switch links to the tiers next to its own only, no switch is below
-    /// another by two links, and switches of the top reach all hosts.
+    /// Prepares the routing on a network of tiers. Each switch must link only to the tiers next to its own, no two paths may
+    /// lead down from one switch to another, and switches of the top must reach all hosts of their plane.
     pub(super) fn new(topology: &Topology, graph: &SwitchGraph) -> Result<DModK, RoutingError> {
         let name = |s: u32| topology.nodes[graph.node(s) as usize].name.clone();
         let tier = |s: u32| topology.nodes[graph.node(s) as usize].tier;
@@ -92,8 +92,8 @@ impl DModK {
         Ok(tree)
     }
 
-    /// Refuses a network in which the choice of a link upwards decides on what can be reached from there.
-    /// Planes, the `components` by switch, reach their own hosts' NICs alone.
+    /// Refuses a network in which the choice of a link upwards decides which hosts can be reached. A plane, one of the
+    /// `components` by switch, reaches only the NICs of its own.
     fn check_reach(
         &self,
         with_hosts: &[u32],
@@ -133,7 +133,7 @@ impl DModK {
         from == to || self.down[from as usize][to as usize] != NONE
     }
 
-    /// Appends the ports between the two switches; `None` if there is no way.
+    /// Appends the ports between the two switches; `None` if there is no path.
     pub(super) fn path(
         &self,
         next: impl Fn(PortId) -> u32,

@@ -1,6 +1,6 @@
 //! Whether paths can lead to a deadlock (Dally and Seitz, Deadlock-Free Message Routing in Multiprocessor Interconnection
-//! Networks, IEEE Transactions on Computers 1987): where flow control holds a link's packets until the next link takes
-//! them, a network cannot come to a stop for ever if no link waits for itself over others.
+//! Networks, IEEE Transactions on Computers 1987): if flow control holds a link's packets until the next link takes them,
+//! a network never deadlocks as long as no link waits for itself over other links.
 
 use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
@@ -8,22 +8,22 @@ use petgraph::graphmap::DiGraphMap;
 use super::{HostNic, NextHops, Router, RoutingError};
 use crate::path::topology::{PortId, peer};
 
-/// Which link waits for which: a path that passes two links one after the other makes the first wait for the second.
-/// Links are known by the egress ports at their beginning.
+/// Which link waits for which: if a path passes two links one after the other, the first waits for the second. A link's
+/// number is that of the egress port at its beginning.
 #[derive(Clone, Debug, Default)]
 pub struct Dependencies {
     graph: DiGraphMap<PortId, ()>,
 }
 
 impl Dependencies {
-    /// Adds those of a path, as [`Router::path`] gives it.
+    /// Adds the dependencies of a path, in the form that [`Router::path`] gives.
     pub fn add(&mut self, path: &[PortId]) {
         for pair in path.windows(2) {
             self.graph.add_edge(pair[0], pair[1], ());
         }
     }
 
-    /// Links that wait for each other in a circle, ascending; empty where none do.
+    /// Links that wait for each other in a circle, ascending; empty if there is no circle.
     pub fn cycle(&self) -> Vec<PortId> {
         // A path never passes a link twice in a row, so a circle has at least two links.
         let circle = tarjan_scc(&self.graph).into_iter().find(|links| links.len() > 1);
@@ -34,8 +34,11 @@ impl Dependencies {
 }
 
 impl Router {
-    /// The dependencies of data and ACKs between all pairs of hosts, of `flows` flows from each NIC; if paths are chosen by
-    /// packet, those of all paths that a packet may take.
+    /// The dependencies of data and ACKs between all pairs of hosts, with `flows` flows from each NIC; if paths are chosen
+    /// by packet, the dependencies of all paths that a packet may take.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if two hosts have no path.
     pub fn dependencies(&self, flows: u64) -> Result<Dependencies, RoutingError> {
         if let Some(hops) = self.next_hops() {
             return self.dependencies_by_hop(&hops);

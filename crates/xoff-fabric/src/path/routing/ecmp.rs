@@ -1,12 +1,12 @@
 //! Equal-cost multipath (RFC 2992) by a hash of the flow.
 //!
-//! A table holds the distance of each switch to one destination switch; a link is a candidate where it leads nearer.
+//! A table holds the distance of each switch to one destination switch; a link is a candidate if it leads nearer.
 //! Tables are made when a path first asks for them: a fat-tree with k = 32 has 8192 hosts, but 512 destination
 //! switches with 1280 distances each.
 //!
 //! Symmetric ECMP (FNCC, Section 3.1, Observation 2 and Fig. 5) cannot rest on a hash of the sorted addresses alone,
 //! since the switches on the way back may have other sets of candidates. Here the path is chosen from the host with
-//! the lower number to the other one, and followed backwards in the opposite direction: the two agree in any
+//! the lower number to the other host, and followed backwards in the opposite direction: the two directions agree in any
 //! topology, with parallel links too.
 
 use std::sync::OnceLock;
@@ -17,7 +17,7 @@ use super::switches::SwitchGraph;
 use super::{End, reverse};
 use crate::path::topology::PortId;
 
-/// Not reachable within the 65,534 links that 16 bits count.
+/// Distance of a switch that is not reachable within the 65,534 links that 16 bits count.
 pub(super) const FAR: u16 = u16::MAX;
 
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl<C: Choice> EcmpTable<C> {
         self.symmetric
     }
 
-    /// Appends the ports between the two switches; `None` if there is no way, or only one beyond 65,534 links.
+    /// Appends the ports between the two switches; `None` if there is no path, or only one of more than 65,534 links.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,

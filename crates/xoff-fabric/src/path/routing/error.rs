@@ -58,7 +58,7 @@ pub enum RoutingError {
         /// The number of the host's NICs.
         nics: u32,
     },
-    /// A host with several NICs, of which that simulator's tables know one.
+    /// A host with several NICs, although the ns-3 HPCC simulator's tables know one NIC for each host.
     SeveralNics {
         /// The host.
         host: String,
@@ -68,14 +68,14 @@ pub enum RoutingError {
         /// The host.
         host: String,
     },
-    /// No spanning tree, or more than memory allows.
+    /// The number of spanning trees is 0, or more than memory allows.
     TreeCount {
         /// Trees asked for.
         trees: u32,
         /// The maximum.
         max: u32,
     },
-    /// Roots that no tree would have.
+    /// More roots than trees.
     TooManyRoots {
         /// Roots given.
         roots: usize,
@@ -129,7 +129,7 @@ pub enum RoutingError {
     Unneeded {
         /// The parameter.
         key: &'static str,
-        /// Beside what, and why.
+        /// The other parameter, and why.
         why: &'static str,
     },
     /// A network in which the path down from a switch is not unique, or does not exist.
@@ -155,7 +155,7 @@ pub enum RoutingError {
         /// The number.
         number: u16,
     },
-    /// Two links between the same switches, of which that simulator's tables know one.
+    /// Two links between the same switches, although the ns-3 HPCC simulator's tables know one.
     ParallelLinks {
         /// One switch.
         a: String,
@@ -165,8 +165,8 @@ pub enum RoutingError {
 }
 
 impl RoutingError {
-    /// The parameter of routing that is wrong, why, and what would be right. The key is empty if no single parameter is
-    /// wrong.
+    /// The wrong parameter of routing, what is wrong with it, and the expected value. The key is empty if no single
+    /// parameter is wrong.
     pub fn violation(&self) -> Violation {
         use RoutingError as E;
         let whole = |found: String, expected: &str| (String::new(), found, expected.to_string());

@@ -1,4 +1,4 @@
-//! How long paths are: what INT needs room for, and what the base RTT follows from.
+//! Lengths of paths, for the room that INT needs and for the base RTT.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,10 +8,10 @@ use super::switches::UNREACHED;
 use super::{HostNic, Router, Ways};
 use crate::path::topology::{NodeId, PortId, peer, peer_nic};
 
-/// The most switches from which representative pairs go to all others.
+/// Maximum number of switches from which representative pairs go to all other switches.
 const MAX_ORIGINS: usize = 256;
 
-/// Hosts of one switch with NICs of one number whose links are alike.
+/// Hosts of one switch with NICs of one number whose links have the same rates and delays.
 struct Alike {
     link: (Rate, Rate, Time, Time),
     /// The NIC's number at its host.
@@ -23,17 +23,17 @@ struct Alike {
 }
 
 impl Alike {
-    /// Whether these NICs send to those.
+    /// Whether these NICs send to those of `to`.
     fn talks_to(&self, to: &Alike) -> bool {
         peer_nic(self.nic, to.nics) == to.nic
     }
 }
 
 impl Router {
-    /// The most links on any path between two hosts, over all choices: 6 in a fat-tree, and the diameter of the
-    /// network under ECMP. An upper bound with listed routes, since it counts ECMP's way for listed pairs too, and with
-    /// several NICs a host, since it counts ways between NICs that do not talk to each other. One
-    /// less is the number of switches, and of hops that INT needs room for.
+    /// Maximum number of links on a path between two hosts, over all choices: 6 in a fat-tree, and the diameter of the
+    /// network under ECMP. The result is an upper bound with listed routes, because it counts ECMP's paths for listed pairs
+    /// too, and with several NICs per host, because it counts paths between NICs that do not talk to each other. One less is
+    /// the maximum number of switches on a path, and of hops that INT needs room for.
     pub fn max_hops(&self) -> usize {
         let hosted = self.hosted();
         let switches: Vec<u32> = hosted.iter().map(|(s, _)| *s).collect();
@@ -63,9 +63,10 @@ impl Router {
         self.representative_ends().into_iter().map(|(from, to)| (from.host, to.host)).collect()
     }
 
-    /// Ordered pairs of NICs among which every length of path occurs: for each two switches with hosts, and within
-    /// each, one pair for every combination of differing host links whose NICs talk to each other. With more than 256 such
-    /// switches, only pairs of which one is at one of 256 evenly chosen switches. Pairs with a listed route come beside them.
+    /// Ordered pairs of NICs among which every length of path occurs. For each two switches with hosts, and within each
+    /// switch, there is one pair for every combination of differing host links whose NICs talk to each other. With more than
+    /// 256 such switches, one NIC of each pair is at one of 256 evenly chosen switches. All pairs with a listed route are
+    /// included.
     pub fn representative_ends(&self) -> Vec<(HostNic, HostNic)> {
         let hosted = self.hosted();
         let count = hosted.len();
@@ -114,7 +115,7 @@ impl Router {
         pairs.filter(|&(from, to)| self.talks(from, to))
     }
 
-    /// The switches with hosts, and the NICs there in groups of like links.
+    /// The switches with hosts, and the NICs at each switch in groups of links with the same rates and delays.
     fn hosted(&self) -> Vec<(u32, Vec<Alike>)> {
         let mut groups: Vec<Vec<Alike>> = (0..self.graph.len()).map(|_| Vec::new()).collect();
         for host in self.topology.hosts() {

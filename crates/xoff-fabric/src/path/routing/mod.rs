@@ -1,11 +1,11 @@
-//! Which way a flow's packets and their ACKs take through the network.
+//! The paths of data packets and their ACKs through the network.
 //!
-//! A path is the sequence of egress ports from the sending host's to the last switch's. It is computed once a flow,
-//! so that a packet's way costs no look-up at each hop. Hosts never forward.
+//! A path is the sequence of egress ports from the sending host's to the last switch's. It is computed once per
+//! connection, so that a packet needs no look-up at each hop. Hosts never forward.
 //!
-//! FNCC writes telemetry of a data packet's path into the ACK as that passes the same switches, and so depends on
-//! symmetric paths (Section 3.1, Observation 2). Its two methods are here: ECMP whose choice is symmetric, and
-//! several spanning trees. Asymmetric ECMP shows what happens without.
+//! FNCC writes telemetry of a data packet's path into the ACK as the ACK passes the same switches, and so depends on
+//! symmetric paths (Section 3.1, Observation 2). FNCC's two methods are here: ECMP whose choice is symmetric, and
+//! several spanning trees. Asymmetric ECMP shows what happens without symmetric paths.
 
 mod choice;
 mod d_mod_k;
@@ -89,7 +89,7 @@ const NIC_SHIFT: u32 = 24;
 const _: () = assert!(MAX_NODES < 1 << NIC_SHIFT && MAX_NICS <= 1 << (u32::BITS - NIC_SHIFT));
 
 impl HostNic {
-    /// What stands for the NIC's network address in hashes: the host's number if the NIC is the first one.
+    /// The NIC's network address in hashes: the host's number if the NIC is the first one.
     fn address(self) -> u32 {
         self.host | self.nic << NIC_SHIFT
     }
@@ -113,7 +113,7 @@ impl End {
 }
 
 impl Default for Router {
-    /// That of a network without nodes.
+    /// The router of a network without nodes.
     fn default() -> Self {
         let graph = SwitchGraph::default();
         let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
@@ -122,7 +122,11 @@ impl Default for Router {
 }
 
 impl Router {
-    /// Prepares `routing` by this room's own rules, whatever hash [`Ecmp`] names.
+    /// Prepares `routing` on a topology that [`Topology::validate`] accepts, by this room's own rules: an [`Ecmp`] with another
+    /// simulator's hash is made by [`Router::by_table`]. The choices among equal paths depend only on `seed`.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if a parameter of `routing` does not fit the topology.
     pub(crate) fn by_own_rules(
         topology: &Topology,
         routing: &Routing,
@@ -157,6 +161,9 @@ impl Router {
 
     /// The NICs that talk to each other when `src` sends by its NIC `nic`: that one, and its
     /// [`peer_nic`](crate::path::topology::peer_nic) at `dst`.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if a node is not a host with links, or `src` has no such NIC.
     pub fn ends(&self, src: NodeId, dst: NodeId, nic: u32) -> Result<(HostNic, HostNic), RoutingError> {
         let nics = self.nics(src)?;
         self.nics(dst)?;
@@ -167,6 +174,9 @@ impl Router {
     }
 
     /// The number of a host's NICs, at least one.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if the node is not a host with links.
     pub fn nics(&self, host: NodeId) -> Result<u32, RoutingError> {
         match self.topology.nodes.get(host as usize) {
             None => Err(RoutingError::NoSuchNode { node: host }),
@@ -191,9 +201,11 @@ impl Router {
         self.way(src, dst, flow_key, false, out)
     }
 
-    /// Appends to `out` the egress ports that packets from the NIC `src` to the NIC `dst` pass: the sender's first, that of
-    /// the last switch to the receiver last. `flow_key` stands for what tells the pair's flows apart, as the UDP source port
-    /// does. After an error `out` is as it was.
+    /// Appends to `out` the egress ports that packets from the NIC `src` to the NIC `dst` pass, from the sender's port to
+    /// the last switch's port to the receiver. `flow_key` tells the pair's flows apart, as the UDP source port does.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if there is no path; `out` is unchanged then.
     pub fn path_between(
         &self,
         src: HostNic,
@@ -204,7 +216,7 @@ impl Router {
         self.way(src, dst, flow_key, false, out)
     }
 
-    /// As [`Router::path_between`], for data or for the ACKs that answer data the other way.
+    /// Does the work of [`Router::path_between`], for data or for the ACKs of data in the other direction.
     fn way(
         &self,
         src: HostNic,
@@ -258,8 +270,8 @@ impl Router {
     }
 
     /// Appends the egress ports that the ACKs of the flow from the NIC `src` to the NIC `dst` pass, the receiver's first.
-    /// They are routed as what they are, packets from `dst` to `src`; under symmetric routing that is the data's path
-    /// backwards, under asymmetric ECMP a choice of its own.
+    /// ACKs are routed as packets from `dst` to `src`: under symmetric routing they take the data's path backwards, under
+    /// asymmetric ECMP a path of their own.
     pub fn ack_path_between(
         &self,
         src: HostNic,
@@ -275,17 +287,17 @@ impl Router {
         self.choice
     }
 
-    /// The equal-cost next hops of all switches, if packets choose their way as they go.
+    /// The equal-cost next hops of all switches; `None` if each connection has one path.
     pub fn next_hops(&self) -> Option<NextHops> {
         self.choice.is_by_next_hops().then(|| NextHops::new(&self.topology, self, self.choice))
     }
 
-    /// Whether every ACK is certain to take its data's path backwards, whatever the topology.
+    /// Whether every ACK takes its data's path backwards, whatever the topology.
     pub fn is_symmetric(&self) -> bool {
         self.choice == PathChoice::PerConnection && self.connections_are_symmetric()
     }
 
-    /// As [`Router::is_symmetric`], if each connection has one path.
+    /// Whether every ACK takes its data's path backwards, given that each connection has one path.
     fn connections_are_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
@@ -319,7 +331,7 @@ impl Router {
     }
 }
 
-/// Turns a sequence of egress ports into that of the way back.
+/// Turns a sequence of egress ports into the sequence of the reversed path.
 fn reverse(path: &mut [PortId]) {
     path.reverse();
     for port in path {

@@ -1,27 +1,27 @@
-//! Equal-cost next hops of each switch towards each other one, for packets whose way is chosen as they go.
+//! Equal-cost next hops of each switch towards each other switch, for packets whose paths are chosen packet by packet.
 
 use super::switches::UNREACHED;
 use super::{Candidate, PathChoice, Router};
 use crate::ids::{NodeId, PortId, peer};
 use crate::path::topology::Topology;
 
-/// By switch and destination switch: the egress ports that lead nearer, and how many shortest paths go by each.
+/// By switch and destination switch: the egress ports that lead nearer, each with the number of shortest paths behind it.
 #[derive(Clone, Debug)]
 pub struct NextHops {
     choice: PathChoice,
-    /// By node that is a switch: its index.
+    /// By node: the index of the node among switches.
     index: Vec<u32>,
-    /// By port: the node at which it is.
+    /// By port: the node of the port.
     node_of: Vec<NodeId>,
     switches: usize,
-    /// By destination switch, then switch: where its candidates begin; and the end.
+    /// By destination switch, then switch: where the switch's candidates begin; the last entry is the end of all.
     first: Vec<u32>,
-    /// Egress ports, with the number of shortest paths that go by each.
+    /// Egress ports, each with the number of shortest paths behind it.
     candidates: Vec<Candidate>,
 }
 
 impl NextHops {
-    /// The next hops of a router whose packets choose their way by `choice`.
+    /// The next hops of a router whose packets' paths are chosen by `choice`.
     pub(super) fn new(topology: &Topology, router: &Router, choice: PathChoice) -> NextHops {
         let graph = &router.graph;
         let switches = graph.len();
@@ -58,8 +58,8 @@ impl NextHops {
         self.choice
     }
 
-    /// The way from a switch to the host's port `end`: the last port if the host is attached to the switch, otherwise the
-    /// candidates, each with the number of shortest paths that go by it.
+    /// The next hop from a switch to the host's port `end`: `Ok` with the last port if the host is attached to the switch,
+    /// otherwise `Err` with the candidates, each with the number of shortest paths behind it.
     #[inline]
     pub fn towards(&self, switch: NodeId, end: PortId) -> Result<PortId, &[Candidate]> {
         let last = peer(end);

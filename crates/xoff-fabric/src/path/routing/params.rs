@@ -31,7 +31,7 @@ impl Routing {
     /// The names of all kinds of routing.
     pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
 
-    /// The routing called `name`, its parameters read from `source`; `None` if there is no such routing.
+    /// The routing called `name`, with parameters read from `source`; `None` if there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
         match name {
             "ecmp" => Some(Ecmp::deserialize(source).map(Routing::Ecmp)),
@@ -49,7 +49,7 @@ impl Routing {
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
     }
-    /// What is wrong with the parameters on any topology. [`super::Router::new`] compares them with one.
+    /// What is wrong with the parameters whatever the topology; [`super::Router::new`] checks them against a topology.
     pub fn validate(&self) -> Vec<Violation> {
         let found = match self {
             Routing::Ecmp(ecmp) => ecmp.check().err().map(|error| error.violation()),
@@ -95,8 +95,8 @@ pub enum EcmpHash {
     /// xoff's own, from the scenario's seed; any names of nodes.
     #[default]
     Own,
-    /// That of the ns-3 HPCC simulator, for the same paths as in that simulator: MurmurHash3 of addresses and ports. Each
-    /// node's name ends in a number of its own, its id in that simulator.
+    /// The hash of the ns-3 HPCC simulator, for the same paths as in that simulator: MurmurHash3 of addresses and ports.
+    /// Each node's name must end in a unique number, its id in that simulator.
     Ns3Hpcc,
 }
 
@@ -105,7 +105,8 @@ pub enum EcmpHash {
 #[serde(default, deny_unknown_fields)]
 pub struct Ecmp {
     /// The hash by which a switch picks: xoff's `own`, from the scenario's seed, or `ns3_hpcc`, that of the ns-3 HPCC
-    /// simulator, for the same paths as in that one; then each node's name ends in a number of its own, its id there.
+    /// simulator, for the same paths as in that simulator. `ns3_hpcc` needs a unique number, the id in that simulator, at
+    /// the end of each node's name.
     pub hash: EcmpHash,
     /// `own` only, `per_connection` only: ACKs take their data's path backwards (FNCC, Fig. 5); otherwise they hash their
     /// own swapped addresses. Default true.
@@ -169,7 +170,7 @@ impl Ecmp {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct SpanningTrees {
-    /// Trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 a tree of its own.
+    /// Number of trees; at least 1. The default gives each core switch of FNCC's fat-tree with k = 8 a tree of its own.
     pub trees: u32,
     /// Names of the switches at which the trees are rooted, in turn; without them, the switches of the highest
     /// tier, evenly chosen.
@@ -200,8 +201,8 @@ pub struct StaticRoute {
     pub from: String,
     /// Name of the receiving host.
     pub to: String,
-    /// Names of all switches on the path, from the sender's to the receiver's. Of parallel links between two of
-    /// them, the flow's hash picks one.
+    /// Names of all switches on the path, from the sender's to the receiver's. If two of them have parallel links, the
+    /// flow's hash picks one link.
     pub via: Vec<String>,
 }
 

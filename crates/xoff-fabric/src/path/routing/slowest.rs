@@ -1,7 +1,7 @@
-//! The slowest round trip through empty queues: what schemes get as base RTT.
+//! The slowest round trip through empty queues, which schemes get as base RTT.
 //!
-//! Equal-cost paths may differ in rate and delay. Which of them a flow's hash picks must not move the base RTT of all
-//! flows, so it is the greatest over every path that the routing may choose.
+//! Equal-cost paths may differ in rate and delay. A flow's hash must not change the base RTT of all flows, so the base RTT is
+//! the maximum over every path that the routing may choose.
 
 use std::collections::HashMap;
 
@@ -12,32 +12,32 @@ use super::switches::SwitchGraph;
 use super::{HostNic, Router, RoutingError, Ways};
 use crate::path::topology::{PortId, peer};
 
-/// Time that a data packet and its ACK take on a link.
+/// Times of a data packet and of its ACK on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkTime {
-    /// The data packet, by the given port.
+    /// Time of the data packet, which leaves by the given port.
     pub data: Time,
-    /// The ACK, the other way.
+    /// Time of the ACK in the opposite direction.
     pub ack: Time,
 }
 
-/// The time on the link that leaves by a port, with so many links between it and the receiver.
+/// The times on the link that leaves by a port, given the number of links between this link and the receiver.
 pub type LinkTimes<'a> = &'a dyn Fn(PortId, usize) -> LinkTime;
 
-/// The greatest times of the paths between two switches.
+/// The maximum times of the paths between two switches.
 #[derive(Clone, Copy, Debug, Default)]
 struct Slowest {
-    /// Of data alone.
+    /// Maximum time of data.
     data: Time,
-    /// Of ACKs alone.
+    /// Maximum time of ACKs.
     ack: Time,
-    /// Of both on the same path.
+    /// Maximum time of data and ACK on one path.
     both: Time,
     links: usize,
 }
 
 impl Slowest {
-    /// A path with one more link, of `time`, at the sender's side.
+    /// The times of these paths with one more link, of `time`, at the sender's side.
     fn behind(self, time: LinkTime) -> Slowest {
         Slowest {
             data: self.data + time.data,
@@ -46,7 +46,7 @@ impl Slowest {
             links: self.links + 1,
         }
     }
-    /// The slower in each respect of two paths of the same length.
+    /// The maximum, for each of the three times, of two sets of paths with the same length.
     fn or(self, other: Slowest) -> Slowest {
         Slowest {
             data: self.data.max(other.data),
@@ -63,6 +63,9 @@ impl Slowest {
 impl Router {
     /// The slowest round trip between any two hosts, over every path that the routing may choose, by the times on
     /// single links.
+    ///
+    /// # Errors
+    /// [`RoutingError`] if two hosts have no path.
     pub fn slowest_round_trip(&self, times: LinkTimes<'_>) -> Result<Time, RoutingError> {
         let mut trees = HashMap::new();
         let mut slowest = Time::ZERO;
@@ -79,8 +82,8 @@ impl Router {
         Ok(slowest)
     }
 
-    /// The slowest round trip between two NICs that are attached to switches; `None` if there is no way.
-    /// `to_switch` keeps what was found for each receiving switch.
+    /// The slowest round trip between two NICs that are attached to switches; `None` if there is no path.
+    /// `to_switch` keeps the results for each receiving switch.
     fn between(
         &self,
         src: HostNic,
@@ -112,7 +115,7 @@ impl Router {
                 Some(back) => along(&data).data + along(&back).ack,
             });
         }
-        // Without the receiver's own link, so that all hosts of a switch share the work.
+        // The table leaves out the receiver's own link, so that all hosts of a switch share it.
         let table = to_switch.entry(to).or_insert_with(|| shortest_to(graph, to, times));
         let between = table[from as usize]?;
         let between = Slowest {
@@ -129,7 +132,7 @@ impl Router {
     }
 }
 
-/// For each switch the slowest of its shortest paths to `root`; `None` if there is no way, or only one that is too
+/// For each switch the slowest of its shortest paths to `root`; `None` if there is no path, or only one that is too
 /// long to route.
 fn shortest_to(graph: &SwitchGraph, root: u32, times: LinkTimes<'_>) -> Vec<Option<Slowest>> {
     let distance = graph.distances(root);

@@ -1,7 +1,7 @@
-//! Listed paths between pairs of hosts, and ECMP for all others.
+//! Listed paths between pairs of hosts, and ECMP for all other pairs.
 //!
 //! A route holds for both directions unless both are listed. ACKs are routed as packets from the receiver to the
-//! sender: where the two directions are listed and differ, they take the other one.
+//! sender: if the two directions are listed and differ, ACKs take the route of the opposite direction.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -14,8 +14,8 @@ use crate::path::topology::{NameIndex, NodeId, NodeKind, PortId, Topology};
 
 #[derive(Clone, Debug)]
 pub(super) struct StaticTable {
-    /// The switches on the way from one NIC to another. Of a pair whose two directions are each other's reversal,
-    /// only one is kept, so that the choice among parallel links is made in one direction.
+    /// The switches on the route from one NIC to another. If the two directions of a pair are each other's reversal,
+    /// only one direction is kept, so that the choice among parallel links is made once for both.
     routes: BTreeMap<(HostNic, HostNic), Vec<u32>>,
     choice: Mixing,
     fallback: EcmpTable<Mixing>,
@@ -64,34 +64,35 @@ impl StaticTable {
             && self.routes.keys().all(|&(from, to)| !self.routes.contains_key(&(to, from)))
     }
 
-    /// Whether the ACKs of pairs without a route take their data's path back.
+    /// Whether the ACKs of pairs without a route take their data's path backwards.
     pub(super) fn fallback_is_symmetric(&self) -> bool {
         self.fallback.symmetric()
     }
 
-    /// The switches on the listed route from one NIC to another, or on the way back listed alone.
+    /// The switches on the route from one NIC to another: the listed route or, if only the opposite direction is listed,
+    /// the reversed one. `None` if the pair has no route.
     pub(super) fn listed(&self, from: HostNic, to: HostNic) -> Option<Vec<u32>> {
         let back = || self.routes.get(&(to, from)).map(|via| via.iter().rev().copied().collect());
         self.routes.get(&(from, to)).cloned().or_else(back)
     }
 
-    /// The switches on the route of the pair's ACKs, in the data's order, where that is listed beside the data's.
+    /// The switches on the route of the pair's ACKs, in the order of data; `None` unless both directions are listed.
     pub(super) fn listed_back(&self, from: HostNic, to: HostNic) -> Option<Vec<u32>> {
         let back = self.routes.get(&(from, to)).and(self.routes.get(&(to, from)))?;
         Some(back.iter().rev().copied().collect())
     }
 
-    /// The pairs of NICs that have a route of their own, in one direction at least.
+    /// The pairs of NICs that have a route of their own in at least one direction.
     pub(super) fn pairs(&self) -> impl Iterator<Item = (HostNic, HostNic)> {
         self.routes.keys().copied()
     }
 
-    /// The most links between switches of any listed route.
+    /// Maximum number of links between switches of a listed route.
     pub(super) fn longest(&self) -> usize {
         self.routes.values().map(|via| via.len() - 1).max().unwrap_or(0)
     }
 
-    /// Appends the ports between the two switches; `None` if there is no way.
+    /// Appends the ports between the two switches; `None` if there is no path.
     pub(super) fn path(
         &self,
         graph: &SwitchGraph,
@@ -133,7 +134,8 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    /// The pairs of NICs for which a route holds, all that are attached to its first and last switches, and its switches.
+    /// The pairs of NICs for which a route holds, and the route's switches. The pairs are all NICs of the two hosts that are
+    /// attached to the route's first and last switch.
     fn read(&self, i: usize, route: &StaticRoute) -> Result<(Ends, Vec<u32>), RoutingError> {
         let from = self.node(format!("routes[{i}].from"), &route.from, NodeKind::Host)?;
         let to = self.node(format!("routes[{i}].to"), &route.to, NodeKind::Host)?;

@@ -8,21 +8,21 @@ pub(crate) const UNREACHED: u32 = u32::MAX;
 
 const NONE: u32 = u32::MAX;
 
-/// The graph in which paths are searched. Hosts are far more than switches and lead nowhere, so tables here count
-/// switches only, by an index of their own.
+/// The graph in which paths are searched. There are far more hosts than switches, and no path leads through a host, so
+/// the tables have only switches, by an index of their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SwitchGraph {
     /// Node of each switch.
     switches: Vec<NodeId>,
     /// Index of each node that is a switch.
     index: Vec<u32>,
-    /// Where each node's NICs begin in `nics`; one entry more than there are nodes. Switches have none.
+    /// Where each node's NICs begin in `nics`; the last entry is the end of `nics`. Switches have no NICs.
     nic_start: Vec<u32>,
     /// Port and switch of each NIC, in the order of links; [`NONE`] for the switch if the link leads to a host.
     nics: Vec<(PortId, u32)>,
-    /// Where each switch's links begin in `links`; one entry more than there are switches.
+    /// Where each switch's links begin in `links`; the last entry is the end of `links`.
     start: Vec<u32>,
-    /// Egress port and switch at its other end, in the order of links.
+    /// Egress port and the switch at the link's other end, in the order of links.
     links: Vec<(PortId, u32)>,
 }
 

@@ -1,12 +1,12 @@
 //! Several spanning trees, in each of which the path between two nodes is unique in both directions.
 //!
 //! FNCC, Section 3.1, Observation 2 and Fig. 6, after TCP-Bolt (Stephens et al., "Practical DCB for improved data
-//! center networks", INFOCOM 2014). A flow is hashed to one tree, and its ACKs to the same.
+//! center networks", INFOCOM 2014). A flow and its ACKs are hashed to one tree.
 //!
-//! Each tree consists of shortest ways from one root. TCP-Bolt's trees share no link, which a fat-tree has too few
-//! links for (k = 4: 32 links between 20 switches, and a tree takes 19); here each switch is hung on the link to the
-//! root that the trees before it use least. With a core switch of a fat-tree as root, the path in the tree between
-//! any two hosts is also a shortest one.
+//! Each tree consists of shortest paths from one root. TCP-Bolt's trees share no link, but a fat-tree has too few links
+//! for that (k = 4: 32 links between 20 switches, and a tree takes 19); here each switch takes the link towards the root
+//! that the fewest earlier trees use. With a core switch of a fat-tree as root, the path in the tree between any two
+//! hosts is also a shortest path.
 
 use xoff_engine::random::mix;
 
@@ -16,9 +16,9 @@ use super::switches::{SwitchGraph, UNREACHED};
 use super::{End, RoutingError};
 use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
 
-/// The most spanning trees.
+/// Maximum number of spanning trees.
 pub const MAX_TREES: u32 = 4096;
-/// The most switches times spanning trees, at 8 bytes each.
+/// Maximum of switches times spanning trees, at 8 bytes each.
 pub const MAX_TREE_ENTRIES: u32 = 1 << 27;
 
 #[derive(Clone, Debug)]
@@ -29,9 +29,9 @@ pub(super) struct Trees {
 
 #[derive(Clone, Debug)]
 struct Tree {
-    /// For each switch, egress port towards the root; for the root and what it does not reach, no port's number.
+    /// For each switch, egress port towards the root; `PortId::MAX` for the root and for switches that it does not reach.
     up: Box<[PortId]>,
-    /// For each switch, links to the root, or [`UNREACHED`].
+    /// For each switch, number of links to the root, or [`UNREACHED`].
     depth: Box<[u32]>,
 }
 
@@ -43,9 +43,9 @@ impl Trees {
         choice: Mixing,
     ) -> Result<Trees, RoutingError> {
         let trees = params.trees;
-        let most = MAX_TREES.min(MAX_TREE_ENTRIES / graph.len().max(1) as u32);
-        if trees == 0 || trees > most {
-            return Err(RoutingError::TreeCount { trees, max: most });
+        let max = MAX_TREES.min(MAX_TREE_ENTRIES / graph.len().max(1) as u32);
+        if trees == 0 || trees > max {
+            return Err(RoutingError::TreeCount { trees, max });
         }
         let roots = roots(topology, graph, params)?;
         let mut used = vec![0u32; topology.links.len()];
@@ -56,7 +56,7 @@ impl Trees {
         Ok(Trees { choice, trees })
     }
 
-    /// Appends the ports between the two switches; `None` if there is no way.
+    /// Appends the ports between the two switches; `None` if there is no path.
     pub(super) fn path(
         &self,
         topology: &Topology,
@@ -68,7 +68,7 @@ impl Trees {
     ) -> Option<()> {
         let (a, b) = if from.host() <= to.host() { (from, to) } else { (to, from) };
         let hash = self.choice.flow(a.address(), b.address(), key);
-        // Trees of other planes do not reach the two.
+        // Trees of other planes do not reach the two switches.
         let spans = |tree: &usize| self.trees[*tree].reaches(from.switch);
         let count = (0..self.trees.len()).filter(spans).count();
         let tree = self.choice.at(hash, NodeId::MAX, count.max(1));
@@ -81,7 +81,7 @@ impl Trees {
         self.trees.len()
     }
 
-    /// Appends the ports between two switches in one of the trees; `None` if there is no way.
+    /// Appends the ports between two switches in one of the trees; `None` if there is no path.
     pub(super) fn path_in(
         &self,
         tree: usize,
@@ -96,7 +96,7 @@ impl Trees {
         tree.path(above, from, to, out)
     }
 
-    /// The most links between any two of `switches` in any of the trees.
+    /// Maximum number of links between two of `switches` in any of the trees.
     pub(super) fn longest(&self, topology: &Topology, graph: &SwitchGraph, switches: &[u32]) -> usize {
         let in_tree = |tree: &Tree| {
             let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
@@ -106,7 +106,7 @@ impl Trees {
                 tree.path(above, a, b, &mut path).map_or(0, |()| path.len())
             };
             let switches: Vec<u32> = switches.iter().copied().filter(|&s| tree.reaches(s)).collect();
-            // In a tree, what is farthest from any node is one end of a longest path.
+            // In a tree, the node farthest from any node is one end of a longest path.
             let first = *switches.first()?;
             let end = switches.iter().copied().max_by_key(|&s| links(first, s))?;
             switches.iter().map(|&s| links(end, s)).max()
@@ -124,9 +124,9 @@ impl Tree {
             let mine = depth[s as usize];
             let nearer =
                 |&&(_, to): &&(PortId, u32)| mine != UNREACHED && mine != 0 && depth[to as usize] == mine - 1;
-            let least =
+            let uses =
                 |&&(port, _): &&(PortId, u32)| (used[(port / 2) as usize], mix(salt ^ u64::from(port)));
-            if let Some(&(port, _)) = graph.links(s).iter().filter(nearer).min_by_key(least) {
+            if let Some(&(port, _)) = graph.links(s).iter().filter(nearer).min_by_key(uses) {
                 up[s as usize] = port;
                 used[(port / 2) as usize] += 1;
             }
@@ -134,12 +134,12 @@ impl Tree {
         Tree { up: up.into(), depth: depth.into() }
     }
 
-    /// Whether it spans the part of the network that a switch is in.
+    /// Whether the tree spans the part of the network that a switch is in.
     fn reaches(&self, switch: u32) -> bool {
         self.depth[switch as usize] != UNREACHED
     }
 
-    /// Appends the ports from one switch up to where the two branches meet, and down to the other.
+    /// Appends the ports from one switch up to the switch where the two branches meet, and down to the other switch.
     fn path(
         &self,
         above: impl Fn(u32) -> u32,
@@ -150,7 +150,7 @@ impl Tree {
         if !self.reaches(from) || !self.reaches(to) {
             return None;
         }
-        // The way down is found from below; it is collected behind the way up and then turned round.
+        // The ports down are found from below, so they are collected apart and appended in reverse order.
         let mut down = Vec::new();
         while from != to {
             if self.depth[from as usize] >= self.depth[to as usize] {

@@ -7,7 +7,7 @@ use super::{NodeId, PortId, Topology, peer};
 /// The ports of every node, computed once from a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Adjacency {
-    /// Where each node's ports begin in `ports`; one entry more than there are nodes.
+    /// Where each node's ports begin in `ports`; the last entry is the end of `ports`.
     start: Vec<u32>,
     ports: Vec<PortId>,
 }
@@ -45,8 +45,8 @@ impl Topology {
         Adjacency { start, ports }
     }
 
-    /// A port's name, by its node and its peer's: `switch1->switch2`, with `#2` for the second of parallel links and
-    /// `#3` for the third. Searches all links before it; for all names see [`Topology::port_names`].
+    /// A port's name, made of its node's and its peer's names: `switch1->switch2`, with `#2` for the second of parallel
+    /// links and `#3` for the third. Searches all earlier links; for all names see [`Topology::port_names`].
     pub fn port_name(&self, port: PortId) -> String {
         let link = (port / 2) as usize;
         let ends = |l: usize| self.ends(l);

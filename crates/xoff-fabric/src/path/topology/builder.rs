@@ -1,4 +1,4 @@
-//! Putting nodes and links together.
+//! Building a topology from nodes and links.
 
 use xoff_engine::{Rate, Time};
 
@@ -10,7 +10,7 @@ use super::{Link, Node, NodeId, NodeKind, Topology};
 pub(super) struct Builder(Topology);
 
 impl Builder {
-    /// A builder for so many nodes and links, refused before any memory is taken if they exceed the maximum.
+    /// A builder for these numbers of nodes and links. Numbers above the maximum are refused before any memory is taken.
     pub(super) fn new(nodes: u128, links: u128) -> Result<Builder, TopologyError> {
         check_size(nodes, links)?;
         Ok(Builder(Topology {
@@ -39,7 +39,7 @@ impl Builder {
         self.0.links.push(Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay });
     }
 
-    /// Adds any link; a host that is one end of it becomes `a`.
+    /// Adds any link; if only one end is a host, that end becomes `a`.
     pub(super) fn any_link(&mut self, link: Link) {
         let is_host = |n: NodeId| self.0.nodes[n as usize].kind == NodeKind::Host;
         self.0.links.push(if is_host(link.b) && !is_host(link.a) {

@@ -4,8 +4,8 @@
 //! `receiver0` on the last; flow1 starts at `sender1`, on the switch where it joins. All links have the same rate,
 //! so the only port that can be offered more than it sends is the first one that both flows share:
 //! - `first`: `sender1` on `switch1`, congestion at `switch1->switch2`;
-//! - `middle`: `sender1` on the middle switch, or on the nearer one to `sender0` of the two in the middle; with three switches, congestion
-//!   at `switch2->switch3`;
+//! - `middle`: `sender1` on the middle switch or, if there are two in the middle, on the one nearer to `sender0`; with
+//!   three switches, congestion at `switch2->switch3`;
 //! - `last`: `sender1` on the last switch, congestion at its port to `receiver0`.
 //!
 //! The figure's text does not say where flow1 ends. Here it ends at a receiver of its own, `receiver1` on the last

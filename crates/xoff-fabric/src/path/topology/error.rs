@@ -90,10 +90,10 @@ pub enum TopologyError {
     HostLinks {
         /// The host.
         host: String,
-        /// Its links.
+        /// The number of its links.
         links: usize,
     },
-    /// A network in which nobody sends.
+    /// A network without hosts.
     NoHosts,
     /// Two hosts without a path between them.
     Disconnected {
@@ -113,7 +113,7 @@ pub enum TopologyError {
         /// The number of its NIC.
         nic_b: u32,
     },
-    /// More NICs a host than the maximum.
+    /// More NICs per host than the maximum.
     TooManyNics {
         /// The parameter.
         key: &'static str,
@@ -152,8 +152,8 @@ pub enum TopologyError {
 }
 
 impl TopologyError {
-    /// The parameter of the topology that is wrong, why, and what would be right. The key is empty if no single parameter
-    /// is wrong.
+    /// The wrong parameter of the topology, what is wrong with it, and the expected value. The key is empty if no single
+    /// parameter is wrong.
     pub fn violation(&self) -> Violation {
         use TopologyError as E;
         let (key, found, expected) = match self {

@@ -5,7 +5,7 @@
 //! switch of its pod; (k/2)^2 core switches, of which the i-th aggregation switch of every pod connects to the i-th
 //! group of k/2; k/2 hosts on each edge switch. That makes k^3/4 hosts and 5 k^2/4 switches, at full bisection
 //! bandwidth. With several rails, NIC i of every host of a group goes to edge switch i of the group; with several planes
-//! there are several trees that share nothing but the hosts. FNCC (Section 5.5) has k = 8, TCD k = 10 and 16 (Section 5.2).
+//! there are several trees that share only the hosts. FNCC (Section 5.5) has k = 8, TCD k = 10 and 16 (Section 5.2).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

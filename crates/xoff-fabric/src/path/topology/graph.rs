@@ -11,7 +11,7 @@ use super::names::Nearest;
 use super::registry::TopologyKind;
 use super::{Link, NodeId, NodeKind, Topology, TopologyError};
 
-/// What a listed node is.
+/// Kind of a listed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum GraphNodeKind {
@@ -115,7 +115,7 @@ impl Graph {
 }
 
 impl Topology {
-    /// Its nodes and links, listed in their order, from which the same network can be built again.
+    /// The topology's nodes and links, listed in their order, from which the same network can be built again.
     pub fn listed(&self) -> Graph {
         let name = |node: NodeId| self.nodes[node as usize].name.clone();
         let kind = |kind| match kind {

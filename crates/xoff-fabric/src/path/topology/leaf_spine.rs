@@ -3,8 +3,8 @@
 //! The default is SRCC's motivating network (Section II-B): 4 leaves with 16 hosts each and 8 spines (there "core
 //! switches"), all links 100 Gbps and 4 us.
 //!
-//! With `rails = k` it is rail-optimized, as networks of GPU servers are: NIC i of every host of a group goes to leaf i of
-//! the group. With `planes = n` there are n networks that share nothing but the hosts.
+//! With `rails = k` the network is rail-optimized, like networks of GPU servers: NIC i of every host of a group goes to
+//! leaf i of the group. With `planes = n` there are n networks that share only the hosts.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

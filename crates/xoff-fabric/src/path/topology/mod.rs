@@ -33,7 +33,7 @@ pub use crate::ids::{NodeId, PortId, peer};
 
 use xoff_engine::{Rate, Time};
 
-/// What a node is.
+/// Kind of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum NodeKind {
     /// Sends and receives flows, and forwards nothing. Each of its links is a NIC; NICs are numbered from 0 in the order of
@@ -81,7 +81,7 @@ pub struct Topology {
 }
 
 impl Topology {
-    /// The node at which a port is.
+    /// The node of a port.
     pub fn node_of(&self, port: PortId) -> NodeId {
         let link = &self.links[(port / 2) as usize];
         if port.is_multiple_of(2) { link.a } else { link.b }

@@ -14,7 +14,7 @@ pub struct NameIndex<'t> {
 }
 
 impl<'t> NameIndex<'t> {
-    /// The node called `name`.
+    /// The node called `name`; `None` if there is no such node.
     pub fn find(&self, name: &str) -> Option<NodeId> {
         self.by_name.get(name).copied()
     }

@@ -1,4 +1,4 @@
-//! Hosts with several NICs: which NICs talk to each other, and whether they can.
+//! Hosts with several NICs: which NICs talk to each other, and whether a path connects them.
 //!
 //! A connection is bound to a NIC at each end: NIC k of its sender, and NIC k mod n of a receiver with n NICs. So rail i
 //! talks to rail i, plane i to plane i, and a host with one NIC to all NICs of another host.
@@ -11,12 +11,12 @@ use super::{NodeId, NodeKind, PortId, Topology};
 /// Maximum number of NICs of a host.
 pub const MAX_NICS: u32 = 64;
 
-/// The NIC of a host with so many `nics`, at least one, that talks to NIC `nic` of another host.
+/// The number of the NIC that talks to NIC `nic` of another host, at a host with this number of `nics`, at least one.
 pub const fn peer_nic(nic: u32, nics: u32) -> u32 {
     nic % nics
 }
 
-/// NICs of a built topology's hosts: so many disjoint copies of the fabric, in each of which a host has a NIC for each rail.
+/// NICs of a built topology's hosts: `planes` disjoint copies of the fabric, and in each copy a NIC for each of `rails`.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Nics {
     pub planes: u32,
@@ -35,7 +35,7 @@ impl Nics {
         Ok(Nics { planes, rails })
     }
 
-    /// The groups that `switches` make, of as many as there are rails, for a message called `what`.
+    /// The number of groups of `switches`, with one switch for each rail in a group; errors call the switches `what`.
     pub(super) fn groups(self, switches: u32, what: &str) -> Result<u32, TopologyError> {
         if switches.is_multiple_of(self.rails) {
             return Ok(switches / self.rails);
@@ -43,7 +43,7 @@ impl Nics {
         Err(TopologyError::Rails { rails: self.rails, switches: format!("{switches} {what}") })
     }
 
-    /// The switches to which the NICs of a host in a group go, by number, of `switches` in each plane.
+    /// The numbers of the switches to which the NICs of a host in a group go, with `switches` in each plane.
     pub(super) fn switches(self, group: u32, switches: u32) -> impl Iterator<Item = u32> {
         let first = group * self.rails;
         (0..self.planes)
@@ -57,9 +57,10 @@ impl Topology {
         let component = self.components();
         let nics = |host: NodeId| adjacency.ports_of(host);
         let at = |port: PortId| component[(port / 2) as usize];
-        // The first host with the most NICs stands for all: what is connected with it NIC by NIC is connected NIC by NIC.
-        let most = hosts.iter().map(|&host| nics(host).len()).max();
-        let Some(&first) = hosts.iter().find(|&&host| Some(nics(host).len()) == most) else { return Ok(()) };
+        // Checking the first host with the maximum number of NICs is enough: hosts that are connected with this host NIC by
+        // NIC are connected with each other NIC by NIC.
+        let max = hosts.iter().map(|&host| nics(host).len()).max();
+        let Some(&first) = hosts.iter().find(|&&host| Some(nics(host).len()) == max) else { return Ok(()) };
         for &other in hosts.iter().filter(|&&host| host != first) {
             let count = nics(other).len() as u32;
             for (nic_a, &port) in (0..).zip(nics(first)) {
@@ -67,7 +68,7 @@ impl Topology {
                 if at(port) != at(nics(other)[nic_b as usize]) {
                     let name = |node: NodeId| self.nodes[node as usize].name.clone();
                     let (a, b) = (name(first), name(other));
-                    return Err(if most == Some(1) {
+                    return Err(if max == Some(1) {
                         TopologyError::Disconnected { a, b }
                     } else {
                         TopologyError::NicsDisconnected { a, nic_a, b, nic_b }
@@ -78,7 +79,7 @@ impl Topology {
         Ok(())
     }
 
-    /// By link: the lowest link that is connected with it through switches.
+    /// By link: the lowest number of a link that is connected with the link through switches.
     fn components(&self) -> Vec<u32> {
         let mut root: Vec<u32> = (0..self.links.len() as u32).collect();
         fn find(root: &mut [u32], mut link: u32) -> u32 {

@@ -9,21 +9,24 @@ use super::{Topology, TopologyError};
 pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + Default {
     /// Name in scenarios.
     const NAME: &'static str;
-    /// One line on what it is.
+    /// One line of description.
     const TITLE: &'static str;
     /// Where it is published.
     const SOURCE: &'static str;
 
-    /// Its nodes and links, checked by [`Topology::validate`].
+    /// Builds the nodes and links, checked by [`Topology::validate`].
+    ///
+    /// # Errors
+    /// [`TopologyError`] if a parameter is not valid.
     fn build(&self) -> Result<Topology, TopologyError>;
 }
 
-/// What a catalogue shows of a kind of topology.
+/// A kind of topology in a catalogue.
 #[derive(Clone, Debug)]
 pub struct TopologyInfo {
     /// Name in scenarios.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One line of description.
     pub title: &'static str,
     /// Where it is published.
     pub source: &'static str,
@@ -61,7 +64,7 @@ macro_rules! topologies {
             /// The names of all kinds of topology.
             pub const NAMES: &'static [&'static str] = &[$($(#[cfg($cfg)])? <$params as TopologyKind>::NAME),*];
 
-            /// The topology called `name`, its parameters read from `source`; `None` if there is no such
+            /// The topology called `name`, with parameters read from `source`; `None` if there is no such
             /// topology.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $($(#[cfg($cfg)])? if name == <$params as TopologyKind>::NAME {

@@ -1,6 +1,6 @@
 //! The ring: switches in a circle, each with hosts of its own.
 //!
-//! The smallest topology: the example of CONTRIBUTING.md, compiled for tests only.
+//! This smallest topology is the example of CONTRIBUTING.md and is compiled only for tests.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -61,8 +61,8 @@ mod tests {
     use crate::path::topology::AnyTopology;
     use crate::routing::{Router, Routing};
 
-    /// Five switches with two hosts each: 15 nodes, 10 links to hosts and 5 in the circle. From the first host of switch 0 to
-    /// that of switch 3 the short way round leads by switch 4: host, 0, 4, 3.
+    /// Five switches with two hosts each: 15 nodes, 10 links to hosts and 5 in the circle. The shorter path from the first
+    /// host of switch 0 to the first host of switch 3 leads by switch 4: host, 0, 4, 3.
     #[test]
     fn packets_go_the_short_way_round() {
         let ring = AnyTopology::read("ring", json!({ "switches": 5, "hosts_per_switch": 2 }));

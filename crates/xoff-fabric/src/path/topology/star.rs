@@ -1,6 +1,6 @@
 //! The star: hosts on one switch, for incast.
 //!
-//! FNCC, Section 3.1, Observation 2 names it as a topology in which the path between two nodes is unique.
+//! FNCC, Section 3.1, Observation 2 names the star as a topology in which the path between two nodes is unique.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! What every topology must fulfil.
+//! Checks that every topology must pass.
 
 use std::collections::HashSet;
 
@@ -29,10 +29,13 @@ pub(super) fn check_size(nodes: u128, links: u128) -> Result<(), TopologyError> 
 }
 
 impl Topology {
-    /// Checks that the network is one that can be simulated: names are unique and not empty, there is a host, each
-    /// host has a link and at most [`MAX_NICS`], every NIC of a host is connected with its peer at every other host
-    /// ([`super::peer_nic`]), no link connects a node to itself, rates lie within 1 bps to [`MAX_RATE`], delays do not
-    /// exceed [`MAX_DELAY`], and the size not [`MAX_NODES`] and [`MAX_LINKS`].
+    /// Checks that the network can be simulated: names are unique and not empty, there is a host, each host has a link and
+    /// at most [`MAX_NICS`], every NIC of a host is connected with its peer at every other host ([`super::peer_nic`]), no
+    /// link connects a node to itself, rates are from 1 bps to [`MAX_RATE`], delays do not exceed [`MAX_DELAY`], and the
+    /// numbers of nodes and links do not exceed [`MAX_NODES`] and [`MAX_LINKS`].
+    ///
+    /// # Errors
+    /// The first [`TopologyError`] that is found.
     pub fn validate(&self) -> Result<(), TopologyError> {
         check_size(self.nodes.len() as u128, self.links.len() as u128)?;
         self.validate_names()?;
@@ -96,7 +99,7 @@ impl Topology {
         self.validate_nics(&adjacency, &hosts)
     }
 
-    /// Links from the nearest of `sources` to every node; `u32::MAX` if there is no path.
+    /// Number of links from the nearest of `sources` to every node; `u32::MAX` if there is no path.
     fn distances(&self, adjacency: &Adjacency, sources: &[u32]) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.nodes.len()];
         let mut queue = sources.to_vec();

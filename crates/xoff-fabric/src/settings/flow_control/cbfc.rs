@@ -12,7 +12,7 @@ use crate::settings::{MAX_CREDITS, MAX_FRAME, MAX_TIME};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CounterWidth {
-    /// As wide as need be.
+    /// 64 bits: the counters never wrap.
     #[default]
     Wide,
     /// 12 bits, as in InfiniBand's flow control packets. A comparison modulo 4096 is only clear up to half of that, so
@@ -36,7 +36,7 @@ pub struct Cbfc {
     pub update_period: Time,
     /// Size of an update on the wire, 6 bytes and framing. Each lane has an update of its own.
     pub update_size: Bytes,
-    /// Send an update also when a packet has left the buffer and nothing else waits for the wire back.
+    /// Send an update also when a packet has left the buffer and no other packet waits for the wire to the sender.
     pub on_change: bool,
     /// Width of the counters.
     pub counters: CounterWidth,

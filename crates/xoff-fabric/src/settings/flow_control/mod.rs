@@ -1,8 +1,8 @@
 //! Flow control between neighbours: PAUSE frames, or one of two kinds of credits.
 //!
-//! The list of flow controls is [`flow_controls`]. A kind is its settings, which implement [`FlowControlKind`], and what it
-//! does at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`). The list is the one place of
-//! this room that names types of another: the settings of a small kind stand beside its control.
+//! [`flow_controls`] lists them. A kind consists of its settings, which implement [`FlowControlKind`], and of its behaviour
+//! at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`). Only the list names types of
+//! another room.
 
 mod cbfc;
 mod link_credit;
@@ -26,24 +26,24 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
     /// What is wrong with the settings by themselves.
     fn validate(&self) -> Vec<Violation>;
 
-    /// When an ingress queue stops its peer and lets the peer go on; `None` if ingress queues have no threshold, or one
-    /// that [`crate::link::buffer`] computes.
+    /// The thresholds at which an ingress queue stops its peer and lets the peer go on; `None` if ingress queues have no
+    /// threshold, or one that [`crate::link::buffer`] computes.
     fn thresholds(&self) -> Option<Thresholds> {
         None
     }
 
-    /// Time between two updates of credits; `None` if flow control sends no updates.
+    /// Time between two credit updates; `None` if flow control sends no updates.
     fn update_period(&self) -> Option<Time> {
         None
     }
 
-    /// Bytes of an update of credits on the wire.
+    /// Bytes of a credit update on the wire.
     fn update_size(&self) -> Bytes {
         Bytes(0)
     }
 
-    /// Bytes between the thresholds that stop the sender and let it go on, with frames of at most `frame` bytes; `None`
-    /// if there are none.
+    /// Bytes between the thresholds that stop the sender and let the sender go on, with frames of at most `frame` bytes;
+    /// `None` if there are no thresholds.
     fn hysteresis(&self, _frame: u64) -> Option<Bytes> {
         self.thresholds().map(|t| Bytes(t.stop.saturating_sub(t.go)))
     }
@@ -52,15 +52,15 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
 /// Thresholds of an ingress queue that do not change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thresholds {
-    /// The peer is told to stop when a packet brings the queue above so many bytes.
+    /// The peer is told to stop when a packet brings the queue above this number of bytes.
     pub stop: u64,
-    /// The peer is told to go on when the queue falls to so many bytes.
+    /// The peer is told to go on when the queue falls to this number of bytes.
     pub go: u64,
-    /// Room above `stop`, for what arrives until the peer has stopped.
+    /// Bytes above `stop`, for packets that arrive until the peer has stopped.
     pub slack: u64,
 }
 
-/// The list of flow controls: name in scenarios (in snake case), settings, and control. A new one adds an entry here.
+/// The list of flow controls: name in scenarios (in snake case), settings, and control. A new flow control adds an entry.
 macro_rules! flow_controls {
     ($then:ident) => {
         $then! {
@@ -94,8 +94,8 @@ macro_rules! define {
             pub const NAMES: &'static [&'static str] =
                 &["none", $($(#[cfg($cfg)])? <$settings as FlowControlKind>::NAME),*];
 
-            /// The flow control called `name`, its settings read from `source`; `None` if there is no such flow control.
-            /// `none` has no settings.
+            /// The flow control called `name`, with settings read from `source`; `None` if there is no such flow control,
+            /// and for `none`, which has no settings.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $($(#[cfg($cfg)])? if name == <$settings as FlowControlKind>::NAME {
                     return Some(<$settings>::deserialize(source).map(FlowControl::$variant));

@@ -21,8 +21,8 @@ pub struct Pfc {
     /// Dynamic threshold: PAUSE when ingress bytes reach this share of the free shared memory. Needs
     /// `switch.buffer`; excludes `xoff`. Powers of two are what hardware offers (0.125 is common).
     pub alpha: Option<f64>,
-    /// Dynamic threshold: a port that is faster than the hosts' ports has twice the share for each doubling of the rate
-    /// begun, up to all free memory.
+    /// Dynamic threshold: a port that is faster than the hosts' ports has twice the share for each started doubling of the
+    /// rate, up to all free memory.
     pub alpha_by_rate: bool,
     /// Dynamic threshold: RESUME this far below the threshold.
     pub resume_offset: Bytes,
@@ -31,8 +31,8 @@ pub struct Pfc {
     /// Memory of each port and priority above its threshold, for packets that arrive until the peer stops; without
     /// it, computed from the link: 2 t_p C + 3 MTU + a PAUSE frame of each priority + response time.
     pub headroom: Option<Bytes>,
-    /// Headroom as so many times rate times propagation delay of the link's incoming direction, rounded down, in place
-    /// of `headroom`; from 1 to 1000. The size of frames does not count: on short links the headroom may be too small.
+    /// Headroom as a multiple, from 1 to 1000, of rate times propagation delay of the link's incoming direction, rounded
+    /// down, in place of `headroom`. It ignores the size of frames: on short links the headroom may be too small.
     pub headroom_bdp: Option<u32>,
     /// How long a peer may take to obey a PAUSE, in quanta of 512 bit times; counts into the headroom and
     /// delays the stop.

@@ -5,7 +5,7 @@ use xoff_engine::{Rate, Time};
 use super::state::Average;
 use crate::traits::{Changes, Throttle, ThrottleState};
 
-/// Equation 1 and what follows from it.
+/// Equation 1, with the injection rate that follows from it.
 #[derive(Clone, Debug)]
 pub(super) struct Law {
     pub m: u32,
@@ -35,7 +35,7 @@ impl Law {
     }
 }
 
-/// What determines PFT's state, with the state.
+/// The rule that determines PFT's state, with the state.
 #[derive(Clone, Debug)]
 pub(super) enum Detection {
     Fixed { enter: u64, escape: u64, congested: bool },
@@ -73,18 +73,18 @@ impl PftGate {
         }
     }
 
-    /// Cycles that are over by a moment.
+    /// Number of the core's cycles that are over at `time`.
     fn cycles_by(&self, time: Time) -> u64 {
         (u128::from(time.0) * u128::from(self.clock_mhz) / u128::from(PS_AT_1_MHZ)) as u64
     }
 
-    /// The first picosecond in which so many cycles are over.
+    /// The first picosecond in which this number of cycles is over.
     fn end_of(&self, cycle: u64) -> Time {
         let ps = (u128::from(cycle) * u128::from(PS_AT_1_MHZ)).div_ceil(u128::from(self.clock_mhz));
         Time(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// Share of the full rate while the state stands, as a fraction.
+    /// Share of the full rate in the current state, as a fraction.
     fn share(&self) -> (u64, u64) {
         if self.congested() { self.law.share(self.used) } else { (1, 1) }
     }

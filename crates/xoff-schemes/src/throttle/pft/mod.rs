@@ -1,9 +1,9 @@
 //! PFT: proactive flow throttling at endpoints (Qi et al., PFT: A Congestion Avoidance Method based on Proactive Flow
 //! Throttling at Endpoints).
 //!
-//! One controller for a NIC port and all its traffic, which sees used credits c only. It is Normal or Congested
-//! ([`state`]): by a fixed threshold on c (FT, Algorithm 1), or by how many cycles of a window c was beyond one (AT,
-//! Algorithm 2). While Congested the interval between flits grows with c (section III.C):
+//! One controller serves a NIC port and all its traffic, and sees only used credits c. It is Normal or Congested
+//! ([`state`]): by a fixed threshold on c (FT, Algorithm 1), or by the number of cycles of a window in which c was beyond a
+//! threshold (AT, Algorithm 2). While Congested the interval between flits grows with c (section III.C):
 //!
 //! ```text
 //! f(c) = (c << m >> n) + k
@@ -11,14 +11,14 @@
 //! RI:  a flit may go in a cycle if a random number r of b bits is at least f(c): injection rate max(0, 1 - f(c) / 2^b)
 //! ```
 //!
-//! Packets go as a whole here: the next one may begin when the flits of the last one would be through, each at the rate
-//! of its moment (of RI the mean). That is exact for a c that changes on the way.
+//! Packets go as a whole here: the next packet may begin when the flits of the last packet would have left, each flit at
+//! the rate of its moment (with RI, at the mean rate). That is exact even if c changes in between.
 //!
 //! Readings. Algorithm 2 calls thresholds and windows alike: `c > T_e` is c > t_e. Its counters keep their values when
-//! the state changes, so that with T_e' = T_s' it leaves Congested in the cycle in which it enters it; [`Reading`]
+//! the state changes, so that with T_e' = T_s' the state Congested ends in the cycle in which it begins; [`Reading`]
 //! offers the algorithm repaired and as printed. FT needs t_e >= t_s; AT does not, and the best setting of the paper,
-//! 0x250 and 0x2a0, has it the other way round. Windows, counts and b are not in the paper: see their defaults. "The
-//! larger the n, the smaller the injection rate" (section III.D) contradicts Equation 1, which stands.
+//! 0x250 and 0x2a0, has t_e < t_s. Windows, counts and b are not in the paper: see their defaults. "The larger the n, the
+//! smaller the injection rate" (section III.D) contradicts Equation 1, which is used here.
 
 mod gate;
 pub mod state;

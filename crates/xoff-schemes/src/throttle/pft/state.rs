@@ -1,16 +1,16 @@
 //! Normal and Congested: Algorithms 1 and 2.
 //!
-//! Both look once a cycle. As used credits change only now and then, all cycles between two changes are alike, and
-//! those that only count are taken in one step.
+//! Both algorithms act once a cycle. Since used credits change only now and then, all cycles between two changes are
+//! alike, and cycles that only count are taken in one step.
 
 use super::Reading;
 
 /// Thresholds in credits, windows and counts in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// t_e: Congested above it.
+    /// t_e: used credits above this make the state Congested.
     pub enter: u64,
-    /// t_s: Normal below it.
+    /// t_s: used credits below this make the state Normal.
     pub escape: u64,
     /// T_e and T_e'.
     pub enter_window: u64,
@@ -47,8 +47,8 @@ impl Average {
         }
     }
 
-    /// Goes through cycles with `used` credits, `max` of them or up to a change of state: how many, and whether it
-    /// changed.
+    /// Goes through at most `max` cycles with `used` credits, up to a change of state. Returns the number of cycles, and
+    /// whether the state changed.
     pub fn run(&mut self, used: u64, max: u64) -> (u64, bool) {
         let mut left = max;
         while left > 0 {
@@ -73,13 +73,13 @@ impl Average {
 
     /// Cycles up to the next change of state with `used` credits; `None` if there is none.
     pub fn next_change(&self, used: u64) -> Option<u64> {
-        // All that counters bring with them is gone after a window of either kind; the next one shows what repeats.
+        // After a window of either kind the counters' present values no longer matter; the next window shows what repeats.
         let longest = self.limits.enter_window.max(self.limits.escape_window) + 1;
         let (cycles, changed) = self.clone().run(used, 3 * longest);
         changed.then_some(cycles)
     }
 
-    /// Cycles from here on that do nothing but count.
+    /// Number of the next cycles that only count.
     fn plain(&self, used: u64) -> u64 {
         let (window, count, counts) = self.terms(used);
         let to_window = match self.cycle_count {

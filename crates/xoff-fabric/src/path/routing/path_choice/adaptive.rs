@@ -6,7 +6,7 @@ use xoff_engine::Stream;
 use super::{Candidate, ChoosePath, Load, below};
 use crate::ids::PortId;
 
-/// Each switch looks at all its candidates.
+/// Each switch compares all its candidates.
 pub(super) struct Adaptive;
 
 impl ChoosePath for Adaptive {

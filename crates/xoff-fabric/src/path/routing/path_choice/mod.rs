@@ -1,6 +1,6 @@
 //! Who chooses among equal-cost paths, and when.
 //!
-//! The list of choices is [`PathChoice`], at the end of this file; each is a file that implements [`ChoosePath`]. The
+//! [`PathChoice`], at the end of this file, lists the choices; each choice is a file that implements [`ChoosePath`]. The
 //! sender calls [`PathChoice::at_sender`] for each data packet, and a switch calls [`PathChoice::at_switch`].
 
 mod adaptive;
@@ -18,32 +18,32 @@ use xoff_engine::Stream;
 use crate::ids::PortId;
 pub use spray::Spray;
 
-/// An egress port that leads nearer to the destination, and the number of shortest paths that go by it.
+/// An egress port that leads nearer to the destination, and the number of shortest paths behind it.
 pub type Candidate = (PortId, u32);
 
-/// What waits at an egress port; the smaller, the sooner a packet leaves: bytes in the queues, and whether a frame is on
-/// the wire.
+/// The load of an egress port: bytes in the queues, and whether a frame is on the wire. The smaller the load, the sooner a
+/// packet leaves.
 pub type Load = (u64, bool);
 
 /// A way to choose among equal-cost paths.
 trait ChoosePath {
     /// Name in scenarios.
     const NAME: &'static str;
-    /// Packets have no path of their own: each switch looks up the next hops towards a packet's destination.
+    /// Packets have no fixed path: each switch looks up the next hops towards a packet's destination.
     const BY_NEXT_HOPS: bool = true;
     /// The sender draws the number of each packet's path.
     const SPRAYS: bool = false;
-    /// Each switch looks at its egress queues.
+    /// Each switch compares its egress queues.
     const ADAPTS: bool = false;
 
-    /// The number, below `paths`, of the path that a data packet takes; only if [`ChoosePath::SPRAYS`]. Each connection has
-    /// a [`Spray`] of its own.
+    /// The number, below `paths`, of the path that a data packet takes; called only if [`ChoosePath::SPRAYS`]. Each
+    /// connection has a [`Spray`] of its own.
     fn at_sender(_paths: u32, _spray: &mut Spray) -> u32 {
         0
     }
 
-    /// The next hop of a data packet among `candidates`; only if [`ChoosePath::ADAPTS`]. Each ingress port of a switch has
-    /// a stream of random numbers of its own.
+    /// The next hop of a data packet among `candidates`; called only if [`ChoosePath::ADAPTS`]. Each ingress port of a
+    /// switch has a stream of random numbers of its own.
     fn at_switch(
         candidates: &[Candidate],
         _load: impl Fn(PortId) -> Load,
@@ -85,7 +85,7 @@ macro_rules! path_choices {
                 match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::SPRAYS),* }
             }
 
-            /// Whether each switch looks at its egress queues.
+            /// Whether each switch compares its egress queues.
             pub fn adapts(self) -> bool {
                 match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::ADAPTS),* }
             }

@@ -1,24 +1,24 @@
 //! Packet spraying at the sender, as in NDP (Handley et al., Re-architecting datacenter networks and stacks for low latency and
 //! high performance, SIGCOMM 2017, section 3): a connection sends a packet on each of the equal-cost paths in random order,
-//! and then draws another order. So each path gets as many packets as any other, and senders do not fall into step.
+//! and then draws another order. So all paths get the same number of packets, and senders do not synchronize.
 
 use xoff_engine::Stream;
 
 use super::below;
 
-/// Maximum number of paths whose order is kept; among more, each packet's path is drawn by itself.
+/// Maximum number of paths whose order is kept; with more paths, each packet's path is drawn by itself.
 const MAX_ORDERED: u32 = 4096;
 
 /// A connection's choice of paths.
 pub struct Spray {
     random: Stream,
-    /// The paths: those that are left in this round, and behind them those that are not.
+    /// The paths: first the `left` ones that this round has still to use, then the others.
     order: Vec<u32>,
     left: u32,
 }
 
 impl Spray {
-    /// Nothing has been sent yet.
+    /// The choice before the first packet.
     pub fn new(random: Stream) -> Spray {
         Spray { random, order: Vec::new(), left: 0 }
     }
@@ -28,7 +28,7 @@ impl Spray {
         below(count.into(), &mut self.random) as u32
     }
 
-    /// The path of the next packet, of so many `paths`.
+    /// The number, below `paths`, of the next packet's path.
     pub fn next(&mut self, paths: u32) -> u32 {
         if paths > MAX_ORDERED {
             return self.below(paths);
@@ -51,8 +51,8 @@ mod tests {
 
     #[test]
     fn each_round_takes_each_path_once_in_an_order_of_its_own() {
-        // Of 24 orders of four paths, 100 rounds leave out one with a probability of 24 x (23/24)^100 = 0.34 at the most, and
-        // have fewer than 12 different ones with less than 1e-9.
+        // Four paths have 24 orders. 100 rounds leave out one of these with a probability of at most 24 x (23/24)^100 = 0.34,
+        // and have fewer than 12 different orders with less than 1e-9.
         let mut spray = Spray::new(stream(1, Domain::Routing, 1));
         let mut orders = std::collections::BTreeSet::new();
         for _ in 0..100 {

@@ -1,14 +1,14 @@
 //! Two random choices (Mitzenmacher, IEEE TPDS 12(10), 2001): of two next hops drawn at random, the one with the shorter
 //! egress queue.
 //!
-//! The smallest path choice: the example of CONTRIBUTING.md, compiled for tests only.
+//! This smallest path choice is the example of CONTRIBUTING.md and is compiled only for tests.
 
 use xoff_engine::Stream;
 
 use super::{Candidate, ChoosePath, Load, below};
 use crate::ids::PortId;
 
-/// Each switch looks at two of its candidates, which may be the same.
+/// Each switch compares two of its candidates, which may be the same.
 pub(super) struct TwoChoices;
 
 impl ChoosePath for TwoChoices {
@@ -38,8 +38,8 @@ mod tests {
     use crate::settings::Settings;
     use crate::{Flow, Network, Recording, Simulation};
 
-    /// The longer of two queues is taken only if both draws hit it: by 1,000 of 4,000 packets in the mean, with a standard
-    /// deviation of sqrt(4,000 x 1/4 x 3/4) = 27.4.
+    /// A packet takes the longer of two queues only if both draws hit that queue: 1,000 of 4,000 packets in the mean, with a
+    /// standard deviation of sqrt(4,000 x 1/4 x 3/4) = 27.4.
     #[test]
     fn the_longer_queue_gets_a_quarter() {
         let mut random = stream(1, Domain::Routing, 0);
@@ -51,7 +51,7 @@ mod tests {
     }
 
     /// Two hosts on two leaves with two spines. A packet of a lone flow finds both wires free, since all links have the same
-    /// rate, so the first draw decides: 500 of 1,000 packets a spine, with a standard deviation of 15.8.
+    /// rate, so the first draw decides: 500 of 1,000 packets per spine, with a standard deviation of 15.8.
     #[test]
     fn a_lone_flow_takes_both_spines_alike() {
         let rate = Rate::from_gbps(100);
@@ -73,7 +73,7 @@ mod tests {
         let net = Network::build(topology, &routing, settings, scheme, vec![flow], 1).expect("built");
         let mut sim = Simulation::new(net, None, Recording::default(), None);
         sim.run(&mut |_| true).expect("no loss");
-        // Two links to hosts, then those of leaf 0 to the spines: links 2 and 3, of which the leaf is end a.
+        // Two links lead to hosts; links 2 and 3 lead from leaf 0, their end a, to the spines.
         let sent = [4, 6].map(|port: PortId| sim.port(port).tx_packets);
         assert_eq!(sent.iter().sum::<u64>(), 1_000);
         assert!(sent[0].abs_diff(500) < 48, "{sent:?}");
