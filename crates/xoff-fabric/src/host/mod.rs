@@ -83,8 +83,8 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Messages that receivers count as incomplete, of all hosts.
-    pub fn open_messages(&self) -> u32 {
+    /// Connections with a message that their receivers count as incomplete, of all hosts.
+    pub fn open_receptions(&self) -> u32 {
         self.nics.iter().map(|nic| nic.counts.open_in).sum()
     }
 

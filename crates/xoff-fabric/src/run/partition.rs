@@ -76,8 +76,8 @@ pub(super) trait AnyPartition: Send {
     fn stopped(&self, queue: QueueId) -> Time;
     /// Bytes in all switches' memories, and bytes charged to all ingress ports.
     fn buffered_bytes(&self) -> (u64, u64);
-    /// Messages that receivers count as incomplete.
-    fn open_messages(&self) -> u32;
+    /// Connections with a message that their receivers count as incomplete.
+    fn open_receptions(&self) -> u32;
     /// Number of packets in the partition's nodes and on its links, and of those that have left it in this window.
     fn packets_in_flight(&self) -> u32;
     /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
@@ -268,8 +268,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         (memories, accounting.buffers.iter().map(IngressQueue::occupancy).sum())
     }
 
-    fn open_messages(&self) -> u32 {
-        self.hosts.open_messages()
+    fn open_receptions(&self) -> u32 {
+        self.hosts.open_receptions()
     }
 
     fn packets_in_flight(&self) -> u32 {

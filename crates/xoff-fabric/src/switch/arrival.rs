@@ -12,7 +12,6 @@ use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
 use crate::observe::Failure;
 use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
-use crate::settings::FlowControl;
 
 impl Switches {
     /// A packet's last bit has arrived at a switch, or its header if switches cut through.
@@ -175,10 +174,7 @@ impl Switches {
             occupancy: overflow.occupancy,
             used: self.accounting.memories[node as usize].used(),
             full: overflow.full,
-            unrefreshed: match &ctx.net.settings.flow_control {
-                FlowControl::Pfc(pfc) => pfc.expires && !pfc.refresh,
-                _ => false,
-            },
+            unrefreshed: ctx.net.settings.flow_control.stops_expire(),
         };
         ctx.fail(key(kind::SWITCH_ARRIVAL, ingress), failure);
     }

@@ -270,7 +270,7 @@ fn a_flow_that_stops_after_going_back_is_complete_at_its_receiver_too() {
         let mut sim = simulate(topology.clone(), settings, none, flows, Recording::default(), limit);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone), "stopped at {stop_us} us");
         assert!(sim.records().flows[0].retransmitted_bytes > 0);
-        assert_eq!(sim.open_messages(), 0, "stopped at {stop_us} us");
+        assert_eq!(sim.open_receptions(), 0, "stopped at {stop_us} us");
     }
 }
 

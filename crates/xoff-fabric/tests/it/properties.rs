@@ -198,7 +198,7 @@ proptest! {
             prop_assert_eq!(sim.packets_in_flight(), 0);
         }
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
-        prop_assert_eq!(sim.open_messages(), 0);
+        prop_assert_eq!(sim.open_receptions(), 0);
         for port in 0..case.topology.ports() {
             for priority in 0..case.settings.switch.priorities {
                 if let Some((sending, receiving)) = sim.credits(port, priority) {
@@ -232,7 +232,7 @@ proptest! {
             prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.unwrap_or(0));
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
         }
-        prop_assert_eq!(sim.open_messages(), 0);
+        prop_assert_eq!(sim.open_receptions(), 0);
         prop_assert_eq!(sim.packets_in_flight(), 0);
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
         let drops: u64 = sim.records().totals.drops.iter().sum();
@@ -378,7 +378,7 @@ proptest! {
             prop_assert_eq!(&a.breakdown, &b.breakdown);
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());
-            prop_assert_eq!(one.open_messages(), other.open_messages());
+            prop_assert_eq!(one.open_receptions(), other.open_receptions());
         }
     }
 }

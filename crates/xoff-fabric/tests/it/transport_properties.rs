@@ -169,7 +169,7 @@ proptest! {
             prop_assert!(outcome.retransmitted_bytes >= again.saturating_sub(1).min(1));
             prop_assert!(!once || again == 0, "nothing is lost or asked for");
         }
-        prop_assert_eq!((sim.open_messages(), sim.buffered_bytes()), (0, (0, 0)));
+        prop_assert_eq!((sim.open_receptions(), sim.buffered_bytes()), (0, (0, 0)));
         if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
             // Each packet that was put on a wire has arrived, and nothing is under way. Updates of credits never end.
             prop_assert_eq!(sim.packets_in_flight(), 0);

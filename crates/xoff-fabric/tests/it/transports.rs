@@ -62,7 +62,7 @@ fn one(transport: Transport, packets: u64) -> (u64, u64, u64, Option<Time>) {
     let sim = run(settings(transport), vec![flow(0, 1, packets * PAYLOAD)], Recording::default());
     let outcome = sim.records().flows[0];
     assert_eq!(sim.counters().delivered_bytes, packets * PAYLOAD, "each byte once");
-    assert_eq!((sim.open_messages(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
+    assert_eq!((sim.open_receptions(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
     (sim.counters().drops, outcome.packets_sent, outcome.retransmitted_bytes, outcome.fct)
 }
 
@@ -153,7 +153,11 @@ fn packets_sent_again_count_for_their_own_message() {
             assert_eq!(outcome.packets_sent, 4 + packets, "{transport:?}");
             assert_eq!(outcome.acked_bytes, 4 * PAYLOAD, "{transport:?}");
         }
-        assert_eq!((sim.open_messages(), sim.counters().delivered_bytes), (0, 8 * PAYLOAD), "{transport:?}");
+        assert_eq!(
+            (sim.open_receptions(), sim.counters().delivered_bytes),
+            (0, 8 * PAYLOAD),
+            "{transport:?}"
+        );
     }
 }
 

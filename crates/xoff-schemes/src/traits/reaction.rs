@@ -26,7 +26,7 @@ pub struct FlowEnv {
     pub hops: u8,
     /// Time that the receiving host takes before it sends an ACK; the base RTT includes it.
     pub ack_delay: Time,
-    /// Other flows that the same host was sending when this one started.
+    /// Other connections with something to send at the same NIC when this one started.
     pub active_flows: u32,
     /// The flow's own random stream.
     pub stream: Stream,

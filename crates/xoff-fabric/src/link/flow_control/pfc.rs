@@ -12,7 +12,7 @@ use crate::event::{key, kind};
 use crate::ids::peer;
 use crate::link::buffer::quanta_time;
 use crate::packet::{Kind, Packet};
-use crate::settings::{self, FlowControl};
+use crate::settings::{self, FlowControl, FlowControlKind};
 
 /// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -190,8 +190,7 @@ impl LinkControl for Pfc {
     /// The queue was paused, and the ingress that paused it is still over its threshold. A pause that is not repeated
     /// ends by itself.
     fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
-        let params = &here.control.params;
-        let ends = params.expires && !params.refresh;
-        !ends && accounting.buffers[queue.other_end(here.priorities).index()].pausing
+        !here.control.params.stops_expire()
+            && accounting.buffers[queue.other_end(here.priorities).index()].pausing
     }
 }

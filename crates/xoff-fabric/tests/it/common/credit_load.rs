@@ -88,7 +88,7 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration), "a lossless network");
     assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "every flow has ended");
-    assert_eq!((sim.buffered_bytes(), sim.open_messages()), ((0, 0), 0), "nothing is left");
+    assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
     for port in 0..sim.network().topology.ports() {
         outcome.transmissions +=
