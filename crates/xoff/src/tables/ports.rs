@@ -4,7 +4,7 @@ use xoff_fabric::Simulation;
 use xoff_fabric::topology::{PortId, peer};
 
 use super::columns::Columns;
-use super::{Names, Table, room};
+use super::{Names, Table, buffer_sizing};
 
 pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     let (net, records) = (sim.network(), sim.records());
@@ -44,5 +44,5 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
             all.clone().map(|p| records.marks_at[p as usize].ue),
         )
         .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]));
-    room::add(columns, sim).table("ports")
+    buffer_sizing::add(columns, sim).table("ports")
 }
