@@ -1,4 +1,4 @@
-//! Closed loops: flows that start when others have ended, as the messages of a parallel program do.
+//! Closed loops: flows that start when others have ended, like the messages of a parallel program.
 //!
 //! A dependency names a flow by its place in [`crate::Traffic::flows`] and a step by its place in
 //! [`crate::Traffic::steps`]. A step's host is an index into the list of hosts.
@@ -11,7 +11,7 @@ pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
 pub struct Role {
     /// Index into [`crate::Traffic::kernels`].
     pub kernel: u16,
-    /// The process that sends it, among those of its pattern.
+    /// The number of the sending process among those of its pattern.
     pub process: u32,
     /// The iteration of the kernel's loop, from 0.
     pub iteration: u32,
@@ -22,16 +22,16 @@ pub struct Role {
 pub struct Operation {
     /// Index into [`crate::Traffic::labels`].
     pub label: u16,
-    /// Which iteration of which process.
+    /// The process and the iteration.
     pub role: Role,
     /// The random ring of GPCNeT, from 0; 0 if there is none.
     pub ring: u32,
     /// The process's host.
     pub host: u32,
-    /// Payload that the process sends in it, without the messages of a barrier.
+    /// Payload bytes that the process sends in the operation, without the messages of a barrier.
     pub bytes: u64,
-    /// Its first step.
+    /// The operation's first step.
     pub begin: u32,
-    /// Its last.
+    /// The operation's last step.
     pub end: u32,
 }

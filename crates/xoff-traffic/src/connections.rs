@@ -1,8 +1,8 @@
 //! Which connection carries which message of a pattern.
 //!
 //! A connection (a queue pair of RDMA) goes from one host to another, and carries its messages one after the other. Its
-//! congestion control keeps what it has learned from one message to the next. A connection belongs to one pattern: two
-//! patterns never share one, as two jobs do not.
+//! congestion control keeps its state from one message to the next. A connection belongs to one pattern: two patterns never
+//! share a connection, just as two jobs do not.
 
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -25,18 +25,18 @@ pub enum ConnectionMapping {
     PerPair,
     /// One connection for all messages from a process to another.
     PerProcessPair,
-    /// So many connections from a host to another; messages take them in turn.
+    /// This number of connections from a host to another; messages take them in turn.
     Count(u32),
 }
 
-/// The mappings that have a name, by it.
+/// The mappings that have a name, each with its name.
 const NAMED: [(&str, ConnectionMapping); 3] = [
     ("per_message", ConnectionMapping::PerMessage),
     ("per_pair", ConnectionMapping::PerPair),
     ("per_process_pair", ConnectionMapping::PerProcessPair),
 ];
 
-/// What a scenario may say.
+/// The values that a scenario may give, for messages.
 struct Expected(Nearest);
 
 impl de::Expected for Expected {
@@ -121,7 +121,7 @@ pub(crate) const fn per_process_pair() -> ConnectionMapping {
 }
 
 impl ConnectionMapping {
-    /// Refuses pairs of processes of a pattern that has hosts alone.
+    /// Refuses a mapping by pairs of processes for a pattern without processes.
     pub(crate) fn check(self, has_processes: bool) -> Result<(), Misfit> {
         if self != ConnectionMapping::PerProcessPair || has_processes {
             return Ok(());
@@ -131,15 +131,15 @@ impl ConnectionMapping {
     }
 }
 
-/// Gives out the connections' numbers, which are their own among those of the same hosts.
+/// Numbers connections, uniquely among those of the same hosts.
 #[derive(Default)]
 pub(crate) struct Numbering {
     next: u32,
 }
 
 impl Numbering {
-    /// Numbers the connections of a pattern's flows, in which `connection` is the number of their pair of processes among
-    /// those of the same hosts.
+    /// Numbers the connections of a pattern's flows. Before the call, a flow's `connection` is the number of its pair of
+    /// processes among those of the same hosts.
     pub(crate) fn number(&mut self, mapping: ConnectionMapping, flows: &mut [FlowSpec]) {
         match mapping {
             ConnectionMapping::PerMessage => flows.iter_mut().for_each(|flow| flow.connection = None),
@@ -160,8 +160,8 @@ impl Numbering {
         }
     }
 
-    /// The messages from a host to another take connections in turn, by start and, of those that start or may start at
-    /// the same time, in the order in which the pattern makes them.
+    /// The messages from a host to another take connections in turn, in the order of their (earliest) starts and, if starts
+    /// are equal, in the order in which the pattern makes the messages.
     fn in_turn(&mut self, flows: &mut [FlowSpec], count: u32) {
         let mut order: Vec<usize> = (0..flows.len()).collect();
         order.sort_by_key(|&place| flows[place].start);
@@ -170,7 +170,7 @@ impl Numbering {
             let flow = &mut flows[place];
             let turn = sent.entry((flow.src, flow.dst, flow.priority)).or_default();
             flow.connection = Some(*turn % count);
-            *turn += 1; // no more than flows
+            *turn += 1; // at most the number of flows
         }
         self.by_key(flows, |flow| flow.connection.unwrap_or(0));
     }
@@ -197,7 +197,7 @@ mod tests {
         assert!(message.contains("did you mean `per_pair`?"), "{message}");
     }
 
-    /// Messages from host 0 to the hosts given, each with its pair of processes and its start.
+    /// The connections' numbers of messages from host 0: for each message its receiver, pair of processes, and start.
     fn numbers(mapping: ConnectionMapping, messages: &[(u32, u32, u64)]) -> Vec<Option<u32>> {
         let flow = |&(dst, pair, start)| FlowSpec {
             dst,
@@ -221,7 +221,7 @@ mod tests {
 
     #[test]
     fn messages_take_a_number_of_connections_in_turn_by_their_start() {
-        // To host 1 they start at 3, 1, 2 and 2: the second, third, fourth and first message take connections 0, 1, 0, 1.
+        // Messages to host 1 start at 3, 1, 2 and 2: the second, third, fourth and first of them take connections 0, 1, 0, 1.
         let messages = [(1, 0, 3), (1, 0, 1), (2, 0, 0), (1, 0, 2), (1, 0, 2)];
         let numbers = numbers(ConnectionMapping::Count(2), &messages);
         assert_eq!(numbers[1], numbers[4]);

@@ -14,7 +14,7 @@ pub(crate) fn unit(stream: &mut Stream) -> f64 {
 /// Interval", ACM TOMACS 29:1, 2019). `n` must not be 0.
 #[inline]
 pub(crate) fn below(stream: &mut Stream, n: u64) -> u64 {
-    // 2^64 mod n products too many begin with a low word below this.
+    // The products whose low word is below this are the 2^64 mod n excess ones.
     let reject_below = n.wrapping_neg() % n;
     loop {
         let product = u128::from(stream.next_u64()) * u128::from(n);

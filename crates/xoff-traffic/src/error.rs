@@ -6,7 +6,7 @@ use xoff_engine::{Nearest, QuantityError, Time, Violation};
 
 use crate::cdf::CdfError;
 
-/// Why there is no traffic.
+/// Why no traffic can be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum TrafficError {
     /// A key of a pattern has a value that it cannot have.
@@ -67,15 +67,15 @@ pub enum Fault {
     },
     /// Not a range of hosts.
     Range(String),
-    /// A host that stands twice in a list.
+    /// A host that a list names twice.
     Twice(String),
     /// A flow from a host to itself.
     ToItself(String),
     /// A number, time, size or rate outside its bounds.
     OutOfBounds {
-        /// The value as written, or as it follows from the text.
+        /// The value as written, or as derived from the text.
         value: String,
-        /// What would do.
+        /// The values that are allowed.
         expected: String,
     },
     /// A key that these other keys require.
@@ -114,7 +114,7 @@ pub enum Fault {
         /// What is wrong with it.
         fault: Box<Fault>,
     },
-    /// No quantity.
+    /// A text that is no quantity.
     Quantity(QuantityError),
 }
 
@@ -143,7 +143,7 @@ impl Fault {
         }
     }
 
-    /// What would be right, as the end of a sentence that begins with "expected".
+    /// What is expected, as the end of a sentence that begins with "expected".
     pub fn expected(&self) -> String {
         match self {
             Fault::UnknownHost { nearest, .. } => format!("the name of a host{nearest}"),

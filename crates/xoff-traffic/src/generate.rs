@@ -1,4 +1,4 @@
-//! From patterns to flows.
+//! Generates flows from patterns.
 
 use std::collections::BTreeMap;
 use std::mem;
@@ -27,7 +27,7 @@ pub struct FlowSpec {
     pub size: Option<u64>,
     /// When its first byte is ready; for a dependent flow, the earliest time.
     pub start: Time,
-    /// When it ends, complete or not; `None` if only its size or the end of the run ends it.
+    /// When the flow ends, complete or not; `None` if only its size or the end of the run ends it.
     pub stop: Option<Time>,
     /// The rate at which the application makes its payload; `None` if all bytes are ready at the start.
     pub app_rate: Option<Rate>,
@@ -35,19 +35,20 @@ pub struct FlowSpec {
     pub priority: u8,
     /// Index into [`Traffic::labels`].
     pub label: u16,
-    /// Its part in a parallel program; `None` for a lone flow.
+    /// The flow's part in a parallel program; `None` if it has none.
     pub role: Option<Role>,
     /// Number of its connection among those of the same sender, receiver and priority; `None` for a connection of its own.
-    /// A pattern writes the number of the pair of processes, of which its [`crate::ConnectionMapping`] makes that of the connection.
+    /// A pattern first writes the number of the pair of processes; its [`crate::ConnectionMapping`] turns that number into
+    /// the connection's.
     pub connection: Option<u32>,
-    /// The run need not wait for it.
+    /// Whether the run may end without this flow.
     pub background: bool,
-    /// Which NIC its connection takes at its sender; `None` if its pattern does not say.
+    /// Which NIC the flow's connection takes at its sender; `None` if the pattern does not say.
     pub nic: Option<NicChoice>,
 }
 
-/// The load of a Poisson pattern, asked and offered. A load is payload bytes over the bytes that the senders' links carry in the
-/// window.
+/// The load of a Poisson pattern, asked for and offered. A load is payload bytes divided by the bytes that the senders'
+/// links carry in the window, without unit.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Load {
     /// Place of the pattern in the list, from 0.
@@ -77,7 +78,8 @@ pub struct Load {
 /// Flows, their groups and their dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Traffic {
-    /// By start, then by the place of their pattern in the list, then in the order in which the pattern makes them.
+    /// Flows sorted by start, then by the place of their pattern in the list, then in the order in which the pattern makes
+    /// them.
     pub flows: Vec<FlowSpec>,
     /// The loads of all Poisson patterns.
     pub offered: Vec<Load>,
@@ -85,17 +87,17 @@ pub struct Traffic {
     pub labels: Vec<String>,
     /// Names of the kernels of parallel programs.
     pub kernels: Vec<String>,
-    /// Points in time at hosts, which wait for flows and are waited for.
+    /// Points in time at hosts, which wait for milestones and are milestones.
     pub steps: Vec<Step>,
-    /// Which flows and steps wait for which.
+    /// Which flows and steps wait for which milestones.
     pub dependencies: Vec<Dependency>,
-    /// What processes do, from one step to another.
+    /// Operations of processes, each from one step to another.
     pub operations: Vec<Operation>,
     /// Whether a host may wait for milestones that only another host knows, and learns of them without delay.
     pub anywhere: bool,
 }
 
-/// What a pattern may know while it is resolved.
+/// The context in which a pattern is checked and makes its flows.
 pub(crate) struct Scope<'a> {
     pub(crate) hosts: &'a Directory<'a>,
     pub(crate) horizon: Option<Time>,
@@ -114,7 +116,7 @@ impl Scope<'_> {
     pub(crate) fn host_stream(&self, host: u32) -> Stream {
         self.entity(host)
     }
-    /// No host has the largest index: there are at most `u32::MAX` of them.
+    /// A stream by number: a host's index, or `u32::MAX`, which no host has, since there are at most `u32::MAX` hosts.
     fn entity(&self, number: u32) -> Stream {
         stream(self.seed, Domain::Traffic, (self.index as u64) << 32 | u64::from(number))
     }
@@ -130,7 +132,7 @@ impl Scope<'_> {
     }
 }
 
-/// If a pattern puts its flows.
+/// Collects the flows of all patterns.
 pub(crate) struct Sink {
     flows: Vec<FlowSpec>,
     offered: Vec<Load>,
@@ -156,16 +158,16 @@ impl Sink {
             self.kernels.len() - 1
         }) as u16
     }
-    /// A flow, and its number.
+    /// Adds a flow; returns its number.
     pub(crate) fn numbered(&mut self, flow: FlowSpec) -> u32 {
         self.flows.push(flow);
         (self.flows.len() - 1) as u32
     }
-    /// A step of `host` not before `start`, and its number.
+    /// Adds a step of `host` not before `start`; returns its number.
     pub(crate) fn step(&mut self, host: u32, start: Time) -> u32 {
         self.any_step(Step { host, start, hold: None })
     }
-    /// A step of `host` not before `start` that takes a processor of its host for a while, and its number.
+    /// Adds a step of `host` not before `start` that holds a processor; returns the step's number.
     pub(crate) fn held_step(&mut self, host: u32, start: Time, hold: Hold) -> u32 {
         self.any_step(Step { host, start, hold: Some(hold) })
     }
@@ -182,16 +184,16 @@ impl Sink {
         self.processors += 1;
         self.processors - 1
     }
-    /// `then` comes no earlier than `delay` after `on`.
+    /// Lets `then` come no earlier than `delay` after `on`.
     pub(crate) fn after(&mut self, on: Milestone, then: Waiter, delay: Time) {
         self.dependencies.push(Dependency { on, then, delay });
     }
-    /// What a process does; its label is filled in here.
+    /// Adds an operation of a process, and fills in its label.
     pub(crate) fn operation(&mut self, operation: Operation) {
         self.operations.push(Operation { label: self.label, ..operation });
     }
-    /// Sorts the flows by start: among equal starts the order of patterns, and of flows within them, remains. What
-    /// waits and is waited for is numbered anew.
+    /// Sorts the flows by start; flows with equal starts keep the order of patterns, and of flows within a pattern. Renumbers
+    /// the flows in dependencies.
     fn sort(&mut self) {
         if self.dependencies.is_empty() {
             return self.flows.sort_by_key(|flow| flow.start);
@@ -213,11 +215,11 @@ impl Sink {
             }
         }
     }
-    /// A message of `size` bytes.
+    /// Adds a message of `size` bytes.
     pub(crate) fn message(&mut self, src: u32, dst: u32, size: u64, start: Time) {
         self.flow(FlowSpec { size: Some(size), ..self.blank(src, dst, start) });
     }
-    /// An endless flow of the pattern's class and label.
+    /// An endless flow with the pattern's class, NIC choice and label; not added yet.
     pub(crate) fn blank(&self, src: u32, dst: u32, start: Time) -> FlowSpec {
         let (priority, nic, label) = (self.priority, self.nic, self.label);
         FlowSpec { src, dst, start, priority, nic, label, ..FlowSpec::default() }
@@ -225,7 +227,7 @@ impl Sink {
     pub(crate) fn flow(&mut self, flow: FlowSpec) {
         self.flows.push(flow);
     }
-    /// The load of the current pattern, whose place and label are filled in here.
+    /// Adds the load of the current pattern, and fills in the pattern's place and label.
     pub(crate) fn load(&mut self, load: Load) {
         self.offered.push(Load { pattern: self.pattern, label: self.label, ..load });
     }
@@ -242,8 +244,8 @@ pub(crate) struct Plan<'a> {
 /// The flows of `patterns` among `hosts`.
 ///
 /// `horizon` is the end of the run: nothing starts at or after it, and patterns without an end of their own end there.
-/// `files` gives the text of a file that a pattern names, or says why not. All patterns are checked, and the number of
-/// flows is estimated, before the first flow is made.
+/// `files` gives the text of a file that a pattern names, or the reason why it cannot. All patterns are checked, and the
+/// number of flows is estimated, before the first flow is made.
 ///
 /// # Errors
 /// [`TrafficError`], for the first pattern that is wrong, or for more than [`MAX_FLOWS`] flows.
@@ -313,7 +315,7 @@ pub fn generate(
     Ok(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere })
 }
 
-/// What every pattern must obey.
+/// Checks the keys that every pattern has.
 fn check_common(pattern: &Pattern, scope: &Scope<'_>) -> Result<(), Misfit> {
     if pattern.priority() > 7 {
         return Err(Fault::bounds(pattern.priority(), "a priority from 0 to 7").at("priority"));

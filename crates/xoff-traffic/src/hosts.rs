@@ -10,7 +10,7 @@ use xoff_engine::{Nearest, Rate};
 
 use crate::error::{Fault, TrafficError};
 
-/// What traffic knows of a host. Its index is its place in the list that is given to [`crate::generate()`].
+/// A host, as far as traffic needs it. Its index is its place in the list that [`crate::generate()`] gets.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostInfo {
     /// Unique name.
@@ -48,7 +48,7 @@ impl Default for HostList {
 /// Senders: a number of hosts, or hosts as in [`HostList`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Senders {
-    /// So many hosts.
+    /// This number of hosts.
     Count(u64),
     /// These hosts.
     Hosts(HostList),
@@ -72,7 +72,7 @@ impl Serialize for Senders {
     }
 }
 
-/// Reads a number (where `count` allows one), a string or a list of strings.
+/// Reads a number (if `count` allows one), a string or a list of strings.
 struct Reader {
     count: bool,
 }
@@ -200,7 +200,7 @@ impl<'a> Directory<'a> {
         let mut found = Vec::new();
         for item in &list.0 {
             match item.split_once("..") {
-                // A host may be called so, dots and all.
+                // A host's name may contain two dots.
                 Some((first, last)) if !self.by_name.contains_key(item.as_str()) => {
                     self.range(item, first.trim(), last.trim(), &mut found)?;
                 }
@@ -223,12 +223,12 @@ impl<'a> Directory<'a> {
         let (prefix, digits) = split_number(first);
         let (last_prefix, last_digits) = split_number(last);
         let (from, to) = digits.parse::<u64>().ok().zip(last_digits.parse::<u64>().ok()).ok_or_else(wrong)?;
-        // Twenty digits hold every u64; more would be zeros only.
+        // Twenty digits hold every u64; with more digits, the first would all be zeros.
         if prefix != last_prefix || from > to || digits.len() > 20 {
             return Err(wrong());
         }
         let width = if digits.starts_with('0') { digits.len() } else { 0 };
-        // Ends at the first name that is missing, hence after no more steps than there are hosts.
+        // The loop ends at the first missing name, so after at most as many steps as there are hosts.
         for n in from..=to {
             found.push(self.find(&format!("{prefix}{n:0width$}"))?);
         }
@@ -285,7 +285,7 @@ pub(crate) mod tests {
         };
         assert_eq!(resolve(&four, &["hots1"]), Err(unknown("hots1", Some("host1"))));
         assert_eq!(resolve(&four, &["server-in-rack-7"]), Err(unknown("server-in-rack-7", None)));
-        // The first name past the hosts is the one that is named, without counting up to the last.
+        // The message names the first missing host, without counting up to the last.
         assert!(matches!(
             resolve(&four, &["host2..host18446744073709551615"]),
             Err(Fault::UnknownHost { name, .. }) if name == "host4"

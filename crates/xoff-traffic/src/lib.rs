@@ -1,8 +1,8 @@
 //! Flow sizes, arrivals and traffic patterns: from a list of pattern descriptions to the list of flows.
 //!
-//! The crate needs no network beyond a list of hosts with a name and a line rate each. The same patterns, hosts and
+//! The crate needs no network, only a list of hosts with names, line rates and racks. The same patterns, hosts and
 //! seed give the same flows on every machine: random numbers come from streams that belong to a pattern or to one of
-//! its hosts, and logarithms from a library of known bits.
+//! its hosts, and logarithms from a library with reproducible bits.
 //!
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;

@@ -1,4 +1,4 @@
-//! The moments at which a pattern repeats: one, one each period, or a Poisson process.
+//! The times at which a pattern repeats: a single time, periodic times, or a Poisson process.
 
 use xoff_engine::{Stream, Time};
 
@@ -6,7 +6,7 @@ use crate::draw;
 use crate::error::{Fault, Misfit};
 use crate::generate::Scope;
 
-/// When a pattern happens.
+/// The times at which a pattern sends.
 #[derive(Clone, Debug)]
 pub(crate) struct Moments {
     start: Time,
@@ -20,7 +20,7 @@ pub(crate) struct Moments {
 pub(crate) struct Repeat {
     pub(crate) start: Time,
     pub(crate) every: Option<Time>,
-    /// What the pattern calls `count`.
+    /// The pattern's key for `count`.
     pub(crate) count_key: &'static str,
     pub(crate) count: Option<u64>,
     pub(crate) stop: Option<Time>,
@@ -47,7 +47,7 @@ impl Moments {
         Ok(Moments { start, every, count, end: end.unwrap_or(Time::NEVER), poisson })
     }
 
-    /// How many there are, for a Poisson process the expected number.
+    /// The number of moments; for a Poisson process the expected number.
     pub(crate) fn expected(&self) -> u128 {
         let span = self.end.saturating_sub(self.start).ps();
         self.every.map_or(1, |every| span.div_ceil(every.ps()).min(self.count)).into()

@@ -37,17 +37,17 @@ pub use mpi_io::MpiIo;
 pub use permutation::Permutation;
 pub use poisson::Poisson;
 
-/// What the parameters of each pattern provide.
+/// The trait of each pattern's parameters.
 pub(crate) trait Params {
     /// Name in scenarios.
     const NAME: &'static str;
-    /// One line on what it is.
+    /// One line of description.
     const TITLE: &'static str;
-    /// Whether its messages go from process to process, of which a host may have several.
+    /// Whether its messages go from process to process; a host may have several processes.
     const HAS_PROCESSES: bool = false;
     /// The keys that every pattern has.
     fn common(&self) -> Common<'_>;
-    /// Checks the parameters and says how many flows they make, and how.
+    /// Checks the parameters; the plan has the number of flows, and makes them.
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit>;
 }
 
@@ -74,16 +74,16 @@ macro_rules! common {
 }
 use common;
 
-/// What a catalogue shows of a pattern.
+/// A pattern in a catalogue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PatternInfo {
     /// Name in scenarios.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One line of description.
     pub title: &'static str,
     /// JSON schema of its parameters, with their documentation.
     pub schema: Value,
-    /// The parameters that may be left out, with what holds then; null if nothing holds.
+    /// The parameters that may be left out, with their defaults; null for a parameter without a value by default.
     pub defaults: Value,
 }
 
@@ -118,7 +118,7 @@ macro_rules! patterns {
             /// The names of all patterns.
             pub const NAMES: &'static [&'static str] = &[$(<$variant as Params>::NAME),*];
 
-            /// The pattern called `name`, its parameters read from `source`; `None` if there is no such pattern.
+            /// The pattern called `name`, with parameters read from `source`; `None` if there is no such pattern.
             pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
                 $(if name == <$variant as Params>::NAME {
                     return Some($variant::deserialize(source).map(Pattern::$variant));
@@ -152,7 +152,7 @@ impl Pattern {
     pub fn priority(&self) -> u8 {
         self.common().priority
     }
-    /// Which NIC its connections take at their senders; `None` if it does not say.
+    /// Which NIC its connections take at their senders; `None` if the pattern does not say.
     pub fn nic(&self) -> Option<NicChoice> {
         self.common().nic
     }

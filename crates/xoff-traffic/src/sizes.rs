@@ -1,4 +1,4 @@
-//! How long a pattern's messages are: of one size, or after a distribution.
+//! Sizes of a pattern's messages: one size, or a distribution.
 
 use std::borrow::Cow;
 
@@ -63,7 +63,7 @@ impl Sizes {
         Ok(sizes)
     }
 
-    /// In bytes.
+    /// A message's size in bytes.
     pub(crate) fn sample(&self, stream: &mut Stream) -> u64 {
         match self {
             Sizes::Fixed(size) => *size,
@@ -71,7 +71,7 @@ impl Sizes {
         }
     }
 
-    /// In bytes.
+    /// The mean size in bytes.
     pub(crate) fn mean(&self) -> f64 {
         match self {
             Sizes::Fixed(size) => *size as f64,
@@ -88,12 +88,12 @@ impl Sizes {
     }
 }
 
-/// A message's size in bytes, neither nothing nor beyond [`MAX_FLOW`].
+/// Checks a message's size under the key `size`: 1 byte to [`MAX_FLOW`]. Returns it in bytes.
 pub(crate) fn check(size: Bytes) -> Result<u64, Misfit> {
     check_value(size).map_err(|fault| fault.at("size"))
 }
 
-/// As [`check`], of no key.
+/// Checks a message's size like [`check`], whatever its key.
 pub(crate) fn check_value(size: Bytes) -> Result<u64, Fault> {
     if (Bytes(1)..=MAX_FLOW).contains(&size) {
         Ok(size.0)

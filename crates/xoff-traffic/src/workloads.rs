@@ -1,7 +1,7 @@
 //! The published flow-size distributions, by name.
 //!
-//! The tables are the data points that public traffic generators carry, digitized by their authors from the figures of
-//! measurement papers. Several digitizations of one figure differ; each stands here under its own name.
+//! The tables are the data points of public traffic generators, whose authors digitized them from the figures of
+//! measurement papers. Several digitizations of one figure differ; each has a name of its own here.
 
 use serde::Serialize;
 
@@ -16,7 +16,7 @@ mod tables;
 pub struct Workload {
     /// Name in scenarios.
     pub name: &'static str,
-    /// One line on what it is.
+    /// One line of description.
     pub title: &'static str,
     /// The paper behind it and the public file that has its points.
     pub source: &'static str,
@@ -24,7 +24,7 @@ pub struct Workload {
     pub cdf: SizeCdf,
 }
 
-/// What a catalogue shows of a workload.
+/// A workload in a catalogue.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct WorkloadInfo {
     /// Name in scenarios.
@@ -208,8 +208,8 @@ mod tests {
 
     /// Shares of flows up to 100 KB, from there to 1 MB, and above: the bins of SRCC's Table I.
     fn bins(name: &str) -> [f64; 3] {
-        let (small, most) = (cdf(name).probability(1e5), cdf(name).probability(1e6));
-        [small, most - small, 1.0 - most]
+        let (small, up_to_1_mb) = (cdf(name).probability(1e5), cdf(name).probability(1e6));
+        [small, up_to_1_mb - small, 1.0 - up_to_1_mb]
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! What there is to choose from: schemes, detectors, throttles, topologies, routings, traffic patterns and workloads.
+//! The choices that a scenario has: schemes, detectors, throttles, topologies, routings, traffic patterns and workloads.
 
 use serde_json::{Value, json};
 use xoff_fabric::routing::{DModK, Ecmp, SpanningTrees, StaticRoutes};

@@ -17,9 +17,9 @@ pub struct Job {
     pub operations: usize,
     /// When the first operation began, ps; `None` if none began.
     pub start_ps: Option<u64>,
-    /// From there to the end of the last operation, ps; `None` if an operation has not ended.
+    /// Time from the beginning of the first operation to the end of the last one, ps; `None` if an operation has not ended.
     pub completion_ps: Option<u64>,
-    /// The completion time if each message takes the time that it takes alone in the network, at line rate and without
+    /// The completion time if each message takes as long as it takes alone in the network, at line rate and without
     /// telemetry, ps; `None` if the job waits for an endless flow.
     pub ideal_completion_ps: Option<u64>,
 }

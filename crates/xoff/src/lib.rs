@@ -5,7 +5,7 @@
 //!
 //! # Two flows that meet
 //!
-//! A scenario says everything of a run. [`ScenarioBuilder`] builds one from typed values, and [`Scenario::load`] reads one
+//! A scenario describes a run completely. [`ScenarioBuilder`] builds one from typed values, and [`Scenario::load`] reads one
 //! from a TOML file; both get the same checks. [`run()`] runs it.
 //!
 //! ```
@@ -40,7 +40,7 @@
 //! - [`run()`], [`run_on`], [`run_with`]: one run, on one thread or several, with probes of one's own;
 //! - [`tables`], [`summary`], [`store`], [`trace`]: the results of a run;
 //! - [`catalogue`]: the names of all schemes, topologies, patterns and workloads;
-//! - [`schemes`]: congestion control as state machines that run without a network, and the traits of a scheme of one's own;
+//! - [`schemes`]: congestion control as state machines that run without a network, and the traits that a new scheme implements;
 //! - [`fabric`]: packets, links, switches, hosts, routing and topologies;
 //! - [`traffic`]: patterns, sizes and arrivals;
 //! - [`engine`]: simulated time, quantities, events and random streams.

@@ -14,7 +14,7 @@ use crate::scenario::MAX_PATH;
 /// Why a network cannot be built.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NetworkError {
-    /// Nodes and links make no network.
+    /// The nodes and links do not form a network.
     #[error(transparent)]
     Topology(#[from] TopologyError),
     /// Settings or routing cannot be used; at least one violation.
@@ -26,20 +26,20 @@ pub enum NetworkError {
     /// A flow cannot be sent.
     #[error("flow {flow} {violation}")]
     Flow {
-        /// The flow's place among the flows, in the order in which they were added.
+        /// The flow's index in the order in which the flows were added, from 0.
         flow: usize,
         /// What is wrong.
         violation: Violation,
     },
-    /// The flows have no paths, or there is too much of something.
+    /// The flows have no paths, or the network exceeds one of the simulator's limits.
     #[error(transparent)]
     Build(#[from] BuildError),
 }
 
 /// Builds a network node by node, and the flows on it.
 ///
-/// Names, links, settings, routing and flows are checked. Whether buffers, credits and pauses suit the links is checked of
-/// scenarios alone: [`crate::ScenarioBuilder`] with a [`xoff_fabric::topology::Graph`] gives the same network with those
+/// Names, links, settings, routing and flows are checked. Whether buffers, credits and pauses suit the links is only checked
+/// for scenarios: [`crate::ScenarioBuilder`] with a [`xoff_fabric::topology::Graph`] gives the same network with those
 /// checks.
 ///
 /// Without further settings all hosts send at line rate, and switches have PFC with a static threshold of 500 KB, which is
@@ -122,20 +122,20 @@ impl NetworkBuilder {
         self
     }
 
-    /// Adds a message of `size` payload bytes from one host to another, in priority 0. Gives its place in
+    /// Adds a message of `size` payload bytes from one host to another, in priority 0. Returns its index in
     /// [`xoff_fabric::observe::records::Records::flows`] if flows are added in the order of their start.
     pub fn flow(&mut self, src: NodeId, dst: NodeId, size: Bytes, start: Time) -> usize {
         let size = Some(size.0);
         self.any_flow(Flow { src, dst, size, start, stop: None, source_rate: None, priority: 0 })
     }
 
-    /// Adds any flow; see [`NetworkBuilder::flow`].
+    /// Adds any flow, and returns its index as [`NetworkBuilder::flow`] does.
     pub fn any_flow(&mut self, flow: Flow) -> usize {
         self.flows.push(flow);
         self.flows.len() - 1
     }
 
-    /// Sets how packets find their path; ECMP without it.
+    /// Sets how packets find their path. The default is ECMP.
     pub fn routing(&mut self, routing: Routing) -> &mut Self {
         self.routing = routing;
         self
@@ -147,7 +147,7 @@ impl NetworkBuilder {
         self
     }
 
-    /// Gives all settings of packets, hosts, switches and flow control, to change them.
+    /// All settings of packets, hosts, switches and flow control, which the caller may change.
     pub fn settings(&mut self) -> &mut Settings {
         &mut self.settings
     }
@@ -158,7 +158,7 @@ impl NetworkBuilder {
         self
     }
 
-    /// Sets what marks packets; without it, what the scheme asks for.
+    /// Sets the detector that marks packets. The default is the one that the scheme asks for.
     pub fn detector(&mut self, detector: AnyDetector) -> &mut Self {
         self.detector = Some(detector);
         self
@@ -170,22 +170,22 @@ impl NetworkBuilder {
         self
     }
 
-    /// Sets the end of the simulation; without it, the completion of the last flow.
+    /// Sets the end of the simulation. By default it ends when the last flow is complete.
     pub fn duration(&mut self, duration: Time) -> &mut Self {
         self.duration = Some(duration);
         self
     }
 
-    /// Sets the seed of all random streams; 1 without it.
+    /// Sets the seed of all random streams. The default is 1.
     pub fn seed(&mut self, seed: u64) -> &mut Self {
         self.seed = seed;
         self
     }
 
-    /// The network, checked.
+    /// Checks the network and builds it.
     ///
     /// # Errors
-    /// The first thing that is wrong with it.
+    /// The first fault of the network.
     pub fn build(&self) -> Result<Network, NetworkError> {
         // The ends of links are known to be nodes before the links are listed by the names of their ends.
         self.topology.validate()?;
@@ -248,7 +248,7 @@ impl NetworkBuilder {
     /// A simulation of the network at time zero, on one thread.
     ///
     /// # Errors
-    /// The first thing that is wrong with the network.
+    /// The first fault of the network.
     pub fn simulation(&self) -> Result<Simulation, NetworkError> {
         let net = self.build()?;
         let detector = match (&self.detector, net.signals.ecn) {

@@ -12,7 +12,7 @@ use parquet::file::properties::WriterProperties;
 use crate::run::Output;
 use crate::tables::Table;
 
-/// Writes each table to `NAME.parquet` in `folder`, compressed, with its columns' meaning and unit.
+/// Writes each table to `NAME.parquet` in `folder`, compressed, with the meaning and unit of each column.
 ///
 /// # Errors
 /// If a file cannot be created or written.

@@ -12,9 +12,9 @@ use crate::tables::Table;
 pub struct Summary {
     /// Flows that started and have an end: a size, or a moment at which they stopped.
     pub flows: u64,
-    /// Flows that completed, or stopped when they were told to.
+    /// Flows that completed, or stopped at their stop time.
     pub completed: u64,
-    /// Slowdown of the flows that sent all of their size; `None` if there is no such flow.
+    /// Slowdown of the flows that sent all their bytes; `None` if there is no such flow.
     pub slowdown: Option<Slowdown>,
     /// PAUSE frames sent by all ports.
     pub pause_frames: u64,
@@ -76,7 +76,7 @@ impl Summary {
             completed: done,
             slowdown: slowdown.and_then(|c| Slowdown::of(c.iter().flatten().collect())),
             pause_frames: ports("pause_frames_sent").sum(),
-            // Over the longest run and many ports it might not fit.
+            // The sum over many ports of a long run may not fit into 64 bits.
             paused_ps: ports("paused_ps").fold(0, u64::saturating_add),
             hol_blocked: blocked.filter(|c| c.null_count() < c.len()).map(|c| c.true_count() as u64),
             max_queue_bytes: ports("max_queue_bytes").max().unwrap_or(0),
@@ -126,8 +126,8 @@ mod tests {
 
     #[test]
     fn a_flow_that_stopped_when_told_to_is_complete_without_a_slowdown() {
-        // Of 2,000 B and of no size, both stopped. The third sent its size; the fourth, and the fifth, without a size, were
-        // under way at the end.
+        // The first two flows stopped: one with a size of 2,000 B, one without a size. The third sent all its bytes. The fourth,
+        // and the fifth, which has no size, were under way at the end.
         let rows = [
             (Some(2_000), Some(5), None),
             (None, Some(6), None),

@@ -20,7 +20,7 @@ impl fmt::Display for Place {
     }
 }
 
-/// Why points are no distribution of sizes.
+/// Why a list of points is no distribution of sizes.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum CdfError {
     /// No point at all.
@@ -29,7 +29,7 @@ pub enum CdfError {
     /// One point only.
     #[error("{0} is the only point: expected two or more")]
     OnePoint(Place),
-    /// A line with another number of columns than two or three, or than the first.
+    /// A line whose number of columns is not two or three, or differs from the first line's.
     #[error("{place} has {found} columns: expected {expected}")]
     Columns {
         /// Where.

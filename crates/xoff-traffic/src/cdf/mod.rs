@@ -1,6 +1,6 @@
 //! Flow-size distributions as piecewise-linear cumulative functions.
 //!
-//! A distribution is a list of points (bytes, probability that a flow is at max so long). Between two points sizes
+//! A distribution is a list of points (bytes, probability that a flow has at most so many bytes). Between two points sizes
 //! are uniform, so that the inverse transform is a linear interpolation and the mean is the sum of the trapezoids
 //! `(p2 - p1) (x1 + x2) / 2`, as in the traffic generator of HPCC (Li et al., SIGCOMM 2019). Two points of one size
 //! make a vertical jump: that share of flows has exactly this size. The same holds for the first point's probability if it is
@@ -18,13 +18,13 @@ pub use error::{CdfError, Place};
 /// The largest size that a point may have, in bytes: 2^50, which doubles hold exactly with room to multiply.
 pub const MAX_SIZE: f64 = (1u64 << 50) as f64;
 
-/// How far the last probability may be from 1 (from 100 in percent), relatively.
+/// Maximum relative difference of the last probability from 1 (from 100 in percent).
 const TOLERANCE: f64 = 1e-9;
 
 /// A distribution of flow sizes.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SizeCdf {
-    /// (bytes, probability), neither ever falling; the last probability is 1.
+    /// Points (bytes, probability), in which neither number ever falls; the last probability is 1.
     points: Cow<'static, [(f64, f64)]>,
 }
 
@@ -37,11 +37,10 @@ impl SizeCdf {
         SizeCdf::checked(points, Place::Point)
     }
 
-    /// A distribution from a text: a point a line, columns separated by blanks or commas, `#` begins a comment.
+    /// A distribution from a text: one point per line, columns separated by blanks or commas; `#` begins a comment.
     ///
-    /// Two columns are size in bytes and probability, in 0 to 1 or in percent: the form of HPCC's and of most public
-    /// generators. Three are ns-2's form `size n probability`, whose middle column means nothing to a simulation; it
-    /// must be a number and is not used.
+    /// Two columns are size in bytes and probability, from 0 to 1 or in percent: the form of HPCC's and of most public
+    /// generators. Three columns are ns-2's form `size n probability`, whose middle column must be a number and is not used.
     ///
     /// # Errors
     /// Any of [`CdfError`], naming the line.
@@ -73,7 +72,7 @@ impl SizeCdf {
         SizeCdf::checked(points, |point| Place::Line(lines[point - 1]))
     }
 
-    /// A distribution from a table of this crate, whose tests put each through [`SizeCdf::new`].
+    /// A distribution from a table of this crate; tests check each table with [`SizeCdf::new`].
     pub(crate) const fn table(points: &'static [(f64, f64)]) -> SizeCdf {
         SizeCdf { points: Cow::Borrowed(points) }
     }
@@ -124,7 +123,7 @@ impl SizeCdf {
         self.points.last().map_or(0.0, |p| p.0)
     }
 
-    /// The n-th moment's sum over points and segments, given the mean of x^n over a uniform segment.
+    /// A moment of the distribution: the sum over points and segments, given the mean of x^n over a uniform segment.
     fn moment(&self, segment: impl Fn(f64, f64) -> f64) -> f64 {
         let first = self.points.first().map_or(0.0, |&(x, p)| p * segment(x, x));
         let pairs = self.points.windows(2);
@@ -136,14 +135,14 @@ impl SizeCdf {
         self.moment(|a, b| (a + b) / 2.0)
     }
 
-    /// The mean of the squared size, in bytes squared; with the mean it says how far a finite number of flows may be
-    /// from the load that was asked for.
+    /// The mean of the squared size, in bytes squared; with the mean, it tells how far the load of a finite number of flows
+    /// may be from the load that was asked for.
     pub fn mean_square(&self) -> f64 {
         // The integral of x^2 over a uniform segment from a to b.
         self.moment(|a, b| (a * a + a * b + b * b) / 3.0)
     }
 
-    /// The share of flows of at max `size` bytes.
+    /// The share of flows with at most `size` bytes.
     pub fn probability(&self, size: f64) -> f64 {
         let after = self.points.partition_point(|&(x, _)| x <= size);
         let Some(&(x1, p1)) = after.checked_sub(1).and_then(|i| self.points.get(i)) else { return 0.0 };

@@ -1,18 +1,18 @@
-//! Whether a schedule can complete: whether its operations wait for themselves.
+//! Checks that a schedule can complete: that none of its operations waits for itself.
 
 use super::{GoalError, Schedule};
 use crate::error::Fault;
 
-/// As many lines of a circle are told.
+/// Maximum number of lines of a circle that a message lists.
 const SHOWN: usize = 8;
 
 /// The order of operations. Each operation has two points, its beginning and its end.
 struct Order {
-    /// By point, and one more: its first edge.
+    /// By point: its first edge; the last entry is the number of edges.
     first: Vec<u32>,
-    /// Points that come after.
+    /// By edge: the point that comes after.
     after: Vec<u32>,
-    /// By point: how many come before.
+    /// By point: the number of edges to it.
     before: Vec<u32>,
 }
 
@@ -66,7 +66,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), GoalError> {
     let order = Order::new(schedule);
     let stuck = order.stuck();
     let Some(any) = stuck.iter().position(|&s| s) else { return Ok(()) };
-    // Each point that never comes has one before it that never comes either: going back from one leads into a circle.
+    // Each point that never comes has a point before it that never comes either, so a walk back leads into a circle.
     let mut cause = vec![u32::MAX; stuck.len()];
     for point in (0..stuck.len() as u32).filter(|&p| stuck[p as usize]) {
         order.after(point).iter().for_each(|&then| cause[then as usize] = point);
@@ -86,7 +86,7 @@ pub(super) fn check(schedule: &Schedule) -> Result<(), GoalError> {
     if circle.len() > 1 && circle.last() == circle.first() {
         circle.pop();
     }
-    // Beginning with the first of the text, each point followed by the one that it waits for.
+    // List the circle from its first operation in the text; each operation is followed by one that it waits for.
     let start = (0..circle.len()).min_by_key(|&i| circle[i]).unwrap_or(0);
     circle.rotate_left(start);
     let first = &schedule.operations[circle[0] as usize];

@@ -1,4 +1,4 @@
-//! Which send belongs to which receive.
+//! Matches sends with receives.
 
 use super::{Action, GoalError, Schedule};
 use crate::error::Fault;
@@ -7,7 +7,7 @@ use xoff_engine::Bytes;
 /// A message's sender, receiver and tag, and the place of an operation for it.
 type Entry = (u32, u32, u32, u32);
 
-/// By operation: of a send its receive, of a receive its send, of a calculation itself.
+/// By operation: a send's receive, a receive's send, and a calculation itself.
 pub(super) fn partners(schedule: &Schedule, ignore_tags: bool) -> Result<Vec<u32>, GoalError> {
     let (sends, receives) = ends(schedule, ignore_tags);
     let partners = pair(schedule.operations.len(), &sends, &receives).map_err(|alone| {
@@ -38,7 +38,7 @@ fn ends(schedule: &Schedule, ignore_tags: bool) -> (Vec<Entry>, Vec<Entry>) {
     (sends, receives)
 }
 
-/// By operation, its partner, or itself if it has none; an error lists the operations without a partner.
+/// By operation: its partner, or itself for a calculation; an error lists the sends and receives without a partner.
 fn pair(operations: usize, sends: &[Entry], receives: &[Entry]) -> Result<Vec<u32>, Vec<Entry>> {
     let mut partners: Vec<u32> = (0..operations as u32).collect();
     let mut alone = Vec::new();
@@ -89,7 +89,7 @@ fn without_partner(
     GoalError::new(operation.line, operation.action.word(), Fault::bounds(value, expected))
 }
 
-/// Refuses a receive of less than is sent to it.
+/// Refuses a receive with less room than its message needs.
 fn check_room(schedule: &Schedule, send: u32, receive: u32) -> Result<(), GoalError> {
     let (send, receive) = (&schedule.operations[send as usize], &schedule.operations[receive as usize]);
     if let (Action::Send { size, .. }, Action::Recv { size: room, .. }) = (send.action, receive.action)

@@ -1,4 +1,4 @@
-//! GOAL: schedules of parallel programs, as LogGOPSim and ATLAHS read them in text form.
+//! GOAL: schedules of parallel programs, in the text form that LogGOPSim and ATLAHS read.
 //!
 //! T. Hoefler, C. Siebert and A. Lumsdaine, "Group Operation Assembly Language - A Flexible Way to Express Collective
 //! Communication" (ICPP 2009); T. Hoefler, T. Schneider and A. Lumsdaine, "LogGOPSim - Simulating Large-Scale Applications
@@ -16,8 +16,9 @@
 //! }
 //! ```
 //!
-//! `requires` waits for the end of an operation, `irequires` for its beginning. The n-th send of a rank to another with a tag
-//! belongs to the n-th such receive there, both in the order of the text; or, where tags are ignored, with any tag.
+//! `requires` waits for the end of an operation, `irequires` for its beginning. The n-th send from a rank to another with a
+//! tag belongs to the n-th receive there from that rank with that tag, both in the order of the text; or with any tag, if
+//! tags are ignored.
 
 mod circle;
 mod matching;
@@ -35,7 +36,7 @@ use crate::error::Fault;
 pub struct GoalError {
     /// Line, from 1.
     pub line: usize,
-    /// The word that it is about.
+    /// The word in which the error is.
     pub subject: String,
     /// What is wrong with the line, and what was expected.
     pub fault: Fault,
@@ -47,7 +48,7 @@ impl GoalError {
     }
 }
 
-/// What an operation does.
+/// Kind of an operation, with its parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Keeps its processor busy.
@@ -61,7 +62,7 @@ pub enum Action {
         size: u64,
         /// The receiving rank.
         to: u32,
-        /// By which messages between two ranks are told apart.
+        /// Number that tells messages between two ranks apart.
         tag: u32,
     },
     /// Receives a message.
@@ -70,7 +71,7 @@ pub enum Action {
         size: u64,
         /// The sending rank.
         from: u32,
-        /// By which messages between two ranks are told apart.
+        /// Number that tells messages between two ranks apart.
         tag: u32,
     },
 }
@@ -102,11 +103,11 @@ pub struct Operation {
 /// An operation waits for another of its rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Requirement {
-    /// The one that waits, by its place in [`Schedule::operations`].
+    /// The operation that waits, by its place in [`Schedule::operations`].
     pub then: u32,
-    /// The one that it waits for.
+    /// The operation that it waits for, by its place.
     pub on: u32,
-    /// For its end; otherwise for its beginning.
+    /// Whether it waits for the end of that operation; otherwise it waits for the beginning.
     pub ended: bool,
 }
 
@@ -117,27 +118,27 @@ pub struct Schedule {
     pub ranks: u32,
     /// Operations in the order of the text.
     pub operations: Vec<Operation>,
-    /// What waits for what.
+    /// Which operations wait for which.
     pub requirements: Vec<Requirement>,
-    /// By operation: of a send its receive, of a receive its send, of a calculation itself.
+    /// By operation: a send's receive, a receive's send, and a calculation itself.
     pub partners: Vec<u32>,
 }
 
-/// How large a schedule is.
+/// The size of a schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Size {
-    /// Ranks.
+    /// Number of ranks.
     pub ranks: u32,
-    /// Operations of all ranks.
+    /// Number of operations of all ranks.
     pub operations: usize,
-    /// Messages.
+    /// Number of messages.
     pub messages: usize,
-    /// Their payload in bytes.
+    /// Payload bytes of all messages.
     pub bytes: u64,
 }
 
 impl Schedule {
-    /// How large it is.
+    /// The schedule's size.
     pub fn size(&self) -> Size {
         let sizes = self.operations.iter().filter_map(|o| match o.action {
             Action::Send { size, .. } => Some(size),

@@ -1,4 +1,4 @@
-//! From text to a schedule.
+//! Parses a schedule from text.
 
 use std::collections::HashMap;
 
@@ -14,13 +14,13 @@ const MAX_RANKS: u64 = 1_000_000;
 /// The longest calculation, 1000 s.
 const LONGEST_NS: u64 = 1_000_000_000_000;
 
-/// What LogGOPSim takes for any tag or any source.
+/// LogGOPSim's number for any tag or any source.
 const ANY: u64 = u32::MAX as u64;
 
 /// The schedule in a text; with `ignore_tags` the tags of sends and receives are ignored.
 ///
 /// # Errors
-/// [`GoalError`], for the first line that is malformed or has something that is not modelled; then for messages without
+/// [`GoalError`], for the first line that is malformed or has something that is not modelled; then for messages without a
 /// counterpart, and for operations that wait for themselves.
 pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     let mut reader = Reader::default();
@@ -37,7 +37,7 @@ pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     reader.finish(line, ignore_tags)
 }
 
-/// A line without its comments; `comment` is the line in which a comment begins that has not ended yet.
+/// A line without its comments; `comment` is the line at which a still open comment begins.
 fn without_comments(content: &str, line: u32, comment: &mut Option<u32>) -> String {
     let mut kept = String::with_capacity(content.len());
     let mut rest = content;
@@ -87,7 +87,7 @@ struct Rank {
     number: u32,
     line: u32,
     labels: HashMap<String, u32>,
-    /// Line, who waits, for whom, for its end.
+    /// Line, the label that waits, the label that it waits for, and whether it waits for that operation's end.
     wanted: Vec<(u32, String, String, bool)>,
 }
 
@@ -99,7 +99,7 @@ struct Reader {
     rank: Option<Rank>,
 }
 
-/// A line's words from some place on.
+/// The words of a line that are not read yet.
 struct Words<'a> {
     line: u32,
     words: &'a [&'a str],
@@ -116,7 +116,7 @@ impl<'a> Words<'a> {
         GoalError::new(self.line, shown(subject), Fault::bounds(value, expected))
     }
 
-    /// The next word, which must be this one.
+    /// Reads the next word, which must be `word`.
     fn expect(&mut self, word: &str, behind: &str) -> Result<(), GoalError> {
         match self.next() {
             Some(found) if found == word => Ok(()),
@@ -124,12 +124,12 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// The next word as a whole number.
+    /// Reads the next word as a whole number up to `max`.
     fn number(&mut self, subject: &str, max: u64) -> Result<u64, GoalError> {
         self.number_of(subject, max, "a whole number")
     }
 
-    /// The next word as a number of what `expected` says.
+    /// Reads the next word as a whole number up to `max`; `expected` describes it in messages.
     fn number_of(&mut self, subject: &str, max: u64, expected: &str) -> Result<u64, GoalError> {
         let word = self.next();
         let number = word.and_then(|w| w.parse::<u64>().ok()).filter(|n| *n <= max);
@@ -146,14 +146,14 @@ impl<'a> Words<'a> {
     }
 }
 
-/// A word for a message: not too long, and printable.
+/// A word shortened and made printable for a message.
 fn shown(word: &str) -> String {
     let clean = |c: char| if c.is_control() { '?' } else { c };
     let short: String = word.chars().take(40).map(clean).collect();
     if word.chars().nth(40).is_some() { format!("{short}...") } else { short }
 }
 
-/// How a message calls the place of a word behind another one.
+/// The value in a message about the word before `found`.
 fn before(found: Option<&str>) -> String {
     found.map_or("the last word of its line".into(), |word| format!("followed by `{}`", shown(word)))
 }
@@ -204,7 +204,7 @@ impl Reader {
         Ok(())
     }
 
-    /// An operation or a dependency, up to the end of its line.
+    /// Reads an operation or a dependency, up to the end of its line.
     fn statement(&mut self, first: &str, words: &mut Words<'_>) -> Result<(), GoalError> {
         if ["send", "recv", "calc"].contains(&first) {
             return self.operation(None, first, words);

@@ -1,4 +1,4 @@
-//! All to all: each host sends one message to each other one.
+//! All to all: each host sends one message to each other host.
 //!
 //! In round r = 1 to n - 1 host i sends to host i + r (mod n), so that each round is a permutation: the order of the
 //! linear-shift exchange that collective libraries use.
@@ -45,7 +45,7 @@ pub struct AllToAll {
     pub stagger: Time,
 }
 
-/// The hosts of a pattern that takes two or more.
+/// The hosts of a pattern that needs two or more hosts.
 pub(super) fn several(scope: &Scope<'_>, list: &HostList) -> Result<Vec<u32>, Misfit> {
     let hosts = scope.hosts.resolve(list).map_err(|fault| fault.at("hosts"))?;
     if hosts.len() < 2 {

@@ -1,7 +1,7 @@
 //! Synchronized bursts: at each moment every sender sends one message.
 //!
-//! With sizes after a distribution each moment has one size for all senders, as generators that run synchronously make
-//! it (Zhang et al., TCD, SIGCOMM 2021, sections 3.1 and 5.1).
+//! With sizes after a distribution each moment has one size for all senders, as with generators that run synchronously
+//! (Zhang et al., TCD, SIGCOMM 2021, sections 3.1 and 5.1).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -18,7 +18,7 @@ pub(super) struct Destinations {
 }
 
 impl Destinations {
-    /// The destinations under `key`, of which each of the `senders` must have one other than itself.
+    /// The destinations under `key`; each of the `senders` must have a destination other than itself.
     pub(super) fn resolve(
         scope: &Scope<'_>,
         list: &HostList,
@@ -36,12 +36,12 @@ impl Destinations {
         }
     }
 
-    /// The n-th destination, counted around.
+    /// The n-th destination, modulo their number.
     pub(super) fn nth(&self, n: usize) -> u32 {
         self.hosts[n % self.hosts.len()]
     }
 
-    /// One that is not `src`.
+    /// A random destination that is not `src`.
     pub(super) fn draw(&self, stream: &mut Stream, src: u32) -> u32 {
         let count = self.hosts.len() as u64;
         let drawn = match self.place[src as usize] {

@@ -64,7 +64,7 @@ impl Flow {
     }
 }
 
-/// The keys of a flow that may be endless, checked: size and stop.
+/// Checks size and stop of a flow that may be endless, and returns them.
 pub(super) fn ends(
     scope: &Scope<'_>,
     start: Time,

@@ -1,8 +1,9 @@
 //! A schedule of a parallel program in the GOAL format, replayed as a closed loop.
 //!
-//! An operation begins when all that it requires is there. A *calc* then takes its processor, which serves one operation at
-//! a time in the order in which they are ready; a calculation of zero length only joins others and takes no processor. A *send* begins with its
-//! message and ends, if the message is long, with its last ACK. A *receive* ends when it has begun and its message has arrived.
+//! An operation begins when everything that it requires has come. A *calc* then takes its processor, which serves one
+//! operation at a time in the order in which they are ready; a calculation of zero length takes no processor. A *send*
+//! begins with its message and ends, if the message is long, with the last ACK. A *receive* ends when it has begun and its
+//! message has arrived.
 
 use std::collections::HashMap;
 
@@ -49,22 +50,22 @@ pub struct Goal {
     /// with its tag.
     #[serde(default)]
     pub ignore_tags: bool,
-    /// If the ranks are: the first ones on the first of these hosts, and so on. There may be more hosts than it takes.
+    /// Hosts of the ranks: the first ranks on the first of these hosts, and so on. There may be more hosts than needed.
     #[serde(default)]
     pub hosts: HostList,
     /// Ranks on each host.
     #[serde(default = "one")]
     pub ranks_per_host: u32,
-    /// Time that each send takes its processor for before its message goes, and each receive after its message has come
+    /// Time for which each send holds its processor before its message goes, and each receive after its message has arrived
     /// (o in the LogGOPS model).
     #[serde(default)]
     pub overhead: Time,
-    /// A send of up to this size ends when its message goes, of a longer one with its last ACK (S in the LogGOPS model, 65,535 B in
-    /// LogGOPSim).
+    /// A send of up to this size ends when its message goes, a longer one with the last ACK of its message (S in the LogGOPS
+    /// model, 65,535 B in LogGOPSim).
     #[serde(default = "eager")]
     pub eager: Bytes,
-    /// Rate of messages between ranks of one host, which take no network and do not hold each other up; without it, they take
-    /// `local_delay` alone.
+    /// Rate of messages between ranks of one host, which use no network and do not delay each other; without it, they take
+    /// only `local_delay`.
     #[serde(default)]
     pub local_rate: Option<Rate>,
     /// Delay of messages between ranks of one host.
@@ -88,7 +89,7 @@ impl Goal {
         })
     }
 
-    /// From the beginning of a message within a host to its arrival.
+    /// Time from the beginning of a message within a host to its arrival.
     fn local(&self, size: u64) -> Time {
         let transfer = self.local_rate.map_or(Time::ZERO, |rate| rate.time_for(size));
         self.local_delay.saturating_add(transfer)
@@ -104,13 +105,13 @@ struct Span {
     end: u32,
 }
 
-/// What is being written down.
+/// Writes a schedule's operations as flows, steps and dependencies.
 struct Writer<'a> {
     goal: &'a Goal,
     schedule: &'a Schedule,
     /// By rank.
     hosts: Vec<u32>,
-    /// By rank and number there.
+    /// By rank and number of the processor in the rank.
     processors: HashMap<(u32, u32), u32>,
     sink: &'a mut Sink,
 }
@@ -120,7 +121,7 @@ impl Writer<'_> {
         self.sink.step(self.hosts[rank as usize], self.goal.start)
     }
 
-    /// A step that takes a processor for a while; a plain step if that time is zero.
+    /// A step that holds a processor for `time`; a plain step if the time is zero.
     fn held(&mut self, rank: u32, cpu: u32, time: Time) -> u32 {
         if time == Time::ZERO {
             return self.step(rank);
@@ -134,7 +135,7 @@ impl Writer<'_> {
         self.sink.after(on, then, delay);
     }
 
-    /// A step that comes a time after another one; that other step itself if the time is zero.
+    /// A step that comes `time` after another step; that other step itself if the time is zero.
     fn later(&mut self, rank: u32, step: u32, time: Time) -> u32 {
         if time == Time::ZERO {
             return step;
@@ -144,7 +145,7 @@ impl Writer<'_> {
         end
     }
 
-    /// The steps of an operation, which wait for nothing yet but for each other.
+    /// The steps of an operation, which so far wait only for each other.
     fn span(&mut self, operation: &goal::Operation) -> Span {
         let (rank, cpu, overhead) = (operation.rank, operation.cpu, self.goal.overhead);
         match operation.action {

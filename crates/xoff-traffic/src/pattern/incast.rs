@@ -1,6 +1,6 @@
 //! Incast: many hosts send one message each to one receiver at the same moment.
 //!
-//! Repeated with a random choice of hosts it is the incast of HPCC's evaluation (Li et al., SIGCOMM 2019).
+//! Repeated with a random choice of hosts, the pattern is the incast of HPCC's evaluation (Li et al., SIGCOMM 2019).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -71,7 +71,7 @@ enum Who {
     These(Vec<u32>),
     /// This many of the first hosts, without the receiver.
     First(usize),
-    /// So many, drawn from all other than the receiver.
+    /// This many, drawn from all hosts other than the receiver.
     Drawn(usize),
 }
 

@@ -1,6 +1,6 @@
 //! Flows from a file: a trace, or the output of another program.
 //!
-//! A flow a line, columns separated by blanks or commas, `#` begins a comment. Without a header the columns are
+//! One flow per line, columns separated by blanks or commas; `#` begins a comment. Without a header the columns are
 //! `src dst size start` and, if there is a fifth, `priority`; sizes and times carry units (`64KB`, `1.5us`). A first line
 //! of column names gives another order, and `size_bytes`, `start_ps`, `start_ns` or `start_us` stand for whole numbers
 //! without unit. With the columns `id` and `after` flows wait for others, see [`super::triggers`].
@@ -56,9 +56,9 @@ enum Column {
     /// A whole number in units of this many picoseconds.
     StartIn(u64),
     Priority,
-    /// What others call it.
+    /// The flow's name for other flows.
     Id,
-    /// Whose ends it waits for.
+    /// The flows and ends that the flow waits for.
     After,
 }
 

@@ -1,10 +1,10 @@
 //! MPI and I/O jobs that share a network: the mix of TCD's evaluation (Zhang et al., SIGCOMM 2021, section 5.2.2), after
 //! Brown et al., "Interference between I/O and MPI Traffic on Fat-Tree Networks" (ICPP 2018).
 //!
-//! Some random hosts of each rack are I/O servers; a share of all hosts are I/O clients; the others are MPI processes. Times
-//! are a Poisson process for I/O and one for MPI. An I/O client has one connection to one random server: a message over it
-//! starts when it is due and the one before it is acknowledged, since the paper's several I/O messages of one connection
-//! go one after another.
+//! Some random hosts of each rack are I/O servers; a share of all hosts are I/O clients; the others are MPI processes. Starts
+//! are a Poisson process for I/O, and another one for MPI. An I/O client has one connection to one random server: a message
+//! starts when its time has come and the message before it is acknowledged, since the paper's several I/O messages of one
+//! connection go one after another.
 //!
 //! Readings where the paper says nothing: the I/O servers and clients are distinct; a client's server is drawn uniformly; MPI
 //! messages go from one random MPI process to another; the sizes of MPI messages that are not 2 KB are uniform among 4, 8,
@@ -49,8 +49,8 @@ pub struct MpiIo {
     /// Who takes part. Hosts at the same switch are a rack.
     #[serde(default)]
     pub hosts: HostList,
-    /// Time in which the messages come, on average: the gap between two of them is exponential, with this time over their
-    /// number as its mean. A message that would come after the end of the run is left out.
+    /// Time in which the messages start, on average: the gap between two messages is exponential, and its mean is this time
+    /// divided by their number. A message that would start after the end of the run is left out.
     pub duration: Time,
     /// Messages in all; TCD generates over 80,000 among 1024 hosts.
     #[serde(default = "messages")]
@@ -106,7 +106,7 @@ fn mpi_sizes() -> Vec<Bytes> {
     [4_000, 8_000, 16_000, 32_000].map(Bytes).to_vec()
 }
 
-/// Who does what.
+/// The hosts of each kind of job.
 struct Jobs {
     servers: Vec<u32>,
     clients: Vec<u32>,

@@ -1,7 +1,7 @@
-//! Permutation traffic: each host sends to one other and receives from one other.
+//! Permutation traffic: each host sends to one other host and receives from one other host.
 //!
-//! The permutation is uniform among those without a fixed point (derangements), by drawing permutations until one has
-//! none; the share of those tends to 1/e, so that about three are drawn.
+//! The permutation is uniform among those without a fixed point (derangements): permutations are drawn until one has no
+//! fixed point. The share of derangements tends to 1/e, so that about three permutations are drawn.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

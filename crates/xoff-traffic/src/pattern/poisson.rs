@@ -1,9 +1,9 @@
 //! Open-loop traffic: Poisson arrivals at each host, sizes after a distribution, destinations uniform.
 //!
-//! A host of line rate C makes a new flow after an exponential time of mean `8 E[size] / (load C)`, so that `load` is
-//! the share of its link that its payload takes on average; the model of HPCC's traffic generator (Li et al., SIGCOMM
-//! 2019) and of most evaluations since pFabric (Alizadeh et al., SIGCOMM 2013). Each host draws from a stream of its
-//! own: the choice of hosts that take part does not change what the others draw.
+//! A host of line rate C starts a new flow after an exponential time of mean `8 E[size] / (load C)`, so that `load` is
+//! the share of its link that its payload takes on average. This is the model of HPCC's traffic generator (Li et al.,
+//! SIGCOMM 2019) and of most evaluations since pFabric (Alizadeh et al., SIGCOMM 2013). Each host draws from a stream of its
+//! own: which hosts take part does not change the draws of the others.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,11 +64,11 @@ pub struct Poisson {
     pub duration: Option<Time>,
 }
 
-/// Bits times picoseconds in a second, for a byte.
+/// Bits of a byte times picoseconds of a second.
 const BIT_PS: f64 = 8e12;
 
 impl Poisson {
-    /// The end of the window, `stop` or `duration` and the end of the run considered.
+    /// The end of the window: the earlier of the end of the run and `stop`, or the end of `duration`.
     fn window_end(&self, scope: &Scope<'_>) -> Result<Time, Misfit> {
         let stop = match (self.stop, self.duration) {
             (Some(_), Some(_)) => return Err(Fault::Unneeded("`stop` ends the process").at("duration")),

@@ -1,4 +1,4 @@
-//! Processes of a parallel program, written down as messages that wait for each other.
+//! Processes of a parallel program, as messages that wait for each other.
 //!
 //! Each process performs one operation after another: it sends, waits for the messages to it, and continues. Between
 //! the arrival of a message and the receiver's next action lies the *overhead*: matching and software.
@@ -15,22 +15,22 @@ pub(super) struct Process {
     pub(super) host: u32,
     /// Its number among those of its pattern.
     pub(super) number: u32,
-    /// Connections are between the processes of a slice: one on each host.
+    /// Number of its slice: a slice has one process on each host, and connections are between processes of one slice.
     pub(super) slice: u32,
     /// The step at which its last operation ended.
     pub(super) at: u32,
 }
 
-/// What is being written down.
+/// Writes processes as flows, steps and dependencies.
 pub(super) struct Program<'a> {
     pub(super) sink: &'a mut Sink,
-    /// Nothing starts earlier.
+    /// The earliest start of flows and steps.
     pub(super) start: Time,
-    /// Between the arrival of a message and the next action of the process that waits for it.
+    /// Time between the arrival of a message and the next action of the process that waits for it.
     pub(super) overhead: Time,
     /// A process does not wait for messages up to this size; it waits for the last ACK of longer messages.
     pub(super) eager: u64,
-    /// The run need not wait for these.
+    /// Whether the run may end without these flows.
     pub(super) background: bool,
     pub(super) kernel: u16,
     pub(super) iteration: u32,
@@ -42,7 +42,7 @@ impl Program<'_> {
         Process { host, number, slice, at: self.sink.step(host, self.start) }
     }
 
-    /// A message, which does not wait for anything yet, and its number.
+    /// Adds a message, which does not wait for anything yet; returns its number.
     pub(super) fn message(&mut self, from: &Process, to: &Process, size: u64) -> u32 {
         let blank = self.sink.blank(from.host, to.host, self.start);
         self.sink.numbered(FlowSpec {
@@ -86,8 +86,8 @@ impl Program<'_> {
         }
     }
 
-    /// One phase after the other, then those of a barrier, and for each process an operation of all of them; the barrier
-    /// counts for its time, but not for its bytes.
+    /// Writes one phase after the other, then those of a barrier, and one operation for each process. The operation's time
+    /// includes the barrier, its bytes do not.
     pub(super) fn operation(
         &mut self,
         processes: &mut [Process],
@@ -108,7 +108,7 @@ impl Program<'_> {
         }
     }
 
-    /// A process does something for a while that takes no network.
+    /// A process computes for `time`, without the network.
     pub(super) fn compute(&mut self, process: &mut Process, time: Time) {
         if time > Time::ZERO {
             let end = self.sink.step(process.host, self.start);

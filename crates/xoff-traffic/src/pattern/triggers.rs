@@ -1,4 +1,4 @@
-//! Which flows of a list wait for which: the columns `id` and `after`.
+//! Dependencies between the flows of a list: the columns `id` and `after`.
 //!
 //! `after` names flows by their `id`: `7:sent` is the last ACK of flow 7 at its sender, `7:received` its last byte at its
 //! receiver, `7:sent+8:sent` both, and `-` nothing.
@@ -21,12 +21,12 @@ pub(super) struct Entry<'a> {
 /// A flow's end, at either of its hosts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ended {
-    /// By place in the list.
+    /// The flow's place in the list.
     flow: u32,
     received: bool,
 }
 
-/// By flow of the list: for which ends it waits.
+/// By flow of the list: the ends that it waits for.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Triggers {
     waits: Vec<Vec<Ended>>,
@@ -99,8 +99,8 @@ impl Triggers {
                 }
             }
         }
-        // Going back from one that never starts, to one that it waits for and that never starts either, leads into a
-        // circle; of the circle the first is told.
+        // A walk back, from a flow that never starts to one that it waits for and that never starts either, leads into a
+        // circle. The message names the circle's first flow.
         let mut place = left.iter().position(|&n| n > 0)?;
         let back = |place: usize| {
             self.waits[place].iter().map(|e| e.flow as usize).find(|&p| left[p] > 0).unwrap_or(place)

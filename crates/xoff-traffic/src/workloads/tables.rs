@@ -1,4 +1,4 @@
-//! The published tables: (bytes, probability that a flow is at most so long). Titles and sources stand in the list
+//! The published tables: (bytes, probability that a flow has at most so many bytes). Titles and sources are in the list
 //! of the module above.
 
 /// DCTCP's web search as in HPCC's `WebSearch_distribution.txt`.

@@ -8,10 +8,10 @@ use xoff_fabric::observe::records::FlowOutcome;
 use xoff_schemes::{AnyScheme, SlEnv};
 use xoff_traffic::Traffic;
 
-/// What is known of the messages of a label.
+/// Properties of the messages of a label.
 #[derive(Default)]
 struct Label {
-    /// A message that may have felt its scheme: see [`cannot_act`].
+    /// A message may have been affected by its scheme: see [`cannot_act`].
     is_controlled: bool,
     /// A pair of hosts has several messages.
     repeats: bool,
@@ -19,9 +19,9 @@ struct Label {
 }
 
 /// Warnings, by label, of traffic whose every message has left its sender before the first ACK was back, on a connection that
-/// carries nothing else: whatever the network says of it comes too late. That is certain of messages of one packet, and
-/// taken to be so of messages within a bandwidth-delay product that got no CNP and were over within two base RTTs, the
-/// second of which their last ACK needs.
+/// carries nothing else: all feedback of the network comes too late. This is certain for messages of one packet. It is
+/// assumed for messages within a bandwidth-delay product that got no CNP and were complete within two base RTTs, the second
+/// of which their last ACK needs.
 pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
     let net = sim.network();
     let by_level = net.scheme.sl_reaction(&SlEnv { line_rate: net.env.line_rate }).is_some();
@@ -110,9 +110,9 @@ mod tests {
         assert!(warnings(&by_level).iter().all(|warning| !warning.contains("cannot act")));
     }
 
-    /// Eight hosts send 50,000 B each to one at once: 8 * 50,000 B / 12.5 GB/s = 32 us, so that the last flow is over long after
-    /// two base RTTs of a little over 4 us: feedback may have come while it sent, and nothing is said of it. Messages of one
-    /// packet, of 1,000 B, are gone before anything comes back however long they queue.
+    /// Eight hosts send 50,000 B each to one at once: 8 * 50,000 B / 12.5 GB/s = 32 us, so the last flow completes long after
+    /// two base RTTs of a little over 4 us: feedback may have come while it sent, and no warning is given. Messages of one
+    /// packet, of 1,000 B, have left before any feedback comes, however long they queue.
     #[test]
     fn messages_that_queue_are_warned_of_only_if_they_are_single_packets() {
         let text = |size: &str| {

@@ -1,17 +1,17 @@
-//! Why a run gives no results.
+//! The errors of a run.
 
 use xoff_fabric::{BuildError, Failure};
 
-/// Why a run gave no results, or broke.
+/// Why a run has no results, or was aborted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
-    /// The scenario makes no network.
+    /// No network can be built from the scenario.
     #[error(transparent)]
     Build(#[from] BuildError),
     /// An invariant of the network failed.
     #[error(transparent)]
     Failure(#[from] Failure),
-    /// Nothing can happen any more, and flows are left.
+    /// No event is left, but some flows are incomplete.
     #[error(
         "the run stalled at {at_us:.3} us: {left} of {flows} flows are incomplete and nothing is left to happen; without \
          flow control or retransmission, give `lossy = true`"
@@ -19,9 +19,9 @@ pub enum RunError {
     Stalled {
         /// Time of the last event, in us.
         at_us: f64,
-        /// Incomplete flows.
+        /// Number of incomplete flows.
         left: u64,
-        /// All flows.
+        /// Number of all flows.
         flows: u64,
     },
     /// More events than the scenario allows.
@@ -53,14 +53,14 @@ pub enum RunError {
         /// The scheme's name.
         scheme: String,
     },
-    /// Flow control has brought a part of the network to a stop for ever.
+    /// Flow control has stopped a part of the network for ever.
     #[error(
         "deadlock at {at_us:.3} us: these ports wait on each other: {}; a scheme that keeps queues short, or routes \
          without a cycle, avoid it; give `run.duration` to see the results up to a time",
         ports.join(", ")
     )]
     Deadlock {
-        /// When it was found, in us.
+        /// Time at which the deadlock was found, in us.
         at_us: f64,
         /// The ports, each as `node->neighbour`.
         ports: Vec<String>,

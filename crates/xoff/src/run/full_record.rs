@@ -1,4 +1,4 @@
-//! What to say of a run that ended because its record was full.
+//! The message on a run that ended because its record was full.
 
 use xoff_engine::Time;
 use xoff_fabric::Simulation;

@@ -15,7 +15,7 @@ use crate::scenario::Scenario;
 use crate::summary::Summary;
 use crate::tables::Table;
 
-/// What a run took of wall time.
+/// The wall time that a run took.
 pub(super) struct Clock {
     /// Before the first event: reading the scenario, and building topology, routing, flows and the network's state.
     pub setup: Duration,

@@ -27,17 +27,17 @@ pub use error::RunError;
 use manifest::{Clock, deadlock, manifest};
 use recording::recording;
 
-/// What a run gives.
+/// The results of a run.
 pub struct Output {
     /// The resolved scenario and the run's totals, as in `manifest.json`.
     pub manifest: Value,
     /// Result tables.
     pub tables: Vec<Table>,
-    /// The packets for other programs, where `record.packets` asks for them.
+    /// The packets for other programs; `None` if `record.packets` is `"none"`.
     pub trace: Option<Trace>,
 }
 
-/// How far a run is.
+/// The progress of a run.
 #[derive(Clone, Copy, Debug)]
 pub struct Progress {
     /// Share of the run that is done, by simulated time or by flows, whichever is further.
@@ -46,7 +46,7 @@ pub struct Progress {
     pub now: Time,
     /// Flows completed.
     pub flows_done: u64,
-    /// Flows in all.
+    /// Number of all flows.
     pub flows: u64,
 }
 
@@ -55,7 +55,7 @@ pub struct Progress {
 pub enum Threads {
     /// The number that makes the run fastest, up to the number of cores; one for a small run.
     Auto,
-    /// This many, at most the number of parts into which the network can be cut, and at least one.
+    /// This many, but at least one, and not more than the partitions into which the network can be cut.
     UpTo(u32),
 }
 
@@ -66,7 +66,7 @@ pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) 
     run_on(Threads::UpTo(1), scenario, on_progress)
 }
 
-/// Runs `scenario` as [`run()`] does, on several threads.
+/// Runs `scenario` like [`run()`], but on several threads.
 pub fn run_on(
     threads: Threads,
     scenario: &Scenario,
@@ -123,7 +123,7 @@ pub fn run_with(
     run_up_to(threads, scenario, MAX_ROWS, probes, on_progress)
 }
 
-/// What the network must know of `traffic` beside its flows: which flows wait for which, and their connections.
+/// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
 fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
     let steps = traffic.steps.iter().map(|s| Step { host: hosts[s.host as usize], ..*s });
     let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
@@ -218,7 +218,7 @@ fn run_up_to(
     Ok((Output { manifest, tables, trace }, found))
 }
 
-/// The packets of a run that has ended, with the rest that a trace needs.
+/// The packets of a run that has ended, with everything else that a trace shows.
 fn trace(scenario: &Scenario, detector: Option<&AnyDetector>, ports: Vec<PortId>, sim: Simulation) -> Trace {
     let (scheme, seed) = (scenario.scheme.name(), scenario.seed);
     let end = sim.now();

@@ -1,4 +1,4 @@
-//! What the network is to record, from the `[record]` table.
+//! The settings of the network's records, from the `[record]` table.
 
 use xoff_engine::Time;
 use xoff_fabric::Recording;
@@ -7,14 +7,14 @@ use xoff_fabric::topology::{NodeKind, PortId, Topology};
 
 use crate::scenario::{Queues, Rates, Scenario, States};
 
-/// These ports in order, each once.
+/// These ports in ascending order, without duplicates.
 fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
     ports.sort_unstable();
     ports.dedup();
     ports
 }
 
-/// What the fabric is to record, by ports and flows.
+/// The fabric's settings for a `[record]` table: names of ports and labels become their numbers.
 pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
     let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;

@@ -16,7 +16,7 @@ use xoff_traffic::Pattern;
 use super::error::{self, Source};
 use super::{Record, Run, Scenario, ScenarioError, Sweep, check, default_seed, read};
 
-/// What messages call a scenario that was built in code. Its lines are those of [`ScenarioBuilder::to_toml`].
+/// The name in messages of a scenario that was built in code. Its lines are those of [`ScenarioBuilder::to_toml`].
 const ORIGIN: &str = "scenario built in code";
 
 /// Builds a [`Scenario`] from typed values, with the checks that a scenario file gets.
@@ -62,7 +62,7 @@ impl ScenarioBuilder {
         })
     }
 
-    /// Sets the name in reports.
+    /// Sets the scenario's name in reports.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.0.title = Some(title.into());
         self
@@ -98,13 +98,13 @@ impl ScenarioBuilder {
         self
     }
 
-    /// Sets what marks packets.
+    /// Sets the detector that marks packets.
     pub fn detector(mut self, detector: AnyDetector) -> Self {
         self.0.detector = Some(detector);
         self
     }
 
-    /// Sets what holds back the hosts' NIC ports.
+    /// Sets the throttle that holds back the hosts' NIC ports.
     pub fn throttle(mut self, throttle: AnyThrottle) -> Self {
         self.0.throttle = Some(throttle);
         self
@@ -155,7 +155,7 @@ impl ScenarioBuilder {
     /// The scenario as the text of a scenario file. Settings with their default are left out.
     ///
     /// # Errors
-    /// If a value has no form in TOML, such as a whole number of more than 63 bits.
+    /// If TOML cannot represent a value, such as a whole number of more than 63 bits.
     pub fn to_toml(&self) -> Result<String, ScenarioError> {
         let s = &self.0;
         let failed = |error: toml::ser::Error| error::unreadable(ORIGIN, &error.to_string());
@@ -178,10 +178,10 @@ impl ScenarioBuilder {
         toml::to_string(&all).map_err(failed)
     }
 
-    /// The scenario, checked as one from a file is.
+    /// Builds the scenario, with the same checks as for one from a file.
     ///
     /// # Errors
-    /// Everything that is wrong, at the lines of [`ScenarioBuilder::to_toml`].
+    /// All problems, at the lines of [`ScenarioBuilder::to_toml`].
     pub fn build(self) -> Result<Scenario, ScenarioError> {
         let began = Instant::now();
         let text = self.to_toml()?;

@@ -29,14 +29,14 @@ pub(super) struct Checker<'a> {
 }
 
 impl<'a> Checker<'a> {
-    /// A problem at the value of a key, or at its table if the key is not written.
+    /// Adds a problem at the value of a key, or at its table if the key is not written.
     pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) {
         let place = self.source.location(self.root.locate(path));
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message: message.into(), place, expected, notes: vec![] });
     }
 
-    /// A violation at its key, or at its table if the table as a whole is wrong. The key begins with the table.
+    /// Adds a violation at its key, or at its table if the table as a whole is wrong. The key begins with the table.
     pub fn violation(&mut self, violation: &Violation) {
         let place = if TABLES.contains(&&*violation.key) {
             format!("{}.name", violation.key)
@@ -46,7 +46,7 @@ impl<'a> Checker<'a> {
         self.violation_at(&place, violation);
     }
 
-    /// A violation at another place than its key.
+    /// Adds a violation at a place other than its key.
     pub fn violation_at(&mut self, place: &str, violation: &Violation) {
         let message = format!("{} {}", subject(&violation.key), violation.found);
         self.add(place, message, format!("expected {}", violation.expected));
@@ -76,7 +76,7 @@ impl<'a> Checker<'a> {
         texts
     }
 
-    /// A violation of the parameters in a table.
+    /// Adds a violation of the parameters in a table.
     fn param(&mut self, table: &str, violation: Violation) {
         self.violation(&violation.inside(table));
     }
@@ -85,8 +85,8 @@ impl<'a> Checker<'a> {
 /// Tables whose `name` stands for the table as a whole.
 const TABLES: [&str; 3] = ["topology", "routing", "flow_control"];
 
-/// What a message calls a key that begins with its table: `packets.mtu` is "`mtu` in [packets]", and `traffic.3.size` is
-/// "`size` in [[traffic]]".
+/// The words of a message for a key that begins with its table: "`mtu` in [packets]" for `packets.mtu`, and
+/// "`size` in [[traffic]]" for `traffic.3.size`.
 fn subject(path: &str) -> String {
     let Some((table, key)) = path.split_once('.') else {
         return if TABLES.contains(&path) { format!("[{path}]") } else { format!("`{path}`") };
@@ -121,7 +121,7 @@ pub(super) const SEARCHES: [&str; 2] = [
     "a single run takes the scenario as it stands, without its [tune]",
 ];
 
-/// Checks a scenario whose reading `began` at a moment, and fills in the values that follow from all of it.
+/// Checks a scenario whose reading began at `began`, and fills in the defaults that depend on other tables.
 pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,
@@ -178,7 +178,7 @@ pub(super) fn scenario(
     }
 }
 
-/// Refuses measures of a tuning that its runs do not record.
+/// Refuses objectives of a tuning that its runs do not record.
 fn tuned_measures(c: &mut Checker<'_>, s: &Scenario) {
     let Some(tune) = s.tune.as_ref().filter(|_| !s.record.roots) else { return };
     for (key, used) in [
@@ -191,7 +191,7 @@ fn tuned_measures(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-/// Whether the detector fits the scheme, and its defaults that depend on that.
+/// Checks that the detector fits the scheme, and fills in its defaults that depend on the scheme.
 fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     match &s.detector {
         Some(detector) if !signals.ecn => {
@@ -211,7 +211,7 @@ fn detector(c: &mut Checker<'_>, s: &mut Scenario, signals: &Signals) {
     }
 }
 
-/// Whether the throttle has the credits that it goes by, and its defaults.
+/// Checks that flow control suits the throttle, which watches used credits, and fills in the throttle's defaults.
 fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
     let Some(throttle) = &s.throttle else { return };
     if let Err(violation) = throttle.validate() {
@@ -220,13 +220,13 @@ fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
     match s.flow_control {
         FlowControl::None => {
             let name = throttle.name();
-            let message = format!("[throttle] `{name}` goes by used credits, and [flow_control] is \"none\"");
+            let message = format!("[throttle] `{name}` acts on used credits, and [flow_control] is \"none\"");
             c.add("throttle.name", message, "expected no [throttle], or flow control by credits");
         }
         _ if s.flow_control.has_credits() => {}
         _ => c.warnings.push(format!(
-            "[throttle] `{}` goes by used credits, of which [flow_control] `{}` has none: while a host's port is paused as \
-             many flits of 16 B count as used as the threshold holds, and else none",
+            "[throttle] `{}` acts on used credits, and [flow_control] `{}` has none: while a host's port is paused, as \
+             many flits of 16 B as the neighbour's threshold holds count as used, and otherwise none",
             throttle.name(),
             s.flow_control.name()
         )),

@@ -10,42 +10,43 @@ use xoff_schemes::{Signals, SlEnv};
 use super::Scenario;
 use super::check::Checker;
 
-/// What holds back data at a host, and a NIC that would not heed it.
+/// Refuses ns-3's NIC together with a throttle or with a rate that flows share, since that NIC ignores both.
 pub(super) fn holds(c: &mut Checker<'_>, s: &Scenario) {
     if s.quirks.nic != NicTimer::Ns3 {
         return;
     }
-    let lane = s.scheme.sl_reaction(&SlEnv { line_rate: Rate::from_gbps(1) }).is_some();
-    for (there, what) in [
+    let shared_rate = s.scheme.sl_reaction(&SlEnv { line_rate: Rate::from_gbps(1) }).is_some();
+    for (is_used, what) in [
         (s.throttle.is_some(), "[throttle]".to_string()),
-        (lane, format!("a rate that flows share, as [scheme] `{}` has it here", s.scheme.name())),
+        (shared_rate, format!("the rate that flows share with [scheme] `{}`", s.scheme.name())),
     ] {
-        if there {
-            let message = format!("`nic = \"ns3\"` in [quirks] knows nothing of {what}");
+        if is_used {
+            let message = format!("`nic = \"ns3\"` in [quirks] does not support {what}");
             c.add("quirks.nic", message, "expected `next_to_send`");
         }
     }
 }
 
-/// Maximum number of bytes that a link may carry between two updates: 65,536 symbol times, in which each of four lanes takes a byte of ten bits.
+/// Maximum number of bytes that a link may carry between two updates: 65,536 symbol times, in each of which each of four
+/// physical lanes takes a byte of ten bits.
 const MAX_BETWEEN_UPDATES: u64 = 65_536 * 4 * 10 / 8;
 
-/// Refuses updates that would take more than half of a link, and warns of fewer than InfiniBand has.
+/// Refuses updates that would take more than half of a link, and warns of fewer than InfiniBand requires.
 pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let FlowControl::Cbfc(cbfc) = &s.flow_control else { return };
     if !c.problems.is_empty() {
         return;
     }
-    let (settings, lanes) = (s.settings(), s.switch.priorities);
+    let (settings, priorities) = (s.settings(), s.switch.priorities);
     let wire = WireSizes::new(&settings, signals);
     let rates = (0..topology.ports()).map(|port| (topology.rate(port), port));
     let (Some((slowest, port)), Some((fastest, _))) = (rates.clone().min(), rates.max()) else { return };
-    let taken = slowest.serialization((wire.update + wire.gap) * u64::from(lanes));
+    let taken = slowest.serialization((wire.update + wire.gap) * u64::from(priorities));
     let period = cbfc.update_period;
     if taken * 2 > period {
         let name = topology.port_name(port);
         let message = format!(
-            "`update_period` in [flow_control] is {period}, and updates, one for each lane, take `{name}` for {taken}: data would \
+            "`update_period` in [flow_control] is {period}, and updates, one for each VL, take `{name}` for {taken}: data would \
              hardly pass"
         );
         c.add("flow_control.update_period", message, format!("expected at least {}", taken * 2));
@@ -59,7 +60,7 @@ pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     }
 }
 
-/// Warns of a throttle that the credits of no host's port can make act.
+/// Warns of a throttle whose threshold the used credits of no host's port can reach.
 pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let Some(throttle) = s.throttle.as_ref().filter(|_| s.flow_control.has_credits()) else { return };
     if !c.problems.is_empty() {
@@ -79,7 +80,7 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
     }
 }
 
-/// Refuses buffers with which a link stalls by itself, or which a full frame does not fit into.
+/// Refuses buffers with which a link stalls by itself, or into which a full frame does not fit.
 pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if !c.problems.is_empty() {
         return; // Sizes may be too large to calculate with.

@@ -1,4 +1,4 @@
-//! Warnings of keys that change nothing with the rest of the scenario.
+//! Warnings of keys that have no effect in their scenario.
 //!
 //! A key counts as set when its value is not its default, so that a resolved scenario, which has every key, gives the
 //! same warnings as the scenario that it came from.

@@ -1,4 +1,4 @@
-//! Building the network's graph and its routing, with every error at the key that it is about.
+//! Builds the network's graph and its routing, with every error at its key.
 
 use xoff_engine::{Rate, Time};
 use xoff_fabric::network::choice_violation;
@@ -15,7 +15,7 @@ const MIN_RATE: Rate = Rate::from_mbps(1);
 /// Maximum number of links of a path.
 pub(crate) const MAX_PATH: usize = 64;
 
-/// The network's nodes and links. A graph that stands in a file becomes part of the scenario.
+/// The network's nodes and links. A graph that was read from a file becomes part of the scenario.
 pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) -> Option<Topology> {
     if let AnyTopology::Graph(graph) = &s.topology {
         match graph.clone().resolve(|name| text_of(files, name)) {
@@ -41,11 +41,11 @@ fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {
     c.add(&place.unwrap_or_else(|| "topology.name".into()), message, expected);
 }
 
-/// Puts an error of a topology at the key that it is about.
+/// Adds an error of a topology at its key.
 fn topology_problem(c: &mut Checker<'_>, error: &TopologyError) {
     use TopologyError as E;
     let named = |c: &Checker<'_>, name: &str| c.find_last("topology", |text| text == name);
-    // Errors of the network as a whole are shown at the text that they are about, if it is written.
+    // Errors of the network as a whole are shown at the text that causes them, if it is written.
     let place = match error {
         E::Rate { from, to, rate } => return rate_problem(c, &format!("{from}->{to}"), *rate),
         E::Delay { delay, .. } => c.find_value("topology", |text| text.parse::<Time>() == Ok(*delay)),

@@ -58,7 +58,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
         let expected = format!("expected at most {MAX_ROWS} rows: an interval from {min}, or fewer series");
         c.add("record.interval", format!("[record] asks for {rows} rows: {every}"), expected);
     } else {
-        // Its flows may all complete before.
+        // All flows may complete before `duration`, and the run then ends with them.
         c.warnings.push(format!(
             "[record] asks for up to {rows} rows: {every}; a run ends when it has {MAX_ROWS}, and an interval from \
              {min} lets it reach its duration"
@@ -129,7 +129,7 @@ fn packets(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     }
 }
 
-/// Refuses states of queues that have none.
+/// Refuses `record.states` of ports that have no states.
 fn states(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let States::Ports(names) = &s.record.states else {
         if s.record.states == States::All {
@@ -175,8 +175,8 @@ fn states_are_told(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-/// When the endless flows start whose rates are sampled. How long another one lasts, and how many rows it has, is not
-/// known before the run.
+/// When the endless flows start whose rates are sampled. The duration of a flow with a size, and so its number of rows, is
+/// not known before the run.
 fn endless(c: &mut Checker<'_>, rates: &Rates, traffic: &Traffic) -> Vec<Time> {
     let flows = traffic.flows.iter().filter(|f| is_endless(f));
     match rates {

@@ -1,4 +1,4 @@
-//! Checks of packets, hosts, switches and flow control that take the file or the topology. Each type checks itself.
+//! Checks of packets, hosts, switches and flow control that need the file or the topology. Each type checks itself.
 
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::link::buffer::{LinkEnds, pfc_headroom, quanta_time};
@@ -40,8 +40,8 @@ fn frame(c: &mut Checker<'_>, s: &mut Scenario, payload: Bytes) {
     }
 }
 
-/// Refuses pauses so short that they end before the frame that repeats them, sent at half their time, is there: it may
-/// have to wait for a frame on the wire and the PFC frames of all priorities.
+/// Refuses pauses so short that they end before the frame that repeats them arrives. That frame is sent at half of the
+/// pause, and may have to wait for a frame on the wire and the PFC frames of all priorities.
 pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     let FlowControl::Pfc(pfc) = &s.flow_control else { return };
     if !c.problems.is_empty() || !pfc.refresh || !pfc.expires {
@@ -49,7 +49,7 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
     let wire = WireSizes::new(&s.settings(), signals);
     let waiting = wire.largest() + wire.pfc_frames(s.switch.priorities);
-    // Quanta count by the rate of the port that is paused, the wait by that of the one that pauses.
+    // A quantum's length follows from the rate of the paused port, and the wait from the rate of the port that pauses it.
     let min = |port: u32| {
         let wait = 2 * topology.rate(port).serialization(waiting).0;
         u64::from(u16::MAX).min(wait.div_ceil(quanta_time(1, topology.rate(peer(port))).0))

@@ -9,11 +9,11 @@ use super::check::{Checker, text_of};
 use super::error::expected_names;
 use super::{Files, Scenario, Stop};
 
-/// Maximum length of a run, and latest start of a flow: 11 days, far enough from the 213 days that 64 bits hold for no
-/// sum of times to overflow.
+/// Maximum length of a run, and latest start of a flow: 11 days, so that no sum of times exceeds the 213 days that 64 bits
+/// hold.
 const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
 
-/// Checks `[run]` and `[[traffic]]`. Gives the flows if they can be made.
+/// Checks `[run]` and `[[traffic]]`. Returns the flows if they can be made.
 pub(super) fn all(
     c: &mut Checker<'_>,
     s: &Scenario,
@@ -28,7 +28,7 @@ pub(super) fn all(
         HostInfo {
             name: topology.nodes[node as usize].name.clone(),
             rate: Rate(rate),
-            // Every host has a NIC in a topology that was built.
+            // Every host of a topology that was built has a NIC.
             rack: nics.first().map(|&port| topology.node_of(peer(port))).unwrap_or_default(),
         }
     };
@@ -68,7 +68,7 @@ fn run(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-/// A key of the first pattern with a label.
+/// The place of `key` in the first pattern with this label.
 fn place(s: &Scenario, traffic: &Traffic, label: u16, key: &str) -> String {
     let label = traffic.labels.get(usize::from(label));
     let index = s.traffic.iter().position(|p| Some(p.label()) == label.map(String::as_str));
@@ -86,7 +86,7 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
     let Some((flow, nic, host, nics)) = wrong else { return };
     let (place, table) = match flow.nic {
         Some(_) => {
-            // Of the patterns with the flow's label the one with this NIC.
+            // Several patterns may have the flow's label: the first of them with this NIC is at fault.
             let label = traffic.labels.get(usize::from(flow.label)).map(String::as_str);
             let index = s.traffic.iter().position(|p| Some(p.label()) == label && p.nic() == flow.nic);
             (format!("traffic.{}.nic", index.unwrap_or(0)), "[[traffic]]")
@@ -132,7 +132,7 @@ fn problem(c: &mut Checker<'_>, hosts: &[HostInfo], error: &TrafficError) {
     match error {
         TrafficError::Pattern { index, key, fault, .. } => {
             let mut violation = fault.violation(key).inside(&format!("traffic.{index}"));
-            // Of names, the list of those that exist.
+            // For a wrong name, the message lists the names that exist.
             match fault {
                 Fault::UnknownHost { name, .. } => {
                     violation.expected = expected_names(name, hosts.iter().map(|h| h.name.as_str()));

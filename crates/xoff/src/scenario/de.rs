@@ -10,7 +10,7 @@ use serde::forward_to_deserialize_any;
 
 use super::tree::{Entry, Node, Place, Table, Value};
 
-/// What is wrong.
+/// A fault of a value or key.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Kind {
     /// A key that its table does not have.
@@ -19,11 +19,11 @@ pub(crate) enum Kind {
     MissingKey(String),
     /// A name that is not on its list.
     UnknownName { name: String, expected: &'static [&'static str] },
-    /// Neither type nor value fit.
+    /// The type or the value does not fit.
     Unfit { found: String, expected: String },
-    /// What a type's own check says: what is wrong, and what would be right.
+    /// The result of a type's own check: what is wrong, and what would be right.
     Wrong { found: String, expected: String },
-    /// One text, from a type that does not separate the two.
+    /// One text for both the fault and the expected value, from a type that does not separate them.
     Custom(String),
 }
 
@@ -67,7 +67,7 @@ impl de::Error for Fault {
     }
     fn invalid_value(found: Unexpected<'_>, expected: &dyn Expected) -> Self {
         match found {
-            // What is wrong in words of the type that was read.
+            // The fault in the words of the type that was read.
             Unexpected::Other(found) => {
                 Fault::new(Kind::Wrong { found: found.into(), expected: expected.to_string() })
             }
@@ -220,7 +220,7 @@ impl<'de> TableDe<'de> {
         }
     }
 
-    /// Its entries but the tag.
+    /// The entries of the table without the tag.
     pub fn entries(&self) -> impl Iterator<Item = &'de Entry> {
         let skip = self.skip;
         self.table.entries.iter().filter(move |e| e.key != skip)

@@ -23,15 +23,15 @@ pub struct ScenarioError {
 pub struct Problem {
     /// What is wrong.
     pub message: String,
-    /// Where.
+    /// The place of the problem.
     pub place: Location,
     /// What was expected, shown at the place.
     pub expected: Option<String>,
-    /// More that helps, one line each.
+    /// Further hints, one line each.
     pub notes: Vec<String>,
 }
 
-/// If a problem is.
+/// The place of a problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Location {
     /// A part of a line of a file.
@@ -192,7 +192,7 @@ fn printable(text: &str) -> String {
     text.chars().map(|c| if c.is_control() && c != '\t' { char::REPLACEMENT_CHARACTER } else { c }).collect()
 }
 
-/// What is expected in place of a wrong name: a list of names, and the nearest of them. Long lists are cut.
+/// The names expected in place of a wrong one: a list of names, and the nearest of them. Long lists are cut.
 pub(crate) fn expected_names<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     const MAX_NAMES: usize = 24;
     let mut list: Vec<&str> = names.clone().into_iter().take(MAX_NAMES + 1).collect();
@@ -206,19 +206,19 @@ pub(crate) fn expected_names<'a>(wrong: &str, names: impl IntoIterator<Item = &'
     format!("one of: {list}{}", Nearest::of(wrong, names))
 }
 
-/// As [`expected_names`], behind "expected".
+/// The text of [`expected_names`] after the word "expected".
 pub(crate) fn one_of<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str> + Clone) -> String {
     format!("expected {}", expected_names(wrong, names))
 }
 
-/// A file that cannot be read.
+/// The error for a file that cannot be read.
 pub(crate) fn unreadable(origin: &str, reason: &str) -> ScenarioError {
     let message = format!("cannot read the scenario: {reason}");
     let place = Location::Whole { origin: origin.to_string() };
     ScenarioError { problems: vec![Problem { message, place, expected: None, notes: vec![] }] }
 }
 
-/// A file that is no text.
+/// The error for a file that is not UTF-8 text.
 pub(crate) fn not_text(origin: &str, error: &std::str::Utf8Error) -> ScenarioError {
     let message = format!("the scenario is no text: byte {} is not UTF-8", error.valid_up_to());
     let place = Location::Whole { origin: origin.to_string() };

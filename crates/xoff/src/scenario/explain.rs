@@ -14,7 +14,7 @@ pub(super) struct Context<'a> {
     pub tag: Option<(&'static str, &'a str)>,
 }
 
-/// What messages call a table.
+/// The name of a table in messages.
 pub(super) fn table_label(key: &str) -> String {
     if key == "traffic" { "[[traffic]]".into() } else { format!("[{key}]") }
 }
@@ -77,7 +77,7 @@ fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'s
     keys().iter().find(|d| same(d) && (d.of.is_none() || d.of.as_deref() == form))
 }
 
-/// Which other forms of the table have an unknown key.
+/// The other forms of the table that have the unknown key.
 fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
     let (table, (tag, _)) = (context.table?, context.tag?);
     let table = if table == "traffic" { "traffic[]" } else { table };

@@ -1,4 +1,4 @@
-//! The scenario: one TOML file that says everything of a run.
+//! The scenario: one TOML file that describes a run completely.
 //!
 //! [`Scenario::parse`] reads it, refuses what cannot be run, and names the place, what was expected and the nearest
 //! valid name. Nothing is ignored, and nothing is defaulted in silence: a [`Scenario`] serializes to the resolved
@@ -74,7 +74,7 @@ pub use tune::{Keys, Measure, Sampler, Tune};
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct Scenario {
-    /// What reports call it.
+    /// The scenario's name in reports.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
     /// Seed of every random stream.
@@ -112,7 +112,7 @@ pub struct Scenario {
     /// Flow control between neighbours.
     #[schemars(default)]
     pub flow_control: FlowControl,
-    /// What is as in another simulator, for comparison with it.
+    /// Behaviour taken over from other simulators, for comparison with them.
     #[schemars(default)]
     pub quirks: Quirks,
     /// What hosts send: any number of patterns, which add up.
@@ -137,7 +137,7 @@ pub struct Scenario {
     built: Arc<Built>,
 }
 
-/// What was built to check the scenario, and need not be built again.
+/// The network, routing and flows that were built to check the scenario. A run uses them instead of building them again.
 #[derive(Debug, Default)]
 struct Built {
     topology: Topology,
@@ -217,7 +217,7 @@ impl Scenario {
         Scenario::load_among(path, overrides, &OwnSchemes::default())
     }
 
-    /// As [`Scenario::load`], for a scenario that may also name one of these schemes.
+    /// Reads the scenario at `path` like [`Scenario::load`]; it may also name one of these schemes.
     pub fn load_among(
         path: &Path,
         overrides: &[(String, String)],
@@ -244,28 +244,28 @@ impl Scenario {
         }
     }
 
-    /// The network's nodes and links, as they were when the scenario was read.
+    /// The network's nodes and links, built when the scenario was read.
     pub fn network(&self) -> &Topology {
         &self.built.topology
     }
 
-    /// The flows of all its traffic, as they were when the scenario was read. Hosts are numbered in the order of
+    /// The flows of all its traffic, made when the scenario was read. Hosts are numbered in the order of
     /// [`Topology::hosts`].
     pub fn flows(&self) -> &Traffic {
         &self.built.traffic
     }
 
-    /// Its routing on the network, as they were when the scenario was read.
+    /// Its routing on the network, built when the scenario was read.
     pub fn router(&self) -> &Router {
         &self.built.router
     }
 
-    /// What its scheme knows of the network, as it was when the scenario was read.
+    /// What its scheme knows of the network, determined when the scenario was read.
     pub fn env(&self) -> NetworkEnv {
         self.built.env
     }
 
-    /// Wall time that reading it took, the making of its network, routing and flows included.
+    /// Wall time that reading it took, including the time to build its network, routing and flows.
     pub fn took(&self) -> Duration {
         self.built.took
     }

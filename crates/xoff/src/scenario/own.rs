@@ -11,23 +11,23 @@ use super::de::{Fault, Kind, TableDe};
 /// ```
 /// # use xoff::scenario::OwnSchemes;
 /// # use xoff_schemes::dctcp::Dctcp;
-/// // A scheme of one's own is any type that implements `xoff_schemes::Scheme`; its name must not be a built-in one's.
+/// // Any type that implements `xoff_schemes::Scheme` can be added, unless a built-in scheme has its name.
 /// assert!(OwnSchemes::default().with::<Dctcp>().is_err());
 /// ```
 #[derive(Default)]
 pub struct OwnSchemes(Vec<Own>);
 
-/// One of them.
+/// A scheme that is not built in.
 struct Own {
     name: String,
-    /// Its parameters.
+    /// The keys of its parameters.
     keys: Vec<String>,
     read: Box<Reader>,
 }
 
 type Reader = dyn for<'a> Fn(TableDe<'a>) -> Result<Foreign, Fault> + Send + Sync;
 
-/// A name that cannot be a scheme's.
+/// Why a name cannot be given to a scheme.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NameError {
     /// A built-in scheme or another scheme of the same list has this name.
@@ -55,7 +55,7 @@ pub enum ParamFault {
 }
 
 impl OwnSchemes {
-    /// Adds a scheme in Rust, by the name and with the parameters that it has as a [`Scheme`].
+    /// Adds a scheme in Rust, with its name and its parameters as a [`Scheme`].
     ///
     /// # Errors
     /// If there is a scheme of that name, or the name is malformed.
@@ -72,8 +72,8 @@ impl OwnSchemes {
         self.add(S::NAME, keys.unwrap_or_default(), |table| S::deserialize(table).map(Foreign::of))
     }
 
-    /// Adds a scheme that is known only when the program runs, with the parameters `keys`; `make` takes those that are
-    /// given.
+    /// Adds a scheme that is known only when the program runs, with the parameters `keys`; `make` gets the values that a
+    /// scenario gives to them.
     ///
     /// # Errors
     /// If there is a scheme of that name, or the name is malformed.
@@ -124,13 +124,13 @@ impl OwnSchemes {
         AnyScheme::NAMES.iter().copied().chain(self.0.iter().map(|own| own.name.as_str()))
     }
 
-    /// Whether one of them has a parameter of this key, given with its table's name.
+    /// Whether one of the added schemes has this parameter; `path` begins with the table's name.
     pub(super) fn has_key(&self, path: &str) -> bool {
         let key = path.strip_prefix("scheme.");
         key.is_some_and(|key| self.0.iter().any(|own| own.keys.iter().any(|k| k == key)))
     }
 
-    /// The keys of all their parameters.
+    /// The keys of all parameters of the added schemes.
     pub(super) fn keys(&self) -> impl Iterator<Item = String> {
         self.0.iter().flat_map(|own| own.keys.iter().map(|key| format!("scheme.{key}")))
     }

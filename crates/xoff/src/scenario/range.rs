@@ -4,10 +4,10 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use xoff_engine::{Bytes, Rate, Time};
 
-/// Most values of one range.
+/// Maximum number of values of one range.
 const MAX_STEPS: u32 = 10_000;
 
-/// What a range's ends are counted in.
+/// The unit of a range's ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Unit {
     /// Whole numbers.
@@ -34,7 +34,7 @@ impl Unit {
         }
     }
 
-    /// What follows a value in this unit, for a program that writes it.
+    /// The suffix of a value in this unit, for a program that writes it.
     pub fn suffix(self) -> &'static str {
         match self {
             Unit::Whole | Unit::Number => "",
@@ -48,13 +48,13 @@ impl Unit {
 /// Values from one to another.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Range {
-    /// What the ends are counted in.
+    /// The unit of the ends.
     pub unit: Unit,
     /// The minimum.
     pub from: f64,
     /// The maximum.
     pub to: f64,
-    /// Equal ratios are as likely, or as far apart, instead of equal differences.
+    /// Values are spread, or drawn, evenly over the logarithm of the range instead of the range itself.
     pub log: bool,
     /// How many values it stands for, ends included; `None` for all values.
     pub steps: Option<u32>,
@@ -121,7 +121,7 @@ impl Range {
         Some(values)
     }
 
-    /// As a scenario has it.
+    /// The range in the form that it has in a scenario.
     pub fn json(&self) -> Value {
         let mut table = json!({ "from": self.unit.json(self.from), "to": self.unit.json(self.to) });
         if self.log {

@@ -1,4 +1,4 @@
-//! From the tree to a [`Scenario`]: which table is read as what.
+//! Makes a [`Scenario`] from the tree: each table is read as its type.
 
 use serde::de::DeserializeOwned;
 use xoff_engine::spelling::nearest;
@@ -156,7 +156,7 @@ impl<'a> Reader<'a> {
         let place = self.source.location(place);
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message, place, expected, notes: vec![] });
-        // Just pushed.
+        // The entry was pushed above.
         let last = self.problems.len() - 1;
         &mut self.problems[last]
     }
@@ -299,7 +299,7 @@ impl<'a> Reader<'a> {
         items.iter().filter_map(read).collect()
     }
 
-    /// Adds the fault that the reader of one table found.
+    /// Adds a problem for the fault that the reader of a table found.
     pub(super) fn fault(&mut self, context: Context<'_>, fault: Fault) -> &mut Problem {
         let Explained { message, expected, notes } = explain(context, &fault);
         let problem = self.add(&fault.place.unwrap_or(Place::File(0..0)), message, expected);

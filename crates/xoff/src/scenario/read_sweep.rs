@@ -17,11 +17,11 @@ const TUNE: Context<'static> = Context { table: Some("tune"), tag: None };
 /// A table of keys with the values of each.
 #[derive(Clone, Copy)]
 struct Axes {
-    /// How messages call it.
+    /// The table's name in messages.
     label: &'static str,
-    /// What to write for a key.
+    /// The values that a key may have, for messages.
     expected: &'static str,
-    /// A range may stand for all its values.
+    /// Whether a range may stand for all its values.
     open: bool,
 }
 
@@ -258,7 +258,7 @@ impl<'a> Reader<'a> {
         Some(range)
     }
 
-    /// Refuses a key that is set twice, of which one would win.
+    /// Refuses a key that is set twice, since only one of its values would apply.
     fn each_key_once(&mut self, sweep: &Sweep, table: &'a Table) {
         let twice = |key: &str| sweep.axes.iter().filter(|axis| axis.key == key).count() > 1;
         let mut both = sweep.axes.iter().map(|axis| axis.key.as_str()).filter(|key| {
@@ -272,7 +272,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Refuses a sample of nothing, or of more than there is.
+    /// Refuses a sample of no combination, or of more combinations than the axes have.
     fn sample(&mut self, sweep: &Sweep, table: &'a Table) {
         let place = |key: &str| table.get(key).map(|e| e.node.place.clone());
         let drawn: Vec<&Axis> = sweep.axes.iter().filter(|axis| axis.key != "seed").collect();

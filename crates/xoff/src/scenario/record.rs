@@ -1,4 +1,4 @@
-//! What a run records beside its flows.
+//! The `[record]` table: what a run records beside its flows.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -19,34 +19,34 @@ pub struct Record {
     pub queues: Queues,
     /// Flows whose sending rate is sampled: `false`, `true` or `"all"`, or a list of traffic labels.
     pub rates: Rates,
-    /// The share of each interval in which each of the ports in `queues` sent.
+    /// Whether the share of each interval in which a port sent is recorded, for each of the ports in `queues`.
     pub utilization: bool,
-    /// Each PAUSE with its port, start and length.
+    /// Whether each PAUSE is recorded, with its port, start and length.
     pub pauses: bool,
-    /// Each CNP and CNM.
+    /// Whether each CNP and CNM is recorded.
     pub notifications: bool,
-    /// Congestion roots: egress queues of switches that grow, or stay long, although they are not stopped, and which
-    /// flows head-of-line blocking held up (`hol_blocked` in flows).
+    /// Whether congestion roots are recorded: egress queues of switches that grow, or stay long, although they are not
+    /// stopped; and which flows head-of-line blocking held up (`hol_blocked` in flows).
     pub roots: bool,
-    /// Growth since its last RESUME that makes an egress queue a congestion root, as does sending as much without
-    /// becoming shorter. Below half of this growth the queue is no root any more.
+    /// Growth since its last RESUME that makes an egress queue a congestion root. A queue that sends as many bytes without
+    /// becoming shorter is a root too. Below half of this growth the queue is no root any more.
     pub root_growth: Bytes,
-    /// Each mark that a packet is given, with port, flow and code point. A packet marked UE and later CE has two.
+    /// Whether each mark of a packet is recorded, with port, flow and code point. A packet marked UE and later CE has two.
     pub marks: bool,
-    /// Egress queues of switches whose states are recorded, each change of them: `"none"`, `"all"`, or a list of ports,
-    /// each as `"node->neighbour"`. Needs a detector that tells states apart, such as `tcd`.
+    /// Egress queues of switches whose changes of state are recorded: `"none"`, `"all"`, or a list of ports, each as
+    /// `"node->neighbour"`. This needs a detector that tells states apart, such as `tcd`.
     pub states: States,
-    /// Each change of the state of a host's throttle (`[throttle]`).
+    /// Whether each change of the state of a host's throttle (`[throttle]`) is recorded.
     pub throttles: bool,
-    /// Where each flow's completion time went: serialization, propagation, queueing and pauses by port, window, rate and so
-    /// on, in parts that sum to it exactly.
+    /// Whether the causes of each flow's completion time are recorded: serialization, propagation, queueing and pauses by
+    /// port, window, rate and so on. Their times sum to the completion time exactly.
     pub breakdown: bool,
     /// Ports at which each packet is recorded as it leaves and as it arrives: `"none"`, those of `"switches"`, `"all"` (with
-    /// host NICs), or a list of ports, each as `"node->neighbour"`. They fill the record fast.
+    /// host NICs), or a list of ports, each as `"node->neighbour"`. These rows fill the record fast.
     pub packets: Queues,
     /// Packets are recorded from this time on.
     pub packets_from: Time,
-    /// Packets are recorded before this time; without it, to the end of the run.
+    /// Packets are recorded before this time; without it, until the end of the run.
     pub packets_until: Option<Time>,
 }
 

@@ -1,4 +1,4 @@
-//! The scenario's JSON schema, from the very types that read it, and the same as a list of keys.
+//! The scenario's JSON schema, made from the types that read scenarios, and a list of its keys.
 
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
@@ -17,7 +17,7 @@ pub fn schema() -> Value {
     }
     for (key, name) in super::read::UNNAMED {
         let property = schema.pointer(&format!("/properties/{key}"));
-        // The table's forms stand in its type's definition.
+        // The schema of a table with several forms is a reference to its type's definition.
         let reference = property.and_then(|p| p.get("$ref")).and_then(Value::as_str);
         let path = reference.map_or(format!("/properties/{key}"), |r| r.trim_start_matches('#').to_string());
         let forms = schema.pointer_mut(&format!("{path}/oneOf")).and_then(Value::as_array_mut);
@@ -31,7 +31,7 @@ pub fn schema() -> Value {
     schema
 }
 
-/// What there is to know of a key.
+/// The documentation of a key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct KeyDoc {
     /// The key with its tables, such as `packets.mtu`; `[]` follows the key of an array, as in
@@ -39,13 +39,13 @@ pub struct KeyDoc {
     pub path: String,
     /// The `name` or `pattern` of its table that has the key; `None` if the table has only one form.
     pub of: Option<String>,
-    /// What it takes, in words.
+    /// The type of its values, in words.
     pub r#type: String,
     /// The default; `None` if the key must be given or if its absence has a meaning.
     pub default: Option<Value>,
-    /// Whether it must be given.
+    /// Whether the key must be given.
     pub required: bool,
-    /// What it means.
+    /// The meaning of the key.
     pub doc: String,
 }
 
@@ -91,7 +91,7 @@ struct Walk {
 impl Walk {
     /// The target of a reference, and the type inside an optional value.
     fn resolve<'a>(&'a self, mut schema: &'a Value) -> &'a Value {
-        // References of types that derive their schema are never circular here, but a bound costs nothing.
+        // No scenario type refers to itself, so references end; the bound keeps a future one from looping for ever.
         for _ in 0..8 {
             let reference = schema.get("$ref").and_then(Value::as_str);
             let target = reference.and_then(|r| self.definitions.get(r.rsplit('/').next().unwrap_or(r)));
@@ -173,7 +173,7 @@ impl Walk {
         }
     }
 
-    /// What a value may be.
+    /// The allowed values of a property, in words.
     fn in_words(&self, property: &Value) -> String {
         let schema = self.resolve(property);
         let list = |key: &str| schema.get(key).and_then(Value::as_array).cloned().unwrap_or_default();

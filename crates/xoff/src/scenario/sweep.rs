@@ -9,10 +9,11 @@ use xoff_engine::random::mix;
 
 use super::range::Range;
 
-/// Most runs of one sweep.
+/// Maximum number of runs of one sweep.
 pub(crate) const MAX_POINTS: usize = 1_000_000;
 
-/// Draws for each point that a sample wants, before it is given up to find another one.
+/// Maximum number of draws for each point of a sample: a draw that repeats a known point is dropped, and a sample of almost
+/// the whole grid would need ever more of them.
 const MAX_DRAWS: usize = 200;
 
 /// Keys of `[sweep]` that are not keys of the scenario.
@@ -24,11 +25,11 @@ pub type Point = Vec<(String, String)>;
 /// The runs of a sweep: each of `list`, with each combination of the axes' values, or a sample of these.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Sweep {
-    /// The axes in the order of the file, of which the last varies fastest.
+    /// The axes in the order of the file. The last axis varies fastest.
     pub axes: Vec<Axis>,
-    /// Settings that belong together.
+    /// Rows of settings that belong together.
     pub list: Vec<Vec<Setting>>,
-    /// How many combinations of the axes to draw, all seeds counting as one; `None` for all.
+    /// Number of combinations of the axes other than `seed` to draw, each of which is run with every seed; `None` for all.
     pub sample: Option<usize>,
     /// Seed of that draw.
     pub sample_seed: Option<u64>,
@@ -66,7 +67,7 @@ impl Axis {
         Axis { key, values, texts, range: Some(range) }
     }
 
-    /// The value that a random number picks, as TOML.
+    /// The value that belongs to a random number, as TOML.
     fn pick(&self, random: u64) -> String {
         match &self.range {
             Some(range) if self.texts.is_empty() => {
@@ -79,7 +80,7 @@ impl Axis {
         }
     }
 
-    /// As a scenario has it.
+    /// The axis's values in the form that they have in a scenario.
     pub(super) fn json(&self) -> Value {
         match &self.range {
             Some(range) => range.json(),
@@ -126,8 +127,8 @@ impl Sweep {
         }
     }
 
-    /// Different combinations of the axes' values, drawn at random. The first ones stay as they are when more are
-    /// asked for, and a key's values do not depend on other keys.
+    /// Different combinations of the axes' values, drawn at random. A larger sample begins with the smaller one, and a key's
+    /// values do not depend on other keys.
     fn drawn(&self, axes: &[&Axis], count: usize) -> Vec<Point> {
         let seed = mix(self.sample_seed.unwrap_or(1));
         let names: Vec<u64> =

@@ -6,10 +6,10 @@ use toml::Spanned;
 use toml::de::{DeInteger, DeTable, DeValue};
 use xoff_engine::Violation;
 
-/// Keys of a dotted path may nest this deep; a scenario needs four.
+/// Maximum number of steps of a dotted key; the keys of a scenario have at most four.
 const DEEPEST: usize = 16;
 
-/// Where something was written.
+/// The place at which a key or value was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Place {
     /// A range of bytes of the file.
@@ -29,7 +29,7 @@ pub(crate) struct Node {
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     String(String),
-    /// What does not fit is kept as text, so that the message can say so.
+    /// A number that does not fit is kept as text, so that the message can show it.
     Integer(Result<i128, String>),
     Float(f64),
     Boolean(bool),
@@ -87,7 +87,7 @@ impl Node {
         Node { place: make_place(value.span()), value: converted }
     }
 
-    /// What a message calls the kind of value.
+    /// The kind of value in the words of messages.
     pub fn kind(&self) -> &'static str {
         match self.value {
             Value::String(_) => "a string",
@@ -154,19 +154,19 @@ fn integer(i: &DeInteger<'_>) -> Result<i128, String> {
     i128::from_str_radix(&i.as_str().replace('_', ""), i.radix()).map_err(|_| i.to_string())
 }
 
-/// What is wrong with a text that is no tree, and where.
+/// The fault of a text from which no tree can be made, and its place.
 #[derive(Debug)]
 pub(crate) struct Malformed {
     pub fault: TextFault,
     pub place: Place,
 }
 
-/// What is wrong with a text.
+/// The fault of a text.
 #[derive(Debug)]
 pub(crate) enum TextFault {
-    /// In the words of the TOML parser.
+    /// A fault that the TOML parser found, in its words.
     Parser(String),
-    /// A check of this module.
+    /// A fault that a check of this module found.
     Own(Violation),
 }
 
@@ -190,7 +190,7 @@ pub(crate) fn parse(text: &str) -> Result<Node, Malformed> {
     Ok(Node { place: Place::File(0..0), value })
 }
 
-/// A dotted key of absurdly many parts: the parser recurses once a part and would run out of stack.
+/// The place of a dotted key with more than 512 parts: the parser recurses once per part and would run out of stack.
 fn too_deep(text: &str) -> Option<Range<usize>> {
     const PARTS: usize = 512;
     let (mut start, mut dots) = (0, 0);
@@ -226,7 +226,7 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
                     let entry = Entry { key: step.to_string(), key_place: place.clone(), node: empty };
                     table.entries.push(entry);
                 }
-                // Just made sure of; spelled so that no path panics.
+                // The entry exists, since it was added above if it was missing; the error keeps this path free of panics.
                 let Some(entry) = table.get_mut(step) else {
                     return Err(TextFault::own(format!("cannot set `{key}`"), "a key"));
                 };
@@ -256,7 +256,7 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
     Ok(())
 }
 
-/// A value in TOML, or a bare string.
+/// Reads a value in TOML, or a bare string.
 fn read_value(text: &str, place: Place) -> Result<Node, TextFault> {
     let text = text.trim();
     let bare = |place| Ok(Node { place, value: Value::String(text.to_string()) });

@@ -1,4 +1,4 @@
-//! The `[tune]` table: which keys to search for the best values, and what best means.
+//! The `[tune]` table: the keys whose best values are searched for, and the measures to minimize.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -12,10 +12,10 @@ use serde_json::{Map, Value};
 
 use super::sweep::Axis;
 
-/// Most trials of a tuning.
+/// Maximum number of trials of a tuning.
 pub(super) const MAX_TRIALS: u32 = 100_000;
 
-/// A number of a run that a tuning makes small.
+/// A measure of a run, which a tuning minimizes or limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Measure {
@@ -45,27 +45,27 @@ pub enum Measure {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Sampler {
-    /// Tree-structured Parzen estimators: from which values were good so far.
+    /// Tree-structured Parzen estimators, which learn from the results of earlier trials.
     #[default]
     Tpe,
     /// A genetic algorithm that keeps a whole Pareto front.
     Nsga2,
-    /// At random.
+    /// Values drawn at random.
     Random,
 }
 
-/// A search for the values of some keys that make one or several measures of a run small.
+/// A search for the values of some keys that minimize one or several measures of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Tune {
-    /// What to make small: a measure, or a list of them, whose Pareto front is looked for. The mean over the seeds.
+    /// The measure to minimize, or a list of measures whose Pareto front is searched for. Each is the mean over the seeds.
     #[serde(deserialize_with = "one_or_several")]
     #[schemars(schema_with = "objective_schema")]
     pub objective: Vec<Measure>,
     /// Maximum values of measures, as the mean over the seeds; a trial that exceeds one of them is no solution.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub budget: BTreeMap<Measure, f64>,
-    /// Trials: each a set of values, run with every seed.
+    /// Number of trials. A trial is a set of values, run with every seed.
     #[serde(default = "default_trials")]
     pub trials: u32,
     /// Seeds with which each trial is run; without them, the scenario's own seed.
@@ -77,8 +77,8 @@ pub struct Tune {
     /// Seed of that choice.
     #[serde(default = "default_seed")]
     pub sampler_seed: u64,
-    /// Trials that are chosen together, before the results of any of them are known, and run side by side. The
-    /// outcome depends on it, never on how many run at the same time.
+    /// Number of trials that are chosen together, before the results of any of them are known, and run side by side. The
+    /// outcome depends on this number, but not on how many trials run at the same time.
     #[serde(default = "default_batch")]
     pub batch: u32,
     /// The keys, each with a range, `{ from = "20KB", to = "400KB", log = true }`, or a list of choices.
@@ -123,7 +123,7 @@ impl JsonSchema for Keys {
     }
 }
 
-/// The keys are read from the tree, which knows where each of them stands.
+/// Skips the keys: they are read from the tree, which knows the place of each.
 fn read_with_places<'de, D: Deserializer<'de>>(source: D) -> Result<Keys, D::Error> {
     IgnoredAny::deserialize(source).map(|_| Keys::default())
 }
@@ -155,7 +155,7 @@ fn one_or_several<'de, D: Deserializer<'de>>(source: D) -> Result<Vec<Measure>, 
 }
 
 impl Tune {
-    /// What a program that chooses values needs of each key, as JSON: `key`, and either `choices` as TOML or a range
+    /// What a program that chooses values needs to know of each key, as JSON: `key`, and either `choices` as TOML or a range
     /// with `low`, `high`, `log`, whether it is `whole`, and the `suffix` of its unit.
     pub fn space(&self) -> Value {
         self.keys

@@ -1,4 +1,4 @@
-//! The table of where flows' time went.
+//! The table of the causes of flows' completion times.
 
 use xoff_fabric::Simulation;
 use xoff_fabric::observe::breakdown::{Cause, Leg};

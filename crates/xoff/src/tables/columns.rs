@@ -75,7 +75,7 @@ impl Columns {
     ) -> Self {
         self.column(name, doc, Arc::new(values.collect::<BooleanArray>()), true)
     }
-    /// Names as a dictionary: each row an index into `names`.
+    /// Adds names as a dictionary: each row is an index into `names`.
     pub(super) fn names(
         self,
         name: &str,
@@ -88,7 +88,7 @@ impl Columns {
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.add(name, doc, Arc::new(array))
     }
-    /// Names as a dictionary, in which a row may have no name.
+    /// Adds names as a dictionary, in which a row may have no name.
     pub(super) fn names_or_null(
         self,
         name: &str,
@@ -103,8 +103,8 @@ impl Columns {
     pub(super) fn table(self, name: &'static str) -> Table {
         let (fields, arrays): (Vec<Field>, Vec<ArrayRef>) = self.0.into_iter().unzip();
         let batch = RecordBatch::try_new(Arc::new(Schema::new(fields)), arrays);
-        // None of the possible errors can occur: all columns are made from the rows of one table, each field is made from
-        // its array, and only nullable columns make nulls.
+        // No error is possible: all columns are made from the rows of one table, each field is made from its array, and only
+        // nullable columns contain nulls.
         Table {
             name,
             batch: batch.expect("fields are their arrays', and all columns have the rows of their table"),

@@ -14,7 +14,7 @@ use super::{Names, Table};
 
 pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table {
     let (net, outcomes) = (sim.network(), &sim.records().flows);
-    // Flows that had not started are not rows.
+    // Flows that had not started have no rows.
     let rows: Vec<usize> = (0..net.flows.len()).filter(|&i| outcomes[i].started).collect();
     let outcome = |f: fn(&xoff_fabric::observe::records::FlowOutcome) -> u64| {
         rows.iter().map(move |&i| f(&outcomes[i]))

@@ -1,12 +1,12 @@
 //! Result tables as Arrow record batches, each column with its meaning.
 
 mod breakdown;
+mod buffer_sizing;
 mod columns;
 mod events;
 mod flows;
 mod packets;
 mod ports;
-mod room;
 mod samples;
 
 use std::sync::Arc;
@@ -19,7 +19,7 @@ use columns::strings;
 
 /// A result table.
 pub struct Table {
-    /// Its name: that of its file.
+    /// Its name, which is also the name of its file.
     pub name: &'static str,
     /// Its columns.
     pub batch: RecordBatch,

@@ -24,7 +24,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         Mark::Ce => Some(0),
         Mark::Ue => Some(1),
     };
-    // Parquet's own name for an element of a list.
+    // "element" is Parquet's own name for an element of a list.
     let element = Arc::new(Field::new("element", DataType::UInt64, true));
     let mut int = ListBuilder::new(UInt64Builder::new()).with_field(element);
     for row in rows {

@@ -4,7 +4,7 @@ use xoff_fabric::Simulation;
 use xoff_fabric::topology::{PortId, peer};
 
 use super::columns::Columns;
-use super::{Names, Table, room};
+use super::{Names, Table, buffer_sizing};
 
 pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     let (net, records) = (sim.network(), sim.records());
@@ -48,5 +48,5 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
             "packets dropped that came in by this port",
             all.map(|p| records.totals.drops[p as usize]),
         );
-    room::add(columns, sim).table("ports")
+    buffer_sizing::add(columns, sim).table("ports")
 }

@@ -5,7 +5,7 @@ use xoff_fabric::topology::{NodeId, PortId};
 
 /// UDP's destination port of RoCEv2 (IBTA, Annex A17).
 pub const ROCE_PORT: u16 = 4791;
-/// Queue pair of flow 0; those below are for management (0 and 1) or not used.
+/// Queue pair of flow 0. The queue pairs below it are for management (0 and 1) or not used.
 const FIRST_QP: u32 = 0x01_0000;
 
 /// A port's MAC address: locally administered, with the port's number.
@@ -42,8 +42,8 @@ pub fn queue_pair(flow: u32) -> u32 {
     FIRST_QP + flow % ((1 << 24) - FIRST_QP)
 }
 
-/// UDP's source port of a flow's packets in both directions: in the range 0xC000 to 0xFFFF that Annex A17 has for it, and
-/// spread, since routers choose among equal paths by it.
+/// UDP's source port of a flow's packets in both directions: in the range 0xC000 to 0xFFFF that Annex A17 reserves for it,
+/// and different from flow to flow, since routers choose among equal paths by it.
 pub fn udp_source(flow: u32) -> u16 {
     0xC000 | (flow.wrapping_mul(0x9E37_79B9) >> 18) as u16
 }

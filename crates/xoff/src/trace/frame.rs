@@ -15,18 +15,18 @@ const IPV4: usize = 20;
 const UDP: usize = 8;
 const BTH: usize = 12;
 const ICRC: usize = 4;
-/// Frame check sequence, which captures leave out.
+/// Length of the frame check sequence, which captures leave out.
 const FCS: usize = 4;
 /// An Ethernet frame has at least 64 bytes with its check sequence.
 const MIN_FRAME: usize = 64 - FCS;
-/// Hops that a packet may take.
+/// Time to live of a packet at its sender: the maximum number of its hops.
 const TIME_TO_LIVE: u8 = 64;
 
 /// The longest message that RETH's length may state (IBTA, 9.7.6).
 const LONGEST_MESSAGE: u64 = 1 << 31;
 
-/// Opcodes of reliable connections: those of RDMA WRITE, whose payload dissectors leave alone. Of SEND's, Wireshark 4.0 takes
-/// some for other protocols, and calls those of up to 12 B malformed.
+/// Opcodes of reliable connections. Data has those of RDMA WRITE, whose payload dissectors leave alone: Wireshark 4.0 takes
+/// some payloads of SEND for other protocols, and calls those of up to 12 B malformed.
 mod opcode {
     pub const WRITE_FIRST: u8 = 0x06;
     pub const WRITE_MIDDLE: u8 = 0x07;
@@ -44,10 +44,10 @@ const NAK_SEQUENCE_ERROR: u8 = 0b011_00000;
 const BECN: u8 = 0x40;
 /// BTH: an acknowledgement is asked for.
 const ACK_REQUEST: u8 = 0x80;
-/// The partition that all members are in.
+/// The key of the default partition (P_Key), to which all nodes belong.
 const DEFAULT_PARTITION: u16 = 0xFFFF;
 
-/// A frame's bytes as far as they are captured, and its length on the wire without the check sequence.
+/// The captured bytes of a frame, and the length on the wire of the whole frame without the check sequence.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Frame {
     pub bytes: Vec<u8>,
@@ -79,7 +79,7 @@ impl<'t> Framer<'t> {
         Ethernet2Header { source, destination, ether_type: EtherType(ether_type) }.to_bytes()
     }
 
-    /// A PFC frame (IEEE 802.1Q, 36.2): which priorities it concerns, and for how many quanta each.
+    /// A PFC frame (IEEE 802.1Q, 36.2): the priorities that it pauses or resumes, and the quanta of each.
     fn pfc(&self, row: &PacketRecord) -> Frame {
         let priority = row.priority().unwrap_or(0);
         let mut bytes = self.ethernet(row, [0x01, 0x80, 0xC2, 0, 0, 0x01], 0x8808).to_vec();
@@ -99,12 +99,12 @@ impl<'t> Framer<'t> {
             Kind::Data => usize::from(row.payload),
             _ => 0,
         };
-        // All headers are whole words, so this pads the bytes behind them.
+        // The length of each header is a multiple of 4 B, so only the bytes after the headers need padding.
         let pad = (4 - (transport.len() + body) % 4) % 4;
         transport[1] |= (pad as u8) << 4;
         let udp_length = UDP + transport.len() + body + pad + ICRC;
         let (source, destination) = self.ends(net, row);
-        // What is longer than a datagram can be has the greatest length that there is.
+        // A frame longer than the longest datagram gets the maximum length that the field can hold.
         let length = |bytes: usize| u16::try_from(bytes).unwrap_or(u16::MAX);
         let mut ip = Ipv4Header {
             dscp: dscp(row),
@@ -122,7 +122,7 @@ impl<'t> Framer<'t> {
             source_port: udp_source(row.flow),
             destination_port: ROCE_PORT,
             length: length(udp_length),
-            // Annex A17: senders may leave it at zero, as the ICRC protects the packet.
+            // Annex A17: senders may leave the checksum at zero, since the ICRC protects the packet.
             checksum: 0,
         };
         let mut bytes = self.ethernet(row, mac(peer(row.sender())), 0x0800).to_vec();
@@ -174,7 +174,7 @@ impl<'t> Framer<'t> {
             (Kind::Ack | Kind::Nack, ..) => opcode::ACKNOWLEDGE,
             _ => opcode::CNP,
         };
-        // All packets of a flow are full but the last, so that offsets give their numbers.
+        // All packets of a flow but the last are full, so a packet's number follows from its offset.
         let psn = match row.kind {
             Kind::Data | Kind::Nack => row.seq / payload,
             Kind::Ack => row.seq.div_ceil(payload).saturating_sub(1),
@@ -192,7 +192,7 @@ impl<'t> Framer<'t> {
         bytes.extend(header);
         match row.kind {
             Kind::Data if row.seq == 0 => {
-                // RETH: a virtual address and a key, which nothing here has, and the length of the message.
+                // RETH: a virtual address and a key, which the simulator does not model, and the length of the message.
                 bytes.extend([0; 12]);
                 let size = net.flows[row.flow as usize].size.unwrap_or(LONGEST_MESSAGE);
                 bytes.extend((size.min(LONGEST_MESSAGE) as u32).to_be_bytes());
@@ -210,7 +210,7 @@ impl<'t> Framer<'t> {
         telemetry::append(net, row, self.trace.records.packets.int(row), bytes);
     }
 
-    /// Whether an ACK is for all of its flow, which is one message.
+    /// Whether an ACK acknowledges its whole flow, which is one message.
     fn is_all(&self, row: &PacketRecord) -> bool {
         let flow = row.flow as usize;
         let outcome = &self.trace.records.flows[flow];
@@ -219,7 +219,8 @@ impl<'t> Framer<'t> {
     }
 }
 
-/// The class selector of the packet's priority; control packets have that of network control, as CNPs of NICs have.
+/// The class selector of the packet's priority. Control packets have that of network control (CS6), which NICs use for
+/// CNPs.
 fn dscp(row: &PacketRecord) -> IpDscp {
     const BY_PRIORITY: [IpDscp; 8] = [
         IpDscp::CS0,
@@ -234,7 +235,7 @@ fn dscp(row: &PacketRecord) -> IpDscp {
     row.priority().map_or(IpDscp::CS6, |p| BY_PRIORITY[usize::from(p) % 8])
 }
 
-/// The code point of a data packet; others bring marks back, but are not marked themselves.
+/// The code point of a packet. Only data packets are marked: ACKs and CNPs bring marks back in their headers.
 fn ecn(row: &PacketRecord, code_points: CodePoints) -> IpEcn {
     match (row.kind, code_points, row.mark) {
         (Kind::Data, CodePoints::Ecn, Mark::None) => IpEcn::Ect0,
@@ -245,8 +246,8 @@ fn ecn(row: &PacketRecord, code_points: CodePoints) -> IpEcn {
     }
 }
 
-/// The invariant CRC (Annex A17.3.3) of a packet from its IPv4 header to its pad: that of Ethernet over eight bytes of ones
-/// in place of InfiniBand's local header and the packet, with ones wherever routers write.
+/// The invariant CRC (Annex A17.3.3) of a packet, given from its IPv4 header to its pad. It is Ethernet's CRC over eight
+/// bytes of ones, in place of InfiniBand's local header, and the packet with ones in the fields that routers may change.
 fn icrc(packet: &[u8]) -> [u8; ICRC] {
     const TYPE_OF_SERVICE: usize = 1;
     const TTL: usize = 8;

@@ -24,18 +24,18 @@ pub const MAX_SNAP_LENGTH: u32 = 262_144;
 /// How switches encode congestion in the ECN field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CodePoints {
-    /// Nothing is marked: 00.
+    /// Packets are not marked: 00 (not ECT).
     None,
     /// RFC 3168: 10 is ECT(0), 11 is CE.
     Ecn,
-    /// TCD, Table 1: 01 is capable of it, 10 is UE, 11 is CE.
+    /// TCD, Table 1: 01 is ECN-capable, 10 is UE, 11 is CE.
     Ternary,
 }
 
-/// Why a run's packets cannot be written so.
+/// Why a run's packets cannot be written to a capture.
 #[derive(Debug, thiserror::Error)]
 pub enum TraceError {
-    /// Its frames are not Ethernet frames.
+    /// The network's frames are not Ethernet frames.
     #[error(
         "flow control `{0}` is no Ethernet's, and a capture has Ethernet frames; expected `pfc` or `none`. `--perfetto` and \
          `record.packets` take packets of any network"
@@ -46,7 +46,7 @@ pub enum TraceError {
     Io(#[from] io::Error),
 }
 
-/// A run whose packets were recorded, with the rest that a trace shows.
+/// A run whose packets were recorded, with everything else that a trace shows.
 pub struct Trace {
     pub(crate) net: Arc<Network>,
     pub(crate) records: Records,
@@ -57,10 +57,10 @@ pub struct Trace {
 }
 
 impl Trace {
-    /// Writes the packets to `path` as pcapng, of each at most `snap_length` bytes.
+    /// Writes the packets to `path` as pcapng, at most `snap_length` bytes of each.
     ///
     /// # Errors
-    /// If the network is no Ethernet, or the file cannot be written.
+    /// If the network is not Ethernet, or the file cannot be written.
     pub fn write_pcapng(&self, path: &Path, snap_length: u32) -> Result<(), TraceError> {
         ethernet(&self.net.settings.flow_control)?;
         let mut file = BufWriter::new(File::create(path)?);

@@ -20,13 +20,13 @@ use super::frame::Framer;
 
 /// Time stamps count units of 10^-9 s.
 const NANOSECONDS: u8 = 9;
-/// Picoseconds in one.
+/// Picoseconds in a nanosecond.
 const PS: u64 = 1000;
-/// Direction of a packet in its flags.
+/// The direction in the flags of a packet (pcapng's `epb_flags`, bits 0 and 1).
 const INBOUND: u32 = 1;
 const OUTBOUND: u32 = 2;
 
-/// Writes the packets of a run. Time 0 of the run is that of the file.
+/// Writes the packets of a run. Time 0 of the run is time 0 of the file.
 pub fn write(trace: &Trace, snap_length: u32, out: &mut impl Write) -> io::Result<()> {
     blocks(trace, snap_length, out).map_err(|error| match error {
         PcapError::IoError(error) => error,
@@ -37,7 +37,7 @@ pub fn write(trace: &Trace, snap_length: u32, out: &mut impl Write) -> io::Resul
 fn blocks(trace: &Trace, snap_length: u32, out: &mut impl Write) -> Result<(), PcapError> {
     let framer = Framer::new(trace, snap_length);
     let section = SectionHeaderBlock {
-        // The same bytes on every machine.
+        // A fixed byte order gives the same file on every machine.
         endianness: Endianness::Little,
         options: vec![
             SectionHeaderOption::Comment(trace.about.clone().into()),
@@ -52,7 +52,7 @@ fn blocks(trace: &Trace, snap_length: u32, out: &mut impl Write) -> Result<(), P
     file.write_pcapng_block(names(trace, &framer))?;
     let rows = trace.records.packets.rows();
     for row in rows {
-        // Sorted, as [`Trace::ports`] are.
+        // `ports` is sorted.
         let Ok(interface) = trace.ports.binary_search(&row.port) else { continue };
         let frame = framer.frame(row);
         file.write_pcapng_block(EnhancedPacketBlock {

@@ -8,16 +8,16 @@ use xoff_schemes::{IntPath, Mark};
 
 use super::CodePoints;
 
-/// Appends the telemetry of a data packet or ACK: as many bytes as the network counts for it.
+/// Appends the telemetry of a data packet or ACK, with as many bytes as the network counts for it.
 pub fn append(net: &Network, row: &PacketRecord, int: &[u64], bytes: &mut Vec<u8>) {
     let is_data = row.kind == Kind::Data;
     let signals = &net.signals;
     if signals.int == IntPath::Data || (signals.int == IntPath::Ack && !is_data) {
-        // HPCC, Fig. 7: number of hops in 4 bits, path id in 12, which no scheme here reads.
+        // HPCC, Fig. 7: the number of hops in 4 bits and the path id in 12 bits, which no scheme here reads.
         bytes.extend(((int.len() as u16) << 12).to_be_bytes());
         int.iter().for_each(|record| bytes.extend(record.to_be_bytes()));
         if signals.int == IntPath::Data {
-            // Room for all hops is there from the start.
+            // The sender reserves the bytes of all hops.
             let room = usize::from(net.settings.packets.int_hops).saturating_sub(int.len());
             bytes.resize(bytes.len() + room * INT_RECORD_BYTES as usize, 0);
         }
@@ -30,8 +30,8 @@ pub fn append(net: &Network, row: &PacketRecord, int: &[u64], bytes: &mut Vec<u8
     }
 }
 
-/// What the 16 bytes hold that a CNP reserves (IBTA, Annex A17.9.3): nothing in DCQCN's; the rate of schemes that send one,
-/// a switch's congestion point, and the code point if there are three of them.
+/// The 16 bytes that a CNP reserves (IBTA, Annex A17.9.3). They are zero with DCQCN. Otherwise they hold the rate, if the
+/// scheme sends one, the congestion point of a CNM, and the code point of a CNP if there are three code points.
 pub fn notification(row: &PacketRecord, code_points: CodePoints) -> [u8; 16] {
     let mut bytes = [0; 16];
     if row.kind == Kind::Cnm || row.flags & HAS_RATE != 0 {

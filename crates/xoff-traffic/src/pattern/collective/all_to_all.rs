@@ -1,5 +1,5 @@
-//! All-to-all as a collective: each rank sends a message to each other one by pairwise exchange, in a closed loop. For one
-//! whose rounds start by the clock see [`crate::pattern::all_to_all`].
+//! All-to-all as a collective: each rank sends a message to each other rank by pairwise exchange, in a closed loop. For an
+//! all-to-all whose rounds start by the clock see [`crate::pattern::all_to_all`].
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -32,7 +32,7 @@ pub struct AllToAllCollective {
     /// host to another take them in turn (a number).
     #[serde(default = "per_process_pair")]
     pub connection: ConnectionMapping,
-    /// When the first one starts.
+    /// When the first exchange starts.
     #[serde(default)]
     pub start: Time,
     /// Who takes part, two or more: one rank each, in this order.
@@ -43,10 +43,10 @@ pub struct AllToAllCollective {
     /// Processes on each host. Each takes part in an exchange of its own, with one process of every host.
     #[serde(default = "one")]
     pub processes: u32,
-    /// How many, one after the other.
+    /// Number of exchanges, one after the other.
     #[serde(default = "one")]
     pub repetitions: u32,
-    /// Time that a rank computes between one and the next.
+    /// Time that a rank computes between an exchange and the next one.
     #[serde(default)]
     pub compute: Time,
     /// Time from the arrival of a message to the receiver's next action: matching and software.

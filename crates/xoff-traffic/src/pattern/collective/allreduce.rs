@@ -1,7 +1,7 @@
 //! Allreduce: each rank ends up with the sum of the data of all ranks, by one of the algorithms of [`super::phases`].
 //!
-//! A closed loop: a rank sends its messages of a phase when it has received those of the phase before. Ranks wait for
-//! nothing else, so a late rank delays the others only as far as the algorithm requires.
+//! The pattern is a closed loop: a rank sends its messages of a phase when it has received those of the phase before. Ranks
+//! wait for nothing else, so a late rank delays the others only as far as the algorithm requires.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -35,7 +35,7 @@ pub struct Allreduce {
     /// host to another take them in turn (a number).
     #[serde(default = "per_process_pair")]
     pub connection: ConnectionMapping,
-    /// When the first one starts.
+    /// When the first allreduce starts.
     #[serde(default)]
     pub start: Time,
     /// Who takes part, two or more: one rank each, in this order.
@@ -48,10 +48,10 @@ pub struct Allreduce {
     /// Processes on each host. Each takes part in an allreduce of its own, with one process of every host.
     #[serde(default = "one")]
     pub processes: u32,
-    /// How many, one after the other.
+    /// Number of allreduces, one after the other.
     #[serde(default = "one")]
     pub repetitions: u32,
-    /// Time that a rank computes between one and the next.
+    /// Time that a rank computes between an allreduce and the next one.
     #[serde(default)]
     pub compute: Time,
     /// Time from the arrival of a message to the receiver's next action: the sum, matching and software.
@@ -72,9 +72,9 @@ pub enum AllreduceAlgorithm {
     /// Up a binomial tree and down again: 2 ceil(log2 N) phases of the whole size.
     Tree,
     /// Recursive halving and doubling (Rabenseifner): 2 log2 N phases of a half, a quarter, ... of the size and back; two
-    /// more of the whole size where N is no power of two.
+    /// more phases of the whole size if N is no power of two.
     HalvingDoubling,
-    /// Recursive doubling: log2 N phases of the whole size; two more where N is no power of two.
+    /// Recursive doubling: log2 N phases of the whole size; two more phases if N is no power of two.
     RecursiveDoubling,
 }
 

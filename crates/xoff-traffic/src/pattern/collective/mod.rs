@@ -34,7 +34,7 @@ pub(super) struct Collective<'a> {
 /// Maximum number of processes on a host.
 pub(super) const MAX_PROCESSES: u32 = 1024;
 
-/// A number of processes on each host.
+/// Refuses a number of processes on each host that is out of bounds.
 pub(super) fn check_processes(processes: u32) -> Result<(), Misfit> {
     if (1..=MAX_PROCESSES).contains(&processes) {
         return Ok(());
@@ -42,7 +42,7 @@ pub(super) fn check_processes(processes: u32) -> Result<(), Misfit> {
     Err(Fault::bounds(processes, format!("a number from 1 to {MAX_PROCESSES}")).at("processes"))
 }
 
-/// A length of time that fits into a run.
+/// Refuses a time that is longer than any run.
 pub(super) fn check_time(time: Time, key: &'static str) -> Result<(), Misfit> {
     let longest = Time::from_us(1_000_000_000);
     if time > longest {

@@ -18,12 +18,12 @@ pub(in crate::pattern) struct Message {
 /// The messages of a phase.
 pub(in crate::pattern) type Phase = Vec<Message>;
 
-/// The sum over phases.
+/// The number of messages of all phases.
 pub(in crate::pattern) fn messages(phases: &[Phase]) -> u128 {
     phases.iter().map(|phase| phase.len() as u128).sum()
 }
 
-/// The bytes from block `from` up to block `to` of `size` bytes in `blocks` blocks as equal as can be.
+/// The bytes of the blocks from `from` to `to` (excluded), if `size` bytes are divided into `blocks` nearly equal blocks.
 fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
     let before = |block: usize| (u128::from(size) * block as u128 / blocks as u128) as u64;
     before(to) - before(from)
@@ -34,7 +34,7 @@ fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
 pub(in crate::pattern) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
     let phase = |step: usize| {
         let message = |rank: usize| {
-            // The block that came in the phase before; in the first each sends its own.
+            // A rank sends the block that it received in the phase before; in the first phase its own.
             let block = (rank + 2 * ranks - step) % ranks;
             let size = share(size, ranks, block, block + 1);
             Message { from: rank, to: (rank + 1) % ranks, size }
@@ -85,7 +85,7 @@ fn folded(ranks: usize, size: u64, inner: impl Fn(usize) -> Vec<Phase>) -> Vec<P
     phases
 }
 
-/// Recursive doubling: in log2 N phases each rank exchanges all that it has with one at twice the distance.
+/// Recursive doubling: in log2 N phases each rank exchanges all its data with a rank whose distance doubles each time.
 pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         let phase = |bit: u32| (0..inside).map(|r| Message { from: r, to: r ^ 1 << bit, size }).collect();
@@ -93,8 +93,8 @@ pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Pha
     })
 }
 
-/// Rabenseifner's algorithm: ranks exchange halves of the blocks that they still sum, at twice the distance in each phase,
-/// and then return the sums in the reverse order. `size` must not be below the ranks.
+/// Rabenseifner's algorithm: ranks exchange halves of the blocks that they still sum, with a distance that doubles in each
+/// phase, and then return the sums in the reverse order. `size` must not be below the number of ranks.
 pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         // By rank: the blocks that it still adds up.
@@ -104,7 +104,7 @@ pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase
             let mut phase = Vec::new();
             for (rank, (first, end)) in blocks.iter_mut().enumerate() {
                 let middle = (*first + *end) / 2;
-                // The lower of the two keeps the lower half and gives the upper one away.
+                // The lower of the two ranks keeps the lower half and gives the upper half away.
                 let (gives, keeps) = if rank & 1 << bit == 0 {
                     ((middle, *end), (*first, middle))
                 } else {
@@ -126,8 +126,8 @@ pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase
     })
 }
 
-/// Pairwise exchange: in phase i each rank exchanges with the one whose number differs by i in its bits or, if the number of ranks
-/// is no power of two, sends to the i-th after it and gets from the i-th before it.
+/// Pairwise exchange: in phase i each rank exchanges with the rank whose number is its own exclusive or i; if the number of
+/// ranks is no power of two, it sends to the i-th rank after it and receives from the i-th rank before it.
 pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
     let to = |rank: usize, i: usize| {
         if ranks.is_power_of_two() { rank ^ i } else { (rank + i) % ranks }
@@ -135,7 +135,7 @@ pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
     (1..ranks).map(|i| (0..ranks).map(|from| Message { from, to: to(from, i), size }).collect()).collect()
 }
 
-/// Dissemination: in ceil(log2 N) phases each rank tells the one at twice the distance.
+/// Dissemination: in ceil(log2 N) phases each rank sends to the rank at a distance that doubles in each phase.
 pub(in crate::pattern) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
     let rounds = ranks.next_power_of_two().ilog2();
     let phase = |round: u32| {
@@ -156,8 +156,8 @@ mod tests {
         phase.iter().map(|m| (m.from, m.to)).collect()
     }
 
-    /// Goes through an allreduce with what each rank has of each block: which ranks' parts are added up in it. In a
-    /// phase all messages carry what was there before it.
+    /// Goes through an allreduce and keeps, by rank and block, the set of ranks whose parts are added up in it. Messages of a
+    /// phase carry the state from before the phase.
     fn adds_up(ranks: usize, phases: &[Phase], blocks: impl Fn(usize, &Message) -> Vec<usize>, count: usize) {
         let mut has = (0..ranks).map(|r| vec![1u64 << r; count]).collect::<Vec<_>>();
         for (number, phase) in phases.iter().enumerate() {

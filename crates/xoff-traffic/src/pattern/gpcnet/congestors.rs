@@ -1,4 +1,4 @@
-//! What makes congestion.
+//! Congestors: the processes that cause congestion.
 
 use xoff_engine::Time;
 
@@ -11,7 +11,7 @@ use crate::pattern::processes::{Process, Program};
 pub(super) const REQUEST: u64 = 16;
 
 impl Gpcnet {
-    /// All messages of `groups`, the hosts of each kernel.
+    /// The number of messages of `groups`, the hosts of each kernel.
     pub(super) fn congestor_messages(&self, groups: &[Vec<u32>]) -> u128 {
         let messages = self.congestor_kernels.iter().zip(groups).map(|(kernel, hosts)| {
             let ranks = hosts.len() as u128;
@@ -24,7 +24,7 @@ impl Gpcnet {
         messages.sum::<u128>() * u128::from(self.processes) * u128::from(self.congestor_iterations)
     }
 
-    /// The loops of all congestors. Their processes are numbered host by host, in the order of the kernels.
+    /// Writes the loops of all congestors. Their processes are numbered host by host, in the order of the kernels.
     pub(super) fn write_congestors(&self, program: &mut Program<'_>, groups: &[Vec<u32>]) {
         let mut first = 0;
         for (kernel, hosts) in self.congestor_kernels.iter().zip(groups) {
@@ -53,7 +53,7 @@ impl Gpcnet {
         }
     }
 
-    /// Each process but the first sends to it, `pause` after the last ACK of its message before.
+    /// Each process but the first sends to the first one, `pause` after the last ACK of its previous message.
     fn incast(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
         for rank in &ranks[1..] {
             let (mut before, mut delay) = (Milestone::Step(rank.at), Time::ZERO);
@@ -66,7 +66,7 @@ impl Gpcnet {
         }
     }
 
-    /// Each process but the first asks it for data, and again when they are there.
+    /// Each process but the first asks the first one for data, and asks again when the data has arrived.
     fn broadcast(&self, program: &mut Program<'_>, ranks: &[Process]) {
         for rank in &ranks[1..] {
             let mut before = Milestone::Step(rank.at);

@@ -1,28 +1,29 @@
 //! GPCNeT's load test: processes that cause congestion, and processes that measure its effect on them.
 //!
-//! After the benchmark itself, version 1.3 (S. Chunduri et al., "GPCNeT: Designing a Benchmark Suite for Inducing and
-//! Measuring Contention in HPC Networks", SC 2019, and its published code). All its processes are closed loops.
+//! The pattern follows the benchmark itself, version 1.3 (S. Chunduri et al., "GPCNeT: Designing a Benchmark Suite for
+//! Inducing and Measuring Contention in HPC Networks", SC 2019, and its published code). All its processes are closed loops.
 //!
 //! **Placement.** The hosts are shuffled; 80 % of them, rounded down, run congestors, the rest the tests. Process i of each
 //! host belongs to slice i, and processes communicate within a slice: so no message stays within a host. The
-//! congestors' hosts are shuffled once more and given the kernels in turn; it is the same for all slices, so that the
-//! processes of a host run one kernel, and all slices' incasts go to one host.
+//! congestors' hosts are shuffled once more and get the kernels in turn. The placement is the same for all slices, so that
+//! the processes of a host run one kernel, and all slices' incasts go to one host.
 //!
 //! **Tests.** `latency` and `bandwidth` go around random rings, of which each slice has its own: a process exchanges with
-//! its two neighbours. `latency` sends each a message of 8 B; its result is half the time until all is there. `bandwidth`
-//! keeps 8 messages of 128 KiB to each neighbour in flight, waits for all of them and for a barrier of the slice; its result
-//! is the 16 messages over the time. `allreduce` sums 8 B over the slice. A barrier of all processes comes before each ring
-//! and test.
+//! its two neighbours. `latency` sends a message of 8 B to each; its result is half the time until all messages are there.
+//! `bandwidth` keeps 8 messages of 128 KiB to each neighbour in flight, waits for all of them and for a barrier of the slice;
+//! its result is the bytes of the 16 messages divided by the time. `allreduce` sums 8 B over the slice. A barrier of all
+//! processes comes before each ring and test.
 //!
-//! **Congestors.** `all_to_all` exchanges 4 KiB with each of its slice in turn, pairwise. In `two_sided_incast` and
-//! `put_incast` all send 4 KiB to the first process of the slice, in `get_broadcast` they read it from there. They go on
-//! while the tests run.
+//! **Congestors.** In `all_to_all` a process exchanges 4 KiB with each process of its slice in turn, pairwise. In
+//! `two_sided_incast` and `put_incast` all processes send 4 KiB to the first process of the slice, in `get_broadcast` they
+//! read 4 KiB from it. Congestors go on while the tests run.
 //!
 //! Readings. A process continues `overhead` after the arrival of what it waits for: matching and software. One-sided operations
 //! need no matching and have no overhead: the target's NIC answers a get by itself. A sender does not wait for a short
-//! message, and waits for the last ACK of a longer one (`eager`); but in an incast each sender waits for its ACK before it sends again,
-//! as buffers of finite size make it. A request for a get takes 16 B (what InfiniBand's RDMA read carries), and a barrier
-//! sends 8 B a message by dissemination. The allreduce is by recursive doubling, which MPI libraries use for small vectors.
+//! message, and waits for the last ACK of a longer one (`eager`); but in an incast each sender waits for the ACK before it
+//! sends again, as it must with buffers of finite size. A request for a get takes 16 B (the extended header of InfiniBand's
+//! RDMA read), and a barrier sends messages of 8 B by dissemination. The allreduce is by recursive doubling, which MPI
+//! libraries use for small vectors.
 //! The barrier of all processes goes over hosts: the processes of a host meet, then one of them goes through a barrier of
 //! all hosts, then the others continue.
 
@@ -67,7 +68,7 @@ pub struct Gpcnet {
     /// Who takes part.
     #[serde(default)]
     pub hosts: HostList,
-    /// Processes on each host, so a network port (PPN in GPCNeT, PPort in PFT): 1, 8 and 16 there.
+    /// Processes on each host, and so on each network port (PPN in GPCNeT, PPort in PFT, where it is 1, 8 and 16).
     #[serde(default = "one")]
     pub processes: u32,
     /// Whether congestors run beside the tests. The placement is the same without them.
@@ -77,14 +78,14 @@ pub struct Gpcnet {
     #[serde(default = "congestor_share")]
     #[schemars(range(min = 0.0, max = 1.0))]
     pub congestor_share: f64,
-    /// The congestors' kernels, which their hosts are given in turn.
+    /// The congestors' kernels, which the congestors' hosts take in turn.
     #[serde(default = "congestor_kernels")]
     pub congestor_kernels: Vec<CongestorKernel>,
     /// Payload of each of the congestors' messages.
     #[serde(default = "congestor_size")]
     pub congestor_size: Bytes,
-    /// How many iterations each congestor can make. It should be more than it makes while the tests run; a run in which it
-    /// was not says so in its warnings. Each takes some 400 bytes of memory a message.
+    /// Maximum number of iterations of each congestor. It should be more than a congestor makes while the tests run; a run in
+    /// which it was not says so in its warnings. Each iteration takes some 400 bytes of memory per message.
     #[serde(default = "congestor_iterations")]
     pub congestor_iterations: u32,
     /// Time from the start of the congestors to that of the tests.
@@ -120,22 +121,22 @@ pub struct Gpcnet {
     /// Time from the arrival of a two-sided message to the receiver's next action, for matching and software.
     #[serde(default = "overhead")]
     pub overhead: Time,
-    /// Two-sided messages up to this size count as sent immediately, longer ones with their last ACK.
+    /// Two-sided messages up to this size count as sent at once, longer ones with their last ACK.
     #[serde(default = "eager")]
     pub eager: Bytes,
 }
 
-/// What a congestor does all the time.
+/// The kernel that a congestor repeats.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CongestorKernel {
-    /// Pairwise exchange with all of the slice.
+    /// Pairwise exchange with all processes of the slice.
     AllToAll,
-    /// Sends to the first of the slice.
+    /// Sends to the first process of the slice.
     TwoSidedIncast,
-    /// Puts to the first of the slice.
+    /// Puts to the first process of the slice.
     PutIncast,
-    /// Gets from the first of the slice.
+    /// Gets from the first process of the slice.
     GetBroadcast,
 }
 
@@ -150,7 +151,7 @@ impl CongestorKernel {
     }
 }
 
-/// What victims measure.
+/// A test that victims run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum VictimTest {
@@ -206,7 +207,7 @@ const fn eager() -> Bytes {
     Bytes(8192)
 }
 
-/// Who does what.
+/// The hosts of congestors and victims, and the victims' rings.
 struct Placement {
     /// By kernel of the list: its hosts.
     congestors: Vec<Vec<u32>>,

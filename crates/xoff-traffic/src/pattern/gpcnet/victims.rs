@@ -1,4 +1,4 @@
-//! What measures congestion.
+//! Victims: the processes that measure congestion.
 
 use xoff_engine::Time;
 
@@ -7,7 +7,7 @@ use crate::closed_loop::{Milestone, Waiter};
 use crate::pattern::collective::phases::{self, Message, Phase, messages};
 use crate::pattern::processes::{Process, Program};
 
-/// A message of a barrier.
+/// Bytes of a barrier's message.
 const BARRIER: u64 = 8;
 
 impl VictimTest {
@@ -20,7 +20,7 @@ impl VictimTest {
     }
 }
 
-/// `times` messages of `size` to both neighbours on a ring, `places[i]` being followed by `places[i + 1]`.
+/// `times` messages of `size` bytes to both neighbours on the ring of `places`, in which each place precedes the next one.
 fn neighbours(places: &[usize], size: u64, times: u32) -> Phase {
     let ranks = places.len();
     let both = |i: usize| {
@@ -43,7 +43,7 @@ impl Gpcnet {
         }
     }
 
-    /// Rings and iterations on each.
+    /// The number of rings, and of iterations on each ring.
     fn loops(&self, test: VictimTest) -> (u32, u32) {
         match test {
             VictimTest::Latency => (self.rings, self.latency_iterations),
@@ -65,8 +65,8 @@ impl Gpcnet {
         self.tests.iter().map(of).sum()
     }
 
-    /// The tests, one after the other. Processes are numbered host by host, after those of all congestors, whether these run
-    /// or not.
+    /// Writes the tests, one after the other. Processes are numbered host by host, after those of all congestors, whether the
+    /// congestors run or not.
     pub(super) fn write_tests(&self, program: &mut Program<'_>, placement: &Placement) {
         let first = placement.congestors.iter().map(Vec::len).sum::<usize>() as u32;
         let mut slices: Vec<Vec<Process>> = (0..self.processes)

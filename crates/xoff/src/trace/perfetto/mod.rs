@@ -1,6 +1,6 @@
-//! A trace for Perfetto's viewer: a track for each port with its packets, under it its queue, pauses and times as a
-//! congestion root; and a track for each flow with its rates. Arrows go with each packet from hop to hop, and back with its
-//! ACK.
+//! A trace for Perfetto's viewer. Each port has a track with its packets, and under it tracks with its queue, its pauses and
+//! its times as a congestion root. Each flow has a track with its rates. Arrows follow each packet from hop to hop, and its
+//! ACK back.
 
 mod proto;
 mod slices;
@@ -37,7 +37,7 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
     writer.rates()
 }
 
-/// What a slice is called; the viewer keeps each such name once.
+/// The name of a slice. The trace contains the text of each name once, and slices refer to it by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Name {
     Packet(Kind, u32),
@@ -58,7 +58,7 @@ struct Writer<'t, W> {
 impl<W: Write> Writer<'_, W> {
     fn put(&mut self, packet: &TracePacket) -> io::Result<()> {
         self.buffer.clear();
-        // A trace is its packets one after the other, each as field 1.
+        // A trace is a sequence of packets, each of them as field 1 with its length.
         self.buffer.push(1 << 3 | 2);
         packet.encode_length_delimited(&mut self.buffer).map_err(io::Error::other)?;
         self.out.write_all(&self.buffer)
@@ -174,7 +174,7 @@ impl<W: Write> Writer<'_, W> {
 
     fn nodes_and_ports(&mut self) -> io::Result<()> {
         let (net, records) = (self.trace.net.clone(), &self.trace.records);
-        // Ports at which nothing ever happened have no tracks.
+        // Ports without any record have no tracks.
         let mut ports: Vec<PortId> = records.packets.rows().iter().map(|row| row.port).collect();
         ports.extend(records.samples.queues.iter().filter(|q| q.max_bytes > 0).map(|q| q.port));
         ports.extend(records.pauses.iter().map(|p| p.port));
@@ -212,7 +212,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// A slice for each flow's life, in tracks of their own.
+    /// Writes a slice for each flow from its start to its end, each in a track of its own.
     fn flows(&mut self) -> io::Result<()> {
         let (trace, end) = (self.trace, self.trace.end);
         let nodes = &trace.net.topology.nodes;
@@ -228,7 +228,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// A slice for each packet that leaves by a port, for as long as it is being sent.
+    /// Writes a slice for each packet that leaves by a port, from its first bit to its last.
     fn packets(&mut self) -> io::Result<()> {
         let trace = self.trace;
         for row in trace.records.packets.rows().iter().filter(|row| !row.inbound) {
@@ -297,7 +297,7 @@ impl<W: Write> Writer<'_, W> {
         Ok(())
     }
 
-    /// One counter of a flow, if it has values at all: a scheme need not limit rate or window.
+    /// Writes one counter of a flow, unless it has no values: a scheme need not limit the rate or the window.
     fn rates_of(&mut self, rows: &[&RateSample], counter: Counter) -> io::Result<()> {
         let value = |row: &RateSample| match counter {
             Counter::Sent => Some(Value::BitsPerSecond(row.sent_bps)),
@@ -321,7 +321,7 @@ impl<W: Write> Writer<'_, W> {
         self.counter(track, Track::Flow(flow), counter.name(), of, rank)?;
         let over_interval = matches!(counter, Counter::Sent | Counter::Goodput);
         for row in rows {
-            // A mean holds from the beginning of its interval; a value seen at the end holds from there on.
+            // A mean applies from the beginning of its interval; a value sampled at the end applies from then on.
             let at = if over_interval { row.time - row.interval } else { row.time };
             if let Some(value) = value(row) {
                 self.count(track, at, value)?;

@@ -1,13 +1,13 @@
-//! The messages of Perfetto's traces that are written here, with the field numbers of its `trace_packet.proto`,
-//! `track_event.proto`, `track_descriptor.proto`, `counter_descriptor.proto`, `debug_annotation.proto` and
-//! `interned_data.proto`. Its own fields have its names.
+//! The messages of Perfetto's traces that are written here, with the names and field numbers of Perfetto's
+//! `trace_packet.proto`, `track_event.proto`, `track_descriptor.proto`, `counter_descriptor.proto`,
+//! `debug_annotation.proto` and `interned_data.proto`.
 #![allow(missing_docs)] // Perfetto's protocol documents them
 
 use prost::Message;
 
 #[derive(Clone, PartialEq, Message)]
 pub struct TracePacket {
-    /// Nanoseconds.
+    /// Time stamp, in ns.
     #[prost(uint64, optional, tag = "8")]
     pub timestamp: Option<u64>,
     #[prost(uint32, optional, tag = "10")]

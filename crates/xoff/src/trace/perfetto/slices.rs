@@ -1,4 +1,4 @@
-//! What the slice of a packet says: its name, its arrow and its annotations.
+//! The contents of a packet's slice: its name, its arrow and its annotations.
 
 use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::Kind;
@@ -6,7 +6,7 @@ use xoff_schemes::Mark;
 
 use super::proto::DebugAnnotation;
 
-/// Names of the annotations of a packet's slice, whose numbers are their places from 1.
+/// Names of the annotations of a packet's slice. The number of an annotation is its index plus 1.
 pub(super) const ANNOTATIONS: [&str; 6] =
     ["offset_bytes", "size_bytes", "priority", "mark", "rate_bps", "quanta"];
 
@@ -23,8 +23,8 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-/// The id of the arrow that ties a packet's slices together, from the flow and the moment at which the packet left its
-/// sender, which its ACK repeats: only one packet of a flow leaves its sender at a moment.
+/// The id of the arrow that connects a packet's slices. It is a hash of the flow and the time at which the packet left its
+/// sender, which its ACK repeats: no two packets of a flow leave their sender at the same time.
 pub(super) fn arrow(row: &PacketRecord) -> Option<u64> {
     let chain: u64 = match row.kind {
         Kind::Data | Kind::Ack | Kind::Nack => 1,
@@ -32,7 +32,7 @@ pub(super) fn arrow(row: &PacketRecord) -> Option<u64> {
         Kind::Cnm => 3,
         Kind::Pfc | Kind::CreditUpdate => return None,
     };
-    // A folded multiplication, as good as random: 10^8 chains share an arrow with a probability of 3 in 10,000.
+    // A folded multiplication is a good hash: with 10^8 chains, two of them share an id with a probability of 3 in 10,000.
     let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
         * u128::from((u64::from(row.flow) << 2 | chain).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1);
     Some((key >> 64) as u64 ^ key as u64)

@@ -15,7 +15,7 @@ pub(super) enum Track {
     FlowCounter(u32, Counter),
 }
 
-/// What is counted of a flow.
+/// A counter of a flow.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Counter {
     Sent,

@@ -1,4 +1,4 @@
-//! Columns of the ports' table on the room that flow control has at their ingress.
+//! Columns of the ports' table for buffer sizing: the headroom or credits that flow control has at each port's ingress.
 
 use xoff_fabric::Simulation;
 use xoff_fabric::run::buffer_sizing::{CreditRoom, Headroom};
@@ -6,7 +6,7 @@ use xoff_fabric::topology::PortId;
 
 use super::columns::Columns;
 
-/// Adds a port's delay, headroom and credits.
+/// Adds the columns of each port's delay, headroom and credits.
 pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
     let net = sim.network();
     let ports = 0..net.topology.ports();
