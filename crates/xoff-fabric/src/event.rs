@@ -4,8 +4,8 @@
 //! index: a port that becomes free takes its next packet before new ones arrive, arrivals come by ingress port,
 //! and samples come last, so that they see the outcome of all other events.
 
-use crate::ids::PortId;
-use crate::network::{MAX_INDEX, Network};
+/// Maximum index of an entity: what 28 bits of a key can name.
+pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
 
 /// Kinds of events, in the order in which simultaneous ones come.
 pub mod kind {
@@ -63,10 +63,4 @@ pub const fn kind_of(key: u32) -> u32 {
 #[inline]
 pub const fn index_of(key: u32) -> u32 {
     key & MAX_INDEX
-}
-
-/// The key of arrivals by `ingress`.
-pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
-    let host = net.is_host(net.topology.node_of(ingress));
-    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress)
 }

@@ -37,7 +37,7 @@
 //! # Where to look
 //!
 //! - [`scenario`]: scenarios, their keys and checks, sweeps and tunings;
-//! - [`run()`], [`run_on`]: one run, on one thread or several;
+//! - [`run()`], [`run_on`], [`run_with`]: one run, on one thread or several, with probes of one's own;
 //! - [`tables`], [`summary`], [`store`], [`trace`]: the results of a run;
 //! - [`catalogue`]: the names of all schemes, topologies, patterns and workloads;
 //! - [`schemes`]: congestion control as state machines that run without a network, and the traits that a new scheme implements;
@@ -62,5 +62,5 @@ pub mod tables;
 pub mod trace;
 
 pub use network::{NetworkBuilder, NetworkError};
-pub use run::{Output, RunError, Threads, run, run_on};
+pub use run::{Output, RunError, Threads, run, run_on, run_with};
 pub use scenario::{Scenario, ScenarioBuilder, ScenarioError};

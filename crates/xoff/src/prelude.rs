@@ -12,6 +12,6 @@ pub use xoff_traffic::Pattern;
 pub use xoff_traffic::pattern::Flow as FlowPattern;
 
 pub use crate::network::{NetworkBuilder, NetworkError};
-pub use crate::run::{Output, RunError, Threads, run, run_on};
+pub use crate::run::{Output, RunError, Threads, run, run_on, run_with};
 pub use crate::scenario::{Scenario, ScenarioBuilder, ScenarioError};
 pub use crate::summary::Summary;

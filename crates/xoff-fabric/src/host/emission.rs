@@ -110,7 +110,7 @@ impl<N: NicScheduler> Hosts<N> {
         let end = segment.offset + segment.payload;
         sender.pacing.on_send(ctx.now, segment.payload, frame, end, sender.reaction.rate());
         sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });
-        if ctx.net.next_hops.is_some() {
+        if ctx.net.paths.next_hops.is_some() {
             choose_path(ctx, sender.spray.as_deref_mut(), &mut packet);
         }
         let (id, nic) = (ctx.packets.insert(packet), sender.nic);
@@ -136,7 +136,7 @@ impl<N: NicScheduler> Hosts<N> {
 /// Lets each switch choose the next hop of a data packet, or sprays the packet.
 #[cold]
 fn choose_path(ctx: &Ctx, spray: Option<&mut Spray>, packet: &mut Packet) {
-    let Some(hops) = &ctx.net.next_hops else { return };
+    let Some(hops) = &ctx.net.paths.next_hops else { return };
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
     let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));

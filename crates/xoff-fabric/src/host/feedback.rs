@@ -60,6 +60,9 @@ impl<N: NicScheduler> Hosts<N> {
         match packet.kind {
             Kind::Ack => {
                 let newly_acked = on_ack(sender, &packet, ctx);
+                if ctx.probes.on_acks {
+                    ctx.probes.on_ack(ctx.now, packet.flow, newly_acked);
+                }
                 let done = sender.is_idle();
                 if done && newly_acked == 0 {
                     return ctx.packets.remove(id); // all was acknowledged before
@@ -87,6 +90,9 @@ impl<N: NicScheduler> Hosts<N> {
                     return ctx.packets.remove(id); // ACKs of everything have overtaken this NACK
                 }
                 let (newly_acked, lost) = on_nack(sender, &packet, ctx);
+                if ctx.probes.on_acks {
+                    ctx.probes.on_ack(ctx.now, packet.flow, newly_acked);
+                }
                 if sender.is_idle() {
                     return self.connection_done(ctx, links, connection, id);
                 }
@@ -112,7 +118,7 @@ impl<N: NicScheduler> Hosts<N> {
                     sender.catch_up(now);
                 }
                 sender.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() });
-                ctx.probes.records.notification(now, Kind::Cnp, packet.flow, None);
+                ctx.probes.on_notification(now, packet.flow, Kind::Cnp, None);
             }
             Kind::Cnm => {
                 let now = ctx.now;
@@ -123,7 +129,7 @@ impl<N: NicScheduler> Hosts<N> {
                     let cnm = Cnm { flow: connection, point: packet.point, rate };
                     sender.reaction.on_cnm(now, &cnm);
                 }
-                ctx.probes.records.notification(now, Kind::Cnm, sender.message.flow, Some(packet.point));
+                ctx.probes.on_notification(now, sender.message.flow, Kind::Cnm, Some(packet.point));
             }
             Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
         }

@@ -4,7 +4,7 @@
 //! NIC gives the connection a turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
 //! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
 //! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]). It touches
-//! packets and links.
+//! packets, links, and what every handler's context holds.
 
 mod emission;
 mod feedback;
@@ -83,8 +83,8 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Messages that receivers count as incomplete, of all hosts.
-    pub fn open_messages(&self) -> u32 {
+    /// Connections with a message that their receivers count as incomplete, of all hosts.
+    pub fn open_receptions(&self) -> u32 {
         self.nics.iter().map(|nic| nic.counts.open_in).sum()
     }
 

@@ -292,7 +292,7 @@ impl<N: NicScheduler> Hosts<N> {
 #[inline(always)] // runs for every packet
 fn goes_back(net: &Network, packet: &mut Packet) {
     packet.position = net.route(packet.flow).ack + 1;
-    if let Some(hops) = &net.next_hops {
+    if let Some(hops) = &net.paths.next_hops {
         debug_assert!(hops.choice().is_by_next_hops());
         // The packet's number spreads a flow's packets; the flow's number keeps all flows' first packets off one path.
         let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow));

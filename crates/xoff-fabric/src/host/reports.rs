@@ -80,7 +80,7 @@ impl<N: NicScheduler> Hosts<N> {
             paused: paused - message.paused_before,
             hol_blocked: false, // set once the congestion roots of all partitions are known
         };
-        ctx.probes.records.outcomes.push((message.flow, outcome));
+        ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
     }
 
     /// A message is wholly acknowledged, by the packet `id`.
@@ -226,7 +226,7 @@ impl<N: NicScheduler> Hosts<N> {
         let packet = &ctx.packets[id];
         let (flow, again) = (packet.flow, packet.flags & crate::packet::RESENT != 0);
         // Only a packet that may complete its message needs an account: in order, that is the message's last packet.
-        let in_order = !ctx.net.settings.lossy && ctx.net.next_hops.is_none();
+        let in_order = !ctx.net.settings.lossy && ctx.net.paths.next_hops.is_none();
         let counts = packet.flags & LAST != 0 || !in_order;
         let port = &links.ports[port as usize];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;

@@ -1,4 +1,4 @@
-//! Reaction points that all flows of a host and priority share: each paces the packets of these flows together.
+//! Reaction points that all flows of a NIC and priority share: each paces the packets of these flows together.
 //! InfiniBand's service levels have such reaction points if the injection rate delay applies per SL.
 //!
 //! They hold back flows' data, but not ACKs. Their timers run late, but with the time at which they expired as current

@@ -47,7 +47,7 @@ impl<N: NicScheduler> Hosts<N> {
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
         let message = Message::new(flow, f, ctx.now, paused_before);
-        ctx.probes.records.flow_started(flow);
+        ctx.probes.on_flow_start(ctx.now, flow);
         if self.senders[connection as usize].is_some() {
             return self.queue_message(ctx, links, connection, message);
         }
@@ -57,7 +57,7 @@ impl<N: NicScheduler> Hosts<N> {
         counts.open_out += 1;
         let reaction = net.scheme.reaction(&env);
         let bdp = env.line_rate.bytes_in(env.base_rtt);
-        let spray = net.next_hops.as_ref().filter(|hops| hops.choice().sprays());
+        let spray = net.paths.next_hops.as_ref().filter(|hops| hops.choice().sprays());
         let random = || stream(net.seed, Domain::Routing, 1 + u64::from(connection));
         self.senders[connection as usize] = Some(Box::new(Sender {
             stream: SendStream::default(),
@@ -66,7 +66,7 @@ impl<N: NicScheduler> Hosts<N> {
             sent: VecDeque::new(),
             queued: VecDeque::new(),
             nic,
-            position: net.routes[connection as usize].data + 1,
+            position: net.paths.routes[connection as usize].data + 1,
             priority: f.priority,
             state: SendState::Idle,
             reaction,

@@ -17,7 +17,6 @@ use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::observe::Records;
 use crate::observe::records::ThrottleRecord;
-use crate::settings::FlowControl;
 
 /// Bytes of one credit if flow control has no credits: a flit.
 const FLIT: u64 = 16;
@@ -40,10 +39,7 @@ impl Throttles {
             let env = ThrottleEnv { rate: net.topology.rate(port) };
             (net.is_host(node) && owned(node)).then(|| params.throttle(&env))
         };
-        let threshold = match &net.settings.flow_control {
-            FlowControl::Pfc(pfc) => pfc.xoff.or(net.settings.switch.buffer).map_or(0, |bytes| bytes.0),
-            other => other.thresholds().map_or(0, |thresholds| thresholds.stop),
-        };
+        let threshold = net.settings.flow_control.stop_bytes(net.settings.switch.buffer);
         let gates = (0..net.topology.ports()).map(gate).collect();
         Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })
     }

@@ -19,7 +19,7 @@ use xoff_schemes::QueueView;
 use xoff_schemes::int::PackedRecord;
 
 use crate::ctx::Ctx;
-use crate::event::{arrival_key, key, kind};
+use crate::event::{key, kind};
 use crate::ids::{NodeId, PortId, QueueId, peer};
 use crate::network::Network;
 use crate::packet::{DATA, PacketId};
@@ -47,6 +47,12 @@ pub(crate) enum Effect {
         /// One of the port's queues is resumed next.
         resumes: bool,
     },
+}
+
+/// The key of arrivals by `ingress`.
+pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
+    let host = net.is_host(net.topology.node_of(ingress));
+    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress)
 }
 
 /// The ports of a partition, their queues and their flow control.

@@ -9,8 +9,9 @@ use super::Links;
 use super::flow_control::LinkControl;
 use super::port::AWAY;
 use crate::ctx::Ctx;
-use crate::event::{arrival_key, key, kind};
+use crate::event::{key, kind};
 use crate::ids::{PortId, peer};
+use crate::link::arrival_key;
 use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
 
 impl<C: LinkControl> Links<C> {

@@ -1,21 +1,21 @@
-//! Building a network: paths for every flow, the base RTT, and checks that the parts fit together.
+//! Building a network of a router: paths for every connection, the base RTT, and checks that the parts fit together.
+//!
+//! `run/assemble.rs` makes the router too.
 
 use xoff_engine::{Rate, Violation};
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
 use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
-use super::{Connections, Flow, Network, Route, UnloadedTimes, WireSizes, choice_violation};
+use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
+use crate::event::MAX_INDEX;
 use crate::ids::{PortId, peer};
 use crate::packet::BY_HOP;
-use crate::path::routing::{HostNic, LinkTime, Router, Routing, RoutingError};
+use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
-/// Maximum index of an entity: 28 bits of an event's key hold the index.
-pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
-
-/// Why a network cannot be built.
+/// Why no network can be built.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum BuildError {
     /// Routing finds no path.
@@ -36,6 +36,12 @@ pub enum BuildError {
         hops: usize,
         /// Maximum number of switches.
         room: u8,
+    },
+    /// A message without data, which would never be complete.
+    #[error("flow {flow} has a size of 0 bytes: expected at least 1")]
+    NoData {
+        /// The flow's number.
+        flow: usize,
     },
     /// More entities than an event's key can name.
     #[error("{count} {what} are too many: at most {limit}")]
@@ -72,14 +78,14 @@ pub fn network_env(
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }
 
-/// The paths of connections, one after the other.
-struct Paths<'a> {
+/// The paths of flows, each pair and key computed once.
+struct PathWriter<'a> {
     router: &'a Router,
     ports: Vec<PortId>,
     longest: usize,
 }
 
-impl Paths<'_> {
+impl PathWriter<'_> {
     fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
         let data = self.ports.len();
         self.router.path_between(src, dst, number, &mut self.ports)?;
@@ -106,27 +112,9 @@ impl Paths<'_> {
 }
 
 impl Network {
-    /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
-    /// be resolved.
-    ///
-    /// # Errors
-    /// [`BuildError`] if the parts do not fit together.
-    pub fn build(
-        topology: Topology,
-        routing: &Routing,
-        settings: Settings,
-        scheme: AnyScheme,
-        flows: Vec<Flow>,
-        seed: u64,
-    ) -> Result<Network, BuildError> {
-        let router = Router::new(&topology, routing, seed)?;
-        let env = network_env(&topology, &router, &settings, &scheme.signals())?;
-        Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
-    }
-
-    /// Builds a network like [`Network::build`], from parts that exist already: a router for the same topology and seed, and
-    /// the result of [`network_env`] for them. Flows may wait for others, as `schedule` says; flows that wait for no other
-    /// must be sorted by start.
+    /// Builds a network of parts that exist already: `router` of the same topology and seed, `env` from [`network_env`], and
+    /// a scheme with resolved parameters. Flows may wait for others, as `schedule` says; flows that wait for no other must be
+    /// sorted by start.
     ///
     /// # Errors
     /// [`BuildError`] if the parts do not fit together.
@@ -151,10 +139,13 @@ impl Network {
                 limit: MAX_INDEX,
             });
         }
+        if let Some(flow) = flows.iter().position(|flow| flow.size == Some(0)) {
+            return Err(BuildError::NoData { flow });
+        }
         if let Some(violation) = choice_violation(router.choice(), &scheme, &settings) {
             return Err(BuildError::Choice(violation));
         }
-        let mut paths = Paths { router, ports: Vec::new(), longest: 0 };
+        let mut paths = PathWriter { router, ports: Vec::new(), longest: 0 };
         let connections = Connections::new(&flows, &schedule.connections);
         let mut nics = NicAssignment::new(router, seed);
         let count = connections.count(flows.len());
@@ -192,9 +183,7 @@ impl Network {
             dependencies,
             background,
             connections,
-            paths: ports,
-            routes,
-            next_hops: router.next_hops(),
+            paths: Paths { ports, routes, next_hops: router.next_hops() },
             env,
             one_order: false,
         })

@@ -11,7 +11,6 @@ mod path_choice;
 mod replay;
 mod unloaded;
 
-pub(crate) use build::MAX_INDEX;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;
@@ -52,6 +51,16 @@ pub struct Flow {
     pub priority: u8,
 }
 
+/// The ways of all connections' packets.
+pub struct Paths {
+    /// Egress ports of all paths, one path after the other.
+    pub ports: Vec<PortId>,
+    /// By connection: where its paths lie in `ports`.
+    pub routes: Vec<Route>,
+    /// The equal-cost next hops of all switches, if packets choose their way as they go.
+    pub next_hops: Option<NextHops>,
+}
+
 /// A network with its traffic, ready to be simulated.
 pub struct Network {
     /// Nodes and links.
@@ -76,12 +85,8 @@ pub struct Network {
     pub background: Vec<bool>,
     /// Which connection each flow belongs to.
     pub connections: Connections,
-    /// Egress ports of all paths.
-    pub paths: Vec<PortId>,
-    /// Each connection's paths.
-    pub routes: Vec<Route>,
-    /// The equal-cost next hops of all switches; `None` if each connection has one path.
-    pub next_hops: Option<NextHops>,
+    /// The ways of all connections' packets.
+    pub paths: Paths,
     /// Maximum rate of a host's link, and maximum unloaded RTT over all pairs of hosts.
     pub env: NetworkEnv,
     /// Handles the events of all nodes in one order, although the links would let each node handle its events alone.
@@ -93,19 +98,19 @@ impl Network {
     /// A flow's paths.
     #[inline]
     pub fn route(&self, flow: FlowId) -> &Route {
-        &self.routes[self.connections.of(flow) as usize]
+        &self.paths.routes[self.connections.of(flow) as usize]
     }
 
     /// The egress ports of a flow's data path, first to last.
     pub fn data_path(&self, flow: FlowId) -> &[PortId] {
         let route = self.route(flow);
-        &self.paths[route.data as usize..][..route.links as usize]
+        &self.paths.ports[route.data as usize..][..route.links as usize]
     }
 
     /// The egress ports of a flow's ACK path, first to last.
     pub fn ack_path(&self, flow: FlowId) -> &[PortId] {
         let route = self.route(flow);
-        &self.paths[route.ack as usize..][..route.ack_links as usize]
+        &self.paths.ports[route.ack as usize..][..route.ack_links as usize]
     }
 
     /// Whether the run may end without a flow.
@@ -124,7 +129,7 @@ impl Network {
     #[inline]
     pub fn may_retransmit(&self) -> bool {
         self.settings.lossy
-            || (self.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+            || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
     }
 
     /// Whether a node is a host.
@@ -136,7 +141,7 @@ impl Network {
     /// the switch may choose.
     pub(crate) fn next_rate(&self, packet: &Packet, port: PortId) -> Rate {
         let rate = |port| self.topology.rate(port);
-        match (packet.destination(), &self.next_hops) {
+        match (packet.destination(), &self.paths.next_hops) {
             (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(peer(port)), end) {
                 Ok(last) => rate(last),
                 Err(candidates) => {
@@ -144,7 +149,7 @@ impl Network {
                     rates.max().unwrap_or_else(|| rate(peer(end)))
                 }
             },
-            _ => rate(self.paths[packet.position as usize]),
+            _ => rate(self.paths.ports[packet.position as usize]),
         }
     }
 

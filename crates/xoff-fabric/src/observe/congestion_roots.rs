@@ -125,7 +125,7 @@ impl Probe for RootWatch {
         let mut flows = resumed.waiting.to_vec();
         flows.sort_unstable();
         flows.dedup();
-        records.waited.extend(flows.into_iter().map(|flow| Waited { flow, start, end }));
+        records.partial.waited.extend(flows.into_iter().map(|flow| Waited { flow, start, end }));
     }
 
     /// Ends the roots that still exist at the end of a run, and records all roots.
@@ -147,8 +147,8 @@ impl Probe for RootWatch {
 impl Records {
     /// Finds the flows that head-of-line blocking held up.
     pub(crate) fn find_blocked(&mut self, net: &Network) {
-        let waited = std::mem::take(&mut self.waited);
-        self.waits = waited.len();
+        let waited = std::mem::take(&mut self.partial.waited);
+        self.partial.waits = waited.len();
         if waited.is_empty() {
             return;
         }

@@ -5,7 +5,6 @@ use xoff_schemes::{Mark, PortState};
 
 use super::records::Records;
 use crate::ids::{FlowId, PortId, QueueId};
-use crate::packet::Packet;
 
 /// A mark that a packet was given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,35 +70,25 @@ impl Records {
         if self.recording.states.is_empty() {
             return;
         }
-        self.states_now = vec![None; ports as usize * priorities];
+        self.partial.states = vec![None; ports as usize * priorities];
         for &port in &self.recording.states {
             for priority in 0..priorities {
                 let state = PortState::default();
-                self.states_now[port as usize * priorities + priority] = Some(state);
+                self.partial.states[port as usize * priorities + priority] = Some(state);
                 self.states.push(StateRecord { time: Time::ZERO, port, priority: priority as u8, state });
             }
-        }
-    }
-
-    /// A packet has been given a mark at an egress port.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn mark(&mut self, time: Time, port: PortId, packet: &Packet, mark: Mark) {
-        self.marks_at[port as usize].count(mark);
-        if self.recording.marks {
-            self.marks.push(MarkRecord { time, port, flow: packet.flow, seq: packet.seq, mark });
         }
     }
 
     /// Whether any queue's states are recorded.
     #[inline]
     pub(crate) fn records_states(&self) -> bool {
-        !self.states_now.is_empty()
+        !self.partial.states.is_empty()
     }
 
     /// Adds a row if the state of a queue has changed and is recorded.
     pub(crate) fn state(&mut self, time: Time, queue: QueueId, priorities: usize, state: Option<PortState>) {
-        let now = &mut self.states_now[queue.index()];
+        let now = &mut self.partial.states[queue.index()];
         if let (Some(last), Some(state)) = (*now, state)
             && last != state
         {

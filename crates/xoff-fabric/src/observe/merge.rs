@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use xoff_engine::Time;
 
-use super::records::{FlowOutcome, Recording, Records};
+use super::records::{FlowOutcome, Recording, Records, Totals};
 use crate::ids::PortId;
 use crate::network::Network;
 use crate::packet::PartitionId;
@@ -26,26 +26,20 @@ impl Records {
         };
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for partition in partitions {
-            for (flow, outcome) in partition.outcomes {
+            for (flow, outcome) in partition.partial.outcomes {
                 let marks = all.flows[flow as usize].marks;
                 all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
             }
-            for (step, at) in partition.steps_done {
+            for (step, at) in partition.partial.steps_done {
                 all.steps[step as usize] = at;
             }
-            for (flow, marks) in partition.marked_flows {
+            for (flow, marks) in partition.partial.marked_flows {
                 all.flows[flow as usize].marks += marks;
             }
-            add(&mut all.pause_frames, partition.pause_frames);
-            add(&mut all.credit_updates, partition.credit_updates);
-            add(&mut all.marks_at, partition.marks_at);
-            add(&mut all.drops, partition.drops);
-            all.cnms_sent += partition.cnms_sent;
-            all.cnms_lost += partition.cnms_lost;
-            append(&mut all.flow_tables, partition.flow_tables);
+            all.totals += partition.totals;
             append(&mut all.roots, partition.roots);
-            append(&mut all.waited, partition.waited);
-            append(&mut all.rates, partition.rates);
+            append(&mut all.partial.waited, partition.partial.waited);
+            append(&mut all.samples.rates, partition.samples.rates);
             append(&mut all.pauses, partition.pauses);
             append(&mut all.notifications, partition.notifications);
             append(&mut all.marks, partition.marks);
@@ -54,15 +48,15 @@ impl Records {
             append(&mut all.breakdown, partition.breakdown);
             append(&mut all.own, partition.own);
             all.packets.append(partition.packets);
-            queues.push(partition.queues);
-            utilization.push(partition.utilization);
+            queues.push(partition.samples.queues);
+            utilization.push(partition.samples.utilization);
         }
-        // No two rows of these tables have the same key, so their order does not depend on the partitions.
-        all.rates.sort_by_key(|r| (r.time, r.flow));
+        // No two rows are alike in these, so that their order is the network's.
+        all.samples.rates.sort_by_key(|r| (r.time, r.flow));
         all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
         all.notifications.sort_by_key(|n| (n.time, n.flow));
         all.roots.sort_by_key(|r| (r.start, r.port, r.priority));
-        all.flow_tables.sort_unstable();
+        all.totals.flow_tables.sort_unstable();
         all.find_blocked(net);
         all.marks.sort_by_key(|m| (m.time, m.port));
         all.states.sort_by_key(|s| (s.time, s.port, s.priority));
@@ -74,14 +68,26 @@ impl Records {
         let owners = |ports: &[PortId]| -> Vec<usize> {
             ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p) as usize])).collect()
         };
-        all.queues = interleave(queues, &owners(&recording.queues));
-        all.utilization = interleave(utilization, &owners(&recording.utilization));
+        all.samples.queues = interleave(queues, &owners(&recording.queues));
+        all.samples.utilization = interleave(utilization, &owners(&recording.utilization));
         all.recording = recording.clone();
         all
     }
 }
 
-/// Adds numbers by port; each partition has those of its own ports.
+impl AddAssign for Totals {
+    fn add_assign(&mut self, part: Totals) {
+        add(&mut self.pause_frames, part.pause_frames);
+        add(&mut self.credit_updates, part.credit_updates);
+        add(&mut self.marks, part.marks);
+        add(&mut self.drops, part.drops);
+        self.cnms_sent += part.cnms_sent;
+        self.cnms_lost += part.cnms_lost;
+        append(&mut self.flow_tables, part.flow_tables);
+    }
+}
+
+/// Adds numbers by port, of which each part has those of its own ports.
 fn add<T: AddAssign>(all: &mut Vec<T>, partition: Vec<T>) {
     if all.is_empty() {
         *all = partition;

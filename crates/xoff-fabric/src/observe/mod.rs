@@ -23,13 +23,15 @@ pub use records::{OwnRow, Recording, Records};
 pub(crate) use sampling::{RatesNow, Sampled};
 
 use xoff_engine::Time;
+use xoff_schemes::Mark;
 
-use crate::ids::{PortId, QueueId};
+use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
-use crate::packet::{Packet, PacketId, Packets};
+use crate::packet::{Kind, Packet, PacketId, Packets};
 use breakdown::Breakdown;
 use capture::Capture;
 use congestion_roots::RootWatch;
+use records::FlowOutcome;
 
 /// The probes that listen to a partition of the network.
 pub(crate) struct Probes {
@@ -51,6 +53,10 @@ pub(crate) struct Probes {
     pub on_flows: bool,
     /// A probe listens to queues that are stopped and go on, with the messages that wait in them.
     pub on_stops: bool,
+    /// Someone listens to each ACK at its sender.
+    pub on_acks: bool,
+    /// What probes from outside want to hear.
+    own_hooks: Hooks,
 }
 
 impl Probes {
@@ -74,6 +80,8 @@ impl Probes {
             capture,
             breakdown,
             own: Vec::new(),
+            on_acks: false,
+            own_hooks: Hooks::NONE,
         }
     }
 
@@ -83,6 +91,8 @@ impl Probes {
         self.on_queues |= hooks.has(Hooks::QUEUES);
         self.on_stops |= hooks.has(Hooks::STOPS);
         self.on_wire |= hooks.has(Hooks::WIRE);
+        self.on_acks |= hooks.has(Hooks::ACKS);
+        self.own_hooks = self.own_hooks | hooks;
         self.own.push(probe);
     }
 
@@ -102,6 +112,53 @@ impl Probes {
     /// See [`Probe::on_dequeue`].
     pub fn on_dequeue(&mut self, now: Time, queue: QueueId, packet: &Packet, bytes: u64) {
         self.all().0.for_each(|probe| probe.on_dequeue(now, queue, packet, bytes));
+    }
+
+    /// Tells the records and, if these want to hear of `hooks`, the probes from outside.
+    #[inline]
+    fn tell(&mut self, hooks: Hooks, event: impl Fn(&mut dyn Probe)) {
+        event(&mut self.records);
+        if self.own_hooks.has(hooks) {
+            self.own.iter_mut().for_each(|probe| event(&mut **probe));
+        }
+    }
+
+    /// See [`Probe::on_mark`].
+    #[cold]
+    #[inline(never)]
+    pub fn on_mark(&mut self, now: Time, egress: PortId, packet: &Packet, mark: Mark) {
+        self.tell(Hooks::SIGNALS, |probe| probe.on_mark(now, egress, packet, mark));
+    }
+
+    /// See [`Probe::on_drop`].
+    pub fn on_drop(&mut self, now: Time, port: PortId, packet: &Packet) {
+        self.tell(Hooks::SIGNALS, |probe| probe.on_drop(now, port, packet));
+    }
+
+    /// See [`Probe::on_notification`].
+    pub fn on_notification(&mut self, now: Time, flow: FlowId, kind: Kind, point: Option<u32>) {
+        self.tell(Hooks::SIGNALS, |probe| probe.on_notification(now, flow, kind, point));
+    }
+
+    /// See [`Probe::on_control_frame`].
+    pub fn on_control_frame(&mut self, now: Time, port: PortId, kind: Kind) {
+        self.tell(Hooks::SIGNALS, |probe| probe.on_control_frame(now, port, kind));
+    }
+
+    /// See [`Probe::on_flow_start`].
+    pub fn on_flow_start(&mut self, now: Time, flow: FlowId) {
+        self.tell(Hooks::FLOWS, |probe| probe.on_flow_start(now, flow));
+    }
+
+    /// See [`Probe::on_flow_end`].
+    pub fn on_flow_end(&mut self, now: Time, flow: FlowId, outcome: &FlowOutcome) {
+        self.tell(Hooks::FLOWS, |probe| probe.on_flow_end(now, flow, outcome));
+    }
+
+    /// See [`Probe::on_ack`]; only if [`Probes::on_acks`].
+    #[cold]
+    pub fn on_ack(&mut self, now: Time, flow: FlowId, bytes: u64) {
+        self.tell(Hooks::ACKS, |probe| probe.on_ack(now, flow, bytes));
     }
 
     /// See [`Probe::on_stop`].

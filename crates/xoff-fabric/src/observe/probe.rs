@@ -5,11 +5,12 @@
 //! rows come back in [`Records::own`].
 
 use xoff_engine::Time;
+use xoff_schemes::Mark;
 
-use super::records::Records;
+use super::records::{FlowOutcome, Records};
 use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
-use crate::packet::{Packet, PacketId, Packets};
+use crate::packet::{Kind, Packet, PacketId, Packets};
 
 /// What a probe listens to: a set of bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,12 @@ impl Hooks {
     pub const STOPS: Hooks = Hooks(2);
     /// [`Probe::on_depart`].
     pub const WIRE: Hooks = Hooks(4);
+    /// [`Probe::on_mark`], [`Probe::on_drop`], [`Probe::on_notification`] and [`Probe::on_control_frame`].
+    pub const SIGNALS: Hooks = Hooks(8);
+    /// [`Probe::on_flow_start`] and [`Probe::on_flow_end`].
+    pub const FLOWS: Hooks = Hooks(16);
+    /// [`Probe::on_ack`].
+    pub const ACKS: Hooks = Hooks(32);
 
     /// Whether this set has all of `hooks`.
     #[inline]
@@ -87,6 +94,22 @@ pub trait Probe: Send {
     fn on_resume(&mut self, _resumed: &Resumed<'_>, _records: &mut Records) {}
     /// A packet of any kind begins on a wire.
     fn on_depart(&mut self, _departure: &Departure<'_>) {}
-    /// The run has ended: the probe writes its findings to the records.
+    /// A data packet that leaves an egress port was given a mark.
+    fn on_mark(&mut self, _now: Time, _egress: PortId, _packet: &Packet, _mark: Mark) {}
+    /// A data packet was dropped at an ingress port, or a CNM at the switch of an egress port.
+    fn on_drop(&mut self, _now: Time, _port: PortId, _packet: &Packet) {}
+    /// A CNP or CNM of a message has come to the message's sender; `point` is a CNM's congestion point.
+    fn on_notification(&mut self, _now: Time, _flow: FlowId, _kind: Kind, _point: Option<u32>) {}
+    /// A port sends a PAUSE frame or an update of credits, or a switch makes a CNM behind a port.
+    fn on_control_frame(&mut self, _now: Time, _port: PortId, _kind: Kind) {}
+    /// A message has started at its sender.
+    fn on_flow_start(&mut self, _now: Time, _flow: FlowId) {}
+    /// A message is wholly acknowledged, or the run ends before. The receiver's marks and whether the message was HoL-blocked
+    /// are not known yet.
+    fn on_flow_end(&mut self, _now: Time, _flow: FlowId, _outcome: &FlowOutcome) {}
+    /// An ACK or NACK has come to the sender of the connection to which `flow` belongs, and acknowledges `bytes` of payload
+    /// for the first time.
+    fn on_ack(&mut self, _now: Time, _flow: FlowId, _bytes: u64) {}
+    /// The run has ended: what the probe has found goes into the records.
     fn finish(&mut self, now: Time, records: &mut Records);
 }

@@ -4,14 +4,15 @@
 //! when something rare happens.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{PortState, ThrottleState};
+use xoff_schemes::{Mark, PortState, ThrottleState};
 
 use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};
 use super::detection::{MarkRecord, Marks, StateRecord};
-use crate::ids::{NodeId, PortId};
+use super::probe::{Hooks, Probe};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
-use crate::packet::Kind;
+use crate::packet::{Kind, Packet};
 
 /// What to record beyond flows and ports.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -203,51 +204,77 @@ pub struct OwnRow {
     pub value: f64,
 }
 
-/// Everything that a partition recorded and, at the end of a run, that all partitions recorded.
+/// Counts of a run, by port unless said otherwise.
+#[derive(Default)]
+pub struct Totals {
+    /// PAUSE frames sent.
+    pub pause_frames: Vec<u64>,
+    /// Updates of credits sent.
+    pub credit_updates: Vec<u64>,
+    /// Packets marked at the port's egress.
+    pub marks: Vec<Marks>,
+    /// Packets dropped at the port's ingress.
+    pub drops: Vec<u64>,
+    /// CNMs sent, in the whole network.
+    pub cnms_sent: u64,
+    /// CNMs lost at switches that had forgotten the flow, in the whole network.
+    pub cnms_lost: u64,
+    /// By switch with a table of flows: the maximum number of flows in the table.
+    pub flow_tables: Vec<(NodeId, u64)>,
+}
+
+/// Samples in time, one row for each port or flow and interval.
+#[derive(Default)]
+pub struct Samples {
+    /// Queues.
+    pub queues: Vec<QueueSample>,
+    /// Flows' rates.
+    pub rates: Vec<RateSample>,
+    /// Ports' transmission.
+    pub utilization: Vec<UtilizationSample>,
+    /// Flows under way whose rates are sampled.
+    pub(super) flows: Vec<u32>,
+    /// By entry of [`Recording::utilization`]: bytes sent at the last sample.
+    pub(super) sent: Vec<u64>,
+}
+
+/// What one partition knows, until [`Records::merge`] puts the partitions' knowledge together.
+#[derive(Default)]
+pub(crate) struct Partial {
+    /// Steps whose time is known.
+    pub steps_done: Vec<(u32, Time)>,
+    /// What senders know of their flows.
+    pub outcomes: Vec<(u32, FlowOutcome)>,
+    /// By receivers: flows and their packets that came marked.
+    pub marked_flows: Vec<(u32, Marks)>,
+    /// Flows that waited behind a PAUSE, once for each.
+    pub waited: Vec<Waited>,
+    /// The number of those flows, once the blocked ones are known.
+    pub waits: usize,
+    /// By queue: the state of the last row if the queue's states are recorded; empty if none are.
+    pub states: Vec<Option<PortState>>,
+}
+
+/// All that a partition recorded, and at the end what all partitions did.
 #[derive(Default)]
 pub struct Records {
     pub(crate) recording: Recording,
+    pub(crate) partial: Partial,
     /// By flow; empty before the end.
     pub flows: Vec<FlowOutcome>,
-    /// By step of [`crate::Schedule`]: when it was done, or would have been after the end; [`Time::NEVER`] if that is not
-    /// known. Empty before the end.
+    /// By step of [`crate::Schedule`]: when it was done, or was to be; [`Time::NEVER`] if that is not known. Empty before
+    /// the end.
     pub steps: Vec<Time>,
-    /// Steps whose time is known, with the time.
-    pub(crate) steps_done: Vec<(u32, Time)>,
-    /// The outcomes of flows, as far as their senders know them.
-    pub(crate) outcomes: Vec<(u32, FlowOutcome)>,
-    /// Flows and the marks on their packets, as receivers report them.
-    pub(crate) marked_flows: Vec<(u32, Marks)>,
-    /// By port: PAUSE frames sent.
-    pub pause_frames: Vec<u64>,
-    /// By port: credit updates sent.
-    pub credit_updates: Vec<u64>,
-    /// By port: packets marked at its egress.
-    pub marks_at: Vec<Marks>,
-    /// By ingress port: packets dropped.
-    pub drops: Vec<u64>,
-    /// CNMs sent.
-    pub cnms_sent: u64,
-    /// CNMs lost at switches that had forgotten the flow.
-    pub cnms_lost: u64,
-    /// By switch with a table of flows: maximum number of flows in the table.
-    pub flow_tables: Vec<(NodeId, u64)>,
-    /// Samples of queues.
-    pub queues: Vec<QueueSample>,
-    /// Samples of flows' rates.
-    pub rates: Vec<RateSample>,
-    /// Samples of ports' transmission.
-    pub utilization: Vec<UtilizationSample>,
+    /// Counts.
+    pub totals: Totals,
+    /// Samples.
+    pub samples: Samples,
     /// Pauses that have ended.
     pub pauses: Vec<PauseRecord>,
     /// Notifications.
     pub notifications: Vec<NotificationRecord>,
     /// Congestion roots.
     pub roots: Vec<RootRecord>,
-    /// Flows that waited behind a PAUSE, with one entry for each flow and pause.
-    pub(crate) waited: Vec<Waited>,
-    /// Number of those entries, once [`Records::find_blocked`] has taken them.
-    pub(crate) waits: usize,
     /// Marks.
     pub marks: Vec<MarkRecord>,
     /// States of queues.
@@ -260,39 +287,33 @@ pub struct Records {
     pub packets: PacketRecords,
     /// Rows of probes from outside.
     pub own: Vec<OwnRow>,
-    /// By queue: the state of the last row, `None` if the queue's states are not recorded; empty if no queue's are.
-    pub(crate) states_now: Vec<Option<PortState>>,
-    /// Flows under way whose rates are sampled.
-    pub(super) sampled_flows: Vec<u32>,
-    /// By entry of `recording.utilization`: bytes sent at the last sample.
-    pub(super) sampled_tx: Vec<u64>,
 }
 
 impl Records {
     /// Records without rows.
     pub(crate) fn new(recording: Recording, net: &Network) -> Self {
         let ports = net.topology.ports() as usize;
-        let mut records = Records {
+        let totals = Totals {
             pause_frames: vec![0; ports],
             credit_updates: vec![0; ports],
-            marks_at: vec![Marks::default(); ports],
+            marks: vec![Marks::default(); ports],
             drops: vec![0; ports],
-            sampled_tx: vec![0; recording.utilization.len()],
-            recording,
-            ..Records::default()
+            ..Totals::default()
         };
+        let samples = Samples { sent: vec![0; recording.utilization.len()], ..Samples::default() };
+        let mut records = Records { totals, samples, recording, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
     }
 
     /// Number of rows of all samples.
     pub fn sampled_rows(&self) -> usize {
-        self.queues.len() + self.rates.len() + self.utilization.len()
+        self.samples.queues.len() + self.samples.rates.len() + self.samples.utilization.len()
     }
 
     /// Number of rows of congestion roots and of the flows that waited behind pauses.
     pub fn root_rows(&self) -> usize {
-        self.roots.len() + self.waited.len() + self.waits
+        self.roots.len() + self.partial.waited.len() + self.partial.waits
     }
 
     /// Number of packets recorded.
@@ -321,7 +342,7 @@ impl Records {
 
     /// A step is done at time `at`, which may be in the future.
     pub(crate) fn step_done(&mut self, step: u32, at: Time) {
-        self.steps_done.push((step, at));
+        self.partial.steps_done.push((step, at));
     }
 
     pub(crate) fn pause(&mut self, port: PortId, priority: u8, start: Time, end: Time, frames: u32) {
@@ -330,16 +351,56 @@ impl Records {
         }
     }
 
-    pub(crate) fn notification(&mut self, time: Time, kind: Kind, flow: u32, point: Option<u32>) {
-        if self.recording.notifications {
-            self.notifications.push(NotificationRecord { time, kind, flow, point });
+    /// A receiver has done with a flow.
+    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
+        if marks.any() {
+            self.partial.marked_flows.push((flow, marks));
+        }
+    }
+}
+
+impl Probe for Records {
+    fn hooks(&self) -> Hooks {
+        Hooks::SIGNALS | Hooks::FLOWS
+    }
+
+    fn on_mark(&mut self, now: Time, egress: PortId, packet: &Packet, mark: Mark) {
+        self.totals.marks[egress as usize].count(mark);
+        if self.recording.marks {
+            self.marks.push(MarkRecord { time: now, port: egress, flow: packet.flow, seq: packet.seq, mark });
         }
     }
 
-    /// A receiver has finished with a flow.
-    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
-        if marks.any() {
-            self.marked_flows.push((flow, marks));
+    fn on_drop(&mut self, _: Time, port: PortId, packet: &Packet) {
+        match packet.kind {
+            Kind::Cnm => self.totals.cnms_lost += 1,
+            _ => self.totals.drops[port as usize] += 1,
         }
     }
+
+    fn on_notification(&mut self, now: Time, flow: FlowId, kind: Kind, point: Option<u32>) {
+        if self.recording.notifications {
+            self.notifications.push(NotificationRecord { time: now, kind, flow, point });
+        }
+    }
+
+    fn on_control_frame(&mut self, _: Time, port: PortId, kind: Kind) {
+        match kind {
+            Kind::Pfc => self.totals.pause_frames[port as usize] += 1,
+            Kind::CreditUpdate => self.totals.credit_updates[port as usize] += 1,
+            _ => self.totals.cnms_sent += 1,
+        }
+    }
+
+    fn on_flow_start(&mut self, _: Time, flow: FlowId) {
+        if self.samples_rates_of(flow) {
+            self.samples.flows.push(flow);
+        }
+    }
+
+    fn on_flow_end(&mut self, _: Time, flow: FlowId, outcome: &FlowOutcome) {
+        self.partial.outcomes.push((flow, *outcome));
+    }
+
+    fn finish(&mut self, _: Time, _: &mut Records) {}
 }

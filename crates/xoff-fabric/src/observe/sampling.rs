@@ -39,21 +39,14 @@ impl Records {
         self.recording.interval.is_some() && self.recording.rates.binary_search(&flow).is_ok()
     }
 
-    /// A flow has started.
-    pub(crate) fn flow_started(&mut self, flow: FlowId) {
-        if self.samples_rates_of(flow) {
-            self.sampled_flows.push(flow);
-        }
-    }
-
-    /// Adds a row of the flow's rates since its last row, unless no time has passed.
+    /// Adds a row of the flow's rates since its last one, unless no time has passed.
     pub(crate) fn sample_rates(&mut self, now: Time, flow: FlowId, last: &mut Sampled, rates: &RatesNow) {
         let interval = now - last.at;
         if interval == Time::ZERO {
             return;
         }
         let bps = |bytes: u64| bytes as f64 * 8.0 / interval.secs();
-        self.rates.push(RateSample {
+        self.samples.rates.push(RateSample {
             time: now,
             interval,
             flow,
@@ -69,29 +62,29 @@ impl Records {
     pub(crate) fn sample_queues(&mut self, now: Time, mut queued: impl FnMut(PortId) -> (u64, u64)) {
         for &port in &self.recording.queues {
             let (bytes, max_bytes) = queued(port);
-            self.queues.push(QueueSample { time: now, port, bytes, max_bytes });
+            self.samples.queues.push(QueueSample { time: now, port, bytes, max_bytes });
         }
     }
 
     /// Samples transmission; `sent` gives the bytes that a port has sent.
     pub(crate) fn sample_transmission(&mut self, now: Time, sent: impl Fn(PortId) -> u64) {
         let Some(interval) = self.recording.interval else { return };
-        for (&port, last) in self.recording.utilization.iter().zip(&mut self.sampled_tx) {
+        for (&port, last) in self.recording.utilization.iter().zip(&mut self.samples.sent) {
             let sent = sent(port);
             let tx_bps = (sent - *last) as f64 * 8.0 / interval.secs();
             *last = sent;
-            self.utilization.push(UtilizationSample { time: now, port, tx_bps });
+            self.samples.utilization.push(UtilizationSample { time: now, port, tx_bps });
         }
     }
 
     /// Takes out the flows whose rates are sampled; the caller puts those that are still under way back with
     /// [`Records::put_sampled_flows`].
     pub(crate) fn take_sampled_flows(&mut self) -> Vec<FlowId> {
-        std::mem::take(&mut self.sampled_flows)
+        std::mem::take(&mut self.samples.flows)
     }
 
     /// See [`Records::take_sampled_flows`].
     pub(crate) fn put_sampled_flows(&mut self, flows: Vec<FlowId>) {
-        self.sampled_flows = flows;
+        self.samples.flows = flows;
     }
 }

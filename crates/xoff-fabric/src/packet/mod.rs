@@ -35,7 +35,7 @@ pub enum Kind {
     Data,
     /// Acknowledgement: cumulative, and of the data packet that it answers.
     Ack,
-    /// Negative acknowledgement: data is missing from `seq` on (lossy networks, and selective repeat).
+    /// Negative acknowledgement: data is missing from `seq` on (where packets may be lost or overtake each other).
     Nack,
     /// Congestion notification packet, from a receiver.
     Cnp,

@@ -3,6 +3,7 @@
 //! A run is compiled for its flow control and its kind of NIC ([`Partition`] is generic over both), so that there is no
 //! dispatch for each packet; only [`partitions`] chooses the two. The room may touch all other rooms.
 
+mod assemble;
 pub mod buffer_sizing;
 mod cut;
 mod event_loop;

@@ -13,12 +13,12 @@ use super::cut::{Cut, needs_one_partition};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
-use crate::event::arrival_key;
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
 use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::Links;
+use crate::link::arrival_key;
 use crate::link::buffer::{IngressQueue, Memory};
 use crate::link::flow_control::LinkControl;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -76,8 +76,8 @@ pub(super) trait AnyPartition: Send {
     fn stopped(&self, queue: QueueId) -> Time;
     /// Bytes in all switches' memories, and bytes charged to all ingress ports.
     fn buffered_bytes(&self) -> (u64, u64);
-    /// Messages that receivers count as incomplete.
-    fn open_messages(&self) -> u32;
+    /// Connections with a message that their receivers count as incomplete.
+    fn open_receptions(&self) -> u32;
     /// Number of packets in the partition's nodes and on its links, and of those that have left it in this window.
     fn packets_in_flight(&self) -> u32;
     /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
@@ -245,7 +245,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.close_stops();
         let Partition { ctx, links, switches, .. } = self;
         ctx.probes.finish(ctx.now);
-        ctx.probes.records.flow_tables.extend(switches.max_flows());
+        ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
     }
@@ -268,8 +268,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         (memories, accounting.buffers.iter().map(IngressQueue::occupancy).sum())
     }
 
-    fn open_messages(&self) -> u32 {
-        self.hosts.open_messages()
+    fn open_receptions(&self) -> u32 {
+        self.hosts.open_receptions()
     }
 
     fn packets_in_flight(&self) -> u32 {

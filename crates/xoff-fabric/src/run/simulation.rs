@@ -279,9 +279,9 @@ impl Simulation {
         bytes.fold((0, 0), |(memories, ports), (m, p)| (memories + m, ports + p))
     }
 
-    /// Messages that receivers count as incomplete, of all hosts.
-    pub fn open_messages(&self) -> u32 {
-        self.partitions.iter().map(|partition| partition.open_messages()).sum()
+    /// Connections with a message that their receivers count as incomplete, of all hosts.
+    pub fn open_receptions(&self) -> u32 {
+        self.partitions.iter().map(|partition| partition.open_receptions()).sum()
     }
 
     /// Maximum number of packets in the network at any whole microsecond; 0 before the end of the run.

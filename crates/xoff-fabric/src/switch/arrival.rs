@@ -12,7 +12,6 @@ use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
 use crate::observe::Failure;
 use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
-use crate::settings::FlowControl;
 
 impl Switches {
     /// A packet's last bit has arrived at a switch, or its header if switches cut through.
@@ -36,7 +35,7 @@ impl Switches {
         let position = packet.position;
         packet.position = position.wrapping_add(1);
         let egress = if position & BY_HOP == 0 {
-            ctx.net.paths[position as usize]
+            ctx.net.paths.ports[position as usize]
         } else {
             packet.position = position;
             self.next_hop(ctx, links, node, id)
@@ -162,7 +161,7 @@ impl Switches {
         if ctx.net.settings.lossy {
             ctx.packets.remove(id);
             ctx.counters.drops += 1;
-            ctx.probes.records.drops[ingress as usize] += 1;
+            ctx.probes.on_drop(ctx.now, ingress, &packet);
             return;
         }
         let node = links.ports[ingress as usize].node;
@@ -175,10 +174,7 @@ impl Switches {
             occupancy: overflow.occupancy,
             used: self.accounting.memories[node as usize].used(),
             full: overflow.full,
-            unrefreshed: match &ctx.net.settings.flow_control {
-                FlowControl::Pfc(pfc) => pfc.expires && !pfc.refresh,
-                _ => false,
-            },
+            unrefreshed: ctx.net.settings.flow_control.stops_expire(),
         };
         ctx.fail(key(kind::SWITCH_ARRIVAL, ingress), failure);
     }

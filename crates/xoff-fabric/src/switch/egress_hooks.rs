@@ -138,7 +138,7 @@ impl Switches {
         let packet = &mut ctx.packets[id];
         if mark > packet.mark {
             packet.mark = mark;
-            ctx.probes.records.mark(ctx.now, egress, packet, mark);
+            ctx.probes.on_mark(ctx.now, egress, packet, mark);
         }
         if ctx.probes.records.records_states() {
             let state = detector.state();

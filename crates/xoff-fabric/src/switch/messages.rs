@@ -7,7 +7,7 @@ use crate::ctx::Ctx;
 use crate::ids::PortId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
-use crate::packet::{BY_HOP, Packet};
+use crate::packet::{BY_HOP, Kind, Packet};
 
 impl Switches {
     /// Sends a switch's message to the source of a connection: back along the connection's path or, if packets have no fixed
@@ -24,10 +24,10 @@ impl Switches {
         let size = net.wire.cnp;
         let mut packet = Packet::cnm(flow, message, size, egress, ctx.now);
         let frame = packet.frame();
-        if net.next_hops.is_some() {
-            // A CNM has the congestion point's number in the field of the path's number: it serves as path number too.
+        if net.paths.next_hops.is_some() {
+            // The congestion point's number selects the path.
             packet.position = net.data_path(flow)[0] | BY_HOP;
-            ctx.probes.records.cnms_sent += 1;
+            ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
             let id = ctx.packets.insert(packet);
             let node = links.ports[egress as usize].node;
             let out = self.next_hop(ctx, links, node, id);
@@ -35,12 +35,12 @@ impl Switches {
         }
         let path = net.data_path(flow);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
-        // On the reversed path, the switch at the beginning of the path's link `hop` sends on the link before that one.
-        let position = net.routes[message.flow as usize].back + (path.len() - hop) as u32;
+        // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
+        let position = net.paths.routes[message.flow as usize].back + (path.len() - hop) as u32;
         packet.position = position + 1;
-        ctx.probes.records.cnms_sent += 1;
+        ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
         let id = ctx.packets.insert(packet);
-        let out = net.paths[position as usize];
+        let out = net.paths.ports[position as usize];
         self.enqueue(ctx, links, out, id, frame);
     }
 }

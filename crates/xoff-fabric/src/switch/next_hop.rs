@@ -19,7 +19,7 @@ const FIRST_STREAM: u64 = 1 << 40;
 
 /// By ingress port: the stream for path choices; empty unless the path choice adapts.
 pub(super) fn ties(net: &Network) -> Vec<Stream> {
-    match &net.next_hops {
+    match &net.paths.next_hops {
         Some(hops) if hops.choice().adapts() => {
             let ports = 0..u64::from(net.topology.ports());
             ports.map(|port| stream(net.seed, Domain::Routing, FIRST_STREAM + port)).collect()
@@ -51,7 +51,7 @@ impl Switches {
 
     fn choose_egress<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
         let packet = &mut ctx.packets[id];
-        let (Some(hops), Some(end)) = (&ctx.net.next_hops, packet.destination()) else {
+        let (Some(hops), Some(end)) = (&ctx.net.paths.next_hops, packet.destination()) else {
             return packet.ingress;
         };
         let candidates = match hops.towards(node, end) {

@@ -127,7 +127,7 @@ impl Switches {
                 flow: connection,
                 bytes: u64::from(packet.size),
                 // The packet's position has moved on to the port after this one.
-                hops: (packet.position - 1 - ctx.net.routes[connection as usize].data) as u8,
+                hops: (packet.position - 1 - ctx.net.paths.routes[connection as usize].data) as u8,
                 ingress: IngressView {
                     queue: from as u32,
                     bytes: buffer.occupancy(),
@@ -188,7 +188,7 @@ impl Switches {
                 false
             }
             None => {
-                ctx.probes.records.cnms_lost += 1;
+                ctx.probes.on_drop(ctx.now, egress, &ctx.packets[id]);
                 true
             }
         }

@@ -49,7 +49,8 @@ fn flows_under_way_at_the_same_host_are_counted_at_a_flows_start() {
         Recording { interval: Some(Time::from_us(1)), rates: vec![0, 1, 2, 3], ..Recording::default() };
     let mut sim = simulate(topology, Settings::default(), timely, flows, recording, Some(Time::from_us(110)));
     sim.run(&mut |_| true).expect("no loss");
-    let first = |flow: u32| sim.records().rates.iter().find(|r| r.flow == flow).expect("sampled").rate;
+    let first =
+        |flow: u32| sim.records().samples.rates.iter().find(|r| r.flow == flow).expect("sampled").rate;
     let gbps = [0, 1, 2, 3].map(|flow| first(flow).bps() / 1_000_000_000);
     assert_eq!(gbps, [10, 5, 5, 10]);
 }

@@ -260,22 +260,6 @@ fn what_is_lost_goes_again_across_the_boundaries_of_messages() {
     }
 }
 
-#[test]
-fn an_unordered_message_is_delivered_whatever_the_one_before_it_lacks() {
-    // Two messages of 25 packets from each of h0 and h1 meet a buffer of 20 frames. The first packets that are lost are of
-    // the first messages, and go again after the second ones have left.
-    let flows =
-        vec![flow(0, 2, 25 * PAYLOAD), flow(0, 2, PAYLOAD), flow(1, 2, 25 * PAYLOAD), flow(1, 2, PAYLOAD)];
-    let sizes = [25 * PAYLOAD, PAYLOAD, 25 * PAYLOAD, PAYLOAD];
-    let of = |transport| {
-        let net = network(3, lossy(transport, 1), none(), flows.clone(), sharing(&[Some(0); 4]));
-        run(net, None, Recording::default())
-    };
-    let sim = of(Transport::Unordered);
-    assert_delivered(&sim, &sizes, true);
-    assert!(sim.records().flows[0].retransmitted_bytes + sim.records().flows[2].retransmitted_bytes > 0);
-}
-
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, failure_persistence: None, ..ProptestConfig::default() })]
     /// Messages of any size and start on a few connections, with and without losses: all are delivered, and the outcomes do not

@@ -58,7 +58,7 @@ fn tcd() -> AnyDetector {
 fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
-    let at = |name: &str| records.marks_at[port(&sim, name) as usize];
+    let at = |name: &str| records.totals.marks[port(&sim, name) as usize];
     assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
     assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
     // The victim passes s2->h7, where nothing is congested.
@@ -87,7 +87,10 @@ fn np_ecn_marks_a_part_of_what_red_marks_behind_pauses() {
     let marked_behind_pauses = |name: &str, params| {
         let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
         let sim = spreading(&detector, |_| Recording::default());
-        ["s0->s1", "s1->s2"].map(|at| sim.records().marks_at[port(&sim, at) as usize].ce).iter().sum::<u64>()
+        ["s0->s1", "s1->s2"]
+            .map(|at| sim.records().totals.marks[port(&sim, at) as usize].ce)
+            .iter()
+            .sum::<u64>()
     };
     let plain = marked_behind_pauses("red", red.clone());
     let without = marked_behind_pauses("np_ecn", json!({ "rule": "red", "red": red }));
@@ -111,7 +114,7 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
         let before = last.insert((row.flow, row.seq), row.mark).unwrap_or_default();
         assert!(row.mark > before, "{row:?} after {before:?}");
     }
-    for (port, marks) in records.marks_at.iter().enumerate() {
+    for (port, marks) in records.totals.marks.iter().enumerate() {
         let (ce, ue) = by_port.get(&(port as PortId)).copied().unwrap_or_default();
         assert_eq!((marks.ce, marks.ue), (ce, ue));
     }
@@ -150,7 +153,7 @@ fn nothing_is_recorded_that_was_not_asked_for() {
     let sim = spreading(&tcd(), |_| Recording::default());
     let records = sim.records();
     assert!(records.marks.is_empty() && records.states.is_empty());
-    assert!(records.marks_at.iter().any(|m| m.any()));
+    assert!(records.totals.marks.iter().any(|m| m.any()));
 }
 
 #[test]

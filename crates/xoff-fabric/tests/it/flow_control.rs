@@ -100,7 +100,7 @@ fn an_expired_pause_is_followed_by_another() {
     // 121.44 ns + 2 us of round trip. In the 15 us from the first on these are at least 5.
     let sim = starved(false);
     let to_h1 = 3; // link 1, end b
-    assert!(sim.records().pause_frames[to_h1] >= 5, "{}", sim.records().pause_frames[to_h1]);
+    assert!(sim.records().totals.pause_frames[to_h1] >= 5, "{}", sim.records().totals.pause_frames[to_h1]);
 }
 
 #[test]
@@ -124,7 +124,7 @@ fn only_one_frame_of_each_priority_waits_for_the_wire() {
     let mut sim = simulate(topology, settings, none, flows.collect(), Recording::default(), duration);
     sim.run(&mut |_| true).expect("no loss");
     for to_host in [1, 3] {
-        assert!(sim.records().pause_frames[to_host] > 1_000);
+        assert!(sim.records().totals.pause_frames[to_host] > 1_000);
         assert!(
             sim.port(to_host as u32).max_queued_bytes <= 8 * 64,
             "{}",
@@ -202,7 +202,7 @@ fn incast_saturates_the_bottleneck_exactly() {
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
     sim.run(&mut |_| true).expect("no loss");
-    assert!(sim.records().pause_frames.iter().sum::<u64>() > 0, "PFC had to act");
+    assert!(sim.records().totals.pause_frames.iter().sum::<u64>() > 0, "PFC had to act");
     let bytes = 8 * (686 * FRAME + 1_246);
     let expected = FRAME_PS + 1_000_000 + bytes * 80 + 1_000_000 + 2 * (66 * 80 + 1_000_000);
     let last = sim.records().flows.iter().filter_map(|f| f.fct).max();
@@ -222,7 +222,7 @@ fn two_line_rate_flows_grow_the_queue_at_line_rate() {
     let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
     let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(10)));
     sim.run(&mut |_| true).expect("no loss");
-    let sample = sim.records().queues[0];
+    let sample = sim.records().samples.queues[0];
     assert_eq!((sample.time, sample.bytes, sample.max_bytes), (Time::from_us(10), 74 * FRAME, 74 * FRAME));
 }
 
@@ -270,7 +270,7 @@ fn a_flow_that_stops_after_going_back_is_complete_at_its_receiver_too() {
         let mut sim = simulate(topology.clone(), settings, none, flows, Recording::default(), limit);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone), "stopped at {stop_us} us");
         assert!(sim.records().flows[0].retransmitted_bytes > 0);
-        assert_eq!(sim.open_messages(), 0, "stopped at {stop_us} us");
+        assert_eq!(sim.open_receptions(), 0, "stopped at {stop_us} us");
     }
 }
 

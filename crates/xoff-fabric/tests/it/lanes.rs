@@ -61,7 +61,7 @@ fn a_becn_for_one_flow_slows_all_of_its_level() {
     let share = |scope| {
         let sim = run(network(scope, &[0, 8], &[0; 4], flows()), Some(Time::from_ms(10)));
         assert!(sim.records().flows[0].marks.ce > 0 && sim.records().flows[1].marks.ce == 0);
-        let last = *sim.records().rates.last().expect("samples");
+        let last = *sim.records().samples.rates.last().expect("samples");
         (sim.port(0).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
     };
     let (by_qp, by_sl) = (share("qp"), share("sl"));

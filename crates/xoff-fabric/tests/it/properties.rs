@@ -198,7 +198,7 @@ proptest! {
             prop_assert_eq!(sim.packets_in_flight(), 0);
         }
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
-        prop_assert_eq!(sim.open_messages(), 0);
+        prop_assert_eq!(sim.open_receptions(), 0);
         for port in 0..case.topology.ports() {
             for priority in 0..case.settings.switch.priorities {
                 if let Some((sending, receiving)) = sim.credits(port, priority) {
@@ -232,10 +232,10 @@ proptest! {
             prop_assert!(outcome.fct.is_some(), "{} of {} B is done", scheme, flow.size.unwrap_or(0));
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
         }
-        prop_assert_eq!(sim.open_messages(), 0);
+        prop_assert_eq!(sim.open_receptions(), 0);
         prop_assert_eq!(sim.packets_in_flight(), 0);
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
-        let drops: u64 = sim.records().drops.iter().sum();
+        let drops: u64 = sim.records().totals.drops.iter().sum();
         prop_assert_eq!(drops, sim.counters().drops);
     }
 
@@ -366,19 +366,19 @@ proptest! {
                 prop_assert_eq!((packet.flow, packet.seq, packet.inbound), (same.flow, same.seq, same.inbound));
                 prop_assert_eq!(a.packets.int(packet), b.packets.int(same));
             }
-            prop_assert_eq!(&a.queues, &b.queues);
-            prop_assert_eq!(&a.utilization, &b.utilization);
-            prop_assert_eq!(&a.rates, &b.rates);
+            prop_assert_eq!(&a.samples.queues, &b.samples.queues);
+            prop_assert_eq!(&a.samples.utilization, &b.samples.utilization);
+            prop_assert_eq!(&a.samples.rates, &b.samples.rates);
             prop_assert_eq!(&a.pauses, &b.pauses);
             prop_assert_eq!(&a.notifications, &b.notifications);
-            prop_assert_eq!((&a.roots, &a.flow_tables), (&b.roots, &b.flow_tables));
-            prop_assert_eq!((&a.marks, &a.states, &a.marks_at), (&b.marks, &b.states, &b.marks_at));
-            prop_assert_eq!((&a.drops, &a.pause_frames, a.cnms_sent), (&b.drops, &b.pause_frames, b.cnms_sent));
-            prop_assert_eq!((&a.credit_updates, &a.throttles), (&b.credit_updates, &b.throttles));
+            prop_assert_eq!((&a.roots, &a.totals.flow_tables), (&b.roots, &b.totals.flow_tables));
+            prop_assert_eq!((&a.marks, &a.states, &a.totals.marks), (&b.marks, &b.states, &b.totals.marks));
+            prop_assert_eq!((&a.totals.drops, &a.totals.pause_frames, a.totals.cnms_sent), (&b.totals.drops, &b.totals.pause_frames, b.totals.cnms_sent));
+            prop_assert_eq!((&a.totals.credit_updates, &a.throttles), (&b.totals.credit_updates, &b.throttles));
             prop_assert_eq!(&a.breakdown, &b.breakdown);
             prop_assert_eq!(one.packets_in_flight(), other.packets_in_flight());
             prop_assert_eq!(one.buffered_bytes(), other.buffered_bytes());
-            prop_assert_eq!(one.open_messages(), other.open_messages());
+            prop_assert_eq!(one.open_receptions(), other.open_receptions());
         }
     }
 }

@@ -29,7 +29,7 @@ fn dumbbell(name: &str) -> Simulation {
 
 /// When flow 0's rate first falls a thousandth below all it had in the 50 us before flow 1 joined.
 fn first_reaction(sim: &Simulation) -> Time {
-    let rates = &sim.records().rates;
+    let rates = &sim.records().samples.rates;
     let (from, join) = (Time::from_us(250), Time::from_us(300));
     let before = rates
         .iter()

@@ -17,7 +17,7 @@ fn two_hosts(flows: Vec<Flow>, interval: Time, duration: Option<Time>) -> Simula
 }
 
 fn rows(sim: &Simulation, flow: u32) -> Vec<RateSample> {
-    sim.records().rates.iter().filter(|r| r.flow == flow).copied().collect()
+    sim.records().samples.rates.iter().filter(|r| r.flow == flow).copied().collect()
 }
 
 /// Bytes that the rows' rates make over their intervals: sent, and acknowledged.

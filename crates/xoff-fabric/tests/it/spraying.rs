@@ -165,7 +165,7 @@ fn credits_are_conserved_and_come_back_whatever_the_path() {
                     flow_control.name(),
                     worst_slowdown(&sim)
                 );
-                assert_eq!((sim.buffered_bytes(), sim.open_messages()), ((0, 0), 0));
+                assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0));
                 for port in 0..sim.network().topology.ports() {
                     if let Some((sending, receiving)) = sim.credits(port, 0) {
                         assert_eq!(sending.sent(), receiving.received());

@@ -40,9 +40,9 @@ fn a_message_leaves_with_the_packet_that_exceeds_the_threshold() {
     assert!((least..=most).contains(&first.time.0), "{first:?}");
     // The next frame of h0 brings the other one; each flow is told once a base RTT, longer than all of this lasts.
     assert_eq!(records.notifications.iter().map(|n| n.flow).collect::<Vec<_>>(), [1, 0]);
-    assert_eq!((records.cnms_sent, records.cnms_lost), (2, 0));
-    assert_eq!(records.flow_tables.len(), 1);
-    assert_eq!(records.flow_tables[0].1, 2);
+    assert_eq!((records.totals.cnms_sent, records.totals.cnms_lost), (2, 0));
+    assert_eq!(records.totals.flow_tables.len(), 1);
+    assert_eq!(records.totals.flow_tables[0].1, 2);
 }
 
 #[test]
@@ -52,12 +52,12 @@ fn messages_find_their_way_through_several_switches() {
     let flows = (0..3).map(|h| flow(h, 3, 2_000_000)).collect();
     let sim = run(topology, fixed(json!({ "cnm_interval": "5us" })), flows);
     let records = sim.records();
-    assert!(records.cnms_sent > 10 && records.cnms_lost == 0, "{}", records.cnms_sent);
+    assert!(records.totals.cnms_sent > 10 && records.totals.cnms_lost == 0, "{}", records.totals.cnms_sent);
     for flow in 0..3 {
         assert!(records.notifications.iter().any(|n| n.flow == flow), "flow {flow}");
     }
     // Every switch knows the flows that pass it: 1, 2, 3 and 3.
-    let most: Vec<u64> = records.flow_tables.iter().map(|t| t.1).collect();
+    let most: Vec<u64> = records.totals.flow_tables.iter().map(|t| t.1).collect();
     assert_eq!(most, [1, 2, 3, 3]);
 }
 
@@ -72,7 +72,7 @@ fn a_message_to_a_forgotten_flow_is_lost() {
     let records = sim.records();
     let base_rtt = sim.network().env.base_rtt;
     assert!(base_rtt > Time::from_us(60) && base_rtt < Time::from_us(61), "{base_rtt}");
-    assert!(records.cnms_lost > 0);
+    assert!(records.totals.cnms_lost > 0);
     let arrived = records.notifications.len() as u64;
-    assert_eq!(records.cnms_sent, arrived + records.cnms_lost);
+    assert_eq!(records.totals.cnms_sent, arrived + records.totals.cnms_lost);
 }

@@ -169,12 +169,12 @@ proptest! {
             prop_assert!(outcome.retransmitted_bytes >= again.saturating_sub(1).min(1));
             prop_assert!(!once || again == 0, "nothing is lost or asked for");
         }
-        prop_assert_eq!((sim.open_messages(), sim.buffered_bytes()), (0, (0, 0)));
+        prop_assert_eq!((sim.open_receptions(), sim.buffered_bytes()), (0, (0, 0)));
         if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
             // Each packet that was put on a wire has arrived, and nothing is under way. Updates of credits never end.
             prop_assert_eq!(sim.packets_in_flight(), 0);
             let sent: u64 = (0..case.topology.ports()).map(|port| sim.port(port).tx_packets).sum();
-            let pauses: u64 = sim.records().pause_frames.iter().sum();
+            let pauses: u64 = sim.records().totals.pause_frames.iter().sum();
             prop_assert_eq!(sim.counters().packet_hops, sent);
             prop_assert!(pauses <= sent);
         }
@@ -183,7 +183,7 @@ proptest! {
                 prop_assert_eq!((sending.sent(), receiving.occupied()), (receiving.received(), 0));
             }
         }
-        prop_assert_eq!(sim.records().drops.iter().sum::<u64>(), sim.counters().drops);
+        prop_assert_eq!(sim.records().totals.drops.iter().sum::<u64>(), sim.counters().drops);
     }
 
     #[test]
@@ -192,7 +192,7 @@ proptest! {
         let (one, three) = (run(&case, scheme, 1, time), run(&case, scheme, 3, time));
         prop_assert_eq!(one.counters(), three.counters());
         let (a, b) = (one.records(), three.records());
-        prop_assert_eq!((&a.flows, &a.drops, &a.marks), (&b.flows, &b.drops, &b.marks));
-        prop_assert_eq!((&a.pauses, &a.breakdown, a.cnms_sent), (&b.pauses, &b.breakdown, b.cnms_sent));
+        prop_assert_eq!((&a.flows, &a.totals.drops, &a.marks), (&b.flows, &b.totals.drops, &b.marks));
+        prop_assert_eq!((&a.pauses, &a.breakdown, a.totals.cnms_sent), (&b.pauses, &b.breakdown, b.totals.cnms_sent));
     }
 }

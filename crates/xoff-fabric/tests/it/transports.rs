@@ -12,10 +12,11 @@ use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::Flow;
+use xoff_fabric::network::dependencies::{Dependency, Milestone, Step, Waiter};
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::packet::Kind;
 use xoff_fabric::routing::{Router, Routing};
-use xoff_fabric::settings::{FlowControl, Settings, Transport};
+use xoff_fabric::settings::{FlowControl, Host, Settings, Transport};
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{Network, Recording, Schedule, Simulation, network_env};
 
@@ -40,10 +41,15 @@ fn settings(transport: Transport) -> Settings {
 
 /// Runs messages, all of one connection, to their end; what is still on its way then arrives too.
 fn run(settings: Settings, flows: Vec<Flow>, recording: Recording) -> Simulation {
+    let schedule = Schedule { connections: vec![Some(0); flows.len()], ..Schedule::default() };
+    run_as(settings, flows, schedule, recording)
+}
+
+/// As [`run`], with a schedule.
+fn run_as(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: Recording) -> Simulation {
     let router = Router::new(&topology(), &Routing::default(), 1).expect("routes");
     let none = scheme("none", json!({}), Time::from_us(1));
     let env = network_env(&topology(), &router, &settings, &none.signals()).expect("connected");
-    let schedule = Schedule { connections: vec![Some(0); flows.len()], ..Schedule::default() };
     let net = Network::along(topology(), &router, env, settings, none, flows, schedule, 1);
     let mut sim = Simulation::new(net.expect("a network"), None, recording, Some(Time::from_ms(1)));
     sim.run_to_duration();
@@ -56,7 +62,7 @@ fn one(transport: Transport, packets: u64) -> (u64, u64, u64, Option<Time>) {
     let sim = run(settings(transport), vec![flow(0, 1, packets * PAYLOAD)], Recording::default());
     let outcome = sim.records().flows[0];
     assert_eq!(sim.counters().delivered_bytes, packets * PAYLOAD, "each byte once");
-    assert_eq!((sim.open_messages(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
+    assert_eq!((sim.open_receptions(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
     (sim.counters().drops, outcome.packets_sent, outcome.retransmitted_bytes, outcome.fct)
 }
 
@@ -67,6 +73,40 @@ fn selective_repeat_sends_exactly_the_missing_packets_again() {
     // 6.768002 us. Packet 6 is at h1 at 8.034669 us, and its ACK at h0 at 10.042669 us.
     let three = 3 * PAYLOAD;
     assert_eq!(one(Transport::SelectiveRepeat, 8), (3, 11, three, Some(Time(10_042_669))));
+}
+
+#[test]
+fn a_packet_that_closes_a_gap_is_acknowledged_at_once() {
+    // As above, with ACKs for four packets each: packet 6 closes the last gap, and 7, kept behind it, is the message's last.
+    // Its ACK goes at once; otherwise the message would wait for the timeout.
+    let settings = Settings {
+        host: Host { ack_every: 4, ..settings(Transport::SelectiveRepeat).host },
+        ..settings(Transport::SelectiveRepeat)
+    };
+    let sim = run(settings, vec![flow(0, 1, 8 * PAYLOAD)], Recording::default());
+    assert_eq!(sim.records().flows[0].fct, Some(Time(10_042_669)));
+}
+
+#[test]
+fn an_unordered_message_is_delivered_whatever_the_one_before_it_lacks() {
+    // Packets 0 to 6 are one message and 7 is the next one of the same connection. Packet 7 is at h1 at 3.413335 us, when 3, 5
+    // and 6 are missing. Unordered, its message is delivered then; selective repeat delivers it with packet 6, at 8.034669 us.
+    for (transport, delivered) in [(Transport::Unordered, 3_413_335), (Transport::SelectiveRepeat, 8_034_669)]
+    {
+        let schedule = Schedule {
+            connections: vec![Some(0); 2],
+            steps: vec![Step { host: 1, start: Time::ZERO, hold: None }],
+            dependencies: vec![Dependency {
+                on: Milestone::Delivered(1),
+                then: Waiter::Step(0),
+                delay: Time::ZERO,
+            }],
+            ..Schedule::default()
+        };
+        let messages = vec![flow(0, 1, 7 * PAYLOAD), flow(0, 1, PAYLOAD)];
+        let sim = run_as(settings(transport), messages, schedule, Recording::default());
+        assert_eq!(sim.records().steps, [Time(delivered)], "{transport:?}");
+    }
 }
 
 #[test]
@@ -113,7 +153,11 @@ fn packets_sent_again_count_for_their_own_message() {
             assert_eq!(outcome.packets_sent, 4 + packets, "{transport:?}");
             assert_eq!(outcome.acked_bytes, 4 * PAYLOAD, "{transport:?}");
         }
-        assert_eq!((sim.open_messages(), sim.counters().delivered_bytes), (0, 8 * PAYLOAD), "{transport:?}");
+        assert_eq!(
+            (sim.open_receptions(), sim.counters().delivered_bytes),
+            (0, 8 * PAYLOAD),
+            "{transport:?}"
+        );
     }
 }
 
@@ -122,12 +166,18 @@ fn a_capped_sender_has_less_than_a_product_and_a_packet_in_flight() {
     // A message of 200 packets meets a switch with room for all. Uncapped, h0 sends at 100 Gbps what the second link takes at
     // 30: when its last packet has left, about 70 % of the message is on its way. The base RTT is that of the path, 80 ns +
     // 266.667 ns + 2 us + 2.008 us = 4.354667 us, and the product with 100 Gbps 54,433 B: packets go while less is in
-    // flight, so that there are at most 58 x 952 B = 55,216 B.
-    for (bdp_cap, transport) in
-        [(true, Transport::SelectiveRepeat), (true, Transport::Unordered), (false, Transport::Unordered)]
-    {
+    // flight, so that there are at most 58 x 952 B = 55,216 B. With room for two frames packets are lost, and what is
+    // acknowledged beyond a missing packet still counts as in flight: the difference between the next packet's number and the
+    // last one that is acknowledged with all before it.
+    for (bdp_cap, transport, room) in [
+        (true, Transport::SelectiveRepeat, None),
+        (true, Transport::Unordered, None),
+        (false, Transport::Unordered, None),
+        (true, Transport::SelectiveRepeat, Some(Bytes(2_000))),
+        (true, Transport::Unordered, Some(Bytes(2_000))),
+    ] {
         let mut settings = settings(transport);
-        settings.switch.buffer = None;
+        settings.switch.buffer = room;
         settings.host.bdp_cap = bdp_cap;
         let packets = PacketFilter { ports: vec![0], from: Time::ZERO, until: Time::from_ms(1) };
         let recording = Recording { packets: Some(packets), ..Recording::default() };
@@ -146,6 +196,6 @@ fn a_capped_sender_has_less_than_a_product_and_a_packet_in_flight() {
         } else {
             assert!(max > 100 * PAYLOAD, "{max}");
         }
-        assert_eq!(sim.records().flows[0].retransmitted_bytes, 0);
+        assert_eq!(sim.records().flows[0].retransmitted_bytes > 0, room.is_some());
     }
 }

@@ -26,7 +26,7 @@ pub struct FlowEnv {
     pub hops: u8,
     /// Time that the receiving host takes before it sends an ACK; the base RTT includes it.
     pub ack_delay: Time,
-    /// Other flows that the same host was sending when this one started.
+    /// Other connections with something to send at the same NIC when this one started.
     pub active_flows: u32,
     /// The flow's own random stream.
     pub stream: Stream,
@@ -107,10 +107,11 @@ pub trait ReactionPoint {
     fn on_cnp(&mut self, _now: Time, _cnp: &Cnp) {}
     /// A switch's message has arrived.
     fn on_cnm(&mut self, _now: Time, _cnm: &Cnm) {}
-    /// Packets were lost and are sent again (lossy networks only).
+    /// Packets count as lost and are sent again: packets were lost, or later ones overtook them where paths are chosen by
+    /// packet and the transport takes data in order.
     fn on_loss(&mut self, _now: Time) {}
     /// Nothing was acknowledged for the retransmission timeout, and everything in flight is sent again (lossy networks
-    /// only). By default handled like any other loss.
+    /// only). By default handled as a loss.
     fn on_timeout(&mut self, now: Time) {
         self.on_loss(now);
     }

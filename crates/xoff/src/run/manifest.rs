@@ -72,8 +72,8 @@ pub(super) fn manifest(
         "flows_done": counters.flows_done,
         "most_packets_in_flight": sim.max_packets_in_flight(),
         "dropped_packets": counters.drops,
-        "switch_messages": sim.records().cnms_sent,
-        "lost_switch_messages": sim.records().cnms_lost,
+        "switch_messages": sim.records().totals.cnms_sent,
+        "lost_switch_messages": sim.records().totals.cnms_lost,
         "flow_tables": flow_tables(sim),
         "base_rtt_ps": net.env.base_rtt.ps(),
         "wire": {
@@ -102,7 +102,7 @@ pub(super) fn deadlock(sim: &Simulation) -> Vec<String> {
 /// Maximum number of flows in a switch's table at once: the largest and the mean over the switches; null if switches have no
 /// such table.
 fn flow_tables(sim: &Simulation) -> Value {
-    let sizes: Vec<u64> = sim.records().flow_tables.iter().map(|&(_, size)| size).collect();
+    let sizes: Vec<u64> = sim.records().totals.flow_tables.iter().map(|&(_, size)| size).collect();
     match sizes.iter().max() {
         Some(largest) => {
             json!({ "largest": largest, "mean": sizes.iter().sum::<u64>() as f64 / sizes.len() as f64 })

@@ -13,6 +13,7 @@ use xoff_engine::Time;
 pub use xoff_fabric::Failure;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Schedule, Step};
+use xoff_fabric::observe::{OwnRow, Probe};
 use xoff_fabric::topology::{NodeId, PortId};
 use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
 use xoff_schemes::AnyDetector;
@@ -71,7 +72,55 @@ pub fn run_on(
     scenario: &Scenario,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Output, RunError> {
-    run_up_to(threads, scenario, MAX_ROWS, on_progress)
+    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress).map(|(output, _)| output)
+}
+
+/// Makes a probe for a partition of a network.
+pub type MakeProbe<'a> = &'a dyn Fn(&Network) -> Box<dyn Probe>;
+
+/// Runs `scenario` as [`run_on`] does, with probes of one's own. The rows that all partitions' probes have found come back
+/// by name, time and subject.
+///
+/// ```
+/// use xoff::fabric::Network;
+/// use xoff::fabric::ids::FlowId;
+/// use xoff::fabric::observe::{Hooks, OwnRow, Probe, Records};
+/// use xoff::prelude::*;
+///
+/// /// Counts ACKs.
+/// struct Acks(u32);
+///
+/// impl Probe for Acks {
+///     fn hooks(&self) -> Hooks {
+///         Hooks::ACKS
+///     }
+///
+///     fn on_ack(&mut self, _: Time, _: FlowId, _: u64) {
+///         self.0 += 1;
+///     }
+///
+///     fn finish(&mut self, now: Time, records: &mut Records) {
+///         records.own.push(OwnRow { name: "acks", time: now, subject: 0, value: self.0.into() });
+///     }
+/// }
+///
+/// let star = Star { hosts: 2, ..Star::default() };
+/// let scenario = ScenarioBuilder::new(star, AnyScheme::Dctcp(Default::default()))
+///     .traffic(FlowPattern::message("host0", "host1", Bytes(10_000)))
+///     .build()?;
+/// let acks = |_: &Network| Box::new(Acks(0)) as Box<dyn Probe>;
+/// let (_, rows) = xoff::run_with(Threads::Auto, &scenario, &[&acks], &mut |_| true)?;
+/// // 10,000 bytes are 10 full packets and one of the rest, or more; each is acknowledged.
+/// assert!(rows[0].value >= 10.0);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn run_with(
+    threads: Threads,
+    scenario: &Scenario,
+    probes: &[MakeProbe<'_>],
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Output, Vec<OwnRow>), RunError> {
+    run_up_to(threads, scenario, MAX_ROWS, probes, on_progress)
 }
 
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
@@ -110,8 +159,9 @@ fn run_up_to(
     threads: Threads,
     scenario: &Scenario,
     max_rows: usize,
+    probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<Output, RunError> {
+) -> Result<(Output, Vec<OwnRow>), RunError> {
     let began = Instant::now();
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
@@ -140,6 +190,7 @@ fn run_up_to(
     let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
     let cut = cut(threads, &net, scenario.run.duration)?;
     let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
+    probes.iter().for_each(|probe| sim.add_probe(probe));
     let setup = scenario.took() + began.elapsed();
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
@@ -162,8 +213,9 @@ fn run_up_to(
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };
     let manifest = manifest(scenario, &sim, stop, &clock, &tables);
+    let found = sim.records().own.clone();
     let trace = traced.map(|ports| trace(scenario, detector, ports, sim));
-    Ok(Output { manifest, tables, trace })
+    Ok((Output { manifest, tables, trace }, found))
 }
 
 /// The packets of a run that has ended, with everything else that a trace shows.
@@ -216,7 +268,7 @@ mod tests {
     fn full(set: &[(&str, &str)]) -> Output {
         let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
-        run_up_to(Threads::UpTo(1), &scenario, 4_000, &mut |_| true).unwrap_or_else(|e| panic!("{e}"))
+        run_up_to(Threads::UpTo(1), &scenario, 4_000, &[], &mut |_| true).unwrap_or_else(|e| panic!("{e}")).0
     }
 
     #[test]

@@ -93,10 +93,10 @@ impl Columns {
         self,
         name: &str,
         doc: &str,
-        rows: impl Iterator<Item = Option<u16>>,
+        rows: impl Iterator<Item = Option<u32>>,
         names: &Arc<StringArray>,
     ) -> Self {
-        let keys: Int32Array = rows.map(|k| k.map(i32::from)).collect();
+        let keys: Int32Array = rows.map(|key| key.map(|key| key as i32)).collect();
         let array = DictionaryArray::<Int32Type>::new(keys, names.clone());
         self.column(name, doc, Arc::new(array), true)
     }

@@ -56,7 +56,11 @@ pub(super) fn marks(sim: &Simulation, names: &Names) -> Table {
         .u64("time_ps", "when the packet left its queue, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port that marked it", rows.iter().map(|r| r.port), &names.ports)
         .u32("flow", "flow id", rows.iter().map(|r| r.flow))
-        .u64("offset_bytes", "offset of its first payload byte in the flow, B", rows.iter().map(|r| r.seq))
+        .u64(
+            "offset_bytes",
+            "offset of its first payload byte in its connection, B",
+            rows.iter().map(|r| r.seq),
+        )
         .names(
             "mark",
             "ce (congestion) or ue (undetermined)",

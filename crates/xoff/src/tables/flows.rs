@@ -70,7 +70,12 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             ideal.iter().map(|t| t.map(Time::ps)),
         )
         .f64_or_null("slowdown", "fct_ps over ideal_fct_ps", slowdown)
-        .names("path", "nodes that its data passes", path_of.into_iter(), &paths)
+        .names_or_null(
+            "path",
+            "nodes that its data passes; null: its packets take paths of their own",
+            path_of.into_iter().map(|path| net.paths.next_hops.is_none().then_some(path)),
+            &paths,
+        )
         .u64("acked_bytes", "payload acknowledged, B", outcome(|o| o.acked_bytes))
         .u64("packets_sent", "data packets sent", outcome(|o| o.packets_sent))
         .u64("retransmitted_bytes", "payload sent again, B", outcome(|o| o.retransmitted_bytes))
@@ -91,7 +96,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         .names_or_null(
             "kernel",
             "kernel that its sender was running, in a closed loop; null: a flow of no closed loop",
-            rows.iter().map(|&i| role(i).map(|r| r.kernel)),
+            rows.iter().map(|&i| role(i).map(|r| r.kernel.into())),
             &strings(traffic.kernels.iter().cloned()),
         )
         .u64_or_null(

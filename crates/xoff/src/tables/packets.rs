@@ -63,7 +63,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         )
         .u64_or_null(
             "offset_bytes",
-            "data: offset of its first payload byte in the flow; ack, nack: all bytes before this offset have arrived",
+            "data: offset of its first payload byte in its connection; ack, nack: all bytes before this offset have arrived",
             of(&[Kind::Data, Kind::Ack, Kind::Nack], |r| r.seq),
         )
         .u64("size_bytes", "bytes on the wire", rows.iter().map(|r| r.size.into()))

@@ -29,20 +29,24 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         .u64(
             "pause_frames_sent",
             "PAUSE frames sent by this port, to stop its neighbour",
-            all.clone().map(|p| records.pause_frames[p as usize]),
+            all.clone().map(|p| records.totals.pause_frames[p as usize]),
         )
         .u64(
             "credit_updates_sent",
             "updates of credits (CBFC) sent by this port, to its neighbour",
-            all.clone().map(|p| records.credit_updates[p as usize]),
+            all.clone().map(|p| records.totals.credit_updates[p as usize]),
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
-        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.marks_at[p as usize].ce))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.totals.marks[p as usize].ce))
         .u64(
             "marked_ue",
             "data packets marked UE (undetermined)",
-            all.clone().map(|p| records.marks_at[p as usize].ue),
+            all.clone().map(|p| records.totals.marks[p as usize].ue),
         )
-        .u64("dropped", "packets dropped that came in by this port", all.map(|p| records.drops[p as usize]));
+        .u64(
+            "dropped",
+            "packets dropped that came in by this port",
+            all.map(|p| records.totals.drops[p as usize]),
+        );
     buffer_sizing::add(columns, sim).table("ports")
 }

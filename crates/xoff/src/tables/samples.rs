@@ -6,7 +6,7 @@ use super::columns::Columns;
 use super::{Names, Table};
 
 pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().queues;
+    let rows = &sim.records().samples.queues;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
@@ -20,7 +20,7 @@ pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
 }
 
 pub(super) fn rates(sim: &Simulation) -> Table {
-    let rows = &sim.records().rates;
+    let rows = &sim.records().samples.rates;
     let window = |w: u64| (w != u64::MAX).then_some(w);
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
@@ -42,7 +42,7 @@ pub(super) fn rates(sim: &Simulation) -> Table {
 }
 
 pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().utilization;
+    let rows = &sim.records().samples.utilization;
     let share =
         |r: &xoff_fabric::observe::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()

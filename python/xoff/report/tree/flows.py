@@ -90,7 +90,7 @@ def _track(row: dict[str, object], network: Network, ports: _Ports, sim_time_ps:
     start = number("start_ps")
     end = start + number("fct_ps") if complete else sim_time_ps
     priority = number("priority")
-    path = network.path(str(row["path"]))
+    path = [] if row["path"] is None else network.path(str(row["path"]))
     hops = [[ports.hop(port, priority, start, end) for port in hop] for hop in network.hops(path)]
     return Track(
         number=number("id"),

@@ -1,8 +1,9 @@
-//! The simulator of HPCC's authors, on ns-3: its NICs ([`nic`]) and its random numbers for marking.
+//! The simulator of HPCC's authors, on ns-3: its NICs ([`nic`]), its paths ([`ecmp`]) and its random numbers for marking.
 //!
 //! Everything else that is peculiar to that simulator is a setting of a part of xoff: a clock in whole nanoseconds,
 //! events in the order of scheduling, pacing by the rate when a packet was sent, and the hash of its ECMP.
 
+pub(crate) mod ecmp;
 pub(crate) mod nic;
 
 use xoff_engine::SharedNs3Streams;

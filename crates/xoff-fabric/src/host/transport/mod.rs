@@ -33,10 +33,19 @@ pub(crate) enum Verdict {
     Kept,
     /// The packet is here already: an ACK says so.
     Again,
-    /// Something is missing before the packet, which is not kept: a NACK says so.
+    /// Something is missing before the packet, which is discarded: a NACK says so.
     Gap,
-    /// Nothing is said of the packet, which is not kept.
+    /// The packet is discarded without an answer.
     Refused,
+}
+
+impl Verdict {
+    /// The verdict on a packet that is taken when all before offset `before` had arrived.
+    fn taken(before: u64, packet: &Packet, arrivals: &Arrivals) -> Verdict {
+        Verdict::Taken {
+            in_order: packet.seq == before && arrivals.prefix() == before + u64::from(packet.payload),
+        }
+    }
 }
 
 /// A connection's receiving end.

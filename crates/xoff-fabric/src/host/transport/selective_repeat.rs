@@ -8,11 +8,11 @@ use crate::packet::Packet;
 
 /// A data packet has arrived.
 pub(super) fn on_data(arrivals: &mut Arrivals, packet: &Packet) -> Verdict {
-    let gap = packet.seq > arrivals.prefix();
+    let before = arrivals.prefix();
     if !arrivals.add(packet, None) {
         return Verdict::Again;
     }
-    if gap { Verdict::Kept } else { Verdict::Taken { in_order: true } }
+    if packet.seq > before { Verdict::Kept } else { Verdict::taken(before, packet, arrivals) }
 }
 
 #[cfg(test)]
@@ -36,7 +36,8 @@ mod tests {
         assert_eq!(on_data(&mut arrivals, &packet(2)), Verdict::Kept);
         assert_eq!((arrivals.prefix(), arrivals.take_complete()), (1_000, vec![]));
         assert_eq!(on_data(&mut arrivals, &packet(2)), Verdict::Again);
-        assert_eq!(on_data(&mut arrivals, &packet(1)), Verdict::Taken { in_order: true });
+        // The packet that closes the gap is answered at once, however many packets an ACK collects.
+        assert_eq!(on_data(&mut arrivals, &packet(1)), Verdict::Taken { in_order: false });
         assert_eq!((arrivals.prefix(), arrivals.take_complete()), (3_000, vec![7]));
     }
 }

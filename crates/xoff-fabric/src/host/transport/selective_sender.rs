@@ -46,7 +46,7 @@ impl SelectiveSender {
 
     /// Whether a new packet may go: no lost packet waits, and the cap is not reached.
     pub fn may_send_new(&self, stream: &SendStream) -> bool {
-        self.lost.is_empty() && self.cap.is_none_or(|cap| stream.in_flight() < cap)
+        self.lost.is_empty() && self.cap.is_none_or(|cap| stream.snd_nxt - stream.snd_una < cap)
     }
 
     /// Whether a packet waits to be sent again.

@@ -11,9 +11,7 @@ pub(super) fn on_data(arrivals: &mut Arrivals, packet: &Packet, size: Option<u64
     if !arrivals.add(packet, size) {
         return Verdict::Again;
     }
-    Verdict::Taken {
-        in_order: packet.seq == before && arrivals.prefix() == before + u64::from(packet.payload),
-    }
+    Verdict::taken(before, packet, arrivals)
 }
 
 #[cfg(test)]

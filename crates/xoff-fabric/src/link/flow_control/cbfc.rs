@@ -4,12 +4,11 @@
 use rand::Rng;
 use xoff_engine::{Domain, Time, stream};
 
-use super::counters::{ReceivingEnd, SendingEnd};
 use super::credits::Credits;
 use super::sizing::BLOCK;
-use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
-use crate::packet::Packet;
+use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl};
 
 /// A packet on the wire of an egress port, whose credits become free when it has left.
@@ -61,6 +60,16 @@ impl Cbfc {
 impl LinkControl for Cbfc {
     const HAS_CREDITS: bool = true;
 
+    #[inline(always)]
+    fn credits(&self) -> Option<&Credits> {
+        Some(&self.credits)
+    }
+
+    #[inline(always)]
+    fn credits_mut(&mut self) -> Option<&mut Credits> {
+        Some(&mut self.credits)
+    }
+
     fn new(net: &Network) -> Self {
         let params = match &net.settings.flow_control {
             FlowControl::Cbfc(params) => params.clone(),
@@ -108,24 +117,6 @@ impl LinkControl for Cbfc {
     }
 
     #[inline(always)]
-    fn admit(
-        links: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) -> Result<(), Overflow> {
-        accounting.charge(queue, size)?;
-        links.control.credits.receive(queue, size);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
-        accounting.release(queue, size);
-    }
-
-    #[inline(always)]
     fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
         let port = &links.ports[egress as usize];
         let at = port.busy_until - port.gap;
@@ -161,12 +152,7 @@ impl LinkControl for Cbfc {
         enough
     }
 
-    #[inline(always)]
-    fn on_sent(links: &mut Links<Self>, _: &mut Ctx, queue: QueueId, size: u64) {
-        links.control.credits.spend(queue, size);
-    }
-
-    /// An update has arrived by `port`; it concerns the egress of `port`.
+    /// An update has come in by `port`, whose egress it concerns.
     fn on_frame(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let (limit, priority) = (ctx.packets[id].credit_limit(), ctx.packets[id].link_priority());
         ctx.packets.remove(id);
@@ -193,7 +179,7 @@ impl LinkControl for Cbfc {
             }
         }
         ctx.packets[id].seq = control.credits.receiving[queue.index()].message(control.params.counters);
-        ctx.probes.records.credit_updates[port as usize] += 1;
+        ctx.probes.on_control_frame(ctx.now, port, Kind::CreditUpdate);
     }
 
     /// The period of a port's updates is over, or a place in its buffer is free.
@@ -204,22 +190,5 @@ impl LinkControl for Cbfc {
         let next = ctx.now + links.control.params.update_period;
         ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, port), 0);
         Self::send_updates(links, ctx, port);
-    }
-
-    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
-        Some(links.control.credits.used(port, links.priorities))
-    }
-
-    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _: &Accounting, queue: QueueId) -> bool {
-        !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
-    }
-
-    fn counters<'a>(
-        here: &'a Links<Self>,
-        there: &'a Links<Self>,
-        queue: QueueId,
-    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
-        let other = queue.other_end(here.priorities).index();
-        Some((&here.control.credits.sending[queue.index()], &there.control.credits.receiving[other]))
     }
 }

@@ -3,10 +3,10 @@
 
 use xoff_engine::Time;
 
-use super::counters::{ReceivingEnd, SendingEnd, Unit};
+use super::counters::Unit;
 use super::credits::Credits;
 use super::returning::{Arrival, Returning};
-use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use super::{Accounting, Ctx, LinkControl, Links, Network, PortId, QueueId};
 use crate::event::{key, kind};
 use crate::link::port::AWAY;
 use crate::settings::{CounterWidth, CreditUnit, FlowControl, LinkCredits, Order};
@@ -79,6 +79,16 @@ fn take_in(credits: &mut Credits, ctx: &mut Ctx, queue: QueueId, arrival: &Arriv
 impl LinkControl for LinkCredit {
     const HAS_CREDITS: bool = true;
 
+    #[inline(always)]
+    fn credits(&self) -> Option<&Credits> {
+        Some(&self.credits)
+    }
+
+    #[inline(always)]
+    fn credits_mut(&mut self) -> Option<&mut Credits> {
+        Some(&mut self.credits)
+    }
+
     fn new(net: &Network) -> Self {
         let params = match &net.settings.flow_control {
             FlowControl::Credit(params) => params.clone(),
@@ -125,24 +135,6 @@ impl LinkControl for LinkCredit {
     }
 
     #[inline(always)]
-    fn admit(
-        links: &mut Links<Self>,
-        _: &mut Ctx,
-        accounting: &mut Accounting,
-        queue: QueueId,
-        size: u64,
-    ) -> Result<(), Overflow> {
-        accounting.charge(queue, size)?;
-        links.control.credits.receive(queue, size);
-        Ok(())
-    }
-
-    #[inline(always)]
-    fn release(_: &mut Links<Self>, _: &mut Ctx, accounting: &mut Accounting, queue: QueueId, size: u64) {
-        accounting.release(queue, size);
-    }
-
-    #[inline(always)]
     fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
         let port = &links.ports[egress as usize];
         let left_at = port.busy_until - port.gap;
@@ -177,18 +169,7 @@ impl LinkControl for LinkCredit {
         false
     }
 
-    #[inline(always)]
-    fn on_sent(links: &mut Links<Self>, _: &mut Ctx, queue: QueueId, size: u64) {
-        links.control.credits.spend(queue, size);
-    }
-
-    fn on_frame(_: &mut Links<Self>, ctx: &mut Ctx, _: PortId, id: PacketId) {
-        ctx.packets.remove(id);
-    }
-
-    fn on_frame_sent(_: &mut Links<Self>, _: &mut Ctx, _: PortId, _: PacketId) {}
-
-    /// Credits come back to an egress queue: `arg` of them, and those in [`Returning`] that are due.
+    /// Credits come back to an egress queue: as many as `arg` says, and those that lie in [`Returning`].
     #[inline]
     fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, arg: u32) {
         let queue = QueueId(index);
@@ -200,22 +181,5 @@ impl LinkControl for LinkCredit {
             Self::await_credits(links, ctx, queue);
         }
         links.credited(ctx, queue, resumes);
-    }
-
-    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
-        Some(links.control.credits.used(port, links.priorities))
-    }
-
-    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _: &Accounting, queue: QueueId) -> bool {
-        !here.control.credits.would_fit(queue, &there.control.credits, here.priorities)
-    }
-
-    fn counters<'a>(
-        here: &'a Links<Self>,
-        there: &'a Links<Self>,
-        queue: QueueId,
-    ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
-        let other = queue.other_end(here.priorities).index();
-        Some((&here.control.credits.sending[queue.index()], &there.control.credits.receiving[other]))
     }
 }

@@ -27,11 +27,15 @@ use crate::ctx::Ctx;
 use crate::ids::{PortId, QueueId};
 use crate::network::Network;
 use crate::packet::PacketId;
+use credits::Credits;
 
 /// Flow control between the two ends of every link.
 ///
 /// Handlers are associated functions on [`Links`], since flow control needs the ports' state beside its own, which is
 /// [`Links::control`]. What the node that owns a port must do is pushed to [`Links::effects`].
+///
+/// A flow control of its own defines [`LinkControl::new`] and [`LinkControl::on_event`]; what is not defined lets packets go
+/// and counts them at the switch's memory and, with [`LinkControl::credits`], in the counters of credits.
 pub(crate) trait LinkControl: Sized + Send + 'static {
     /// A packet goes only if its neighbour has room for it: senders ask [`LinkControl::may_send`], and every packet is
     /// counted in and out of its switch.
@@ -39,6 +43,18 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
 
     /// The state at the beginning of a run.
     fn new(net: &Network) -> Self;
+
+    /// The counters of credits; `None` if flow control has no credits.
+    #[inline(always)]
+    fn credits(&self) -> Option<&Credits> {
+        None
+    }
+
+    /// See [`LinkControl::credits`].
+    #[inline(always)]
+    fn credits_mut(&mut self) -> Option<&mut Credits> {
+        None
+    }
 
     /// Schedules the first events of `ports`, which are the partition's own.
     fn begin(_links: &mut Links<Self>, _ctx: &mut Ctx, _ports: &[PortId]) {}
@@ -69,22 +85,32 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     ///
     /// # Errors
     /// [`Overflow`] if there is no room for the packet.
+    #[inline(always)]
     fn admit(
         links: &mut Links<Self>,
-        ctx: &mut Ctx,
+        _ctx: &mut Ctx,
         accounting: &mut Accounting,
         queue: QueueId,
         size: u64,
-    ) -> Result<(), Overflow>;
+    ) -> Result<(), Overflow> {
+        accounting.charge(queue, size)?;
+        if let Some(credits) = links.control.credits_mut() {
+            credits.receive(queue, size);
+        }
+        Ok(())
+    }
 
     /// A packet of `size` bytes that came in by an ingress `queue` is about to leave its switch.
+    #[inline(always)]
     fn release(
-        links: &mut Links<Self>,
-        ctx: &mut Ctx,
+        _links: &mut Links<Self>,
+        _ctx: &mut Ctx,
         accounting: &mut Accounting,
         queue: QueueId,
         size: u64,
-    );
+    ) {
+        accounting.release(queue, size);
+    }
 
     /// A packet of `size` bytes that arrived by an ingress `queue` has begun on the wire of `egress`; its last bit leaves
     /// when the wire becomes free.
@@ -98,14 +124,21 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
         true
     }
 
-    /// A packet of `size` bytes goes onto the wire from an egress `queue`; called only if [`LinkControl::HAS_CREDITS`].
-    fn on_sent(_links: &mut Links<Self>, _ctx: &mut Ctx, _queue: QueueId, _size: u64) {}
+    /// A packet of `size` bytes goes onto the wire from an egress `queue`; only if [`LinkControl::HAS_CREDITS`].
+    #[inline(always)]
+    fn on_sent(links: &mut Links<Self>, _ctx: &mut Ctx, queue: QueueId, size: u64) {
+        if let Some(credits) = links.control.credits_mut() {
+            credits.spend(queue, size);
+        }
+    }
 
-    /// A frame of flow control has arrived by `port`; it concerns the egress of `port`. The frame ends here.
-    fn on_frame(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId);
+    /// A frame of flow control has come in by `port`, whose egress it concerns. The frame ends here.
+    fn on_frame(_links: &mut Links<Self>, ctx: &mut Ctx, _port: PortId, id: PacketId) {
+        ctx.packets.remove(id);
+    }
 
     /// A frame of flow control is about to go onto the wire of `port`.
-    fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId);
+    fn on_frame_sent(_links: &mut Links<Self>, _ctx: &mut Ctx, _port: PortId, _id: PacketId) {}
 
     /// An event of flow control: one of the kinds `LINK_CONTROL_APPLY`, `LINK_CONTROL_EXPIRY` and `LINK_CONTROL_PERIOD`
     /// of [`crate::event`], with the index and argument that it was scheduled with.
@@ -119,20 +152,25 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     );
 
     /// Credits that an egress `port` uses, as far as its node knows; `None` if flow control has no credits.
-    fn used_credits(_links: &Links<Self>, _port: PortId) -> Option<u64> {
-        None
+    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
+        links.control.credits().map(|credits| credits.used(port, links.priorities))
     }
 
-    /// Whether the other end, with `there` and its `accounting`, has no room for the packet that a stopped egress `queue`
-    /// waits to send, so that only a departure at the other end lets the queue go on.
-    fn is_blocked(here: &Links<Self>, there: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool;
+    /// Whether the other end, with `there` and its `accounting`, has no room for what a stopped egress `queue` waits to
+    /// send, so that only a departure at the other end lets the queue go on.
+    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _accounting: &Accounting, queue: QueueId) -> bool {
+        let ends = here.control.credits().zip(there.control.credits());
+        ends.is_some_and(|(here_credits, there)| !here_credits.would_fit(queue, there, here.priorities))
+    }
 
     /// Both ends' counters of an egress `queue`, the other end being `there`; `None` if flow control has no credits.
     fn counters<'a>(
-        _here: &'a Links<Self>,
-        _there: &'a Links<Self>,
-        _queue: QueueId,
+        here: &'a Links<Self>,
+        there: &'a Links<Self>,
+        queue: QueueId,
     ) -> Option<(&'a counters::SendingEnd, &'a counters::ReceivingEnd)> {
-        None
+        let other = queue.other_end(here.priorities).index();
+        let (here, there) = here.control.credits().zip(there.control.credits())?;
+        Some((&here.sending[queue.index()], &there.receiving[other]))
     }
 }

@@ -11,8 +11,8 @@ use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, Pack
 use crate::event::{key, kind};
 use crate::ids::peer;
 use crate::link::buffer::quanta_time;
-use crate::packet::Packet;
-use crate::settings::{self, FlowControl};
+use crate::packet::{Kind, Packet};
+use crate::settings::{self, FlowControl, FlowControlKind};
 
 /// PFC of one queue: as egress, what its peer asked for; as ingress, what it asked of its peer.
 #[derive(Clone, Copy, Debug, Default)]
@@ -160,7 +160,9 @@ impl LinkControl for Pfc {
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let packet = &ctx.packets[id];
         let queue = QueueId::new(port, packet.link_priority(), links.priorities);
-        ctx.probes.records.pause_frames[port as usize] += u64::from(packet.quanta() > 0);
+        if packet.quanta() > 0 {
+            ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
+        }
         links.control.queues[queue.index()].waiting = None;
     }
 
@@ -188,8 +190,7 @@ impl LinkControl for Pfc {
     /// The queue was paused, and the ingress that paused it is still over its threshold. A pause that is not repeated
     /// ends by itself.
     fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
-        let params = &here.control.params;
-        let ends = params.expires && !params.refresh;
-        !ends && accounting.buffers[queue.other_end(here.priorities).index()].pausing
+        !here.control.params.stops_expire()
+            && accounting.buffers[queue.other_end(here.priorities).index()].pausing
     }
 }

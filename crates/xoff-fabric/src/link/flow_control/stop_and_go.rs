@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Violation};
 
-use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
+use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, QueueId};
 use crate::settings::{FlowControlKind, Thresholds};
 
 /// Stop-and-go.
@@ -97,13 +97,6 @@ impl LinkControl for Control {
             Self::tell(links, ctx, accounting, queue, GO);
         }
     }
-
-    /// No frames: the symbols are events.
-    fn on_frame(_: &mut Links<Self>, ctx: &mut Ctx, _: PortId, id: PacketId) {
-        ctx.packets.remove(id);
-    }
-
-    fn on_frame_sent(_: &mut Links<Self>, _: &mut Ctx, _: PortId, _: PacketId) {}
 
     /// A symbol has come for an egress queue.
     fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, symbol: u32) {

@@ -67,7 +67,7 @@ pub enum Cause {
     Throttled,
     /// The receiver's processing delay.
     Processing,
-    /// In a lossy network: frames sent again, and waiting to learn of a loss after all had been sent.
+    /// Where packets may be sent again: frames sent again, and waiting to learn of a loss after all had been sent.
     Recovery,
     /// The flow did not complete, and its last packet or the ACK was on the way.
     InFlight,

@@ -45,7 +45,7 @@ impl Router {
             switches.iter().filter_map(longest_to).max().unwrap_or(0) as usize
         };
         let between = match &self.ways {
-            Ways::Ecmp(_) | Ways::Ns3Hpcc(_) | Ways::DModK(_) => shortest(),
+            Ways::Ecmp(_) | Ways::Table(_) | Ways::DModK(_) => shortest(),
             Ways::Trees(trees) => trees.longest(&self.topology, &self.graph, &switches),
             Ways::Static(table) => table.longest().max(shortest()),
         };

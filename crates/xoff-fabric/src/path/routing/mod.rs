@@ -14,7 +14,6 @@ mod ecmp;
 mod error;
 mod metrics;
 mod next_hops;
-mod ns3_hpcc;
 mod params;
 mod path_choice;
 mod slowest;
@@ -28,14 +27,16 @@ pub use next_hops::NextHops;
 pub use params::{DModK, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
 pub use path_choice::{Candidate, Load, PathChoice, Spray};
 pub use slowest::LinkTime;
+pub(crate) use switches::{SwitchGraph, UNREACHED};
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
 use choice::Mixing;
 use ecmp::EcmpTable;
-use ns3_hpcc::Ns3Table;
 use static_routes::StaticTable;
-use switches::{SwitchGraph, UNREACHED};
 use trees::Trees;
+
+use std::fmt;
+use std::sync::Arc;
 
 use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology, peer};
 
@@ -48,11 +49,27 @@ pub struct Router {
     choice: PathChoice,
 }
 
-/// The method that chooses paths between switches.
+/// Paths by rules from outside of this room, such as those of another simulator. Data and ACKs take paths of their own.
+pub(crate) trait PathTable: fmt::Debug + Send + Sync {
+    /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass, or the ACKs that
+    /// answer packets the other way; `None` if there is no way.
+    fn path(
+        &self,
+        graph: &SwitchGraph,
+        from: End,
+        to: End,
+        key: u64,
+        ack: bool,
+        out: &mut Vec<PortId>,
+    ) -> Option<()>;
+}
+
+/// What decides between switches.
 #[derive(Clone, Debug)]
 enum Ways {
     Ecmp(EcmpTable<Mixing>),
-    Ns3Hpcc(Ns3Table),
+    /// From outside of this room.
+    Table(Arc<dyn PathTable>),
     Trees(Trees),
     Static(StaticTable),
     DModK(d_mod_k::DModK),
@@ -80,14 +97,14 @@ impl HostNic {
 
 /// One end of a path: a host's NIC and its switch.
 #[derive(Clone, Copy, Debug)]
-struct End {
+pub(crate) struct End {
     nic: HostNic,
     /// The switch's index in [`SwitchGraph`].
-    switch: u32,
+    pub switch: u32,
 }
 
 impl End {
-    fn host(self) -> NodeId {
+    pub fn host(self) -> NodeId {
         self.nic.host
     }
     fn address(self) -> u32 {
@@ -105,22 +122,23 @@ impl Default for Router {
 }
 
 impl Router {
-    /// Prepares `routing` on a topology that [`Topology::validate`] accepts. The choices among equal paths depend only
-    /// on `seed`.
+    /// Prepares `routing` on a topology that [`Topology::validate`] accepts, by this room's own rules: an [`Ecmp`] with another
+    /// simulator's hash is made by [`Router::by_table`]. The choices among equal paths depend only on `seed`.
     ///
     /// # Errors
     /// [`RoutingError`] if a parameter of `routing` does not fit the topology.
-    pub fn new(topology: &Topology, routing: &Routing, seed: u64) -> Result<Router, RoutingError> {
+    pub(crate) fn by_own_rules(
+        topology: &Topology,
+        routing: &Routing,
+        seed: u64,
+    ) -> Result<Router, RoutingError> {
         let graph = SwitchGraph::new(topology);
         let mixing = Mixing::new(seed);
         let choice = routing.choice();
         let ways = match routing {
             Routing::Ecmp(params) => {
                 params.check()?;
-                match params.hash {
-                    EcmpHash::Own => Ways::Ecmp(EcmpTable::new(&graph, params, mixing)),
-                    EcmpHash::Ns3Hpcc => Ways::Ns3Hpcc(Ns3Table::new(topology, &graph, params)?),
-                }
+                Ways::Ecmp(EcmpTable::new(&graph, params, mixing))
             }
             Routing::SpanningTrees(params) => Ways::Trees(Trees::new(topology, &graph, params, mixing)?),
             Routing::StaticRoutes(params) => {
@@ -131,7 +149,17 @@ impl Router {
         Ok(Router { topology: topology.clone(), graph, ways, choice })
     }
 
-    /// The NICs that talk to each other when `src` sends by its NIC `nic`: that NIC, and its
+    /// Lets a table decide that is made of the graph of switches.
+    pub(crate) fn by_table(
+        topology: &Topology,
+        table: impl FnOnce(&SwitchGraph) -> Result<Arc<dyn PathTable>, RoutingError>,
+    ) -> Result<Router, RoutingError> {
+        let graph = SwitchGraph::new(topology);
+        let ways = Ways::Table(table(&graph)?);
+        Ok(Router { topology: topology.clone(), graph, ways, choice: PathChoice::default() })
+    }
+
+    /// The NICs that talk to each other when `src` sends by its NIC `nic`: that one, and its
     /// [`peer_nic`](crate::path::topology::peer_nic) at `dst`.
     ///
     /// # Errors
@@ -211,7 +239,7 @@ impl Router {
             };
             let found = match &self.ways {
                 Ways::Ecmp(table) => table.path(&self.graph, from, to, flow_key, out),
-                Ways::Ns3Hpcc(table) => table.path(&self.graph, from, to, flow_key, ack, out),
+                Ways::Table(table) => table.path(&self.graph, from, to, flow_key, ack, out),
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
                 Ways::DModK(tree) => {
@@ -273,7 +301,7 @@ impl Router {
     fn connections_are_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
-            Ways::Ns3Hpcc(_) | Ways::DModK(_) => false,
+            Ways::Table(_) | Ways::DModK(_) => false,
             Ways::Trees(_) => true,
             Ways::Static(table) => table.symmetric(),
         }

@@ -131,7 +131,7 @@ impl Ecmp {
     }
 
     /// Refuses keys that belong to the other hash.
-    pub(super) fn check(&self) -> Result<(), RoutingError> {
+    pub(crate) fn check(&self) -> Result<(), RoutingError> {
         let (key, why) = match self.hash {
             EcmpHash::Own if self.dst_port.is_some() => {
                 ("dst_port", "without `hash = \"ns3_hpcc\"`: the own hash knows no ports")
@@ -151,7 +151,7 @@ impl Ecmp {
     }
 
     /// The destination port in use.
-    pub(super) fn port(&self) -> u16 {
+    pub(crate) fn port(&self) -> u16 {
         self.dst_port.unwrap_or(DST_PORT)
     }
 

@@ -4,14 +4,14 @@ use super::HostNic;
 use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer, peer_nic};
 
 /// Distance to a switch that cannot be reached.
-pub(super) const UNREACHED: u32 = u32::MAX;
+pub(crate) const UNREACHED: u32 = u32::MAX;
 
 const NONE: u32 = u32::MAX;
 
 /// The graph in which paths are searched. There are far more hosts than switches, and no path leads through a host, so
 /// the tables have only switches, by an index of their own.
 #[derive(Clone, Debug, Default)]
-pub(super) struct SwitchGraph {
+pub(crate) struct SwitchGraph {
     /// Node of each switch.
     switches: Vec<NodeId>,
     /// Index of each node that is a switch.
@@ -27,7 +27,7 @@ pub(super) struct SwitchGraph {
 }
 
 impl SwitchGraph {
-    pub(super) fn new(topology: &Topology) -> SwitchGraph {
+    pub(crate) fn new(topology: &Topology) -> SwitchGraph {
         let adjacency = topology.adjacency();
         let is_host = |n: NodeId| topology.nodes[n as usize].kind == NodeKind::Host;
         let nodes = 0..topology.nodes.len() as NodeId;
@@ -55,15 +55,15 @@ impl SwitchGraph {
     }
 
     /// Number of switches.
-    pub(super) fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.switches.len()
     }
     /// The node of a switch.
-    pub(super) fn node(&self, switch: u32) -> NodeId {
+    pub(crate) fn node(&self, switch: u32) -> NodeId {
         self.switches[switch as usize]
     }
     /// The index of a node that is a switch.
-    pub(super) fn switch(&self, node: NodeId) -> u32 {
+    pub(crate) fn switch(&self, node: NodeId) -> u32 {
         self.index[node as usize]
     }
     /// Port and switch of each of a host's NICs.
@@ -72,34 +72,34 @@ impl SwitchGraph {
         &self.nics[self.nic_start[host] as usize..self.nic_start[host + 1] as usize]
     }
     /// The number of a host's NICs; 0 for a switch.
-    pub(super) fn nics(&self, host: NodeId) -> u32 {
+    pub(crate) fn nics(&self, host: NodeId) -> u32 {
         self.nics_of(host).len() as u32
     }
     /// The port of a NIC; `None` if the host has no NIC of this number.
-    pub(super) fn nic_port(&self, nic: HostNic) -> Option<PortId> {
+    pub(crate) fn nic_port(&self, nic: HostNic) -> Option<PortId> {
         self.nics_of(nic.host).get(nic.nic as usize).map(|&(port, _)| port)
     }
     /// The switch to which a NIC is attached; `None` if its link leads to another host.
-    pub(super) fn switch_of(&self, nic: HostNic) -> Option<u32> {
+    pub(crate) fn switch_of(&self, nic: HostNic) -> Option<u32> {
         self.nics_of(nic.host).get(nic.nic as usize).map(|&(_, switch)| switch).filter(|&s| s != NONE)
     }
     /// The NICs of a host that are attached to a switch.
-    pub(super) fn nics_at(&self, host: NodeId, switch: u32) -> impl Iterator<Item = HostNic> {
+    pub(crate) fn nics_at(&self, host: NodeId, switch: u32) -> impl Iterator<Item = HostNic> {
         let nics = (0..).zip(self.nics_of(host)).filter(move |(_, nic)| nic.1 == switch);
         nics.map(move |(nic, _)| HostNic { host, nic })
     }
     /// The NICs that talk to each other when `src` sends by its NIC `nic`.
-    pub(super) fn ends(&self, src: NodeId, dst: NodeId, nic: u32) -> (HostNic, HostNic) {
+    pub(crate) fn ends(&self, src: NodeId, dst: NodeId, nic: u32) -> (HostNic, HostNic) {
         let peer = peer_nic(nic, self.nics(dst).max(1));
         (HostNic { host: src, nic }, HostNic { host: dst, nic: peer })
     }
     /// The links of a switch to other switches: egress port and the other switch.
-    pub(super) fn links(&self, switch: u32) -> &[(PortId, u32)] {
+    pub(crate) fn links(&self, switch: u32) -> &[(PortId, u32)] {
         let s = switch as usize;
         &self.links[self.start[s] as usize..self.start[s + 1] as usize]
     }
-    /// By switch: the lowest number of a switch that is connected with the switch.
-    pub(super) fn components(&self) -> Vec<u32> {
+    /// By switch: the lowest switch that is connected with it.
+    pub(crate) fn components(&self) -> Vec<u32> {
         let mut component = vec![NONE; self.len()];
         for first in 0..self.len() as u32 {
             let mut reached = vec![first];
@@ -112,8 +112,8 @@ impl SwitchGraph {
         }
         component
     }
-    /// Number of links on the shortest path from each switch to `target`, or [`UNREACHED`].
-    pub(super) fn distances(&self, target: u32) -> Vec<u32> {
+    /// Links on the shortest way from each switch to `target`, or [`UNREACHED`].
+    pub(crate) fn distances(&self, target: u32) -> Vec<u32> {
         let mut distance = vec![UNREACHED; self.len()];
         let mut queue = Vec::with_capacity(self.len());
         distance[target as usize] = 0;

@@ -42,6 +42,17 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
         Bytes(0)
     }
 
+    /// Whether a stop ends by itself unless it is repeated, and nothing repeats it.
+    fn stops_expire(&self) -> bool {
+        false
+    }
+
+    /// Bytes in an ingress queue that stop its peer, with `buffer` bytes a switch; 0 if nothing is stopped or credits stop
+    /// it.
+    fn stop_bytes(&self, _buffer: Option<Bytes>) -> u64 {
+        self.thresholds().map_or(0, |thresholds| thresholds.stop)
+    }
+
     /// Bytes between the thresholds that stop the sender and let the sender go on, with frames of at most `frame` bytes;
     /// `None` if there are no thresholds.
     fn hysteresis(&self, _frame: u64) -> Option<Bytes> {
@@ -149,6 +160,22 @@ macro_rules! define {
                 match self {
                     FlowControl::None => Bytes(0),
                     $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.update_size(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::stops_expire`].
+            pub fn stops_expire(&self) -> bool {
+                match self {
+                    FlowControl::None => false,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.stops_expire(),)*
+                }
+            }
+
+            /// See [`FlowControlKind::stop_bytes`].
+            pub fn stop_bytes(&self, buffer: Option<Bytes>) -> u64 {
+                match self {
+                    FlowControl::None => 0,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.stop_bytes(buffer),)*
                 }
             }
 

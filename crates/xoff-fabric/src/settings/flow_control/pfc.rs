@@ -69,6 +69,14 @@ impl Default for Pfc {
 impl FlowControlKind for Pfc {
     const NAME: &'static str = "pfc";
 
+    fn stops_expire(&self) -> bool {
+        self.expires && !self.refresh
+    }
+
+    fn stop_bytes(&self, buffer: Option<Bytes>) -> u64 {
+        self.xoff.or(buffer).map_or(0, |bytes| bytes.0)
+    }
+
     fn hysteresis(&self, frame: u64) -> Option<Bytes> {
         let Some(xoff) = self.xoff else { return Some(self.resume_offset) };
         let xon = self.xon.map_or(xoff.0.saturating_sub(2 * frame), |xon| xon.0);

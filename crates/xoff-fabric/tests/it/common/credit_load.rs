@@ -88,10 +88,11 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration), "a lossless network");
     assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "every flow has ended");
-    assert_eq!((sim.buffered_bytes(), sim.open_messages()), ((0, 0), 0), "nothing is left");
+    assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
     for port in 0..sim.network().topology.ports() {
-        outcome.transmissions += sim.port(port).tx_packets - sim.records().credit_updates[port as usize];
+        outcome.transmissions +=
+            sim.port(port).tx_packets - sim.records().totals.credit_updates[port as usize];
         for priority in 0..2 {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");

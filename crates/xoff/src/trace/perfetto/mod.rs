@@ -176,7 +176,7 @@ impl<W: Write> Writer<'_, W> {
         let (net, records) = (self.trace.net.clone(), &self.trace.records);
         // Ports without any record have no tracks.
         let mut ports: Vec<PortId> = records.packets.rows().iter().map(|row| row.port).collect();
-        ports.extend(records.queues.iter().filter(|q| q.max_bytes > 0).map(|q| q.port));
+        ports.extend(records.samples.queues.iter().filter(|q| q.max_bytes > 0).map(|q| q.port));
         ports.extend(records.pauses.iter().map(|p| p.port));
         ports.extend(records.roots.iter().map(|r| r.port));
         ports.sort_unstable();
@@ -275,7 +275,7 @@ impl<W: Write> Writer<'_, W> {
 
     fn queues(&mut self) -> io::Result<()> {
         let trace = self.trace;
-        for row in &trace.records.queues {
+        for row in &trace.records.samples.queues {
             if self.shown.binary_search(&row.port).is_err() {
                 continue;
             }
@@ -285,7 +285,7 @@ impl<W: Write> Writer<'_, W> {
     }
 
     fn rates(&mut self) -> io::Result<()> {
-        let rows = &self.trace.records.rates;
+        let rows = &self.trace.records.samples.rates;
         // The sort is stable: the samples of each flow stay in the order of time.
         let mut by_flow: Vec<&RateSample> = rows.iter().collect();
         by_flow.sort_by_key(|row| row.flow);

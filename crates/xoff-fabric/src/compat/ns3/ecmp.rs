@@ -9,16 +9,15 @@
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 
-use super::params::Ecmp;
-use super::switches::{SwitchGraph, UNREACHED};
-use super::{End, RoutingError};
+use crate::path::routing::{Ecmp, End, PathTable, RoutingError, SwitchGraph, UNREACHED};
 use crate::path::topology::{NodeId, PortId, Topology};
 
 /// Source port of the first flow between two hosts.
 const FIRST_SRC_PORT: u16 = 10_000;
 
-#[derive(Clone, Debug)]
-pub(super) struct Ns3Table {
+/// The paths of all flows.
+#[derive(Debug)]
+pub(crate) struct Ns3Table {
     dst_port: u16,
     /// Id of each node in that simulator: the number at the end of the node's name.
     ids: Box<[u16]>,
@@ -57,7 +56,7 @@ impl Tuple {
 }
 
 impl Ns3Table {
-    pub(super) fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
+    pub fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
         let ids = ids(topology)?;
         if let Some(host) = topology.hosts().into_iter().find(|&host| graph.nics(host) > 1) {
             let host = topology.nodes[host as usize].name.clone();
@@ -74,10 +73,10 @@ impl Ns3Table {
         let searches = (0..graph.len()).map(|_| OnceLock::new()).collect();
         Ok(Ns3Table { dst_port: params.port(), ids, searches })
     }
+}
 
-    /// Appends the ports between the two switches that the packets of the pair's flow number `key` pass or, if `ack`, the
-    /// ACKs of packets in the other direction; `None` if there is no path.
-    pub(super) fn path(
+impl PathTable for Ns3Table {
+    fn path(
         &self,
         graph: &SwitchGraph,
         from: End,
@@ -107,7 +106,9 @@ impl Ns3Table {
         }
         Some(())
     }
+}
 
+impl Ns3Table {
     fn id(&self, node: NodeId) -> u16 {
         self.ids[node as usize]
     }
