@@ -36,7 +36,7 @@ pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
         )
         .u64_or_null(
             "max_headroom_bytes",
-            "most bytes used of the headroom, by any priority; null as above",
+            "maximum bytes of the headroom used by any one priority; null as above",
             headroom(|h| h.max_used),
         )
         .u64_or_null(

@@ -15,9 +15,9 @@ pub(super) fn pauses(sim: &Simulation, names: &Names) -> Table {
         .names("port", "egress port that was stopped", rows.iter().map(|r| r.port), &names.ports)
         .names("by", "port that sent the PAUSE", rows.iter().map(|r| peer(r.port)), &names.ports)
         .u8("priority", "priority that was stopped", rows.iter().map(|r| r.priority))
-        .u64("start_ps", "since when, ps", rows.iter().map(|r| r.start.ps()))
-        .u64("length_ps", "for how long, ps", rows.iter().map(|r| (r.end - r.start).ps()))
-        .u32("frames", "PAUSE frames that made it", rows.iter().map(|r| r.frames))
+        .u64("start_ps", "start, ps", rows.iter().map(|r| r.start.ps()))
+        .u64("length_ps", "duration, ps", rows.iter().map(|r| (r.end - r.start).ps()))
+        .u32("frames", "PAUSE frames that caused or prolonged it", rows.iter().map(|r| r.frames))
         .table("pauses")
 }
 
@@ -25,10 +25,10 @@ pub(super) fn roots(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().roots;
     Columns::new()
         .names("port", "egress port whose queue grew at full rate", rows.iter().map(|r| r.port), &names.ports)
-        .u8("priority", "its priority", rows.iter().map(|r| r.priority))
-        .u64("start_ps", "since when, ps", rows.iter().map(|r| r.start.ps()))
-        .u64("length_ps", "for how long, ps", rows.iter().map(|r| (r.end - r.start).ps()))
-        .u64("max_bytes", "most bytes queued in that time", rows.iter().map(|r| r.max_bytes))
+        .u8("priority", "data priority of the queue", rows.iter().map(|r| r.priority))
+        .u64("start_ps", "start, ps", rows.iter().map(|r| r.start.ps()))
+        .u64("length_ps", "duration, ps", rows.iter().map(|r| (r.end - r.start).ps()))
+        .u64("max_bytes", "maximum bytes queued in that time", rows.iter().map(|r| r.max_bytes))
         .table("roots")
 }
 
@@ -74,7 +74,7 @@ pub(super) fn states(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().states;
     let states = strings(PortState::ALL.iter().map(|s| s.name().to_string()));
     Columns::new()
-        .u64("time_ps", "since when, as a packet leaves; the first row of each queue is at 0, ps", rows.iter().map(|r| r.time.ps()))
+        .u64("time_ps", "time of the change, at which a packet leaves, ps; the first row of each queue is at 0", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
         .u8("priority", "data priority", rows.iter().map(|r| r.priority))
         .names(
@@ -94,13 +94,13 @@ pub(super) fn throttles(sim: &Simulation, names: &Names) -> Table {
     Columns::new()
         .u64(
             "time_ps",
-            "since when, ps; before its first row a throttle is normal",
+            "time of the change, ps; before its first row a throttle is normal",
             rows.iter().map(|r| r.time.ps()),
         )
         .names("port", "port of the host", rows.iter().map(|r| r.port), &names.ports)
         .names(
             "state",
-            "what the throttle takes the network for: normal or congested",
+            "state of the network as the throttle sees it: normal or congested",
             rows.iter().map(|r| r.state as u32),
             &states,
         )

@@ -37,7 +37,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         ports.ports_of(net.flows[i].src).iter().position(|port| Some(port) == first).unwrap_or(0)
     };
     Columns::new()
-        .u32("id", "flow number, by start as the traffic asks for it", rows.iter().map(|&i| i as u32))
+        .u32("id", "flow number, in the order of the starts that the traffic asks for", rows.iter().map(|&i| i as u32))
         .names(
             "label",
             "its traffic pattern",
@@ -95,18 +95,18 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         )
         .names_or_null(
             "kernel",
-            "what its sender was doing, in a closed loop; null: a flow of no such loop",
+            "kernel that its sender was running, in a closed loop; null: a flow of no closed loop",
             rows.iter().map(|&i| role(i).map(|r| r.kernel.into())),
             &strings(traffic.kernels.iter().cloned()),
         )
         .u64_or_null(
             "process",
-            "the process that sent it, among those of its pattern; null: of no closed loop",
+            "number of the process that sent it, within its pattern; null: a flow of no closed loop",
             rows.iter().map(|&i| role(i).map(|r| r.process.into())),
         )
         .u64_or_null(
             "iteration",
-            "which iteration of its kernel, from 0; null: of no closed loop",
+            "iteration of its kernel, from 0; null: a flow of no closed loop",
             rows.iter().map(|&i| role(i).map(|r| r.iteration.into())),
         )
         .table("flows")
@@ -152,7 +152,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
             rows.iter().map(|o| u32::from(o.role.kernel)),
             &strings(traffic.kernels.iter().cloned()),
         )
-        .u32("process", "the process, among those of its pattern", rows.iter().map(|o| o.role.process))
+        .u32("process", "number of the process, within its pattern", rows.iter().map(|o| o.role.process))
         .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize]), &names.nodes)
         .u32("ring", "random ring of GPCNeT's tests, from 0", rows.iter().map(|o| o.ring))
         .u32("iteration", "iteration, from 0", rows.iter().map(|o| o.role.iteration))
@@ -160,7 +160,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
         .u64("start_ps", "when the process began it, ps", rows.iter().map(|o| at(o.begin).ps()))
         .u64_or_null(
             "end_ps",
-            "when all that it waited for had come and its overhead was over, ps; null: something had not come when the run ended",
+            "when all messages that it waited for had arrived and its overhead was over, ps; null: not before the run ended",
             rows.iter().map(|o| Some(at(o.end)).filter(|end| *end < Time::NEVER).map(Time::ps)),
         )
         .table("operations")

@@ -34,7 +34,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
     Columns::new()
         .u64(
             "time_ps",
-            "out: when its first bit goes onto the wire; in: when its last bit has come, or its header where switches cut \
+            "out: when its first bit goes onto the wire; in: when its last bit has arrived, or its header if switches cut \
              through; ps",
             rows.iter().map(|r| r.time.ps()),
         )
@@ -53,7 +53,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         )
         .u64_or_null(
             "flow",
-            "flow id; null: of flow control",
+            "flow id; null: a packet of flow control",
             rows.iter().map(|r| (r.flow != u32::MAX).then_some(r.flow.into())),
         )
         .u64_or_null(
@@ -63,7 +63,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         )
         .u64_or_null(
             "offset_bytes",
-            "data: offset of its first payload byte in its connection; ack, nack: all before it has arrived",
+            "data: offset of its first payload byte in its connection; ack, nack: all bytes before this offset have arrived",
             of(&[Kind::Data, Kind::Ack, Kind::Nack], |r| r.seq),
         )
         .u64("size_bytes", "bytes on the wire", rows.iter().map(|r| r.size.into()))
@@ -79,7 +79,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         .u64_or_null("quanta", "pause time of a pfc frame in quanta of 512 bits; 0: resume", of(&[Kind::Pfc], |r| r.seq))
         .add(
             "int",
-            "telemetry that it carries, a number a hop in the order of stamping: 4 bit rate, 24 bit ns, 20 bit bytes sent / 128, \
+            "telemetry that the packet carries, a number per hop in the order of stamping: 4 bit rate, 24 bit ns, 20 bit bytes sent / 128, \
              16 bit bytes queued / 80",
             Arc::new(int.finish()),
         )

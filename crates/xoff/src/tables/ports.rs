@@ -25,7 +25,7 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         .u64("tx_bytes", "bytes sent", all.clone().map(|p| sim.port(p).tx_bytes))
         .u64("tx_packets", "packets sent, of any kind", all.clone().map(|p| sim.port(p).tx_packets))
         .f64("utilization", "share of the run in which it sent", all.clone().map(utilization))
-        .u64("max_queue_bytes", "most bytes queued", all.clone().map(|p| sim.port(p).max_queued_bytes))
+        .u64("max_queue_bytes", "maximum bytes queued", all.clone().map(|p| sim.port(p).max_queued_bytes))
         .u64(
             "pause_frames_sent",
             "PAUSE frames sent by this port, to stop its neighbour",

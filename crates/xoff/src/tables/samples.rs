@@ -15,7 +15,7 @@ pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
             "bytes queued at that moment, without the frame on the wire",
             rows.iter().map(|r| r.bytes),
         )
-        .u64("max_bytes", "most bytes queued in the interval", rows.iter().map(|r| r.max_bytes))
+        .u64("max_bytes", "maximum bytes queued in the interval", rows.iter().map(|r| r.max_bytes))
         .table("queues")
 }
 

@@ -286,7 +286,7 @@ impl<W: Write> Writer<'_, W> {
 
     fn rates(&mut self) -> io::Result<()> {
         let rows = &self.trace.records.samples.rates;
-        // By flow, each flow's in their order.
+        // The sort is stable: the samples of each flow stay in the order of time.
         let mut by_flow: Vec<&RateSample> = rows.iter().collect();
         by_flow.sort_by_key(|row| row.flow);
         for rows in by_flow.chunk_by(|a, b| a.flow == b.flow) {
