@@ -120,13 +120,21 @@ impl Switches {
     }
 
     /// Carries out what flow control wants of switches' ports.
+    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        let frames = self.carry_out(ctx, links);
+        self.hooks.number_frames(frames);
+    }
+
+    /// Carries out what flow control wants of switches' ports, but for numbers of frames; says how many frames were sent.
     #[cold]
     #[inline(never)]
-    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+    fn carry_out<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) -> u32 {
         let mut effects = std::mem::take(&mut links.effects);
+        let mut frames = 0;
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send(port, id) => {
+                    frames += 1;
                     let frame = ctx.packets[id].frame();
                     self.enqueue(ctx, links, port, id, frame);
                 }
@@ -144,6 +152,7 @@ impl Switches {
         if links.effects.is_empty() {
             links.effects = effects; // for its memory
         }
+        frames
     }
 
     /// An egress queue may send again.
