@@ -1,6 +1,7 @@
-"""Runs of imported scenarios against completion times of the ns-3 HPCC simulator, to the nanosecond.
+"""Runs of imported scenarios against completion times and PFC frames of the ns-3 HPCC simulator, to the nanosecond.
 
-`ns3_reference` holds the flows of eight of its runs and their completion times. The networks are made here: two hosts
+`ns3_reference` holds the flows of ten of its runs with their completion times, and where there was PFC, each PAUSE and
+RESUME with the time and the node that it came to (`NAME.pfc.txt`). The networks are made here: two hosts
 on one switch with their receiver; fifteen senders and a victim on one switch, their receivers on another; and a
 fat-tree of 128 hosts under WebSearch traffic at half its capacity.
 """
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from xoff import run
+from xoff.formats.ns3_hpcc.exporter import export_run
 from xoff.formats.ns3_hpcc.importer import import_config
 
 REFERENCE = Path(__file__).parent / "ns3_reference"
@@ -105,14 +107,16 @@ def fat_tree() -> list[tuple[int, int, str, str]]:
         ("dumbbell2_hp", dumbbell(), 3, HPCC + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.02\n"),
         ("dumbbell2_dcqcn", dumbbell(), 3, DCQCN + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
         ("dumbbell2_timely", dumbbell(), 3, TIMELY + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
+        ("incast16_2sw_dcqcn", incast(), 18, DCQCN + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.101\n"),
         ("incast16_2sw_timely", incast(), 18, TIMELY + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.101\n"),
         ("dumbbell2_dctcp", dumbbell(), 3, DCTCP + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.101\n"),
         ("incast16_2sw_dctcp", incast(), 18, DCTCP + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.101\n"),
         ("incast16_2sw_hp", incast(), 18, HPCC + "BUFFER_SIZE 4\nSIMULATOR_STOP_TIME 2.1\n"),
         ("ft128_websearch50_hp", fat_tree(), 128, HPCC + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.02\n"),
+        ("ft128_websearch50_dcqcn", fat_tree(), 128, DCQCN + "BUFFER_SIZE 32\nSIMULATOR_STOP_TIME 2.02\n"),
     ],
 )
-def test_every_flow_completes_at_the_same_nanosecond(
+def test_every_flow_completes_and_every_pfc_frame_comes_at_the_same_nanosecond(
     tmp_path: Path, name: str, links: list[tuple[int, int, str, str]], hosts: int, keys: str
 ) -> None:
     lines = (REFERENCE / f"{name}.txt").read_text().splitlines()[1:]
@@ -135,3 +139,9 @@ def test_every_flow_completes_at_the_same_nanosecond(
     measured = [(f"{row['src'][1:]} {row['dst'][1:]} {row['size_bytes']}", row["fct_ps"]) for row in rows]
     expected = [(f"{src} {dst} {size}", 1000 * int(fct)) for src, dst, size, _, fct in flows]
     assert measured == expected
+
+    frames = REFERENCE / f"{name}.pfc.txt"
+    export_run(result, tmp_path / "fct.txt", tmp_path / "pfc.txt")
+    # Frames of the same nanosecond stand there in the order of events, here by node.
+    ours = sorted((tmp_path / "pfc.txt").read_text().splitlines())
+    assert ours == (sorted(frames.read_text().splitlines()[1:]) if frames.exists() else [])

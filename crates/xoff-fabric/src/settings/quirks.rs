@@ -86,7 +86,8 @@ pub struct Quirks {
     pub gap: PacingGap,
     /// What the base RTT is made of.
     pub base_rtt: RttOf,
-    /// RED draws from ns-3's random streams (seed 1, run 1), beginning with this stream: a new stream for each number, and
-    /// also for ACKs in data queues. Without it each queue has a stream of its own.
+    /// RED draws from ns-3's random streams (seed 1, run 1), beginning with this stream: a new stream for each number, also
+    /// for ACKs in data queues. Each PAUSE and RESUME that a switch makes takes a stream too, for a number in its header.
+    /// Without it each queue has a stream of its own.
     pub marking_stream: Option<u32>,
 }

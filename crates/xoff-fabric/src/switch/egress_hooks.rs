@@ -18,8 +18,8 @@ use crate::packet::PacketId;
 pub(crate) struct Marking<'a> {
     /// The detector of each egress queue; `None` if packets are not marked.
     pub detector: Option<&'a AnyDetector>,
-    /// The random numbers that all detectors share, for data and for ACKs in data classes; `None` if each detector has a
-    /// stream of its own, for data only.
+    /// The random numbers that all detectors share, for data and for ACKs in data classes, and from which frames of flow
+    /// control take numbers; `None` if each detector has a stream of its own, for data only.
     pub shared: Option<MarkingRandom>,
 }
 
@@ -37,6 +37,8 @@ pub(super) struct EgressHooks {
     points: Vec<Point>,
     /// ACKs in data classes pass the detectors too.
     pub marks_acks: bool,
+    /// What frames of flow control draw numbers from, if they have any.
+    frame_numbers: Option<MarkingRandom>,
 }
 
 impl EgressHooks {
@@ -48,6 +50,7 @@ impl EgressHooks {
             detectors: Vec::new(),
             points: Vec::new(),
             marks_acks: marking.shared.is_some() && marking.detector.is_some(),
+            frame_numbers: marking.shared.clone(),
         };
         for port in 0..net.topology.ports() {
             for priority in 0..priorities {
@@ -75,6 +78,15 @@ impl EgressHooks {
             }
         }
         hooks
+    }
+
+    /// Draws the numbers of frames of flow control, which nothing reads.
+    #[cold]
+    pub fn number_frames(&mut self, frames: u32) {
+        let Some(random) = &mut self.frame_numbers else { return };
+        for _ in 0..frames {
+            random.next_uniform();
+        }
     }
 }
 

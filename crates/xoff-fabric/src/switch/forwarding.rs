@@ -206,10 +206,12 @@ impl Switches {
             packet.flags &= !CHARGED;
             let queue = QueueId::new(ingress, frame.class - DATA, links.priorities);
             C::release(links, ctx, &mut self.accounting, queue, frame.size());
-            if !links.effects.is_empty() {
-                self.settle(ctx, links);
-            }
+            let frames = if links.effects.is_empty() { 0 } else { self.carry_out(ctx, links) };
             self.depart(ctx, links, egress, id, frame);
+            if frames > 0 {
+                // A RESUME gets its number after the mark of the packet that it follows from.
+                self.hooks.number_frames(frames);
+            }
             if C::HAS_CREDITS {
                 C::on_left(links, ctx, egress, queue, frame.size());
             }

@@ -120,13 +120,22 @@ impl Switches {
     }
 
     /// Carries out the effects of flow control on switches' ports.
+    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        let frames = self.carry_out(ctx, links);
+        self.hooks.number_frames(frames);
+    }
+
+    /// Carries out the effects of flow control on switches' ports, except for the numbers of frames; returns how many frames
+    /// were sent.
     #[cold]
     #[inline(never)]
-    pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+    fn carry_out<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) -> u32 {
         let mut effects = std::mem::take(&mut links.effects);
+        let mut frames = 0;
         for effect in effects.drain(..) {
             match effect {
                 Effect::Send(port, id) => {
+                    frames += 1;
                     let frame = ctx.packets[id].frame();
                     self.enqueue(ctx, links, port, id, frame);
                 }
@@ -144,6 +153,7 @@ impl Switches {
         if links.effects.is_empty() {
             links.effects = effects; // keeps the allocation
         }
+        frames
     }
 
     /// An egress queue may send again.

@@ -242,9 +242,9 @@ def _quirks(text: Lines, mode: int, topology: Topology) -> None:
     if mode != HPCC:
         text.put("gap", "rate_when_sent", "only HPCC moves a packet that is due when the rate changes")
     if mode in MARKED:
-        # Sources of randomness that come into being before the first mark: 2, and 3 a node, and 4 a link, found by
-        # comparing which packets were marked in its runs.
-        streams = 2 + 3 * (len(topology.hosts) + len(topology.switches)) + 4 * len(topology.links)
+        # Sources of randomness that come into being before the first mark or PAUSE: 2, and 6 a node, found by comparing
+        # its runs on 4, 20 and 208 nodes, whose marks and PAUSEs are all the same with this number.
+        streams = 2 + 6 * (len(topology.hosts) + len(topology.switches))
         text.put("marking_stream", streams, "the random streams by which it marks")
     text.put("base_rtt", "payload", "2 x propagation + transmission of a payload at each hop, without headers and ACK")
 
