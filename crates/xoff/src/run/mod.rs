@@ -110,8 +110,8 @@ pub type MakeProbe<'a> = &'a dyn Fn(&Network) -> Box<dyn Probe>;
 ///     .build()?;
 /// let acks = |_: &Network| Box::new(Acks(0)) as Box<dyn Probe>;
 /// let (_, rows) = xoff::run_with(Threads::Auto, &scenario, &[&acks], &mut |_| true)?;
-/// // 10,000 bytes are 10 full packets and one of the rest, or more; each is acknowledged.
-/// assert!(rows[0].value >= 10.0);
+/// // Six full packets of 1,456 B and one of the rest carry 10,000 B; each is acknowledged.
+/// assert_eq!(rows[0].value, 7.0);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn run_with(
