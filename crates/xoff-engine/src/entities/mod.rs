@@ -148,7 +148,8 @@ impl EntityQueues {
         self.slot_of[fifo as usize]
     }
 
-    /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and after the FIFO's last arrival.
+    /// Adds an arrival to the FIFO of a slot. The arrival comes after the current window, and not before the FIFO's last
+    /// arrival: two come at one time where a frame takes less than a tick of an imitated clock.
     /// No other pending arrival has its argument, and nothing is linked behind that argument.
     #[inline(always)] // runs for every packet
     pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
@@ -156,10 +157,7 @@ impl EntityQueues {
         let group = &mut self.groups[slot as usize / GROUP];
         let place = slot as usize % GROUP;
         let fifo = &mut group.fifos[place];
-        debug_assert!(
-            fifo.time == Time::NEVER || time > fifo.time,
-            "a FIFO has one arrival at a time, in order"
-        );
+        debug_assert!(fifo.time == Time::NEVER || time >= fifo.time, "a FIFO's arrivals come in order");
         let last = std::mem::replace(&mut fifo.last, arg);
         if fifo.time != Time::NEVER {
             return links.link(last, time, arg);

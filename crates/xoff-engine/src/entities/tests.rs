@@ -94,6 +94,20 @@ fn an_entity_handles_its_events_of_a_window_in_order_before_the_next_entity_does
 }
 
 #[test]
+fn arrivals_of_one_fifo_at_one_time_come_as_they_were_sent() {
+    // A frame of 1 B takes 0.2 ns at 40 Gbps, which a clock of whole nanoseconds makes none: three arrive at once. FIFO 1's
+    // arrival at that time has a higher key.
+    let mut queues = queues(1, &[0, 0]);
+    let mut links = Following::default();
+    for arg in [5, 3, 4] {
+        arrive(&mut queues, &mut links, 0, 700, arg);
+    }
+    arrive(&mut queues, &mut links, 1, 700, 6);
+    let expected = [(0, 700, 1_000, 5), (0, 700, 1_000, 3), (0, 700, 1_000, 4), (0, 700, 1_001, 6)];
+    assert_eq!(window(&mut queues, &mut links, 1_000), expected);
+}
+
+#[test]
 fn the_last_fifo_of_all_is_not_taken_for_an_empty_one() {
     // The maximum number of FIFOs, and a time beyond the five hours that heads distinguish: 2.16e16 ps are six hours.
     let six_hours = 21_600_000_000_000_000;
