@@ -12,6 +12,7 @@ import pytest
 
 from xoff.papers import sqcc, verdicts
 from xoff.papers.reproduction import reproduce
+from xoff.papers.rules import Estimate
 from xoff.papers.sqcc import experiments, theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
 from xoff.papers.sqcc.findings import find, mean
@@ -23,6 +24,10 @@ SHORT = Scale(duration_s=0.1, seeds=1, readings_s=0.05, start_s=0.05, every=Fals
 
 def queue(mean: float, deviation: float = 1.0, least: float = 0.0, most: float = 10.0) -> Queue:
     return Queue(mean, deviation, least, most, least, most, 0.0, 1.0, 0.0, 1.0, None)
+
+
+def twice(point: tuple[str, int], value: Queue) -> dict[Any, Queue]:
+    return {(*point, seed): value for seed in (1, 2)}
 
 
 def claims() -> dict[str, verdicts.Claim]:
@@ -73,7 +78,7 @@ def test_the_scenario_itself_is_a_run_of_sixty() -> None:
 
 
 def table2(values: dict[str, tuple[float, float]]) -> dict[Any, Queue]:
-    return {(variant, 500, 1): queue(*value) for variant, value in values.items()}
+    return {(variant, 500, seed): queue(*value) for variant, value in values.items() for seed in (1, 2)}
 
 
 @pytest.mark.parametrize(
@@ -93,36 +98,40 @@ def test_verdicts_of_table_ii(values: dict[str, tuple[float, float]], verdict: s
 
 
 def test_verdicts_of_the_large_incast() -> None:
-    fine = {(SQCC, n, 1): queue(150.0, 2.0, 140.0, 160.0) for n in (60, 100, 500, 1000)}
+    fine = {(SQCC, n, seed): queue(150.0, 2.0, 140.0, 160.0) for n in (60, 100, 500, 1000) for seed in (1, 2)}
     assert find(claims()["large-incast"], fine, "").verdict == "reproduced"
     for worse in (queue(201.0, 2.0, 190.0, 210.0), queue(150.0, 2.0, 130.0, 160.0)):
-        found = find(claims()["large-incast"], {**fine, (SQCC, 100, 1): worse}, "")
+        found = find(claims()["large-incast"], {**fine, **twice((SQCC, 100), worse)}, "")
         assert found.verdict == "contradicted"
 
 
 def test_verdicts_of_error_function_and_step() -> None:
-    made = {(PATCHED, n, 1): queue(500.0) for n in (2, 40, 60)}
-    made |= {(ERROR, n, 1): queue(100.0, most=100.0) for n in (2, 40, 60)}
+    made: dict[Any, Queue] = {}
+    for n in (2, 40, 60):
+        made |= twice((PATCHED, n), queue(500.0)) | twice((ERROR, n), queue(100.0, most=100.0))
     assert find(claims()["error-function"], made, "").verdict == "reproduced"
-    assert find(claims()["error-function"], {**made, (ERROR, 60, 1): queue(300.0)}, "").verdict == "direction"
-    assert find(claims()["error-function"], {**made, (ERROR, 2, 1): queue(501.0)}, "").verdict == "contradicted"
-    made |= {(DELTA, 40, 1): queue(78.5, most=73.0), (DELTA, 60, 1): queue(58.0, most=43.0)}
+    assert find(claims()["error-function"], {**made, **twice((ERROR, 60), queue(300.0))}, "").verdict == "direction"
+    assert find(claims()["error-function"], {**made, **twice((ERROR, 2), queue(501.0))}, "").verdict == "contradicted"
+    made |= twice((DELTA, 40), queue(78.5, most=73.0)) | twice((DELTA, 60), queue(58.0, most=43.0))
     assert find(claims()["delta"], made, "").verdict == "reproduced"
-    assert find(claims()["delta"], {**made, (DELTA, 60, 1): queue(58.0, most=101.0)}, "").verdict == "contradicted"
+    assert (
+        find(claims()["delta"], {**made, **twice((DELTA, 60), queue(58.0, most=101.0))}, "").verdict == "contradicted"
+    )
 
 
 def test_verdicts_of_the_fixed_point() -> None:
     # T_high is 617.75 packets. On the equation up to N = 50, above T_high from 60 on.
     made = {
-        (*point, 1): queue(theory.fixed_packets(point), most=600.0 if point[1] < 60 else 700.0)
+        (*point, seed): queue(theory.fixed_packets(point), most=600.0 if point[1] < 60 else 700.0)
         for point in GROUPS["patched-timely-fixed-point"]
+        for seed in (1, 2)
     }
     found = find(claims()["patched-timely-fixed-point"], made, "")
     assert found.verdict == "reproduced"
-    assert found.measured["least N whose queue exceeds T_high"] == 60
+    assert found.measured["smallest N whose queue exceeds T_high"] == Estimate(60, 60, 60, 2)
     stable = {key: queue(each.mean, most=600.0) for key, each in made.items()}
     assert find(claims()["patched-timely-fixed-point"], stable, "").verdict == "contradicted"
-    off = {**made, (PATCHED, 10, 1): queue(2.0)}
+    off = {**made, **twice((PATCHED, 10), queue(2.0))}
     assert find(claims()["patched-timely-fixed-point"], off, "").verdict == "contradicted"
 
 

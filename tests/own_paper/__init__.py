@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xoff.papers.paper import Paper, Rerun
-from xoff.papers.verdicts import VERDICTS, Check, Claim, Finding
+from xoff.papers.rules import near
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
 from xoff.runs.results import Run
@@ -25,9 +26,8 @@ def slowdown(run: Run) -> float:
 
 
 def _find(claim: Claim, rerun: Rerun[int], note: str) -> Finding:
-    measured = max(rerun.own.values())
-    check = Check("slowdown", abs(measured - 1) < 1e-9, measured, claimed=1.0)
-    return Finding(claim, [check], {"slowdown": measured}, list(rerun.own), SCENARIO, note)
+    check = near("slowdown", rerun.own, 1.0, tolerance=1e-9)
+    return Finding(claim, [check], {"slowdown": check.measured}, list(rerun.own), SCENARIO, note)
 
 
 def _draw(_rerun: Rerun[int]) -> list[FigureFile]:

@@ -69,7 +69,8 @@ def _row(finding: Finding) -> ClaimRow:
         claim.where,
         f"{claim.metric}: {claim.relation}",
         claim.figures,
-        [f"{name}: {verdicts.number_text(value)}" for name, value in finding.measured.items()],
+        [f"{name}: {verdicts.value_text(value)}" for name, value in finding.measured.items()],
         finding.verdict,
         finding.note,
+        verdicts.check_rows(finding),
     )

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import pairwise
 
+from xoff.papers.rules import Check, every
 from xoff.papers.tcd.common import Results
 from xoff.papers.tcd.measures import Chain, Testbed
-from xoff.papers.verdicts import Check
 
 Ruled = tuple[list[Check], dict[str, float | None], str]
 """Checks, measured numbers by name, and a note."""
@@ -25,6 +25,11 @@ def joined(*parts: Callable[[Results], Ruled]) -> Callable[[Results], Ruled]:
         return [check for checks, _, _ in ruled for check in checks], measured, " ".join(note for _, _, note in ruled)
 
     return both
+
+
+def said(what: str, holds: bool, measured: float, claimed: float | None = None) -> Check:
+    """A statement about one run, or about several taken together: one seed in the eyes of the rules."""
+    return every(what, {1: bool(holds)}, {1: float(measured)}, claimed)
 
 
 def marks_of(found: Chain, port: str, traffic: str, mark: str = "ce") -> int:
@@ -68,16 +73,16 @@ def transition_checks(single: Chain, multi: Chain, prefix: str) -> tuple[list[Ch
     for port in ("P2", "P1"):
         seen = [state for _, state in single.states[port]]
         checks += [
-            Check(f"{prefix}one: {port} undetermined", "undetermined" in seen, time_in(single, port, "undetermined")),
-            Check(f"{prefix}one: {port} not congested in the end", seen[-1] == "non_congestion", float(len(seen))),
-            Check(f"{prefix}one: packets that {port} marks CE", ce["one", port] == 0, ce["one", port]),
+            said(f"{prefix}one: {port} undetermined", "undetermined" in seen, time_in(single, port, "undetermined")),
+            said(f"{prefix}one: {port} not congested in the end", seen[-1] == "non_congestion", float(len(seen))),
+            said(f"{prefix}one: packets that {port} marks CE", ce["one", port] == 0, ce["one", port]),
         ]
     p2, p1 = ([state for _, state in multi.states[port]] for port in ("P2", "P1"))
     first = p2.index("undetermined") if "undetermined" in p2 else len(p2)
     checks += [
-        Check(f"{prefix}several: P2 undetermined, then congestion", "congestion" in p2[first:], ce["several", "P2"]),
-        Check(f"{prefix}several: P1 undetermined", "undetermined" in p1, time_in(multi, "P1", "undetermined")),
-        Check(f"{prefix}several: packets that P1 marks CE", ce["several", "P1"] == 0, ce["several", "P1"]),
+        said(f"{prefix}several: P2 undetermined, then congestion", "congestion" in p2[first:], ce["several", "P2"]),
+        said(f"{prefix}several: P1 undetermined", "undetermined" in p1, time_in(multi, "P1", "undetermined")),
+        said(f"{prefix}several: packets that P1 marks CE", ce["several", "P1"] == 0, ce["several", "P1"]),
     ]
     return checks, measured
 
@@ -97,9 +102,9 @@ def testbed_checks(found: Testbed, prefix: str) -> tuple[list[Check], dict[str, 
     }
     measured[f"{prefix}f0 marked after"] = rest
     checks = [
-        Check(f"{prefix}f0's share of UE while a0 sends", shares["f0", "ue"] > 0.9, shares["f0", "ue"], 1.0),
-        Check(f"{prefix}f0's share of CE while a0 sends", shares["f0", "ce"] < 0.05, shares["f0", "ce"]),
-        Check(f"{prefix}f0's share of marks after", rest < 0.01, rest),
-        Check(f"{prefix}f1's share of CE while a0 sends", shares["f1", "ce"] > 0.9, shares["f1", "ce"], 1.0),
+        said(f"{prefix}f0's share of UE while a0 sends", shares["f0", "ue"] > 0.9, shares["f0", "ue"], 1.0),
+        said(f"{prefix}f0's share of CE while a0 sends", shares["f0", "ce"] < 0.05, shares["f0", "ce"]),
+        said(f"{prefix}f0's share of marks after", rest < 0.01, rest),
+        said(f"{prefix}f1's share of CE while a0 sends", shares["f1", "ce"] > 0.9, shares["f1", "ce"], 1.0),
     ]
     return checks, measured

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from xoff.papers.rules import exact, near
 from xoff.papers.tcd import infiniband_findings as infiniband
 from xoff.papers.tcd.checks import (
     PERSISTENT_KB,
@@ -18,6 +19,7 @@ from xoff.papers.tcd.checks import (
     joined,
     marked_by,
     marks_of,
+    said,
     testbed_checks,
     time_in,
     transition_checks,
@@ -26,7 +28,7 @@ from xoff.papers.tcd.common import Results, Scale
 from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS, slowdowns
 from xoff.papers.tcd.measures import Chain, Fairness, Fct, longest_on_us, percentile
 from xoff.papers.tcd.victim_findings import find_dcqcn_victims, find_epsilon, find_timely_victims, find_victims
-from xoff.papers.verdicts import Check, Claim, Finding
+from xoff.papers.verdicts import Claim, Finding
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "max-ton": (),
@@ -78,10 +80,7 @@ def _max_ton(results: Results) -> Ruled:
     del results
     claimed = {40: 34.4, 100: 26.96, 200: 24.48}
     found = {gbps: longest_on_us(gbps, 1_000, 1.0) for gbps in claimed}
-    checks = [
-        Check(f"at {gbps} Gbps, us: exactly", bool(abs(found[gbps] - value) < 1e-9), found[gbps], value)
-        for gbps, value in claimed.items()
-    ]
+    checks = [near(f"at {gbps} Gbps, us: exactly", exact(found[gbps]), value, 1e-11) for gbps, value in claimed.items()]
     note = (
         "Equation 3 with tau = 2 MTU/C + 2 t_p; the detector's own numbers are tested to the picosecond. On the "
         f"simulations' links of 4 us it is {longest_on_us(40, 1_000, 4.0):.1f} us; the authors' simulator has 97 us."
@@ -98,9 +97,9 @@ def _single(results: Results) -> Ruled:
         for traffic in ("f0", "f1", "f2"):
             measured[f"{which}: {traffic}'s packets marked CE at P2"] = float(marks_of(red, "P2", traffic))
         if which == "paper":
-            checks.append(Check("P2's longest queue above 500 KB, KB", peak > 500, peak))
+            checks.append(said("P2's longest queue above 500 KB, KB", peak > 500, peak))
             checks += [
-                Check(
+                said(
                     f"{name}'s packets marked CE at P2", marks_of(red, "P2", name) > 0, float(marks_of(red, "P2", name))
                 )
                 for name in ("f0", "f1")
@@ -142,9 +141,9 @@ def _multi(results: Results) -> Ruled:
         }
         if which == "paper":
             checks = [
-                Check("P2's last pause ends, ms", bool(end > 0), end / 1e3, 1.6),
-                Check("then a persistent queue, KB", queue > PERSISTENT_KB, queue),
-                Check("then at full rate, Gbps", rate > 0.97 * 40, rate),
+                said("P2's last pause ends, ms", bool(end > 0), end / 1e3, 1.6),
+                said("then a persistent queue, KB", queue > PERSISTENT_KB, queue),
+                said("then at full rate, Gbps", rate > 0.97 * 40, rate),
             ]
     ends = ", ".join(
         f"{bursts} {results['readings', 'red', bursts, 0.32].stopped_us['P2'] / 1e3:.2f} ms" for bursts in BURSTS
@@ -220,9 +219,9 @@ def _fct(
             continue
         if "median" in claimed:
             ratio = median["red"] / median["tcd"]
-            checks.append(Check(f"median up to {small_kb[0]:g} KB: times better", ratio > 1, ratio, claimed["median"]))
+            checks.append(said(f"median up to {small_kb[0]:g} KB: times better", ratio > 1, ratio, claimed["median"]))
         checks.append(
-            Check(
+            said(
                 f"p99 up to {small_kb[1]:g} KB: times better",
                 tail["red"] > tail["tcd"],
                 tail["red"] / tail["tcd"],
@@ -230,9 +229,7 @@ def _fct(
             )
         )
         change = large["tcd"] / large["red"] - 1
-        checks.append(
-            Check(f"p99 above {equal_kb:g} KB equal within {EQUAL:.0%}; change", abs(change) <= EQUAL, change)
-        )
+        checks.append(said(f"p99 above {equal_kb:g} KB equal within {EQUAL:.0%}; change", abs(change) <= EQUAL, change))
     flows = runs["red", "paper"].flows
     left = sum(run.incomplete for run in runs.values())
     pauses = {which: [runs[k, which].pauses for k in ("red", "tcd")] for which in SETS}
@@ -256,7 +253,7 @@ def _timely_realistic(results: Results) -> Ruled:
         }
         if which == "paper":
             better = tail["red"] / tail["tcd"]
-            checks = [Check("p99 up to 50 KB: times better", better > 1, better, 50.3 / 36.6)]
+            checks = [said("p99 up to 50 KB: times better", better > 1, better, 50.3 / 36.6)]
     pauses = {which: [results["timely-hadoop", kind, which].pauses for kind in ("red", "tcd")] for which in SETS}
     note = "Slowdown at the receiver over size/C and propagation. WebSearch is in the figures alone. "
     note += "PAUSE frames without and with TCD: "
@@ -292,9 +289,9 @@ def _fairness(results: Results) -> Ruled:
             }
             if which == "paper":
                 checks += [
-                    Check(f"{scheme.upper()}: Jain's index while the bursts go on", jain(during) >= 0.95, jain(during)),
-                    Check(f"{scheme.upper()}: Jain's index after", jain(after) >= 0.95, jain(after)),
-                    Check(
+                    said(f"{scheme.upper()}: Jain's index while the bursts go on", jain(during) >= 0.95, jain(during)),
+                    said(f"{scheme.upper()}: Jain's index after", jain(after) >= 0.95, jain(after)),
+                    said(
                         f"{scheme.upper()}: mean of the four after, Gbps",
                         bool(after.min() > 0),
                         float(after.mean()),

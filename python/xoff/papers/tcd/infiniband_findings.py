@@ -10,6 +10,7 @@ from xoff.papers.tcd.checks import (
     after_pauses,
     marked_by,
     marks_of,
+    said,
     testbed_checks,
     time_in,
     transition_checks,
@@ -17,7 +18,6 @@ from xoff.papers.tcd.checks import (
 from xoff.papers.tcd.common import P3_LOADS, PAPERS_LOAD, Results
 from xoff.papers.tcd.infiniband import BURSTS, FAT_TREE_VARIANTS, VARIANTS, victims
 from xoff.papers.tcd.measures import Chain, Mct
-from xoff.papers.verdicts import Check
 
 SIZES_KB = (2, 4, 8, 16, 32, 512, 1_000, 2_000, 4_000)
 """Sizes of MPI and I/O messages."""
@@ -35,7 +35,7 @@ def single(results: Results) -> Ruled:
         measured[f"{prefix}f2's packets marked at P1"] = float(marks_of(found, "P1", "f2"))
         if marking == "fecn":
             checks = [
-                Check(
+                said(
                     f"CBFC: {name}'s packets marked at P2", marks_of(found, "P2", name) > 0, marks_of(found, "P2", name)
                 )
                 for name in ("f0", "f2")
@@ -70,9 +70,9 @@ def multi(results: Results) -> Ruled:
         "CBFC: P2's rate then, Gbps": rate,
     }
     checks = [
-        Check("CBFC: P2's ON-OFF ends, ms", bool(end > 0), end / 1e3, 4.0),
-        Check("CBFC: then a persistent queue, KB", queue > PERSISTENT_KB, queue),
-        Check("CBFC: then at full rate, Gbps", rate > 0.97 * 40, rate),
+        said("CBFC: P2's ON-OFF ends, ms", bool(end > 0), end / 1e3, 4.0),
+        said("CBFC: then a persistent queue, KB", queue > PERSISTENT_KB, queue),
+        said("CBFC: then at full rate, Gbps", rate > 0.97 * 40, rate),
     ]
     ends = [
         *(f"{name} {_end(results['ib-readings', 'fecn', name, 'multi'])}" for name in BURSTS),
@@ -123,8 +123,8 @@ def table3(results: Results) -> Ruled:
         measured[f"InfiniBand: with {name}, packets"] = float(found.packets_ce)
         measured[f"InfiniBand: with {name}, packets by a port that was no root"] = float(found.packets_mismarked)
     checks = [
-        Check("InfiniBand: share with FECN", share["fecn"] > 0, share["fecn"], 0.135),
-        Check("InfiniBand: share with TCD: none", share["tcd"] == 0, share["tcd"]),
+        said("InfiniBand: share with FECN", share["fecn"] > 0, share["fecn"], 0.135),
+        said("InfiniBand: share with TCD: none", share["tcd"] == 0, share["tcd"]),
     ]
     loads = ", ".join(
         f"{load:.0%}: " + " and ".join(_share(results, "ib-loads", marking, load) for marking in ("fecn", "tcd"))
@@ -172,9 +172,9 @@ def case_study(results: Results) -> Ruled:
     smallest = mean_us(tree["fecn"], 512) / mean_us(tree["tcd"], 512)
     gain = float(victim["fecn"] / victim["tcd"])
     checks = [
-        Check("victims: times better", gain > 1, gain),
-        Check("fat-tree: times better", overall > 1, overall, 1.22),
-        Check("fat-tree: 512 KB, times better", smallest > 1, smallest, 1.5),
+        said("victims: times better", gain > 1, gain),
+        said("fat-tree: times better", overall > 1, overall, 1.22),
+        said("fat-tree: 512 KB, times better", smallest > 1, smallest, 1.5),
     ]
     varied = []
     for name in FAT_TREE_VARIANTS:

@@ -6,10 +6,10 @@ from typing import Any
 
 from xoff.papers.tcd.checks import (
     Ruled,
+    said,
 )
 from xoff.papers.tcd.common import PAPERS_LOAD, Results
 from xoff.papers.tcd.experiments import EDGES_KB, EPSILONS, SETS, by_size, victims
-from xoff.papers.verdicts import Check
 
 
 def find_victims(results: Results) -> Ruled:
@@ -28,8 +28,8 @@ def find_victims(results: Results) -> Ruled:
             )
         if which == "paper":
             checks = [
-                Check("share with RED", share["red"] > 0, share["red"], 0.266),
-                Check("share with TCD: none", share["tcd"] == 0, share["tcd"]),
+                said("share with RED", share["red"] > 0, share["red"], 0.266),
+                said("share with TCD: none", share["tcd"] == 0, share["tcd"]),
             ]
     loads = sorted({key[3] for key in results if key[0] == "loads"})
     spread = ", ".join(
@@ -59,8 +59,8 @@ def find_epsilon(results: Results) -> Ruled:
             measured[f"{which}: {where}: at {EPSILONS[-1]}"] = float(counts[-1])
             if which == "paper":
                 checks += [
-                    Check(f"{where}: packets marked CE at epsilon below 0.1", small == 0, float(small)),
-                    Check(f"{where}: more at {EPSILONS[-1]} than at 0.05", counts[-1] > counts[2], float(counts[-1])),
+                    said(f"{where}: packets marked CE at epsilon below 0.1", small == 0, float(small)),
+                    said(f"{where}: more at {EPSILONS[-1]} than at 0.05", counts[-1] > counts[2], float(counts[-1])),
                 ]
     note = "Concurrent bursts: f0's and f2's packets with one congestion point; victims: s0's flows under FB_Hadoop."
     return checks, measured, note
@@ -93,7 +93,7 @@ def find_dcqcn_victims(results: Results) -> Ruled:
             measured[f"{which}: {name}: RED, us"] = red
             measured[f"{which}: {name}: TCD, us"] = tcd
             if which == "paper":
-                checks.append(Check(f"{name}: TCD lower; RED over TCD", tcd < red, red / tcd))
+                checks.append(said(f"{name}: TCD lower; RED over TCD", tcd < red, red / tcd))
     note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'dcqcn')}"
     return checks, measured, note
 
@@ -120,6 +120,6 @@ def find_timely_victims(results: Results) -> Ruled:
             if which == "paper" and index in (0, len(EDGES_KB) - 1):
                 claimed = 2.2 if index == 0 else 2.3
                 where = "under 10 KB" if index == 0 else "above 1 MB"
-                checks.append(Check(f"{where}: times better", tcd < red, red / tcd, claimed))
+                checks.append(said(f"{where}: times better", tcd < red, red / tcd, claimed))
     note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'timely')}"
     return checks, measured, note
