@@ -7,6 +7,7 @@ from pathlib import Path
 
 from xoff.papers.paper import Paper, Rerun
 from xoff.papers.rules import near
+from xoff.papers.space import Reading
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
@@ -16,7 +17,7 @@ HERE = Path(__file__).parent
 SCENARIO = "alone.toml"
 
 
-def _experiments(_claims: Sequence[Claim], seeds: int) -> list[Job]:
+def _experiments(_claims: Sequence[Claim], seeds: int, _reading: Reading) -> list[Job]:
     return [Job(seed, HERE / SCENARIO, slowdown, seed=seed) for seed in range(1, seeds + 1)]
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xoff.papers.paper import Paper, Readings, Rerun
+from xoff.papers.space import Reading
 from xoff.papers.sqcc import drawings, findings, readings
 from xoff.papers.sqcc.experiments import FULL, GROUPS, HERE, QUICK, Scale, jobs
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
@@ -22,7 +23,7 @@ READINGS_LEAD = (
 )
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
     return jobs([point for claim in claims for point in GROUPS[claim.name]], scale)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xoff.papers.paper import Paper, Rerun, groups_of
+from xoff.papers.space import Reading
 from xoff.papers.tcd import drawings, findings, infiniband_drawings
 from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
 from xoff.papers.tcd.experiments import group_jobs
@@ -24,7 +25,7 @@ LEAD = (
 )
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
     return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
 
