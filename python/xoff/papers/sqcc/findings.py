@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
-from xoff.papers.rules import Check, Estimate, Outcome, between, estimate, exact, lower, near, under
+from xoff.papers.rules import (
+    TOLERANCE,
+    Check,
+    Estimate,
+    Outcome,
+    between,
+    estimate,
+    exact,
+    lower,
+    near,
+    none,
+    over,
+    some,
+    under,
+)
 from xoff.papers.sqcc import theory
-from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, GROUPS, INCASTS, PATCHED, SQCC, Point
+from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, GROUPS, INCASTS, PATCHED, ROWS, SQCC, Point
 from xoff.papers.sqcc.measures import Queue
 from xoff.papers.verdicts import Claim, Finding
 
@@ -47,8 +61,8 @@ def find(claim: Claim, results: Results, short: str) -> Finding:
 
 
 def _fixed_point(results: Results) -> Ruled:
-    limit = exact(theory.max_flows())
-    checks = [near("Eq. 8: N at which the fixed point reaches T_high", limit, 80, 1e-9)]
+    over_ceiling = exact(theory.fixed_packets((PATCHED, 80)) / theory.ceiling_packets())
+    checks = [over("Eq. 6 at N = 80 over the queue at T_high", over_ceiling, 1, tie=True)]
     measured = dict[str, float | Estimate | None]()
     ceiling = theory.ceiling_packets()
     seeds = values(results, (PATCHED, FIXED[0]), "most")
@@ -61,6 +75,7 @@ def _fixed_point(results: Results) -> Ruled:
             checks.append(near(f"queue at N = {n} is that of Eq. 6, packets", queue, expected))
     checks.append(under("smallest N whose queue exceeds T_high", first, 80, 60, tie=True))
     measured["smallest N whose queue exceeds T_high"] = estimate(first)
+    measured["N by Eq. 8"] = theory.max_flows()
     note = (
         "Eq. 6 is taken as the round-trip time at which Algorithm 2 changes no rate, T_low (1 + N delta/(beta C)), "
         "less D and a packet's time; by it the fixed point passes T_high at N = 72, by Eq. 8, which takes D off T_low, "
@@ -71,6 +86,26 @@ def _fixed_point(results: Results) -> Ruled:
     return checks, measured, note
 
 
+def _steady(results: Results, points: Sequence[Point]) -> list[Check]:
+    """That the mean of the last quarter of a run differs from that of the quarter before by at most a quarter."""
+    return [
+        under(
+            f"{NAMES[variant]} at N = {n}: drift over mean in the steady state",
+            {
+                seed: abs(drift) / mean
+                for (seed, drift), mean in zip(
+                    values(results, (variant, n), "drift").items(),
+                    values(results, (variant, n), "mean").values(),
+                    strict=True,
+                )
+            },
+            TOLERANCE,
+            tie=True,
+        )
+        for variant, n in points
+    ]
+
+
 def _first_over(results: Results, seed: int, ceiling: float) -> float:
     """The smallest N of the grid whose queue exceeds `ceiling`; infinite if none does."""
     over = [n for n in FIXED if results[PATCHED, n, seed].most > ceiling]
@@ -78,7 +113,7 @@ def _first_over(results: Results, seed: int, ceiling: float) -> float:
 
 
 def _error(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | Estimate | None]()
+    checks, measured = _steady(results, GROUPS["error-function"]), dict[str, float | Estimate | None]()
     for n in (2, 40, 60):
         patched, error = (values(results, (variant, n), "mean") for variant in (PATCHED, ERROR))
         measured[f"patched TIMELY at N = {n}, packets"] = estimate(patched)
@@ -95,7 +130,7 @@ def _error(results: Results) -> Ruled:
 
 
 def _delta(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | Estimate | None]()
+    checks, measured = _steady(results, GROUPS["delta"]), dict[str, float | Estimate | None]()
     for n, queue, span in ((40, 0.215, 0.27), (60, 0.42, 0.57)):
         for quantity, claimed, text in (("mean", queue, "mean queue"), ("range", span, "range")):
             error, delta = (values(results, (variant, n), quantity) for variant in (ERROR, DELTA))
@@ -114,7 +149,7 @@ def _delta(results: Results) -> Ruled:
 
 
 def _table(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | Estimate | None]()
+    checks, measured = _steady(results, ROWS), dict[str, float | Estimate | None]()
     for variant, (queue, deviation) in TABLE2.items():
         found = {q: values(results, (variant, 500), q) for q in ("mean", "deviation", "range", "utilization")}
         for quantity, claimed in (("mean", queue), ("deviation", deviation)):
@@ -130,6 +165,22 @@ def _table(results: Results) -> Ruled:
     return checks, measured, note
 
 
+def _t_low(results: Results) -> Ruled:
+    empty = {variant: values(results, (variant, 500), "empty") for variant in TABLE2}
+    use = {variant: values(results, (variant, 500), "utilization") for variant in TABLE2}
+    checks = [none(f"{NAMES[SQCC]}: share of samples with an empty queue", empty[SQCC])]
+    for variant in (ERROR, DELTA):
+        checks += [
+            some(f"{NAMES[variant]}: share of samples with an empty queue", empty[variant]),
+            lower(f"utilization, {NAMES[SQCC]} to {NAMES[variant]}: reduction", use[variant], use[SQCC]),
+        ]
+    measured: dict[str, float | Estimate | None] = {}
+    for variant, name in ((v, NAMES[v]) for v in TABLE2):
+        measured[f"{name}: share with an empty queue"] = estimate(empty[variant])
+        measured[f"{name}: utilization"] = estimate(use[variant])
+    return checks, measured, "The paper gives no number for either."
+
+
 def _ordered(results: Results, quantity: str) -> Outcome:
     """Whether the rows are in the paper's order."""
     column = 0 if quantity == "mean" else 1
@@ -140,7 +191,7 @@ def _ordered(results: Results, quantity: str) -> Outcome:
 
 
 def _large(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | Estimate | None]()
+    checks, measured = _steady(results, GROUPS["large-incast"]), dict[str, float | Estimate | None]()
     for n in INCASTS:
         queue, span = (values(results, (SQCC, n), quantity) for quantity in ("mean", "range"))
         checks.append(between(f"mean queue at N = {n} from 100 to 200 packets", queue, 100, 200))
@@ -161,5 +212,6 @@ _RULES: dict[str, Callable[[Results], Ruled]] = {
     "error-function": _error,
     "delta": _delta,
     "table2": _table,
+    "t-low": _t_low,
     "large-incast": _large,
 }
