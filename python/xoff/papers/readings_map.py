@@ -35,6 +35,9 @@ MEANINGS = {
     "contradicted": "contradicted: the relation fails",
 }
 
+NARROW_IN = 8.6
+"""Smallest width of the figure in inches: that of the legend in two columns."""
+
 KINDS: dict[Kind, str] = {
     "robust": "Holds under every reading",
     "hanging": "Hangs on the reading",
@@ -42,7 +45,7 @@ KINDS: dict[Kind, str] = {
 }
 
 LEGEND_TEXT = (
-    "Each row is a claim, each column a reading: the default, then one thing read otherwise, then pairs. "
+    "Each row is a claim, each column a reading: the default, then one thing read otherwise, then several. "
     + "; ".join(f"{SYMBOLS[verdict]} {MEANINGS[verdict]}" for verdict in VERDICTS)
     + "."
 )
@@ -167,7 +170,7 @@ def _columns(shown: Sequence[Reading]) -> list[tuple[str, list[Reading]]]:
     def heading(reading: Reading) -> str:
         if len(reading.chosen) == 1:
             return reading.chosen[0][0]
-        return "pairs and best" if reading.chosen else ""
+        return "together" if reading.chosen else ""
 
     return [(name, list(own)) for name, own in groupby(shown, heading)]
 
@@ -182,7 +185,7 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
     height = 2.6 + 0.34 * (len(claims) + len(groups)) + 0.075 * longest
     title = f"{paper}: which claims hold under which reading"
     rows = []
-    with fig.canvas(width=max(width, 7.5), height=height) as (figure, axes):
+    with fig.canvas(width=max(width, NARROW_IN), height=height) as (figure, axes):
         axes.grid(visible=False)
         places = _rows(groups)
         default = shown[0]
@@ -190,7 +193,8 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
             for claim in claims:
                 verdict = found.verdict(reading, claim)
                 changed = found.holds(reading, claim) is not found.holds(default, claim)
-                _draw_cell(axes, index, places[claim.name], verdict, changed)
+                same = index > 0 and verdict == found.verdict(default, claim)
+                _draw_cell(axes, index, places[claim.name], verdict, changed=changed, same=same)
                 rows.append({"claim": claim.name, "reading": reading.name, "verdict": verdict, "changed": changed})
         _label_rows(axes, groups, places, len(shown))
         _label_columns(axes, columns)
@@ -199,11 +203,12 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
         for side in axes.spines.values():
             side.set_visible(False)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
-        _legend(figure)
+        _legend(figure, columns=3 if width > 1.4 * NARROW_IN else 2)
         held = ", ".join(f"{len(own)} {kind}" for kind, own in groups)
         caption = (
-            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds. Claims: {held}. "
-            f"Readings that only the search has tried are in readings.csv."
+            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds, a pale one is the "
+            f"default's. Claims: {held}. Of the pairs those are shown that do what neither answer does alone; all "
+            "readings are in readings.csv."
         )
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("readings-map", title, caption, wide=True))
 
@@ -220,14 +225,20 @@ def _rows(groups: Sequence[tuple[Kind, Sequence[Claim]]]) -> dict[str, float]:
     return places
 
 
-def _draw_cell(axes: Any, x: float, y: float, verdict: str, changed: bool) -> None:
+def _draw_cell(axes: Any, x: float, y: float, verdict: str, *, changed: bool, same: bool) -> None:
+    """A cell; pale if it is as by default, framed if it differs in whether the claim holds."""
     from matplotlib.patches import Rectangle
 
     fill, ink = FILLS[verdict]
     edge, line, size = ("black", 1.8, 0.82) if changed else ("#b0b0b0", 0.5, 0.9)
     corner = (x - size / 2, y - size / 2)
-    axes.add_patch(Rectangle(corner, size, size, facecolor=fill, edgecolor=edge, linewidth=line, zorder=2))
-    axes.text(x, y, SYMBOLS[verdict], ha="center", va="center", color=ink, fontsize=11, zorder=3)
+    axes.add_patch(
+        Rectangle(
+            corner, size, size, facecolor=fill, edgecolor=edge, linewidth=line, alpha=0.3 if same else 1, zorder=2
+        )
+    )
+    symbol = {"color": "#303030", "fontsize": 8} if same else {"color": ink, "fontsize": 12}
+    axes.text(x, y, SYMBOLS[verdict], ha="center", va="center", zorder=3, **symbol)
 
 
 def _label(reading: Reading) -> str:
@@ -239,11 +250,19 @@ def _label(reading: Reading) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
+def _figure(where: str) -> str:
+    """Where a claim stands, short: its figure, table or equation if it has one."""
+    last = where.rpartition(", ")[2] if ", " in where else where
+    return last if last[:3] in ("Fig", "Tab", "Eq.") else where
+
+
 def _label_rows(axes: Any, groups: Sequence[tuple[Kind, Sequence[Claim]]], places: Any, width: int) -> None:
     for kind, own in groups:
         top = places[own[0].name] - 0.72
-        axes.text(-0.5, top, KINDS[kind], ha="left", va="center", fontsize=9.5, fontweight="bold")
-    axes.set_yticks(list(places.values()), list(places), fontsize=9)
+        paper = {"facecolor": "white", "edgecolor": "none", "pad": 1.5}
+        axes.text(-0.5, top, KINDS[kind], ha="left", va="center", fontsize=9.5, fontweight="bold", bbox=paper)
+    claims = [claim for _, own in groups for claim in own]
+    axes.set_yticks([places[c.name] for c in claims], [f"{c.name}  ({_figure(c.where)})" for c in claims], fontsize=9)
     axes.tick_params(length=0)
 
 
@@ -258,20 +277,13 @@ def _label_columns(axes: Any, columns: Sequence[tuple[str, Sequence[Reading]]]) 
     begin = 0
     bottom = axes.get_xaxis_transform()
     for name, own in columns:
-        axes.text(
-            begin + (len(own) - 1) / 2,
-            1.0,
-            name,
-            transform=bottom,
-            ha="center",
-            va="bottom",
-            fontsize=8.5,
-            rotation=35 if len(name) > 5 * len(own) else 0,
-        )
+        rotation, side = (40, "left") if len(own) == 1 else (0, "center")
+        middle = begin + (len(own) - 1) / 2 - (0.2 if len(own) == 1 else 0)
+        axes.text(middle, 1.0, name, transform=bottom, ha=side, va="bottom", fontsize=8.5, rotation=rotation)
         begin += len(own)
 
 
-def _legend(figure: Any) -> None:
+def _legend(figure: Any, columns: int) -> None:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -288,7 +300,7 @@ def _legend(figure: Any) -> None:
             markeredgecolor="black",
             markeredgewidth=1.8,
             markersize=9,
-            label="framed: holds where the default does not, or the reverse",
+            label="framed: holds where the default does not, or the reverse;\npale: as by default",
         )
     )
-    figure.legend(handles=handles, loc="outside lower left", ncols=2, fontsize=8.5)
+    figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize=8.5)

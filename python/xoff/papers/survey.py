@@ -116,9 +116,20 @@ class Survey:
 
     @property
     def shown(self) -> list[Reading]:
-        """The readings of the design, and the best one."""
-        shown = [reading for reading in self.findings if reading not in self.searched]
+        """The default, each answer alone, the pairs that show an interaction, and the best reading."""
+        designed = [reading for reading in self.findings if reading not in self.searched]
+        shown = [reading for reading in designed if len(reading.chosen) < 2 or self.interacts(reading)]
         return shown if self.best in shown else [*shown, self.best]
+
+    def interacts(self, pair: Reading) -> bool:
+        """Whether two answers together turn a claim that neither turns alone, or leave one that one of them turns."""
+        default = next(iter(self.findings))
+        alone = [default.space.reading(dict([answer])) for answer in pair.chosen]
+        return any(
+            (self.holds(pair, claim) is not self.holds(default, claim))
+            is not any(self.holds(each, claim) is not self.holds(default, claim) for each in alone)
+            for claim in self.claims
+        )
 
     def table(self) -> pl.DataFrame:
         """A row for each reading, claim and comparison."""
