@@ -15,6 +15,7 @@ from xoff.errors import UserError
 from xoff.papers import registry, verdicts
 from xoff.papers.readings_map import claims_of, map_table, markdown, open_table, summary
 from xoff.papers.reproduction import reproduce, survey_readings
+from xoff.papers.rules import Check, exact
 from xoff.papers.space import Alternative, Choice, Reading, Space, SpaceError
 from xoff.papers.survey import Cache, Survey, digest, survey
 from xoff.runs.jobs import Job
@@ -193,12 +194,36 @@ def test_the_tables_say_what_hangs_on_what(found: Survey) -> None:
     ]
     columns, cells = map_table(found)
     assert columns[:4] == ["claim", "kind", "default", "rival=meanwhile"]
-    assert cells[1] == ["ideal", "Hangs on the reading", "✓", "✗", "✓", "✓", "✗", "✗"]
+    # The pairs do what the rival does alone, and are left out.
+    assert cells[1] == ["ideal", "Hangs on the reading", "✓", "✗", "✓", "✓"]
     text = markdown(found, "T", summary(found))
     assert "| rival=meanwhile | ✓ | ✗ | ✗ | 1 |" in text
     _, _, _, questions = open_table(SPACE)
     assert questions[0][0] == "rival"
     assert questions[1][2:] == ["meanwhile", "another flow starts with it", "none"]
+
+
+def test_a_pair_interacts_if_it_does_what_neither_answer_does_alone(found: Survey) -> None:
+    def turned(**verdicts_of_ideal: str) -> bool:
+        names = {"both": "rival=meanwhile, size=binary", "rival": "rival=meanwhile", "size": "size=binary"}
+        changed = dict(found.findings)
+        for name, verdict in verdicts_of_ideal.items():
+            reading = next(reading for reading in changed if reading.name == names[name])
+            check = Check("x", "holds" if verdict == "reproduced" else "fails", exact(1))
+            ideal = replace(changed[reading]["ideal"], checks=[check])
+            changed[reading] = {**changed[reading], "ideal": ideal}
+        survey_of = replace(found, findings=changed)
+        (pair,) = [reading for reading in changed if reading.name == names["both"]]
+        assert (pair in survey_of.shown) is survey_of.interacts(pair)
+        return survey_of.interacts(pair)
+
+    # By default `ideal` holds; the rival alone turns it, and so do both together.
+    assert not turned()
+    # Together they leave what the rival turns.
+    assert turned(both="reproduced")
+    # Together they turn what neither turns.
+    assert turned(rival="reproduced")
+    assert not turned(rival="reproduced", size="contradicted")
 
 
 def test_a_search_finds_the_reading_under_which_most_claims_hold(tmp_path: Path) -> None:
