@@ -29,6 +29,7 @@ from xoff.papers.pft.experiments import (
 from xoff.papers.pft.findings import control_factor, factors, find
 from xoff.papers.pft.measures import Victims, measure
 from xoff.papers.reproduction import reproduce
+from xoff.papers.rules import Estimate
 
 SHORT = {
     "traffic.0.latency_iterations": 2,
@@ -95,14 +96,14 @@ def test_the_text_on_n_contradicts_its_formula() -> None:
     found = find(claims()["injection-rate"], {}, "")
     assert found.verdict == "contradicted"
     falls, larger_n, faster = found.checks
-    assert falls.holds
-    assert falls.measured == 13
+    assert falls.outcome == "holds"
+    assert falls.measured.value == 13
     # At 2048 credits n 12 has rate 1 and n 8 has 1/9.
-    assert not larger_n.holds
-    assert larger_n.measured == pytest.approx(9.0)
+    assert larger_n.outcome == "fails"
+    assert larger_n.measured.value == pytest.approx(9.0)
     # n 8: from 1 to 1/9, then from 1/9 to 1/17.
-    assert not faster.holds
-    assert faster.measured == pytest.approx((1 / 9 - 1 / 17) / (1 - 1 / 9))
+    assert faster.outcome == "fails"
+    assert faster.measured.value == pytest.approx((1 / 9 - 1 / 17) / (1 - 1 / 9))
 
 
 def test_the_control_factor_by_hand() -> None:
@@ -122,8 +123,8 @@ def test_the_control_factor_by_hand() -> None:
 def made(best: float, others: float) -> dict[Any, Victims]:
     """Results of the grid in which F_C is `best` for the paper's best and `others` for all others, by bandwidth."""
     values = {control: best if control == BEST else others for control in GRID}
-    results: dict[Any, Victims] = {(Point(c), 1): victims(40, 10 * f) for c, f in values.items()}
-    return {(Point(None), 1): victims(40, 10), **results}
+    results: dict[Any, Victims] = {(Point(c), s): victims(40, 10 * f) for c, f in values.items() for s in (1, 2)}
+    return {**{(Point(None), seed): victims(40, 10) for seed in (1, 2)}, **results}
 
 
 @pytest.mark.parametrize(
@@ -140,7 +141,9 @@ def made(best: float, others: float) -> dict[Any, Victims]:
 def test_verdicts_of_the_control_factor(best: float, others: float, verdict: str) -> None:
     found = find(claims()["control-factor"], made(best, others), "")
     assert found.verdict == verdict
-    assert found.measured["F_C of the paper's best"] == pytest.approx(best)
+    factor = found.measured["F_C of the paper's best"]
+    assert isinstance(factor, Estimate)
+    assert (factor.low, factor.value, factor.high) == pytest.approx((best, best, best))
     assert found.measured["settings"] == len(GRID)
 
 
@@ -151,9 +154,9 @@ def test_verdicts_of_the_distributions() -> None:
     results |= {key: victims(30, 20) for key in results if key[0].control}
     assert find(claims()["distributions"], results, "").verdict == "reproduced"
     # One setting of each strategy is enough, but the best must shift.
-    only = {(Point(control), 1): victims(50, 5) for control in GRID if control not in DRAWN}
+    only = {(Point(control), s): victims(50, 5) for control in GRID if control not in DRAWN for s in (1, 2)}
     assert find(claims()["distributions"], results | only, "").verdict == "reproduced"
-    worse = {(Point(BEST), 1): victims(50, 20)}
+    worse = {(Point(BEST), seed): victims(50, 20) for seed in (1, 2)}
     assert find(claims()["distributions"], results | worse, "").verdict == "contradicted"
 
 

@@ -12,17 +12,32 @@ import pytest
 
 from xoff.papers import sqcc, verdicts
 from xoff.papers.reproduction import reproduce
+from xoff.papers.rules import Estimate
 from xoff.papers.sqcc import experiments, theory
-from xoff.papers.sqcc.experiments import DELTA, ERROR, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
+from xoff.papers.sqcc.experiments import DELTA, ERROR, FULL, GROUPS, HERE, PATCHED, SQCC, Scale, jobs, settings
 from xoff.papers.sqcc.findings import find, mean
 from xoff.papers.sqcc.measures import Queue, measure
-from xoff.papers.sqcc.readings import READINGS, by_reading, further, overview, sensitivity, table
+from xoff.papers.sqcc.space import SPACE
+from xoff.papers.survey import digest
 
-SHORT = Scale(duration_s=0.1, seeds=1, readings_s=0.05, start_s=0.05, every=False)
+SHORT = Scale(duration_s=0.1, seeds=1)
 
 
-def queue(mean: float, deviation: float = 1.0, least: float = 0.0, most: float = 10.0) -> Queue:
-    return Queue(mean, deviation, least, most, least, most, 0.0, 1.0, 0.0, 1.0, None)
+def queue(
+    mean: float,
+    deviation: float = 1.0,
+    least: float = 0.0,
+    most: float = 10.0,
+    *,
+    drift: float = 0.0,
+    empty: float = 0.0,
+    utilization: float = 1.0,
+) -> Queue:
+    return Queue(mean, deviation, least, most, least, most, empty, utilization, drift, 1.0, None)
+
+
+def twice(point: tuple[str, int], value: Queue) -> dict[Any, Queue]:
+    return {(*point, seed): value for seed in (1, 2)}
 
 
 def claims() -> dict[str, verdicts.Claim]:
@@ -64,16 +79,39 @@ def test_the_scenario_itself_is_a_run_of_sixty() -> None:
     from xoff.runs.scenario import read
 
     scenario = read(experiments.SCENARIO)
-    own = settings((SQCC, 60), 2, {})
+    own = settings((SQCC, 60), FULL, SPACE.default)
     assert own["topology.hosts"] == 61
     assert own["traffic.0.senders"] == 60
     assert own["traffic.0.spread"] == "48000000ps"
+    assert own["scheme.initial_rate"] == "166666667bps"
     assert scenario.check()[1] == []
-    assert settings((SQCC, 60), 2, {"scheme.initial_rate": None}).keys() == own.keys() - {"scheme.initial_rate"}
+
+
+def test_the_segment_is_that_of_the_papers_numbers() -> None:
+    # low = seg/C (Eq. 20) and T_low = 50 us (IV): 10 Gbps x 50 us = 62,500 B. Patched TIMELY has 16 KB (CoNEXT 2016).
+    assert settings((SQCC, 60), FULL, SPACE.default)["scheme.segment"] == "62500B"
+    assert settings((PATCHED, 60), FULL, SPACE.default)["scheme.segment"] == "16KB"
+    assert "scheme.pacing" not in settings((SQCC, 60), FULL, SPACE.default)
+    # seg/R is 25 ms at N = 500: a run has 0.8 s x 5 for 160 updates, as it has 0.8 s for 160 of 5 ms at N = 100.
+    assert settings((SQCC, 500), FULL, SPACE.default)["run.duration"] == "4s"
+    assert settings((SQCC, 60), FULL, SPACE.default)["run.duration"] == "0.8s"
+
+
+def test_every_alternative_changes_a_run() -> None:
+    points = [point for points in GROUPS.values() for point in points]
+
+    def runs(*answers: str) -> dict[Any, str]:
+        return {job.key: digest(job) for job in jobs(points, SHORT, SPACE.parse(answers))}
+
+    default = runs()
+    for choice in SPACE.choices:
+        for each in choice.alternatives:
+            if each.name != choice.default:
+                assert runs(f"{choice.name}={each.name}") != default, (choice.name, each.name)
 
 
 def table2(values: dict[str, tuple[float, float]]) -> dict[Any, Queue]:
-    return {(variant, 500, 1): queue(*value) for variant, value in values.items()}
+    return {(variant, 500, seed): queue(*value) for variant, value in values.items() for seed in (1, 2)}
 
 
 @pytest.mark.parametrize(
@@ -93,36 +131,40 @@ def test_verdicts_of_table_ii(values: dict[str, tuple[float, float]], verdict: s
 
 
 def test_verdicts_of_the_large_incast() -> None:
-    fine = {(SQCC, n, 1): queue(150.0, 2.0, 140.0, 160.0) for n in (60, 100, 500, 1000)}
+    fine = {(SQCC, n, seed): queue(150.0, 2.0, 140.0, 160.0) for n in (60, 100, 500, 1000) for seed in (1, 2)}
     assert find(claims()["large-incast"], fine, "").verdict == "reproduced"
     for worse in (queue(201.0, 2.0, 190.0, 210.0), queue(150.0, 2.0, 130.0, 160.0)):
-        found = find(claims()["large-incast"], {**fine, (SQCC, 100, 1): worse}, "")
+        found = find(claims()["large-incast"], {**fine, **twice((SQCC, 100), worse)}, "")
         assert found.verdict == "contradicted"
 
 
 def test_verdicts_of_error_function_and_step() -> None:
-    made = {(PATCHED, n, 1): queue(500.0) for n in (2, 40, 60)}
-    made |= {(ERROR, n, 1): queue(100.0, most=100.0) for n in (2, 40, 60)}
+    made: dict[Any, Queue] = {}
+    for n in (2, 40, 60):
+        made |= twice((PATCHED, n), queue(500.0)) | twice((ERROR, n), queue(100.0, most=100.0))
     assert find(claims()["error-function"], made, "").verdict == "reproduced"
-    assert find(claims()["error-function"], {**made, (ERROR, 60, 1): queue(300.0)}, "").verdict == "direction"
-    assert find(claims()["error-function"], {**made, (ERROR, 2, 1): queue(501.0)}, "").verdict == "contradicted"
-    made |= {(DELTA, 40, 1): queue(78.5, most=73.0), (DELTA, 60, 1): queue(58.0, most=43.0)}
+    assert find(claims()["error-function"], {**made, **twice((ERROR, 60), queue(300.0))}, "").verdict == "direction"
+    assert find(claims()["error-function"], {**made, **twice((ERROR, 2), queue(501.0))}, "").verdict == "contradicted"
+    made |= twice((DELTA, 40), queue(78.5, most=73.0)) | twice((DELTA, 60), queue(58.0, most=43.0))
     assert find(claims()["delta"], made, "").verdict == "reproduced"
-    assert find(claims()["delta"], {**made, (DELTA, 60, 1): queue(58.0, most=101.0)}, "").verdict == "contradicted"
+    assert (
+        find(claims()["delta"], {**made, **twice((DELTA, 60), queue(58.0, most=101.0))}, "").verdict == "contradicted"
+    )
 
 
 def test_verdicts_of_the_fixed_point() -> None:
     # T_high is 617.75 packets. On the equation up to N = 50, above T_high from 60 on.
     made = {
-        (*point, 1): queue(theory.fixed_packets(point), most=600.0 if point[1] < 60 else 700.0)
+        (*point, seed): queue(theory.fixed_packets(point), most=600.0 if point[1] < 60 else 700.0)
         for point in GROUPS["patched-timely-fixed-point"]
+        for seed in (1, 2)
     }
     found = find(claims()["patched-timely-fixed-point"], made, "")
     assert found.verdict == "reproduced"
-    assert found.measured["least N whose queue exceeds T_high"] == 60
+    assert found.measured["smallest N whose queue exceeds T_high"] == Estimate(60, 60, 60, 2)
     stable = {key: queue(each.mean, most=600.0) for key, each in made.items()}
     assert find(claims()["patched-timely-fixed-point"], stable, "").verdict == "contradicted"
-    off = {**made, (PATCHED, 10, 1): queue(2.0)}
+    off = {**made, **twice((PATCHED, 10), queue(2.0))}
     assert find(claims()["patched-timely-fixed-point"], off, "").verdict == "contradicted"
 
 
@@ -156,38 +198,40 @@ def test_the_steady_state_is_the_second_half(monkeypatch: pytest.MonkeyPatch) ->
     assert found.trace.early_ms[0] == pytest.approx(0.05)
 
 
-def test_readings_are_run_where_they_are_asked_for() -> None:
-    every = list(claims().values())
-    quick = further(every, SHORT)
-    assert {job.key[0] for job in quick} == {r.name for r in READINGS if r.axis and r.name != "default"}
-    assert {job.key[1:] for job in quick} == {(variant, 500, 1) for variant in (ERROR, DELTA, SQCC)}
-    full = further(every, Scale(duration_s=4, seeds=3, readings_s=2, start_s=3, every=True))
-    assert {job.key[0] for job in full} == {r.name for r in READINGS if r.name != "default"}
-    assert {job.sets["run.duration"] for job in full if job.key[0] == "burst-4"} == {"2s"}
-    assert {job.sets["run.duration"] for job in full if job.key[0] == "start-100M"} == {"3s"}
-    assert {job.key[2] for job in full if job.key[0] == "start-100M"} == {500}
-    assert sensitivity("pacing")[0].name == sensitivity("start")[0].name == "default"
-
-
-def test_the_table_of_readings() -> None:
+def test_a_queue_that_runs_away_is_no_steady_state() -> None:
     paper = {ERROR: (272.77, 122.38), DELTA: (53.96, 20.55), SQCC: (149.3, 13.73)}
-    other = {("burst-4", *key): value for key, value in table2({**paper, ERROR: (540.0, 122.38)}).items()}
-    found = table([claims()["table2"]], by_reading(table2(paper), other))
-    assert found["verdict"].to_list() == ["reproduced", "direction"]
-    columns, rows = overview(found)
-    assert columns == ["reading", "what is set", "table2"]
-    assert [(row[0], row[2]) for row in rows] == [("default", "reproduced"), ("burst-4", "direction")]
+    fine = table2(paper)
+    assert find(claims()["table2"], fine, "").verdict == "reproduced"
+    # A quarter of 272.77 is 68.2.
+    for drift, verdict in ((68.0, "reproduced"), (-69.0, "contradicted"), (69.0, "contradicted")):
+        away = twice((ERROR, 500), queue(272.77, 122.38, drift=drift))
+        assert find(claims()["table2"], {**fine, **away}, "").verdict == verdict
 
 
-def measured(*points: tuple[str, int]) -> dict[Any, Queue]:
+def test_t_low_is_claimed_to_fill_an_empty_queue() -> None:
+    made = twice((ERROR, 500), queue(270, empty=0.1, utilization=0.9))
+    made |= twice((DELTA, 500), queue(50, empty=0.05, utilization=0.95))
+    made |= twice((SQCC, 500), queue(150))
+    assert find(claims()["t-low"], made, "").verdict == "reproduced"
+    never = {**made, **twice((DELTA, 500), queue(50))}
+    assert find(claims()["t-low"], never, "").verdict == "contradicted"
+    empty = {**made, **twice((SQCC, 500), queue(150, empty=0.01))}
+    assert find(claims()["t-low"], empty, "").verdict == "contradicted"
+    once = {**made, (DELTA, 500, 1): queue(50)}
+    assert find(claims()["t-low"], once, "").verdict == "undecided"
+
+
+def measured(*points: tuple[str, int], answers: tuple[str, ...] = ()) -> dict[Any, Queue]:
     import xoff
 
-    return {job.key: job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets)) for job in jobs(points, SHORT)}
+    wanted = jobs(points, SHORT, SPACE.parse(answers))
+    return {job.key: job.measure(xoff.run(job.scenario, seed=job.seed, sets=job.sets)) for job in wanted}
 
 
 def test_queues_settle_at_the_fixed_points() -> None:
+    # Eq. 6 and 17 are of rates that change all the time: updates after each packet come nearest.
     points = ((PATCHED, 20), (DELTA, 60), (SQCC, 100))
-    found = measured(*points)
+    found = measured(*points, answers=("segment=1-packet", "baseline=1-packet"))
     for point in points:
         assert mean(found, point, "mean") == pytest.approx(theory.fixed_packets(point), rel=0.02), point
 
@@ -207,7 +251,7 @@ def test_one_claim_is_reproduced_into_a_folder(
     assert entry["id"] == "sqcc.delta"
     assert "--quick" in entry["note"]
     assert "sqcc.delta" in capsys.readouterr().out
-    for name in ("fig02a.png", "fig02b.svg", "fig02c.csv", "claims.md", "readings.csv"):
+    for name in ("fig02a.png", "fig02b.svg", "fig02c.csv", "claims.md"):
         assert (tmp_path / name).stat().st_size > 0
     page = (tmp_path / "index.html").read_text()
     assert "data:image/svg+xml;base64," in page

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from xoff.papers.paper import Paper, Rerun
-from xoff.papers.verdicts import VERDICTS, Check, Claim, Finding
+from xoff.papers.rules import near
+from xoff.papers.space import Reading
+from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
 from xoff.runs.results import Run
@@ -15,7 +17,7 @@ HERE = Path(__file__).parent
 SCENARIO = "alone.toml"
 
 
-def _experiments(_claims: Sequence[Claim], seeds: int) -> list[Job]:
+def _experiments(_claims: Sequence[Claim], seeds: int, _reading: Reading) -> list[Job]:
     return [Job(seed, HERE / SCENARIO, slowdown, seed=seed) for seed in range(1, seeds + 1)]
 
 
@@ -25,9 +27,8 @@ def slowdown(run: Run) -> float:
 
 
 def _find(claim: Claim, rerun: Rerun[int], note: str) -> Finding:
-    measured = max(rerun.own.values())
-    check = Check("slowdown", abs(measured - 1) < 1e-9, measured, claimed=1.0)
-    return Finding(claim, [check], {"slowdown": measured}, list(rerun.own), SCENARIO, note)
+    check = near("slowdown", rerun.own, 1.0, tolerance=1e-9)
+    return Finding(claim, [check], {"slowdown": check.measured}, list(rerun.own), SCENARIO, note)
 
 
 def _draw(_rerun: Rerun[int]) -> list[FigureFile]:

@@ -86,15 +86,27 @@ def reproduce(
     claim: Annotated[str, typer.Argument(metavar="PAPER[/CLAIM]", help="A paper, or one claim of it.")],
     out: OutFolder,
     quick: Annotated[bool, typer.Option("--quick", help="Smaller runs: minutes instead of hours.")] = False,
+    reading: Annotated[
+        list[str] | None,
+        typer.Option("--reading", metavar="CHOICE=ALTERNATIVE", help="Read what the paper leaves open otherwise."),
+    ] = None,
+    readings: Annotated[
+        bool, typer.Option("--readings", help="Try every reading, and map which claims hold under which.")
+    ] = False,
+    trials: Annotated[
+        int | None,
+        typer.Option("--trials", metavar="N", min=0, help="With --readings: readings that a search tries beside."),
+    ] = None,
 ) -> None:
     """Re-run a paper's experiments and compare with what it claims.
 
     Example: xoff reproduce fncc -o out/fncc --quick
+    Example: xoff reproduce sqcc -o out/sqcc-readings --readings --quick
     """
     from xoff.papers.registry import run as rerun
 
     extra("matplotlib", "xoff reproduce")
-    raise typer.Exit(rerun(claim, out, quick))
+    raise typer.Exit(rerun(claim, out, quick, reading or (), readings, trials))
 
 
 def compare(

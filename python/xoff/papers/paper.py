@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
+from xoff.papers.space import Reading, Space
 from xoff.papers.verdicts import Claim, Finding
 from xoff.report.article import Table
 from xoff.report.figures import FigureFile
@@ -33,6 +34,8 @@ class Rerun(Generic[Scale]):
     """Results of experiments under other readings of the paper, by the keys of their jobs."""
     out: Path
     """The folder for the figures."""
+    reading: Reading
+    """The reading of the paper under which its experiments are run."""
 
     @property
     def results(self) -> dict[Any, Any]:
@@ -71,8 +74,8 @@ class Paper(Generic[Scale]):
     """How much is run."""
     quick: Scale
     """How much is run by `--quick`."""
-    experiments: Callable[[Sequence[Claim], Scale], list[Job]]
-    """The runs that the claims need."""
+    experiments: Callable[[Sequence[Claim], Scale, Reading], list[Job]]
+    """The runs that the claims need under a reading."""
     find: Callable[[Claim, Rerun[Scale], str], Finding]
     """What was found of a claim; the text is a note for it."""
     draw: Callable[[Rerun[Scale]], list[FigureFile]]
@@ -87,6 +90,10 @@ class Paper(Generic[Scale]):
     """The runs under other readings of what the paper leaves open."""
     read: Callable[[Rerun[Scale]], Readings] = field(default=lambda rerun: Readings())
     """Collect the results of the other readings."""
+    space: Space = field(default=Space())
+    """What the paper leaves open, for `--readings`."""
+    survey: tuple[Scale, Scale] | None = None
+    """How much is run under each reading by `--readings`, in full and with `--quick`; `None` for `full` and `quick`."""
 
     @property
     def name(self) -> str:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import xoff.papers
 from xoff.errors import UserError, nearest
 from xoff.papers.paper import Paper
-from xoff.papers.reproduction import reproduce
+from xoff.papers.reproduction import reproduce, survey_readings
 from xoff.runs.folder import check_target
 
 
@@ -35,9 +36,23 @@ def paper(name: str) -> Paper[Any]:
     return found
 
 
-def run(what: str, out: Path, quick: bool) -> int:
-    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`; the exit status."""
+def run(
+    what: str,
+    out: Path,
+    quick: bool,
+    readings: Sequence[str] = (),
+    survey: bool = False,
+    trials: int | None = None,
+) -> int:
+    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`, or with `survey` try all its readings; the exit status."""
     name, _, claim = what.partition("/")
     chosen = paper(name)
+    if readings and survey:
+        raise UserError("--reading runs one reading and --readings all of them: give one of the two")
+    if trials is not None and not survey:
+        raise UserError("--trials belongs to --readings")
+    chosen.space.parse(readings)
     check_target(out, force=True)
-    return reproduce(chosen, out, claim or None, quick)
+    if survey:
+        return survey_readings(chosen, out, claim or None, quick, trials)
+    return reproduce(chosen, out, claim or None, quick, readings)

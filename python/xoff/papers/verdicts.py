@@ -1,7 +1,7 @@
 """A paper's claims, what was measured, and the verdict, which is always computed.
 
-A claim is broken into checks. A check either holds or not (an order, a sign, a bound), and if the paper prints a
-figure it also has a size, which agrees when the measured one is within `TOLERANCE` of it.
+A claim is broken into checks, which `xoff.papers.rules` judges: a relation holds, fails or is open, and where the paper
+prints a figure there is also a size.
 """
 
 from __future__ import annotations
@@ -12,21 +12,22 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from xoff.errors import UserError, nearest
-
-TOLERANCE = 0.25
-"""Relative difference up to which a measured figure counts as the paper's."""
+from xoff.papers.rules import LEVEL, Check, Estimate, Verdict, number_text, verdict
 
 VERDICTS = (
-    "Every number and figure on this page was computed from runs of xoff; a verdict is `reproduced` where the relation "
-    "holds and the size is within 25 % of the paper's, `direction` where only the relation holds, `contradicted` where "
-    "it does not."
+    "Every number and figure on this page was computed from runs of xoff. A number has its mean over n seeds and, in "
+    f"brackets, its {LEVEL:.0%} t-interval, of paired differences where two things are compared. A verdict is "
+    "`reproduced` where the relation holds over the whole interval and the interval of the size lies within 25 % of "
+    "the paper's, `direction` where only the relation holds, `contradicted` where the relation fails over the whole "
+    "interval, `undecided` where the interval covers both."
 )
 """How to read a page's verdicts."""
 
-Verdict = Literal["reproduced", "direction", "contradicted"]
+Measured = Mapping[str, float | Estimate | None]
+"""Numbers by name with unit."""
 
 
 @dataclass(frozen=True)
@@ -53,32 +54,13 @@ class Claim:
 
 
 @dataclass(frozen=True)
-class Check:
-    """One comparison of a claim."""
-
-    what: str
-    """What is compared, with unit."""
-    holds: bool
-    """Whether the order, sign or bound is as claimed."""
-    measured: float
-    """The measured value."""
-    claimed: float | None = None
-    """The paper's value; `None` if it prints none."""
-
-    @property
-    def agrees(self) -> bool:
-        """Whether the measured size is the paper's; true if the paper prints none."""
-        return self.claimed is None or within(self.measured, self.claimed)
-
-
-@dataclass(frozen=True)
 class Finding:
     """A claim with its measurement."""
 
     claim: Claim
     checks: Sequence[Check]
     """Never empty."""
-    measured: Mapping[str, float | None]
+    measured: Measured
     """Numbers behind the checks, by name with unit."""
     seeds: Sequence[int]
     """Seeds averaged over."""
@@ -99,43 +81,13 @@ class Finding:
             "id": self.claim.id,
             "relation": self.claim.relation,
             "claimed": self.claim.figures or self.claim.relation,
-            "measured": dict(self.measured),
+            "measured": {name: _bare(value) for name, value in self.measured.items()},
             "verdict": self.verdict,
             "seeds": list(self.seeds),
             "scenario": self.scenario,
             "note": self.note,
-            "checks": [{**asdict(check), "agrees": check.agrees} for check in self.checks],
+            "checks": [{**asdict(check), "size": check.size} for check in self.checks],
         }
-
-
-def within(measured: float, claimed: float, tolerance: float = TOLERANCE) -> bool:
-    """Whether `measured` differs from `claimed` by at most `tolerance` of it; never true of NaN."""
-    # Allow for rounding: 0.3 * 1.25 is not exactly 0.375.
-    return abs(measured - claimed) <= tolerance * abs(claimed) * (1 + 1e-12)
-
-
-def verdict(checks: Sequence[Check]) -> Verdict:
-    """`contradicted` if a check does not hold, `reproduced` if all hold and all sizes agree, else `direction`."""
-    if not checks:
-        raise ValueError("a verdict needs at least one check")
-    if not all(check.holds for check in checks):
-        return "contradicted"
-    return "reproduced" if all(check.agrees for check in checks) else "direction"
-
-
-def below(what: str, value: float, other: float) -> Check:
-    """That `value` is less than `other`; the measured size is the share by which it is below."""
-    return Check(f"{what}: below", value < other, reduction(value, other))
-
-
-def reduced(what: str, value: float, reference: float, claimed: float) -> Check:
-    """That `value` is less than `reference`, by the share `claimed`."""
-    return Check(f"{what}: reduction", value < reference, reduction(value, reference), claimed)
-
-
-def reduction(value: float, reference: float) -> float:
-    """The share by which `value` is below `reference`; NaN without a reference above 0."""
-    return 1 - value / reference if reference > 0 else math.nan
 
 
 def load(file: Path) -> dict[str, Claim]:
@@ -163,23 +115,45 @@ def write(findings: Sequence[Finding], folder: Path) -> None:
     lines = ["| claim | where | relation | measured | verdict |", "|---|---|---|---|---|"]
     for finding in findings:
         claim = finding.claim
-        cells = (claim.id, claim.where, claim.relation, measured_text(finding), f"**{finding.verdict}**")
-        lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+        lines.append(_row(claim.id, claim.where, claim.relation, measured_text(finding), f"**{finding.verdict}**"))
+    lines += ["", "Checks", "", "| claim | check | measured | paper | relation | size |", "|---|---|---|---|---|---|"]
+    for finding in findings:
+        lines += [_row(finding.claim.id, *cells) for cells in check_rows(finding)]
     notes = [f"- `{finding.claim.id}`: {finding.note}" for finding in findings if finding.note]
     text = "\n".join([*lines, "", "Notes", "", *notes]) + "\n"
     (folder / "claims.md").write_text(text, encoding="utf-8")
 
 
+def _row(*cells: str) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
+
+
+def check_rows(finding: Finding) -> list[tuple[str, str, str, str, str]]:
+    """What is compared, the estimate, the paper's size, and the outcomes of relation and size, check by check."""
+    return [
+        (
+            check.what,
+            check.measured.text,
+            "" if check.claimed is None else number_text(check.claimed),
+            check.outcome,
+            "" if check.claimed is None else check.size,
+        )
+        for check in finding.checks
+    ]
+
+
 def measured_text(finding: Finding) -> str:
     """The measured numbers in a line."""
-    return "; ".join(f"{name} {number_text(value)}" for name, value in finding.measured.items())
+    return "; ".join(f"{name} {value_text(value)}" for name, value in finding.measured.items())
 
 
-def number_text(value: float | None) -> str:
-    """Four significant digits; `never` for an event that did not happen."""
-    if value is None or math.isnan(value):
-        return "never"
-    return f"{value:.4g}"
+def value_text(value: float | Estimate | None) -> str:
+    """A number, with its interval if there is one."""
+    return value.text if isinstance(value, Estimate) else number_text(value)
+
+
+def _bare(value: float | Estimate | None) -> Any:
+    return asdict(value) if isinstance(value, Estimate) else value
 
 
 def _finite(value: Any) -> Any:

@@ -29,9 +29,11 @@ class ClaimRow:
     measured: Sequence[str]
     """Each measured number with its name."""
     verdict: str
-    """`reproduced`, `direction` or `contradicted`."""
+    """`reproduced`, `direction`, `undecided` or `contradicted`."""
     note: str
     """What a reader must know."""
+    checks: Sequence[Sequence[str]] = ()
+    """Each comparison: what, the measured size with interval, the paper's size, outcome of relation and of size."""
 
 
 def write_page(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -31,6 +32,8 @@ class Job:
     """Seed of the run."""
     cost: float = 1.0
     """How long it takes, in any unit that is the same for all jobs."""
+    expected: str = ""
+    """A regular expression of warnings that the experiment is meant to give, and that are not shown."""
 
 
 def run_jobs(jobs: Sequence[Job], title: str, executor: RunExecutor | None = None) -> dict[Any, Any]:
@@ -58,4 +61,7 @@ def run_jobs(jobs: Sequence[Job], title: str, executor: RunExecutor | None = Non
 
 
 def _run(job: Job) -> Any:
-    return job.measure(run(job.scenario, seed=job.seed, sets=job.sets))
+    with warnings.catch_warnings():
+        if job.expected:
+            warnings.filterwarnings("ignore", job.expected, RuntimeWarning)
+        return job.measure(run(job.scenario, seed=job.seed, sets=job.sets))

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from xoff.papers.fncc import drawings, findings, readings
 from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.space import Reading
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
@@ -23,7 +24,7 @@ READINGS_LEAD = (
 )
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
     return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
 

@@ -166,13 +166,13 @@ def fct_jobs(workload: str, schemes: Iterable[str], window_ms: float, seeds: int
     ]
 
 
+def values(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> dict[int, float]:
+    """A quantity of each repetition of a two-flow experiment; an event that never happened is at infinity."""
+    found = {key[2]: float(getattr(each, quantity)) for key, each in results.items() if key[:2] == (group, scheme)}
+    return {index: np.inf if np.isnan(value) else value for index, value in found.items()}
+
+
 def mean(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> float:
     """A quantity averaged over the repetitions of a two-flow experiment; NaN if one has none."""
     values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
     return float(np.mean(values))
-
-
-def spread(results: Mapping[Any, Joined], group: str, scheme: str, quantity: str) -> tuple[float, float]:
-    """The smallest and the largest of a quantity over the repetitions."""
-    values = [getattr(each, quantity) for key, each in results.items() if key[:2] == (group, scheme)]
-    return float(np.min(values)), float(np.max(values))

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers.fncc.experiments import FCT_SCHEMES, JOIN_US, SCHEMES, Scale, mean, spread
+from xoff.papers.fncc.experiments import FCT_SCHEMES, JOIN_US, SCHEMES, Scale, mean, values
 from xoff.papers.fncc.measures import BEFORE_US, REACTED, STEPPED_US, Fairness, Fct
-from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
+from xoff.papers.rules import Check, Estimate, estimate, exact, lower, more, over, reduction, under
+from xoff.papers.verdicts import Claim, Finding
 
 NAMES = {"fncc": "FNCC", "hpcc": "HPCC", "dcqcn": "DCQCN", "rocc": "RoCC"}
 
@@ -55,32 +56,24 @@ def _scenario(group: str) -> str:
     return "fat_tree.toml" if group in ("websearch", "hadoop") else f"chain_{group}.toml"
 
 
-Ruled = tuple[list[Check], dict[str, float | None], str]
+Ruled = tuple[list[Check], dict[str, float | Estimate | None], str]
 
 
 def _response(results: Results) -> Ruled:
-    time = {scheme: mean(results, "100", scheme, "reaction_us") for scheme in SCHEMES}
+    # A scheme that never reacts counts as the last.
+    reaction = {scheme: values(results, "100", scheme, "reaction_us") for scheme in SCHEMES}
+    time = {scheme: estimate(found) for scheme, found in reaction.items()}
     checks = []
     for earlier, later in pairwise(SCHEMES):
-        # A scheme that never reacts counts as the last.
-        ordered = time[earlier] < (np.inf if np.isnan(time[later]) else time[later])
-        checks.append(
-            Check(
-                f"{NAMES[earlier]} before {NAMES[later]}; {NAMES[later]}'s reaction after the join, us",
-                bool(ordered),
-                time[later],
-                REACTIONS_US[later],
-            )
-        )
+        ordered = lower("", reaction[earlier], reaction[later]).outcome
+        what = f"{NAMES[earlier]} before {NAMES[later]}; {NAMES[later]}'s reaction after the join, us"
+        checks.append(Check(what, ordered, time[later], REACTIONS_US[later]))
     literal = {scheme: mean(results, "100", scheme, "below_line_us") for scheme in SCHEMES}
     bands = ", ".join(
-        f"{NAMES[scheme]} {'in' if low <= time[scheme] <= high else 'outside'} {low:.0f} to {high:.0f}"
+        f"{NAMES[scheme]} {'in' if low <= time[scheme].value <= high else 'outside'} {low:.0f} to {high:.0f}"
         for scheme, (low, high) in BANDS_US.items()
     )
-    ranges = ", ".join(
-        "{} {:.1f} to {:.1f}".format(NAMES[scheme], *spread(results, "100", scheme, "reaction_us"))
-        for scheme in SCHEMES
-    )
+    ranges = ", ".join(f"{NAMES[s]} {min(f.values()):.1f} to {max(f.values()):.1f}" for s, f in reaction.items())
     note = (
         f"Reaction: flow0's rate below {REACTED:.0%} of its mean over the {BEFORE_US:.0f} us before the join. "
         f"The literal reading, {REACTED:.0%} of the line rate, is met without congestion by schemes that aim at 95 % "
@@ -92,25 +85,26 @@ def _response(results: Results) -> Ruled:
 
 
 def _queue(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
+    checks, measured = [], dict[str, float | Estimate | None]()
     for group in GROUPS["queue-order"]:
-        peak = {scheme: mean(results, group, scheme, "peak_kb") for scheme in SCHEMES}
+        peak = {scheme: values(results, group, scheme, "peak_kb") for scheme in SCHEMES}
         for scheme in SCHEMES:
-            measured[f"{NAMES[scheme]} peak at {group}G, KB"] = peak[scheme]
+            measured[f"{NAMES[scheme]} peak at {group}G, KB"] = estimate(peak[scheme])
             if scheme != "fncc":
-                checks.append(below(f"FNCC's peak at {group}G and {NAMES[scheme]}'s", peak["fncc"], peak[scheme]))
+                what = f"FNCC's peak at {group}G below {NAMES[scheme]}'s; the share by which"
+                checks.append(lower(what, peak["fncc"], peak[scheme]))
     return checks, measured, "Most bytes in the egress queue of switch1 to switch2 after the join."
 
 
 def _pauses(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
+    checks, measured = [], dict[str, float | Estimate | None]()
     for group in GROUPS["pause-frames"]:
-        sent = {scheme: mean(results, group, scheme, "pauses") for scheme in FCT_SCHEMES}
+        sent = {scheme: values(results, group, scheme, "pauses") for scheme in FCT_SCHEMES}
         for scheme in FCT_SCHEMES:
-            measured[f"{NAMES[scheme]} at {group}G, frames"] = sent[scheme]
+            measured[f"{NAMES[scheme]} at {group}G, frames"] = estimate(sent[scheme])
         fncc, hpcc, dcqcn = (sent[scheme] for scheme in FCT_SCHEMES)
-        checks.append(Check(f"FNCC's at {group}G at most HPCC's", fncc <= hpcc, fncc - hpcc))
-        checks.append(Check(f"FNCC's at {group}G below DCQCN's", fncc < dcqcn, fncc - dcqcn))
+        checks.append(more(f"HPCC's at {group}G at least FNCC's; the difference", hpcc, fncc, tie=True))
+        checks.append(more(f"DCQCN's at {group}G above FNCC's; the difference", dcqcn, fncc))
     note = (
         "PAUSE frames that switch1 sent to the two senders in 1 ms. The threshold of 500 KB counts per ingress port, "
         "as 802.1Qbb switches do, so that the two senders' shared queue reaches 1 MB before both are stopped."
@@ -119,14 +113,14 @@ def _pauses(results: Results) -> Ruled:
 
 
 def _utilization(results: Results) -> Ruled:
-    checks, measured = [], dict[str, float | None]()
+    checks, measured = [], dict[str, float | Estimate | None]()
     for group in GROUPS["utilization"]:
-        use = {scheme: mean(results, group, scheme, "utilization") for scheme in SCHEMES}
+        use = {scheme: values(results, group, scheme, "utilization") for scheme in SCHEMES}
         for scheme in SCHEMES:
-            measured[f"{NAMES[scheme]} at {group}G"] = use[scheme]
+            measured[f"{NAMES[scheme]} at {group}G"] = estimate(use[scheme])
             if scheme != "fncc":
                 what = f"FNCC's at {group}G at least {NAMES[scheme]}'s; the difference"
-                checks.append(Check(what, use["fncc"] >= use[scheme], use["fncc"] - use[scheme]))
+                checks.append(more(what, use["fncc"], use[scheme], tie=True))
     early = {
         group: ", ".join(f"{NAMES[s]} {mean(results, group, s, 'utilization300'):.3f}" for s in SCHEMES)
         for group in GROUPS["utilization"]
@@ -143,7 +137,7 @@ def _utilization(results: Results) -> Ruled:
 def _fairness(results: Results) -> Ruled:
     found: Fairness = results["fairness", "fncc", 0]
     checks = [
-        Check(f"interval {number} of 2 to 6: at least 0.95", bool(index >= 0.95), float(index))
+        over(f"interval {number} of 2 to 6: at least 0.95", exact(index), 0.95, tie=True)
         for number, index in enumerate(found.jain, 2)
     ]
     samples = found.jain_sampled[np.isfinite(found.jain_sampled)]
@@ -157,18 +151,18 @@ def _fairness(results: Results) -> Ruled:
 
 
 def _hop(results: Results, group: str, scheme: str, claimed: float) -> Ruled:
-    peak = {s: mean(results, group, s, "peak_kb") for s in ("hpcc", scheme)}
-    use = {s: mean(results, group, s, "utilization") for s in ("hpcc", scheme)}
-    check = reduced("peak queue, HPCC to FNCC", peak[scheme], peak["hpcc"], claimed)
-    measured: dict[str, float | None] = {
+    peak = {s: values(results, group, s, "peak_kb") for s in ("hpcc", scheme)}
+    use = {s: values(results, group, s, "utilization") for s in ("hpcc", scheme)}
+    check = lower("peak queue, HPCC to FNCC: reduction", peak[scheme], peak["hpcc"], claimed)
+    measured: dict[str, float | Estimate | None] = {
         "peak queue, reduction": check.measured,
-        "HPCC peak, KB": peak["hpcc"],
-        "FNCC peak, KB": peak[scheme],
-        "HPCC utilization": use["hpcc"],
-        "FNCC utilization": use[scheme],
+        "HPCC peak, KB": estimate(peak["hpcc"]),
+        "FNCC peak, KB": estimate(peak[scheme]),
+        "HPCC utilization": estimate(use["hpcc"]),
+        "FNCC utilization": estimate(use[scheme]),
     }
     for name, quantity in (("mean queue over 150 us", "mean150_kb"), ("mean queue to the end", "mean_kb")):
-        measured[f"{name}, reduction"] = reduction(*(mean(results, group, s, quantity) for s in (scheme, "hpcc")))
+        measured[f"{name}, reduction"] = reduction(*(values(results, group, s, quantity) for s in (scheme, "hpcc")))
     note = (
         "The paper does not say what its queue depth is. The peak is what its figures show best and what the verdict "
         f"rests on; the mean is beside it. The paper's reduction is {claimed:.1%}."
@@ -178,24 +172,19 @@ def _hop(results: Results, group: str, scheme: str, claimed: float) -> Ruled:
 
 def _first(results: Results) -> Ruled:
     checks, measured, note = _hop(results, "first", "fncc", 0.375)
-    fncc, hpcc = measured["FNCC utilization"] or 0.0, measured["HPCC utilization"] or 0.0
-    low, high = spread(results, "first", "fncc", "utilization")
-    # A value counts as lower if it lies below all of HPCC's repetitions: the joining moment alone makes their spread.
-    no_lower = high >= spread(results, "first", "hpcc", "utilization")[0]
-    checks.append(Check("FNCC's utilization not below HPCC's range; the difference", no_lower, fncc - hpcc))
-    note += (
-        f" FNCC's utilization ranges from {low:.3f} to {high:.3f} over the repetitions, HPCC's from "
-        "{:.3f} to {:.3f}.".format(*spread(results, "first", "hpcc", "utilization"))
-    )
+    use = (values(results, "first", scheme, "utilization") for scheme in ("fncc", "hpcc"))
+    checks.append(more("FNCC's utilization not below HPCC's; the difference", *use, tie=True))
     return checks, measured, note
 
 
 def _last_lhcs(results: Results) -> Ruled:
     checks, measured, note = _hop(results, "last", "fncc", 0.385)
     for flow in (0, 1):
-        step = mean(results, "last", "fncc", f"step{flow}_gbps")
-        measured[f"flow{flow} after the step, Gbps"] = step
-        checks.append(Check(f"flow{flow} steps below its fair 50 Gbps, to", step < 50, step, 45.0))
+        check = under(
+            f"flow{flow} steps below its fair 50 Gbps, to", values(results, "last", "fncc", f"step{flow}_gbps"), 50, 45
+        )
+        measured[f"flow{flow} after the step, Gbps"] = check.measured
+        checks.append(check)
     low, high = STEPPED_US
     return checks, measured, f"{note} Step: median rate {low:.0f} to {high:.0f} us after the join; 50 x 0.9 = 45 Gbps."
 
@@ -204,12 +193,12 @@ def _fct(results: Results, workload: str, quantity: str, claimed: Mapping[str, f
     runs: dict[str, list[Fct]] = {
         scheme: [each for key, each in results.items() if key[:2] == (workload, scheme)] for scheme in FCT_SCHEMES
     }
-    value = {scheme: float(np.mean([getattr(run, quantity) for run in runs[scheme]])) for scheme in FCT_SCHEMES}
+    value = {scheme: values(results, workload, scheme, quantity) for scheme in FCT_SCHEMES}
     checks = [
-        reduced(f"slowdown, {NAMES[other]} to FNCC", value["fncc"], value[other], share)
+        lower(f"slowdown, {NAMES[other]} to FNCC: reduction", value["fncc"], value[other], share)
         for other, share in claimed.items()
     ]
-    measured: dict[str, float | None] = {f"{NAMES[s]} slowdown": v for s, v in value.items()}
+    measured: dict[str, float | Estimate | None] = {f"{NAMES[s]} slowdown": estimate(v) for s, v in value.items()}
     measured |= {f"FNCC below {NAMES[o]} by": reduction(value["fncc"], value[o]) for o in claimed}
     statistic, part = ("p50", slice(-4, None)) if quantity == "large_p50" else ("p95", slice(0, 8))
     best = {}

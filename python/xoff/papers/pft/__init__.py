@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from xoff.papers.paper import Paper, Readings, Rerun
 from xoff.papers.pft import drawings, findings, readings
 from xoff.papers.pft.experiments import FULL, HERE, QUICK, Scale, jobs, merged, points
+from xoff.papers.space import Reading
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
@@ -25,7 +26,7 @@ READ = "control-factor"
 """The claim that is checked under other readings."""
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
     return jobs(merged(points(name, scale) for name in sorted({claim.name for claim in claims})), scale)
 
 

@@ -11,11 +11,12 @@ import numpy as np
 from xoff.papers.pft import theory
 from xoff.papers.pft.experiments import BEST, CLAIMED, HEAVY, STRATEGIES, Control, Point
 from xoff.papers.pft.measures import Victims
-from xoff.papers.verdicts import Check, Claim, Finding
+from xoff.papers.rules import Check, Estimate, estimate, every, exact, over, under
+from xoff.papers.verdicts import Claim, Finding
 
 Results = Mapping[Any, Victims]
 """By (point, seed)."""
-Ruled = tuple[list[Check], dict[str, float | None], str]
+Ruled = tuple[list[Check], dict[str, float | Estimate | None], str]
 
 
 def find(claim: Claim, results: Results, short: str) -> Finding:
@@ -29,10 +30,16 @@ def find(claim: Claim, results: Results, short: str) -> Finding:
     return Finding(claim, checks, measured, seeds, "fabric.toml", " ".join(filter(None, (note, short))))
 
 
+def control_factors(results: Results, point: Point, base: Point) -> dict[int, float]:
+    """F_C (Eq. 2) against `base` of each seed that both have."""
+    shared = [seed for p, seed in results if p == point and (base, seed) in results]
+    return {seed: results[point, seed].ratio / results[base, seed].ratio for seed in shared}
+
+
 def control_factor(results: Results, point: Point, base: Point, seeds: Sequence[int] = ()) -> float:
     """F_C (Eq. 2) against `base`: mean over the seeds that both have, or `seeds`."""
-    shared = seeds or [seed for p, seed in results if p == point and (base, seed) in results]
-    return float(np.mean([results[point, seed].ratio / results[base, seed].ratio for seed in shared]))
+    found = control_factors(results, point, base)
+    return float(np.mean([found[seed] for seed in seeds or found]))
 
 
 def factors(results: Results, reading: str = "default") -> dict[Control, float]:
@@ -50,24 +57,27 @@ def _rate() -> Ruled:
     falls = all(all(a >= b for a, b in pairwise(each)) and each[-1] < each[0] for each in curves)
     at = c.index(2048)
     by_n = [fixed[n][at] for n in theory.FIXED_N]
+    fall = (fixed[8][at] - fixed[8][-1]) / (fixed[8][0] - fixed[8][at])
     checks = [
-        Check(
+        every(
             "rate falls with c, FI with n 8 to 12 and RI with m 15 to 22: curves that do",
-            falls,
-            float(sum(each[-1] < each[0] for each in curves)),
+            {0: falls},
+            exact(sum(each[-1] < each[0] for each in curves)),
         ),
-        Check(
+        every(
             "the larger n the smaller the rate (the text), FI: rate with n 12 over that with n 8 at c = 2048",
-            all(a > b for a, b in pairwise(by_n)),
-            by_n[-1] / by_n[0],
+            {0: all(a > b for a, b in pairwise(by_n))},
+            exact(by_n[-1] / by_n[0]),
         ),
-        Check(
-            "the larger c the faster the fall (the text), FI with n 8: fall from 2048 to 4096 over that from 0 to 2048",
-            fixed[8][at] - fixed[8][-1] > fixed[8][0] - fixed[8][at],
-            (fixed[8][at] - fixed[8][-1]) / (fixed[8][0] - fixed[8][at]),
+        over(
+            "the larger c the faster the fall (the text), FI, n 8: fall from 2048 to 4096 over that from 0 to 2048",
+            exact(fall),
+            1,
         ),
     ]
-    measured: dict[str, float | None] = {f"FI, n {n}, rate at c = 2048": fixed[n][at] for n in theory.FIXED_N}
+    measured: dict[str, float | Estimate | None] = {
+        f"FI, n {n}, rate at c = 2048": fixed[n][at] for n in theory.FIXED_N
+    }
     measured |= {f"FI, n {n}, rate at c = 4096": fixed[n][-1] for n in theory.FIXED_N}
     for m in theory.RANDOM_M:
         measured[f"RI, m {m}, credits above which nothing goes"] = float(2 ** (28 - m))
@@ -84,24 +94,27 @@ def _rate() -> Ruled:
 
 def _factor(results: Results) -> Ruled:
     found = factors(results)
-    best = found[BEST]
     above = sum(value > 1 for value in found.values())
     top = max(found, key=lambda control: found[control])
+    own = {control: control_factors(results, Point(control), Point(None)) for control in found}
+    seeds = [seed for seed in own[BEST] if all(seed in each for each in own.values())]
+    shares = {seed: float(np.mean([each[seed] > 1 for each in own.values()])) for seed in seeds}
+    distances = {seed: own[BEST][seed] / max(each[seed] for each in own.values()) for seed in seeds}
     checks = [
-        Check("F_C above 1: share of the settings, more than half", above / len(found) > 0.5, above / len(found)),
-        Check(f"F_C of the paper's best setting, {BEST.name}: above 1", best > 1, best, CLAIMED),
-        Check("the paper's best setting is the best of all: its F_C over the greatest", top == BEST, best / found[top]),
+        over("F_C above 1: share of the settings, more than half", shares, 0.5),
+        over(f"F_C of the paper's best setting, {BEST.name}: above 1", own[BEST], 1, CLAIMED),
+        over("the paper's best setting is the best of all: its F_C over the greatest", distances, 1, tie=True),
     ]
-    measured: dict[str, float | None] = {
+    measured: dict[str, float | Estimate | None] = {
         "settings": float(len(found)),
         "settings with F_C above 1": float(above),
-        "F_C of the paper's best": best,
+        "F_C of the paper's best": estimate(own[BEST]),
         f"greatest F_C ({top.name})": found[top],
     }
     for strategy in STRATEGIES:
-        own = [value for control, value in found.items() if control.strategy == strategy]
-        measured[f"{strategy}: least F_C"] = min(own)
-        measured[f"{strategy}: greatest F_C"] = max(own)
+        part = [value for control, value in found.items() if control.strategy == strategy]
+        measured[f"{strategy}: least F_C"] = min(part)
+        measured[f"{strategy}: greatest F_C"] = max(part)
     base, held = _first(results, None), _first(results, BEST)
     measured |= {
         "D_0, us": base.mean_delay,
@@ -137,15 +150,15 @@ def _first(results: Results, control: Control | None) -> Victims:
 def _distributions(results: Results) -> Ruled:
     base = pooled(results, None)
     checks: list[Check] = []
-    measured: dict[str, float | None] = {
+    measured: dict[str, float | Estimate | None] = {
         "median delay without PFT, us": float(np.median(base[0])),
         "median bandwidth without PFT, MiB/s": float(np.median(base[1])),
     }
     shifts = {control: _shift(results, control) for control in factors(results)}
     delay, bandwidth = shifts[BEST]
     checks += [
-        Check(f"{BEST.name}: median delay over that without PFT, below 1", delay < 1, delay),
-        Check(f"{BEST.name}: median bandwidth over that without PFT, above 1", bandwidth > 1, bandwidth),
+        under(f"{BEST.name}: median delay over that without PFT, below 1", _shifts(results, BEST, 0), 1),
+        over(f"{BEST.name}: median bandwidth over that without PFT, above 1", _shifts(results, BEST, 1), 1),
     ]
     for strategy in STRATEGIES:
         own = {control: shift for control, shift in shifts.items() if control.strategy == strategy}
@@ -153,10 +166,8 @@ def _distributions(results: Results) -> Ruled:
         most = max(own, key=lambda control: own[control][1])
         both = [control for control, (d, b) in own.items() if d < 1 and b > 1]
         checks += [
-            Check(
-                f"{strategy}: some setting shifts delay left; least ratio of medians", own[least][0] < 1, own[least][0]
-            ),
-            Check(f"{strategy}: some setting shifts bandwidth right; greatest ratio", own[most][1] > 1, own[most][1]),
+            under(f"{strategy}: some setting shifts delay left; least ratio of medians", _shifts(results, least, 0), 1),
+            over(f"{strategy}: some setting shifts bandwidth right; greatest ratio", _shifts(results, most, 1), 1),
         ]
         measured |= {
             f"{strategy}: least ratio of median delays ({least.name})": own[least][0],
@@ -183,3 +194,12 @@ def _shift(results: Results, control: Control) -> tuple[float, float]:
     seeds = [seed for point, seed in results if point == Point(control) and (Point(None), seed) in results]
     (delay, bandwidth), base = (pooled(results, each, seeds) for each in (control, None))
     return float(np.median(delay) / np.median(base[0])), float(np.median(bandwidth) / np.median(base[1]))
+
+
+def _shifts(results: Results, control: Control, which: int) -> dict[int, float]:
+    """The median delay (0) or bandwidth (1) of each seed over that without PFT."""
+    seeds = [seed for point, seed in results if point == Point(control) and (Point(None), seed) in results]
+    medians = {
+        seed: [float(np.median(pooled(results, each, [seed])[which])) for each in (control, None)] for seed in seeds
+    }
+    return {seed: own / base for seed, (own, base) in medians.items()}

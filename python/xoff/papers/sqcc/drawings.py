@@ -1,4 +1,4 @@
-"""The paper's figures from our runs, and two of how Table II depends on what the paper leaves open."""
+"""The paper's figures from our runs, and the queues beside its equations and beside the fluid model."""
 
 from __future__ import annotations
 
@@ -12,28 +12,25 @@ import polars as pl
 from xoff import fluid
 from xoff.papers.sqcc import theory
 from xoff.papers.sqcc.experiments import DELTA, ERROR, FIXED, FRAME, INCASTS, PATCHED, SQCC, Point
-from xoff.papers.sqcc.findings import NAMES, TABLE2, Results, mean
-from xoff.papers.sqcc.measures import Queue, Trace
-from xoff.papers.sqcc.readings import PACING, START, sensitivity
+from xoff.papers.sqcc.findings import NAMES, Results, mean
+from xoff.papers.sqcc.measures import Trace
 from xoff.report import figures as fig
 from xoff.report.figures import FigureFile
 
 COLOURS = {PATCHED: fig.COLOURS[0], ERROR: fig.COLOURS[1], DELTA: fig.COLOURS[3], SQCC: fig.COLOURS[2]}
 """A variant has the same colour in all figures."""
 
-DEFAULTS = {PACING: "1 packet", START: "C/N, spread"}
-"""What the default reading is called in a sensitivity plot."""
 SHOWN = 500.0
 """Packets of queue up to which Fig. 4 is drawn."""
-FLUID_MS = 15.0
+FLUID_MS = 60.0
 """How long the fluid model is solved for, in ms."""
 
 Lines = Mapping[str, tuple[Trace, str]]
 """Traces with their colours, by name."""
 
 
-def draw(results: Results, others: Mapping[str, Mapping[Any, Queue]], folder: Path) -> list[FigureFile]:
-    """Every figure for which there are results; `others` are those of the readings."""
+def draw(results: Results, folder: Path) -> list[FigureFile]:
+    """Every figure for which there are results."""
     drawn = []
     for letter, n in zip("abc", (2, 40, 60), strict=True):
         drawn += _compared(results, n, (PATCHED, ERROR), f"fig01{letter}", folder)
@@ -46,8 +43,6 @@ def draw(results: Results, others: Mapping[str, Mapping[Any, Queue]], folder: Pa
     drawn += _large(results, folder)
     drawn += _fixed_points(results, folder)
     drawn += _fluid(results, folder)
-    for axis, what in ((PACING, "the pacing unit"), (START, "how flows start")):
-        drawn += _sensitivity(others, axis, what, folder)
     return drawn
 
 
@@ -197,7 +192,7 @@ def _fluid(results: Results, folder: Path) -> list[FigureFile]:
     variants = [variant for variant in (PATCHED, ERROR, DELTA) if _has(results, (variant, 40))]
     if len(variants) < 3:
         return []
-    title = "The first 15 ms of 40 to 1, packets and fluid model"
+    title = "The first 60 ms of 40 to 1, packets and fluid model"
     tables = []
     with fig.canvas(1, 3, width=10.6, height=3.8) as (figure, panels):
         for panel, variant in zip(panels, variants, strict=True):
@@ -221,50 +216,7 @@ def _fluid(results: Results, folder: Path) -> list[FigureFile]:
         handles, names = panels[0].get_legend_handles_labels()
         figure.legend(handles, names, loc="outside upper right", ncols=3)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
-        caption = "Flows start with C/N on an empty queue; packets: mean of each 50 us. Segment of the model: a packet."
-        return [fig.save(figure, pl.concat(tables), folder, FigureFile("fluid", title, caption, wide=True))]
-
-
-def _sensitivity(others: Mapping[str, Mapping[Any, Queue]], axis: str, what: str, folder: Path) -> list[FigureFile]:
-    points = [(variant, 500) for variant in TABLE2]
-    shown = [reading for reading in sensitivity(axis) if _has(others.get(reading.name, {}), *points)]
-    if len(shown) < 2:
-        return []
-    title = f"Table II against {what}"
-    logarithmic = axis == PACING
-    rows: list[dict[str, Any]] = []
-    with fig.canvas(1, 3, width=10.6, height=4.4) as (figure, panels):
-        for panel, (variant, (claimed, deviation)) in zip(panels, TABLE2.items(), strict=True):
-            means = [mean(others[reading.name], (variant, 500), "mean") for reading in shown]
-            spreads = [mean(others[reading.name], (variant, 500), "deviation") for reading in shown]
-            panel.axhspan(
-                max(claimed - deviation, 0.5), claimed + deviation, color=fig.COLOURS[6], alpha=0.3, linewidth=0
-            )
-            panel.axhline(claimed, color="#444444", linewidth=1.2, label="the paper, +- its deviation")
-            places = np.arange(len(shown))
-            below = [min(spread, value * 0.98) for value, spread in zip(means, spreads, strict=True)]
-            panel.errorbar(
-                places, means, yerr=[below, spreads], fmt="o", color=COLOURS[variant], capsize=4, label="measured"
-            )
-            panel.set_title(NAMES[variant], loc="left", fontsize=10)
-            labels = [DEFAULTS[axis] if reading.name == "default" else reading.label for reading in shown]
-            panel.set_xticks(places, labels, rotation=40, ha="right")
-            panel.set_xlim(-0.5, len(shown) - 0.5)
-            if logarithmic:
-                panel.set_yscale("log")
-                panel.yaxis.set_major_formatter("{x:g}")
-            else:
-                panel.set_ylim(bottom=0)
-            rows += [
-                {"variant": variant, "reading": reading.name, "mean": value, "deviation": spread}
-                for reading, value, spread in zip(shown, means, spreads, strict=True)
-            ]
-        panels[0].set_ylabel("queue (packets)")
-        handles, names = panels[0].get_legend_handles_labels()
-        figure.legend(handles, names, loc="outside upper right", ncols=2)
-        figure.suptitle(title, x=0.01, ha="left", fontsize=12)
         caption = (
-            f"Mean and standard deviation of the queue of 500 to 1 in the steady state{', logarithmic' * logarithmic}; "
-            "a deviation that reaches below zero is cut."
+            "Flows start with C/N on an empty queue; packets: mean of each 50 us. The model has the packets' segments."
         )
-        return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile(f"table2-{axis}", title, caption, wide=True))]
+        return [fig.save(figure, pl.concat(tables), folder, FigureFile("fluid", title, caption, wide=True))]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from xoff.papers.space import Reading
 from xoff.papers.sqcc.measures import measure
 from xoff.runs.jobs import Job
 
@@ -24,7 +25,7 @@ FRAME = 1000
 
 PATCHED, ERROR, DELTA, SQCC = "patched", "error", "delta", "sqcc"
 VARIANTS: Mapping[str, Mapping[str, object]] = {
-    PATCHED: {"scheme.name": "patched_timely", "scheme.segment": "1B"},
+    PATCHED: {"scheme.name": "patched_timely"},
     ERROR: {"scheme.name": "sqcc", "scheme.adapt_delta": False, "scheme.adapt_t_low": False},
     DELTA: {"scheme.name": "sqcc", "scheme.adapt_t_low": False},
     SQCC: {"scheme.name": "sqcc"},
@@ -38,12 +39,15 @@ FIXED = (2, 10, 20, 30, 40, 50, 60, 70, 80, 100)
 """The N at which patched TIMELY is compared with Eq. 6."""
 INCASTS = (60, 100, 500, 1000)
 """The N of Fig. 4."""
+ROWS = tuple((variant, 500) for variant in (ERROR, DELTA, SQCC))
+"""The rows of Table II."""
 
 GROUPS: Mapping[str, tuple[Point, ...]] = {
     "patched-timely-fixed-point": tuple((PATCHED, n) for n in FIXED),
     "error-function": tuple((variant, n) for n in (2, 40, 60) for variant in (PATCHED, ERROR)),
     "delta": tuple((variant, n) for n in (40, 60) for variant in (ERROR, DELTA)),
-    "table2": tuple((variant, 500) for variant in (ERROR, DELTA, SQCC)),
+    "table2": ROWS,
+    "t-low": ROWS,
     "large-incast": tuple((SQCC, n) for n in INCASTS),
 }
 """The runs that each claim needs."""
@@ -54,51 +58,50 @@ class Scale:
     """How much is run."""
 
     duration_s: float
-    """Simulated time of a run; its second half is the steady state."""
+    """Simulated time of a run with up to 100 flows; with more it is longer in proportion, as seg/R is, the time between
+    two updates. The second half is the steady state."""
     seeds: int
     """Seeds of each run, which draw the flows' phases."""
-    readings_s: float
-    """Simulated time of runs under other readings."""
-    start_s: float
-    """Simulated time of runs whose flows start otherwise, which settle later."""
-    every: bool
-    """Whether other readings are run for all claims, or only for the plots of Table II."""
 
 
-FULL = Scale(duration_s=0.8, seeds=2, readings_s=0.3, start_s=2, every=True)
-QUICK = Scale(duration_s=0.4, seeds=1, readings_s=0.3, start_s=1.5, every=False)
+FULL = Scale(duration_s=0.8, seeds=3)
+QUICK = Scale(duration_s=0.25, seeds=3)
+SURVEY = Scale(duration_s=0.5, seeds=3)
+"""How much is run under each reading."""
 
-Sets = Mapping[str, object]
-"""Settings on top of a run's own; `None` removes one."""
+
+def duration_s(n: int, scale: Scale) -> float:
+    """Simulated time of a run with N flows."""
+    return scale.duration_s * max(1.0, n / 100)
 
 
-def settings(point: Point, duration_s: float, sets: Sets) -> dict[str, object]:
+def settings(point: Point, scale: Scale, reading: Reading) -> dict[str, object]:
     """The settings with which the scenario makes a run."""
     variant, n = point
-    made: dict[str, object] = {
+    rate = reading.sets("start")["rate"]
+    spread = reading.sets("phases")["at"] == "spread"
+    base: dict[str, object] = {
         **VARIANTS[variant],
         "topology.hosts": n + 1,
         "traffic.0.senders": n,
-        # Eq. 6 and 17 start from C/N, as do the validation runs of patched TIMELY.
-        "scheme.initial_rate": f"{round(CAPACITY_BPS / n)}bps",
-        "traffic.0.spread": f"{round(1e12 * 8 * FRAME * n / CAPACITY_BPS)}ps",
-        "run.duration": f"{duration_s}s",
-        **sets,
+        "scheme.initial_rate": f"{round(CAPACITY_BPS / n)}bps" if rate == "share" else rate,
+        "traffic.0.spread": f"{round(1e12 * 8 * FRAME * n / CAPACITY_BPS) if spread else 0}ps",
+        "run.duration": f"{duration_s(n, scale):g}s",
     }
-    return {key: value for key, value in made.items() if value is not None}
+    return reading.on(base, "all", "patched" if variant == PATCHED else "sqcc")
 
 
-def jobs(points: Iterable[Point], scale: Scale, seeds: int | None = None, sets: Sets | None = None) -> list[Job]:
+def jobs(points: Iterable[Point], scale: Scale, reading: Reading) -> list[Job]:
     """Runs by (variant, N, seed)."""
     return [
         Job(
             key=(*point, seed),
             scenario=SCENARIO,
             measure=partial(measure, keep=seed == 1),
-            sets=settings(point, scale.duration_s, sets or {}),
+            sets=settings(point, scale, reading),
             seed=seed,
-            cost=scale.duration_s,
+            cost=duration_s(point[1], scale),
         )
         for point in dict.fromkeys(points)
-        for seed in range(1, (scale.seeds if seeds is None else seeds) + 1)
+        for seed in range(1, scale.seeds + 1)
     ]

@@ -1,4 +1,4 @@
-"""The paper's equations for its variants: the fluid models of `xoff.fluid` with the packets' segment and thresholds."""
+"""The paper's equations for its variants: the fluid models of `xoff.fluid` with the packets' segments."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ from xoff import fluid
 from xoff.fluid.models import Model
 from xoff.papers.sqcc.experiments import DELTA, FRAME, PATCHED, SQCC, Point
 
+SEGMENTS = {"patched": 16_000.0, "sqcc": 62_500.0}
+"""seg of Eq. 3 under the default reading, in bytes; fixed points do not depend on it."""
+
 
 def model(point: Point) -> Model:
     """The fluid model of a variant at N flows; thresholds are compared with the whole RTT, as packets do."""
     variant, n = point
     if variant == PATCHED:
-        return fluid.PatchedTimely(flows=n, segment_bytes=float(FRAME), thresholds="rtt")
+        return fluid.PatchedTimely(flows=n, segment_bytes=SEGMENTS["patched"], thresholds="rtt")
     return fluid.Sqcc(
         flows=n,
-        segment_bytes=float(FRAME),
+        segment_bytes=SEGMENTS["sqcc"],
         thresholds="rtt",
         adapt_delta=variant in (DELTA, SQCC),
         adapt_t_low=variant == SQCC,

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import polars as pl
 
 from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.space import Reading
 from xoff.papers.srcc import drawings, findings, readings
 from xoff.papers.srcc.experiments import FULL, HERE, QUICK, Scale, group_jobs
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
@@ -26,7 +27,7 @@ LEAD = (
 READINGS_LEAD = "What the paper leaves open is set otherwise, and everything that it touches is run again."
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
+def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
     return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
 
 

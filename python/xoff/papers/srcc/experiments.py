@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers.srcc.measures import Measured, measure, measure_motivation
+from xoff.papers.srcc.measures import measure, measure_motivation
 from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
@@ -62,8 +62,8 @@ class Scale:
     """Runs of each experiment with random traffic."""
 
 
-FULL = Scale(testbed_ms=10, large_ms=2, loads=(0.5, 0.6, 0.7, 0.8), seeds=2)
-QUICK = Scale(testbed_ms=3, large_ms=0.6, loads=(0.5, 0.8), seeds=1)
+FULL = Scale(testbed_ms=10, large_ms=2, loads=(0.5, 0.6, 0.7, 0.8), seeds=3)
+QUICK = Scale(testbed_ms=3, large_ms=0.6, loads=(0.5, 0.8), seeds=2)
 
 Key = tuple[str, str, float, int]
 """Experiment, line of its figure, place on its axis, seed."""
@@ -84,11 +84,13 @@ def _job(key: Key, scenario: str, sets: dict[str, object], cost: float, **how: A
     return Job(key, HERE / scenario, partial(measure, **how), sets, seed=key[3], cost=cost)
 
 
-def motivation_jobs(sets: Mapping[str, Mapping[str, object]]) -> list[Job]:
+def motivation_jobs(sets: Mapping[str, Mapping[str, object]], seeds: int = 1) -> list[Job]:
     """Fig. 2, where only marks and paths are random."""
+    scenario = HERE / "motivation.toml"
     return [
-        Job(("motivation", s, 0.0, 1), HERE / "motivation.toml", measure_motivation, settings(s, sets), cost=10)
+        Job(("motivation", s, 0.0, seed), scenario, measure_motivation, settings(s, sets), seed=seed, cost=10)
         for s in SCHEMES
+        for seed in range(1, seeds + 1)
     ]
 
 
@@ -135,14 +137,14 @@ def burst_jobs(group: str, scale: Scale, sets: Mapping[str, Mapping[str, object]
     return made
 
 
-def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]]) -> list[Job]:
+def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]], seeds: int = 1) -> list[Job]:
     """Fig. 11, by ("incast", scheme, senders, seed)."""
     made = []
     for count in senders:
         change = {"traffic.0.senders": count, "traffic.0.size": f"{-(-INCAST_BYTES // count)}B"}
         made += [
             _job(
-                ("incast", s, float(count), 1),
+                ("incast", s, float(count), seed),
                 "incast.toml",
                 {**settings(s, sets), **change},
                 1.0,
@@ -150,6 +152,7 @@ def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]]
                 port="leaf7->host191",
             )
             for s in SCHEMES
+            for seed in range(1, seeds + 1)
         ]
     return made
 
@@ -158,9 +161,9 @@ def group_jobs(group: str, scale: Scale, sets: Mapping[str, Mapping[str, object]
     """All runs of an experiment."""
     sets = sets or {}
     if group == "motivation":
-        return motivation_jobs(sets)
+        return motivation_jobs(sets, scale.seeds)
     if group == "incast":
-        return incast_jobs(SENDERS, sets)
+        return incast_jobs(SENDERS, sets, scale.seeds)
     if group.startswith("burst"):
         return burst_jobs(group, scale, sets)
     if group == "threshold":
@@ -170,15 +173,14 @@ def group_jobs(group: str, scale: Scale, sets: Mapping[str, Mapping[str, object]
     return load_jobs(group, SCHEMES, scale.loads, scale, sets)
 
 
-def values(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> list[float]:
+def values(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> dict[int, float]:
     """A quantity of each seed."""
-    found: list[Measured] = [each for key, each in results.items() if key[:3] == (group, line, at)]
-    return [float(getattr(each, quantity)) for each in found]
+    return {key[3]: float(getattr(each, quantity)) for key, each in results.items() if key[:3] == (group, line, at)}
 
 
 def mean(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> float:
     """A quantity averaged over the seeds; NaN if one of them has none."""
-    return float(np.mean(values(results, group, line, at, quantity)))
+    return float(np.mean(list(values(results, group, line, at, quantity).values())))
 
 
 def places(results: Mapping[Any, Any], group: str) -> list[float]:

@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from xoff.papers.rules import Check, Estimate, estimate, every, higher, lower, over, reduction
 from xoff.papers.srcc.experiments import OTHERS, SCHEMES, THRESHOLDS, WINDOWS, mean, places, values
 from xoff.papers.srcc.measures import BACK_KB, QUIET_US, Motivation
-from xoff.papers.verdicts import Check, Claim, Finding, below, reduced, reduction
+from xoff.papers.verdicts import Claim, Finding
 
 NAMES = {"dcqcn": "DCQCN", "swift": "Swift", "hpcc": "HPCC", "pcn": "PCN", "srcc": "SRCC"}
 
@@ -39,7 +40,7 @@ SCENARIOS = {
 """Scenarios of the experiments that do not use large.toml."""
 
 Results = Mapping[Any, Any]
-Ruled = tuple[list[Check], dict[str, float | None], str]
+Ruled = tuple[list[Check], dict[str, float | Estimate | None], str]
 
 
 def find(claim: Claim, results: Results, short: str) -> Finding:
@@ -53,23 +54,29 @@ def find(claim: Claim, results: Results, short: str) -> Finding:
 
 def _motivation(results: Results) -> Ruled:
     found: dict[str, Motivation] = {s: results["motivation", s, 0.0, 1] for s in SCHEMES}
-    share = {s: found[s].paused_share for s in SCHEMES}
+    runs = {s: _of_motivation(results, s) for s in SCHEMES}
+    share = {s: {seed: run.paused_share for seed, run in runs[s].items()} for s in SCHEMES}
     checks = [
-        Check(f"{NAMES[s]} triggers PFC; PAUSE frames", found[s].pauses > 0, float(found[s].pauses)) for s in OTHERS
+        every(
+            f"{NAMES[s]} triggers PFC; PAUSE frames",
+            {seed: run.pauses > 0 for seed, run in runs[s].items()},
+            {seed: float(run.pauses) for seed, run in runs[s].items()},
+        )
+        for s in OTHERS
     ]
     for scheme in ("dcqcn", "swift", "hpcc"):
         what = f"PCN's pausing shorter than {NAMES[scheme]}'s; the share by which"
-        checks.append(Check(what, share["pcn"] < share[scheme], reduction(share["pcn"], share[scheme])))
+        checks.append(lower(what, share["pcn"], share[scheme]))
     for scheme in ("swift", "hpcc", "pcn"):
         what = f"DCQCN's pausing longer than {NAMES[scheme]}'s; the share by which"
-        checks.append(Check(what, share["dcqcn"] > share[scheme], reduction(share[scheme], share["dcqcn"])))
-    checks += [
-        Check(f"{NAMES[s]}'s victims fall to a tenth or less; least goodput over that before", fall <= 0.1, fall)
-        for s, fall in ((s, found[s].least / found[s].before) for s in OTHERS)
-    ]
-    measured: dict[str, float | None] = {}
+        checks.append(lower(what, share[scheme], share["dcqcn"]))
+    for s in OTHERS:
+        falls = {seed: run.least / run.before for seed, run in runs[s].items()}
+        what = f"{NAMES[s]}'s victims fall to a tenth or less; least goodput over that before"
+        checks.append(every(what, {seed: value <= 0.1 for seed, value in falls.items()}, falls))
+    measured: dict[str, float | Estimate | None] = {}
     for scheme in SCHEMES:
-        measured[f"{NAMES[scheme]}: time with a stopped port, %"] = 100 * share[scheme]
+        measured[f"{NAMES[scheme]}: time with a stopped port, %"] = 100 * found[scheme].paused_share
         measured[f"{NAMES[scheme]}: longest stretch, us"] = found[scheme].longest_us
         measured[f"{NAMES[scheme]}: least goodput of the victims, % of their links"] = 100 * found[scheme].least
     note = (
@@ -87,18 +94,28 @@ def _motivation(results: Results) -> Ruled:
     return checks, measured, note
 
 
+def _of_motivation(results: Results, scheme: str) -> dict[int, Motivation]:
+    return {key[3]: each for key, each in results.items() if key[:2] == ("motivation", scheme)}
+
+
 def _lowest(results: Results, group: str, at: float, quantity: str, what: str) -> list[Check]:
-    own = mean(results, group, "srcc", at, quantity)
-    return [below(f"{what}, SRCC's and {NAMES[s]}'s", own, mean(results, group, s, at, quantity)) for s in OTHERS]
+    own = values(results, group, "srcc", at, quantity)
+    # Nobody is below 0: "lowest" may tie.
+    return [
+        lower(f"{what}, {NAMES[s]} to SRCC: reduction", own, values(results, group, s, at, quantity), tie=True)
+        for s in OTHERS
+    ]
 
 
 def _reductions(
     results: Results, group: str, at: float, quantity: str, what: str, claimed: Mapping[str, float]
-) -> tuple[list[Check], dict[str, float | None]]:
-    own = mean(results, group, "srcc", at, quantity)
-    other = {s: mean(results, group, s, at, quantity) for s in claimed}
-    checks = [reduced(f"{what}, {NAMES[s]} to SRCC", own, other[s], share) for s, share in claimed.items()]
-    measured: dict[str, float | None] = {f"{what}, {NAMES[s]}": value for s, value in {**other, "srcc": own}.items()}
+) -> tuple[list[Check], dict[str, float | Estimate | None]]:
+    own = values(results, group, "srcc", at, quantity)
+    other = {s: values(results, group, s, at, quantity) for s in claimed}
+    checks = [lower(f"{what}, {NAMES[s]} to SRCC: reduction", own, other[s], share) for s, share in claimed.items()]
+    measured: dict[str, float | Estimate | None] = {
+        f"{what}, {NAMES[s]}": estimate(value) for s, value in {**other, "srcc": own}.items()
+    }
     measured |= {f"{what}, SRCC below {NAMES[s]} by": reduction(own, other[s]) for s in claimed}
     return checks, measured
 
@@ -131,10 +148,10 @@ def _cost(results: Results, group: str, at: float) -> str:
     """What SRCC sends and keeps, and how far PAUSE spreads."""
     messages = mean(results, group, "srcc", at, "messages")
     flows = mean(results, group, "srcc", at, "flows")
-    table = max(values(results, group, "srcc", at, "table"))
+    table = max(values(results, group, "srcc", at, "table").values())
     spread = ", ".join(
         f"{NAMES[s]} {mean(results, group, s, at, 'stopped_ports'):.0f} ports up to "
-        f"{max(values(results, group, s, at, 'depth')):.0f} links from a root"
+        f"{max(values(results, group, s, at, 'depth').values()):.0f} links from a root"
         for s in SCHEMES
     )
     left = sum(each.incomplete for key, each in results.items() if key[0] == group)
@@ -157,14 +174,15 @@ def _cache_follower(results: Results) -> Ruled:
 
 def _burst_interval(results: Results) -> Ruled:
     group = "burst-interval"
-    checks, measured = list[Check](), dict[str, float | None]()
+    checks, measured = list[Check](), dict[str, float | Estimate | None]()
     for at in places(results, group):
         checks += _lowest(results, group, at, "afct_us", f"average FCT at {at:g} us")
         for scheme in SCHEMES:
             measured[f"average FCT at {at:g} us, us, {NAMES[scheme]}"] = mean(results, group, scheme, at, "afct_us")
-    own = mean(results, group, "srcc", 20.0, "afct_us")
-    worst = max(mean(results, group, s, 20.0, "afct_us") for s in OTHERS)
-    checks.append(reduced("average FCT at 20 us, the slowest to SRCC", own, worst, 0.49))
+    own = values(results, group, "srcc", 20.0, "afct_us")
+    slowest = max(OTHERS, key=lambda s: mean(results, group, s, 20.0, "afct_us"))
+    worst = values(results, group, slowest, 20.0, "afct_us")
+    checks.append(lower(f"average FCT at 20 us, the slowest ({NAMES[slowest]}) to SRCC: reduction", own, worst, 0.49))
     return checks, measured, _BURSTS
 
 
@@ -175,7 +193,7 @@ _BURSTS = (
 
 
 def _burst_size(results: Results) -> Ruled:
-    checks, measured = list[Check](), dict[str, float | None]()
+    checks, measured = list[Check](), dict[str, float | Estimate | None]()
     for at, shares in ((32.0, (0.49, 0.42, 0.35, 0.28)), (128.0, (0.51, 0.45, 0.38, 0.29))):
         claimed = dict(zip(OTHERS, shares, strict=True))
         what = f"average FCT at {at:g} KB, us"
@@ -186,13 +204,15 @@ def _burst_size(results: Results) -> Ruled:
 
 def _threshold(results: Results) -> Ruled:
     (at,) = places(results, "threshold")
-    value = {line: mean(results, "threshold", line, at, "afct_us") for line in THRESHOLDS}
+    value = {line: values(results, "threshold", line, at, "afct_us") for line in THRESHOLDS}
     checks = [
-        below(f"average FCT, dynamic and {name}", value["srcc"], value[line])
+        lower(f"average FCT, {name} to dynamic: reduction", value["srcc"], value[line], tie=True)
         for line, name in THRESHOLDS.items()
         if line != "srcc"
     ]
-    measured: dict[str, float | None] = {f"average FCT, us, {n}": value[line] for line, n in THRESHOLDS.items()}
+    measured: dict[str, float | Estimate | None] = {
+        f"average FCT, us, {n}": estimate(value[line]) for line, n in THRESHOLDS.items()
+    }
     for line, name in THRESHOLDS.items():
         measured[f"messages, {name}"] = mean(results, "threshold", line, at, "messages")
         measured[f"PAUSE frames, {name}"] = mean(results, "threshold", line, at, "pauses")
@@ -204,13 +224,14 @@ def _threshold(results: Results) -> Ruled:
 
 
 def _window(results: Results) -> Ruled:
-    checks, measured = list[Check](), dict[str, float | None]()
+    checks, measured = list[Check](), dict[str, float | Estimate | None]()
     for at in places(results, "window"):
-        value = {line: mean(results, "window", line, at, "afct_us") for line in WINDOWS}
+        value = {line: values(results, "window", line, at, "afct_us") for line in WINDOWS}
         for line, name in WINDOWS.items():
-            measured[f"average FCT at {at:g}, us, {name}"] = value[line]
+            measured[f"average FCT at {at:g}, us, {name}"] = estimate(value[line])
             if line != "srcc":
-                checks.append(below(f"average FCT at {at:g}, 3 RTT and {name}", value["srcc"], value[line]))
+                what = f"average FCT at {at:g}, {name} to 3 RTT: reduction"
+                checks.append(lower(what, value["srcc"], value[line], tie=True))
     return checks, measured, "RTT: the largest base RTT between two hosts."
 
 
@@ -234,14 +255,18 @@ def _pause_rate(results: Results) -> Ruled:
 def _convergence(results: Results) -> Ruled:
     last = places(results, "websearch")[-1]
     claimed = dict(zip(OTHERS, (0.91, 0.87, 0.78, 0.58), strict=True))
-    time = {s: mean(results, "websearch", s, last, "settled_us") for s in SCHEMES}
-    checks = []
-    for scheme, share in claimed.items():
-        # A queue that never settles counts as the last, and without a PAUSE nothing has to settle.
-        other = time[scheme] if math.isfinite(time[scheme]) else math.inf
-        fall = reduction(time["srcc"], time[scheme])
-        checks.append(Check(f"time to settle, {NAMES[scheme]} to SRCC: reduction", time["srcc"] < other, fall, share))
-    measured: dict[str, float | None] = {f"time to settle, us, {NAMES[s]}": t for s, t in time.items()}
+    # A queue that never settles counts as the last.
+    time = {
+        s: {seed: t if math.isfinite(t) else math.inf for seed, t in found.items()}
+        for s, found in ((s, values(results, "websearch", s, last, "settled_us")) for s in SCHEMES)
+    }
+    checks = [
+        lower(f"time to settle, {NAMES[scheme]} to SRCC: reduction", time["srcc"], time[scheme], share)
+        for scheme, share in claimed.items()
+    ]
+    measured: dict[str, float | Estimate | None] = {
+        f"time to settle, us, {NAMES[s]}": estimate(t) for s, t in time.items()
+    }
     note = (
         "From the first PAUSE anywhere since the burst began until the queue of the burst's receiver is below "
         f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB "
@@ -251,7 +276,7 @@ def _convergence(results: Results) -> Ruled:
 
 
 def _hadoop(results: Results) -> Ruled:
-    checks, measured = list[Check](), dict[str, float | None]()
+    checks, measured = list[Check](), dict[str, float | Estimate | None]()
     ranges = dict(zip(OTHERS, ((0.65, 0.68), (0.56, 0.62), (0.48, 0.53), (0.39, 0.44)), strict=True))
     middle = {s: sum(bounds) / 2 for s, bounds in ranges.items()}
     for at in places(results, "hadoop"):
@@ -267,7 +292,7 @@ def _hadoop(results: Results) -> Ruled:
 
 
 def _tail(results: Results) -> Ruled:
-    checks, measured = list[Check](), dict[str, float | None]()
+    checks, measured = list[Check](), dict[str, float | Estimate | None]()
     for group, name, shares in (
         ("websearch", "web search", (0.55, 0.42, 0.34, 0.22)),
         ("hadoop", "Hadoop", (0.53, 0.42, 0.36, 0.28)),
@@ -282,18 +307,19 @@ def _tail(results: Results) -> Ruled:
 
 def _incast(results: Results) -> Ruled:
     found = {
-        at: {s: mean(results, "incast", s, at, "goodput_gbps") for s in SCHEMES} for at in places(results, "incast")
+        at: {s: values(results, "incast", s, at, "goodput_gbps") for s in SCHEMES} for at in places(results, "incast")
     }
     checks = [
-        Check(f"SRCC's goodput from {at:g} senders at least 90 Gbps", value["srcc"] >= 90, value["srcc"], 100.0)
+        over(f"SRCC's goodput from {at:g} senders at least 90 Gbps", value["srcc"], 90, 100, tie=True)
         for at, value in found.items()
     ]
     last = found[max(found)]
     for scheme, share in zip(OTHERS, (0.42, 0.34, 0.25, 0.20), strict=True):
-        gain = last["srcc"] / last[scheme] - 1
-        checks.append(Check(f"goodput at 160, SRCC over {NAMES[scheme]}", bool(gain > 0), gain, share))
-    measured: dict[str, float | None] = {
-        f"goodput from {at:g} senders, Gbps, {NAMES[s]}": value[s] for at, value in found.items() for s in SCHEMES
+        checks.append(higher(f"goodput at 160, SRCC over {NAMES[scheme]}", last["srcc"], last[scheme], share))
+    measured: dict[str, float | Estimate | None] = {
+        f"goodput from {at:g} senders, Gbps, {NAMES[s]}": estimate(value[s])
+        for at, value in found.items()
+        for s in SCHEMES
     }
     frames = ", ".join(f"{NAMES[s]} {mean(results, 'incast', s, max(found), 'pauses'):.0f}" for s in SCHEMES)
     note = (

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from xoff.papers.rules import fall
 from xoff.papers.srcc.experiments import LARGE, OTHERS, SCHEMES, Scale, incast_jobs, load_jobs
 from xoff.papers.srcc.findings import NAMES
-from xoff.papers.verdicts import reduction
 from xoff.runs.jobs import Job
 
 Sets = Mapping[str, Mapping[str, object]]
@@ -114,7 +114,7 @@ def overview(found: pl.DataFrame, quantity: str, unit: str, more: bool) -> tuple
     for reading, what in found.select("reading", "what").unique(maintain_order=True).iter_rows():
         # Schemes that a reading does not touch behave as they do by default.
         own, *others = (value.get((reading, s), value["default", s]) for s in ("srcc", *OTHERS))
-        distances = [own / other - 1 if more else reduction(own, other) for other in others]
+        distances = [own / other - 1 if more else fall(own, other) for other in others]
         rows.append([reading, what, f"{own:.4g}", *(f"{100 * d:.1f} %" for d in distances)])
     sign = "above" if more else "below"
     return ["reading", "what is set", f"SRCC, {unit}", *(f"{sign} {NAMES[s]}" for s in OTHERS)], rows

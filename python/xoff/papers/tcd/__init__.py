@@ -9,27 +9,25 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xoff.papers.paper import Paper, Rerun, groups_of
+from xoff.papers.space import Reading
 from xoff.papers.tcd import drawings, findings, infiniband_drawings
-from xoff.papers.tcd.common import FULL, HERE, QUICK, Scale
+from xoff.papers.tcd.common import FULL, HERE, QUICK, SURVEY, Scale
 from xoff.papers.tcd.experiments import group_jobs
+from xoff.papers.tcd.space import SPACE
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
 
 TITLE = "TCD: Congestion Detection in Lossless Networks, reproduced on Ethernet and InfiniBand"
-LEAD = (
-    f"Zhang et al., SIGCOMM 2021. {VERDICTS} Verdicts rest on the paper's rules and numbers (`paper`); those of the "
-    "simulator of Ethernet that its authors released (`code`) are run too. On InfiniBand (CBFC) FECN is read in two "
-    "ways, and verdicts rest on the paper's words."
-)
+LEAD = f"Zhang et al., SIGCOMM 2021. {VERDICTS} What the paper leaves open, and how it is read here, stands below."
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale) -> list[Job]:
-    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
+def _experiments(claims: Sequence[Claim], scale: Scale, reading: Reading) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale, reading)]
 
 
 def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
-    return findings.find(claim, rerun.own, rerun.scale, note)
+    return findings.find(claim, rerun.own, note)
 
 
 def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
@@ -37,13 +35,12 @@ def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
     return sorted(figures, key=lambda each: each.name)
 
 
-def _banner(scale: Scale) -> str:
+def _lengths(scale: Scale) -> str:
     return (
-        f"Shortened by --quick: the victims' flows arrive for {scale.window_ms:g} ms instead of {FULL.window_ms:g} ms "
-        f"in {scale.seeds} seeds instead of {FULL.seeds}, for {scale.bursts_ms:g} ms instead of {FULL.bursts_ms:g} ms "
-        f"in the sweeps; fat-trees have about {_flows(scale)} flows instead of {_flows(FULL)}; the testbed's intervals "
-        f"last {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms; InfiniBand's fat-tree has {scale.messages:,} "
-        f"messages instead of {FULL.messages:,}, and fewer settings."
+        f"{scale.chain_seeds} seeds of the scenarios of Fig. 2; victims' flows arrive for {scale.window_ms:g} ms in "
+        f"{scale.seeds} seeds, for {scale.bursts_ms:g} ms in {scale.bursts_seeds} in the sweeps of burst sizes; "
+        f"fat-trees have about {_flows(scale)} flows, and {scale.messages:,} messages on InfiniBand, in "
+        f"{scale.fat_tree_seeds} seeds; the testbed's intervals last {scale.testbed_ms:g} ms."
     )
 
 
@@ -51,16 +48,19 @@ def _flows(scale: Scale) -> str:
     return " and ".join(f"{count:,} ({workload})" for workload, count in scale.flows.items())
 
 
+def _banner(scale: Scale) -> str:
+    return f"Shortened by --quick. {_lengths(scale)} In full: {_lengths(FULL)}"
+
+
 def _shortened(name: str, scale: Scale) -> str:
     if name.endswith(("hadoop", "websearch", "realistic")):
         return f"Shortened by --quick: about {_flows(scale)} flows instead of {_flows(FULL)}."
-    if name.endswith("victims") or name == "epsilon":
+    if "victims" in name:
         return f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms."
+    if name.endswith("bursts"):
+        return f"Shortened by --quick: {scale.bursts_ms:g} ms of arrivals instead of {FULL.bursts_ms:g} ms."
     if name == "ibcc":
-        return (
-            f"Shortened by --quick: {scale.messages:,} messages instead of {FULL.messages:,}, {scale.window_ms:g} ms "
-            f"of victims' arrivals instead of {FULL.window_ms:g} ms."
-        )
+        return f"Shortened by --quick: {scale.messages:,} messages instead of {FULL.messages:,}."
     if name == "testbed":
         return f"Shortened by --quick: intervals of {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms."
     return ""
@@ -75,7 +75,9 @@ PAPER = Paper(
     experiments=_experiments,
     find=_find,
     draw=_draw,
-    banner=lambda scale: "",
+    banner=_lengths,
     shortened=_banner,
     shortened_claim=_shortened,
+    space=SPACE,
+    survey=(SURVEY, QUICK),
 )

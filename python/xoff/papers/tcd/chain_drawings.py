@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers.tcd.checks import marked_by, time_in
-from xoff.papers.tcd.common import Results
-from xoff.papers.tcd.experiments import BURSTS, RISES_B, SETS
+from xoff.papers.tcd.common import Results, first
 from xoff.papers.tcd.measures import Chain, on_period_us
-from xoff.papers.tcd.style import KINDS, number, set_title
+from xoff.papers.tcd.style import number, set_title
 from xoff.report import figures as fig
 from xoff.report.figures import FigureFile
 
@@ -55,6 +53,11 @@ def draw_model(folder: Path) -> FigureFile:
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig08", title, "Equation 2; B1 - B0 is 2 MTU."))
 
 
+def _until(found: Chain) -> float:
+    """A ms after P2's last pause, but at least 5 ms, as in the paper."""
+    return max(5_000.0, float(np.nan_to_num(found.stopped_us["P2"])) + 1_000.0)
+
+
 def _shown(found: Chain, until: float) -> Any:
     return (found.time_us > -100) & (found.time_us <= until)
 
@@ -78,12 +81,12 @@ def _chain_rows(found: Chain, until: float) -> pl.DataFrame:
 def draw_mismarking(results: Results, folder: Path) -> FigureFile:
     """Fig. 3a and 3c."""
     drawn = FigureFile("fig03a", "One congestion point, ECN by queue length", "the rate that DCQCN allows f1")
-    return mismarking(results["single", "red", "paper"], drawn, folder)
+    return mismarking(first(results, "single", "red"), drawn, folder)
 
 
 def mismarking(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
     """P2's queue and marks, and below the rates; the caption of `what` names f1's rate."""
-    until = 5_000.0
+    until = _until(found)
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)
         time = found.time_us[inside] / 1e3
@@ -109,12 +112,12 @@ def mismarking(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
 def draw_several(results: Results, folder: Path) -> FigureFile:
     """Fig. 4a and 4c."""
     drawn = FigureFile("fig04a", "Several congestion points, ECN by queue length", "The paper's ON-OFF ends at 1.6 ms.")
-    return several(results["multi", "red", "paper"], drawn, folder)
+    return several(first(results, "multi", "red"), drawn, folder)
 
 
 def several(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
     """P2's queue, and below what it sends; the caption of `what` quotes the paper."""
-    until = 5_000.0
+    until = _until(found)
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
         inside = _shown(found, until)
         time = found.time_us[inside] / 1e3
@@ -137,18 +140,15 @@ def several(found: Chain, what: FigureFile, folder: Path) -> FigureFile:
         return fig.save(figure, _chain_rows(found, until), folder, FigureFile(what.name, what.title, caption))
 
 
-def draw_detected(results: Results, group: str, name: str, folder: Path) -> list[FigureFile]:
-    """Fig. 12 and 13: queue, state and marks of P2 and P1, for each set of rules."""
+def draw_detected(results: Results, group: str, name: str, folder: Path) -> FigureFile:
+    """Fig. 12 and 13: queue, state and marks of P2 and P1."""
     point = "one congestion point" if group == "single" else "several congestion points"
-    return [
-        detected_by(results[group, "tcd", which], f"TCD, {point}, {which}'s rules", f"{name}-{which}", folder)
-        for which in SETS
-    ]
+    return detected_by(first(results, group, "tcd"), f"TCD, {point}", name, folder)
 
 
 def detected_by(found: Chain, title: str, name: str, folder: Path) -> FigureFile:
     """Queue, state and marks of P2 and P1 over time."""
-    until = 5_000.0
+    until = _until(found)
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
         seen: set[str] = set()
         for port, axes in zip(("P2", "P1"), panels, strict=True):
@@ -192,72 +192,3 @@ def detected_by(found: Chain, title: str, name: str, folder: Path) -> FigureFile
             ]
         )
         return fig.save(figure, data, folder, FigureFile(name, title, caption))
-
-
-def draw_readings(results: Results, folder: Path) -> FigureFile:
-    """Several congestion points under other readings of the bursts."""
-    title = "Several congestion points, the bursts read otherwise"
-    rows = []
-    with fig.canvas(2, 1, height=5.6) as (figure, panels):
-        for kind, axes in zip(KINDS, panels, strict=True):
-            for index, bursts in enumerate(BURSTS):
-                found: Chain = results["readings", kind, bursts, 0.32]
-                inside = _shown(found, 5_000.0)
-                axes.plot(
-                    found.time_us[inside] / 1e3, found.queue_kb["P2"][inside], color=fig.COLOURS[index], label=bursts
-                )
-                for every in (1.6, 0.32):
-                    run: Chain = results["readings", kind, bursts, every]
-                    rows.append(
-                        {
-                            "marking": kind,
-                            "bursts": bursts,
-                            "points": "one" if every == 1.6 else "several",
-                            "longest_queue_kb": float(run.queue_kb["P2"].max()),
-                            "last_pause_ends_us": run.stopped_us["P2"],
-                            "pauses": run.pauses["P2"],
-                            "marked_ce": len(run.mark_us["P2", "ce"]),
-                            "marked_ue": len(run.mark_us["P2", "ue"]),
-                        }
-                    )
-            axes.set_ylabel(f"P2, {KINDS[kind]} (KB)")
-        panels[0].tick_params(labelbottom=False)
-        panels[1].set_xlabel("time since the bursts began (ms)")
-        panels[0].set_title(f"Sensitivity: {title}", loc="left", pad=24)
-        fig.legend_above(panels[0], 4)
-        caption = (
-            "Most bytes queued at P2 in each 5 us; beside it in the data what P2 comes to with one congestion point."
-        )
-        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("readings", title, caption))
-
-
-def draw_growth(results: Results, folder: Path) -> FigureFile:
-    """What counts as a queue that has grown."""
-    title = "what counts as a queue that has grown"
-    rows = []
-    with fig.canvas(2, 1, height=5.4) as (figure, panels):
-        for index, (points, every) in enumerate((("one", 1.6), ("several", 0.32))):
-            found: list[Chain] = [results["growth", "tcd", rise, every] for rise in RISES_B]
-            counts = [marked_by(each, "P2") for each in found]
-            congested = [time_in(each, "P2", "congestion") / 1e3 for each in found]
-            for axes, values in zip(panels, (counts, congested), strict=True):
-                label = f"{points} congestion point{'' if points == 'one' else 's'}"
-                axes.plot(range(len(RISES_B)), values, marker="os"[index], color=fig.COLOURS[index], label=label)
-            rows += [
-                {"points": points, "rise_bytes": rise, "p2_marked_ce": count, "p2_congested_ms": time}
-                for rise, count, time in zip(RISES_B, counts, congested, strict=True)
-            ]
-        panels[0].set_ylabel("packets that P2 marks CE")
-        panels[0].tick_params(labelbottom=False)
-        panels[1].set_ylabel("P2 in congestion (ms)")
-        panels[1].set_xlabel("least growth in a period (B)")
-        for axes in panels:
-            axes.set_xticks(range(len(RISES_B)), ["0 (not fallen)", "1 (increases)", "900 (simulator)", "2,000"])
-            axes.set_ylim(bottom=0)
-        panels[0].set_title(f"Sensitivity: {title}", loc="left", pad=24)
-        fig.legend_above(panels[0], 2)
-        caption = (
-            "Paper's rules; verdicts rest on 1 B. With 0 a queue counts that has not fallen. Fig. 12 has no CE with "
-            "one point, Fig. 13 has P2 in congestion with several."
-        )
-        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("growth", title, caption))

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from itertools import pairwise
+from typing import Any
 
-from xoff.papers.tcd.common import Results
+from xoff.papers.rules import Check, Estimate, Values, estimate, every, none, over, some, under
 from xoff.papers.tcd.measures import Chain, Testbed
-from xoff.papers.verdicts import Check
 
-Ruled = tuple[list[Check], dict[str, float | None], str]
+Numbers = dict[str, float | Estimate | None]
+Ruled = tuple[list[Check], Numbers, str]
 """Checks, measured numbers by name, and a note."""
 
 PERSISTENT_KB = 100.0
 """A queue above this at the end of the bursts is persistent."""
+EQUAL = 0.15
+"""Relative difference up to which "equal", "comparable" or "unchanged" holds."""
 
 
-def joined(*parts: Callable[[Results], Ruled]) -> Callable[[Results], Ruled]:
-    """A claim's halves together: the verdict is over all their checks."""
+def of(runs: Mapping[int, Any], number: Callable[[Any], float]) -> Values:
+    """A number of each seed."""
+    return {seed: float(number(run)) for seed, run in runs.items()}
 
-    def both(results: Results) -> Ruled:
-        ruled = [part(results) for part in parts]
-        measured = {name: value for _, numbers, _ in ruled for name, value in numbers.items()}
-        return [check for checks, _, _ in ruled for check in checks], measured, " ".join(note for _, _, note in ruled)
 
-    return both
+def paired(first: Values, second: Values) -> tuple[Values, Values]:
+    """Both without the seeds in which one of them has no number."""
+    known = [s for s in first if s in second and not math.isnan(first[s]) and not math.isnan(second[s])]
+    return {s: first[s] for s in known}, {s: second[s] for s in known}
 
 
 def marks_of(found: Chain, port: str, traffic: str, mark: str = "ce") -> int:
@@ -38,9 +42,11 @@ def marked_by(found: Chain, port: str, mark: str = "ce") -> int:
 
 
 def after_pauses(found: Chain) -> tuple[float, float]:
-    """P2's mean queue in KB and rate in Gbps in the 0.5 ms after its last pause during the bursts."""
+    """P2's mean queue in KB and rate in Gbps in the 0.5 ms after its last pause."""
     end = found.stopped_us["P2"]
     window = (found.time_us > end) & (found.time_us <= end + 500)
+    if not window.any():
+        return math.nan, math.nan
     return float(found.queue_kb["P2"][window].mean()), float(found.sent_gbps["P2"][window].mean())
 
 
@@ -50,56 +56,95 @@ def time_in(found: Chain, port: str, state: str) -> float:
     return float(sum(later - since for (since, now), (later, _) in pairwise(rows) if now == state))
 
 
-def transition_checks(single: Chain, multi: Chain, prefix: str) -> tuple[list[Check], dict[str, float | None]]:
-    """Fig. 12 and 13: states of P2 and P1 with one and with several congestion points, and what they mark."""
-    measured = dict[str, float | None]()
-    ce = {
-        (name, port): float(marked_by(run, port))
-        for name, run in (("one", single), ("several", multi))
+def mismarking_checks(runs: Mapping[int, Chain], marks: tuple[tuple[str, str], ...], prefix: str) -> Ruled:
+    """Fig. 3: what a port that is not congested marks, by (port, traffic)."""
+    measured: Numbers = {f"{prefix}P2's longest queue, KB": estimate(of(runs, lambda run: run.queue_kb["P2"].max()))}
+    counts = {
+        (port, traffic): of(runs, lambda run, p=port, t=traffic: marks_of(run, p, t))  # type: ignore[misc]
         for port in ("P1", "P2")
+        for traffic in ("f0", "f1", "f2")
     }
-    for (name, port), count in ce.items():
-        measured[f"{prefix}{name}: packets that {port} marks CE"] = count
-    for name, run in (("one", single), ("several", multi)):
+    for (port, traffic), values in counts.items():
+        measured[f"{prefix}{traffic}'s packets marked at {port}"] = estimate(values)
+    checks = [some(f"{prefix}{traffic}'s packets marked at {port}", counts[port, traffic]) for port, traffic in marks]
+    return checks, measured, ""
+
+
+def on_off_checks(runs: Mapping[int, Chain], claimed_ms: float, prefix: str) -> Ruled:
+    """Fig. 4: when P2's ON-OFF ends, and its queue and rate after that."""
+    end = of(runs, lambda run: run.stopped_us["P2"] / 1e3)
+    queue = of(runs, lambda run: after_pauses(run)[0])
+    rate = of(runs, lambda run: after_pauses(run)[1])
+    checks = [
+        over(f"{prefix}P2's ON-OFF ends, ms", end, 0, claimed_ms),
+        over(f"{prefix}then a persistent queue, KB", queue, PERSISTENT_KB),
+        over(f"{prefix}then at full rate, Gbps", rate, 0.97 * 40),
+    ]
+    return checks, {f"{check.what}": check.measured for check in checks}, ""
+
+
+def transition_checks(one: Mapping[int, Chain], several: Mapping[int, Chain], prefix: str) -> Ruled:
+    """Fig. 12 and 13: states of P2 and P1 with one and with several congestion points, and what they mark."""
+    measured: Numbers = {}
+    for name, runs in (("one", one), ("several", several)):
         for port in ("P1", "P2"):
-            measured[f"{prefix}{name}: us of {port} in congestion"] = time_in(run, port, "congestion")
-            measured[f"{prefix}{name}: us of {port} undetermined"] = time_in(run, port, "undetermined")
+            measured[f"{prefix}{name}: packets that {port} marks CE"] = estimate(
+                of(runs, lambda run, p=port: marked_by(run, p))  # type: ignore[misc]
+            )
+            for state in ("undetermined", "congestion"):
+                measured[f"{prefix}{name}: us of {port} in state {state}"] = estimate(
+                    of(runs, lambda run, p=port, s=state: time_in(run, p, s))  # type: ignore[misc]
+                )
     checks = []
     for port in ("P2", "P1"):
-        seen = [state for _, state in single.states[port]]
+        undetermined = of(one, lambda run, p=port: time_in(run, p, "undetermined"))  # type: ignore[misc]
+        last = {seed: run.states[port][-1][1] == "non_congestion" for seed, run in one.items()}
+        marked = of(one, lambda run, p=port: marked_by(run, p))  # type: ignore[misc]
         checks += [
-            Check(f"{prefix}one: {port} undetermined", "undetermined" in seen, time_in(single, port, "undetermined")),
-            Check(f"{prefix}one: {port} not congested in the end", seen[-1] == "non_congestion", float(len(seen))),
-            Check(f"{prefix}one: packets that {port} marks CE", ce["one", port] == 0, ce["one", port]),
+            some(f"{prefix}one: us of {port} undetermined", undetermined),
+            every(f"{prefix}one: {port} not congested in the end", last, of(one, lambda _: 1.0)),
+            none(f"{prefix}one: packets that {port} marks CE", marked),
         ]
-    p2, p1 = ([state for _, state in multi.states[port]] for port in ("P2", "P1"))
-    first = p2.index("undetermined") if "undetermined" in p2 else len(p2)
     checks += [
-        Check(f"{prefix}several: P2 undetermined, then congestion", "congestion" in p2[first:], ce["several", "P2"]),
-        Check(f"{prefix}several: P1 undetermined", "undetermined" in p1, time_in(multi, "P1", "undetermined")),
-        Check(f"{prefix}several: packets that P1 marks CE", ce["several", "P1"] == 0, ce["several", "P1"]),
+        every(
+            f"{prefix}several: P2 undetermined, then congestion; packets that P2 marks CE",
+            {seed: _then_congested(run) for seed, run in several.items()},
+            of(several, lambda run: marked_by(run, "P2")),
+        ),
+        some(f"{prefix}several: us of P1 undetermined", of(several, lambda run: time_in(run, "P1", "undetermined"))),
+        none(f"{prefix}several: packets that P1 marks CE", of(several, lambda run: marked_by(run, "P1"))),
     ]
-    return checks, measured
+    return checks, measured, ""
 
 
-def testbed_checks(found: Testbed, prefix: str) -> tuple[list[Check], dict[str, float | None]]:
+def _then_congested(found: Chain) -> bool:
+    states = [state for _, state in found.states["P2"]]
+    return "undetermined" in states and "congestion" in states[states.index("undetermined") :]
+
+
+def testbed_checks(runs: Mapping[int, Testbed], prefix: str) -> Ruled:
     """Fig. 11: shares of f0's and f1's packets by their mark, while a0 sends and after."""
-    begin, end = found.sending_ms
-    # Intervals that a0's beginning or end does not touch; its queues drain in the one after its end.
-    during = (found.time_ms > begin + found.interval_ms * 1.01) & (found.time_ms < end + 1e-6)
-    after = found.time_ms > end + found.interval_ms * 1.01
-    shares = {
-        (flow, mark): float(found.share[flow, mark][during].mean()) for flow in ("f0", "f1") for mark in ("ue", "ce")
-    }
-    rest = float(max(found.share["f0", mark][after].max() for mark in ("ue", "ce")))
-    measured: dict[str, float | None] = {
-        f"{prefix}{flow} {mark.upper()} while a0 sends": value for (flow, mark), value in shares.items()
-    }
-    measured[f"{prefix}f0 marked after"] = rest
+
+    def share(flow: str, mark: str) -> Values:
+        return of(runs, lambda run: _share(run, flow, mark))
+
     checks = [
-        Check(f"{prefix}f0's share of UE while a0 sends", shares["f0", "ue"] > 0.9, shares["f0", "ue"], 1.0),
-        Check(f"{prefix}f0's share of CE while a0 sends", shares["f0", "ce"] < 0.05, shares["f0", "ce"]),
-        Check(f"{prefix}f0's share of marks after", rest < 0.01, rest),
-        Check(f"{prefix}f1's share of CE while a0 sends", shares["f1", "ce"] > 0.9, shares["f1", "ce"], 1.0),
+        over(f"{prefix}f0's share of UE while a0 sends", share("f0", "ue"), 0.9, 1.0),
+        under(f"{prefix}f0's share of CE while a0 sends", share("f0", "ce"), 0.05),
+        under(f"{prefix}f0's share of marks after", of(runs, _rest), 0.01),
+        over(f"{prefix}f1's share of CE while a0 sends", share("f1", "ce"), 0.9, 1.0),
     ]
-    return checks, measured
+    return checks, {check.what: check.measured for check in checks}, ""
+
+
+def _share(found: Testbed, flow: str, mark: str) -> float:
+    begin, end = found.sending_ms
+    # Intervals that a0's beginning or end does not touch.
+    during = (found.time_ms > begin + found.interval_ms * 1.01) & (found.time_ms < end + 1e-6)
+    return float(found.share[flow, mark][during].mean())
+
+
+def _rest(found: Testbed) -> float:
+    # a0's queues drain in the interval after its end.
+    after = found.time_ms > found.sending_ms[1] + found.interval_ms * 1.01
+    return float(max(found.share["f0", mark][after].max() for mark in ("ue", "ce")))

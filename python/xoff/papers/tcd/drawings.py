@@ -10,18 +10,10 @@ import numpy as np
 import polars as pl
 
 from xoff.papers.tcd import victim_drawings
-from xoff.papers.tcd.chain_drawings import (
-    draw_detected,
-    draw_growth,
-    draw_mismarking,
-    draw_model,
-    draw_readings,
-    draw_several,
-)
-from xoff.papers.tcd.common import Results
-from xoff.papers.tcd.experiments import SETS, slowdowns
+from xoff.papers.tcd.chain_drawings import draw_detected, draw_mismarking, draw_model, draw_several
+from xoff.papers.tcd.common import Results, first, pooled_slowdowns, seeded
 from xoff.papers.tcd.measures import Testbed, percentile
-from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, number, set_title, size_text
+from xoff.papers.tcd.style import COLOUR, KINDS, NAMES, number, set_title, size_text
 from xoff.report import figures as fig
 from xoff.report.figures import FigureFile
 
@@ -36,10 +28,8 @@ def draw(results: Results, folder: Path) -> list[FigureFile]:
     groups = {key[0] for key in results}
     drawn = [draw_model(folder)]
     made: dict[str, Callable[[], list[FigureFile]]] = {
-        "single": lambda: [draw_mismarking(results, folder), *draw_detected(results, "single", "fig12", folder)],
-        "multi": lambda: [draw_several(results, folder), *draw_detected(results, "multi", "fig13", folder)],
-        "readings": lambda: [draw_readings(results, folder)],
-        "growth": lambda: [draw_growth(results, folder)],
+        "single": lambda: [draw_mismarking(results, folder), draw_detected(results, "single", "fig12", folder)],
+        "multi": lambda: [draw_several(results, folder), draw_detected(results, "multi", "fig13", folder)],
         "testbed": lambda: [_testbed(results, folder)],
         "table3": lambda: [victim_drawings.draw_table3(results, folder)],
         "dcqcn-victims": lambda: [victim_drawings.draw_victims(results, "dcqcn", "fig15a", folder)],
@@ -47,7 +37,6 @@ def draw(results: Results, folder: Path) -> list[FigureFile]:
         "dcqcn-bursts": lambda: [victim_drawings.draw_bursts(results, "dcqcn", "fig15b", folder)],
         "timely-bursts": lambda: [victim_drawings.draw_bursts(results, "timely", "fig18b", folder)],
         "epsilon": lambda: [victim_drawings.draw_epsilon(results, folder)],
-        "loads": lambda: [victim_drawings.draw_loads(results, folder)],
         "dcqcn-hadoop": lambda: [_slowdowns(results, "dcqcn", "hadoop", "fig16a", folder)],
         "timely-hadoop": lambda: [_slowdowns(results, "timely", "hadoop", "fig19a", folder)],
         "dcqcn-websearch": lambda: [_slowdowns(results, "dcqcn", "websearch", "fig16b", folder)],
@@ -61,8 +50,8 @@ def draw(results: Results, folder: Path) -> list[FigureFile]:
 
 
 def _testbed(results: Results, folder: Path) -> FigureFile:
-    drawn = FigureFile("fig11", "f0's marks on the testbed's topology, PFC", "; paper's rules")
-    return testbed(results["testbed", "tcd", "paper"], drawn, folder)
+    drawn = FigureFile("fig11", "f0's marks on the testbed's topology, PFC", "")
+    return testbed(first(results, "testbed", "tcd"), drawn, folder)
 
 
 def testbed(found: Testbed, what: FigureFile, folder: Path) -> FigureFile:
@@ -91,37 +80,21 @@ def testbed(found: Testbed, what: FigureFile, folder: Path) -> FigureFile:
 
 
 def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: Path) -> FigureFile:
-    label = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
-    title = f"FCT slowdown, {label}, 60 % load, {NAMES[scheme]}"
+    name_of = {"websearch": "WebSearch", "hadoop": "FB_Hadoop"}[workload]
+    title = f"FCT slowdown, {name_of}, {NAMES[scheme]}"
     edges = FCT_EDGES_KB[workload]
     rows = []
     with fig.canvas(1, 3, width=12.0, height=4.4) as (figure, panels):
         for letter, panel, percent in zip("abc", panels, (50, 95, 99), strict=True):
-            for which in SETS:
-                for kind in KINDS:
-                    found = results[f"{scheme}-{workload}", kind, which]
-                    bins = [slowdowns(found, low, high) for low, high in pairwise((0, *edges))]
-                    values = [percentile(each, percent) for each in bins]
-                    panel.plot(
-                        range(len(edges)),
-                        values,
-                        marker="o",
-                        markersize=4,
-                        color=COLOUR[kind],
-                        linestyle=LINES[which],
-                        label=f"{KINDS[kind]}, {which}",
-                    )
-                    rows += [
-                        {
-                            "rules": which,
-                            "marking": kind,
-                            "percentile": percent,
-                            "up_to_kb": edge,
-                            "slowdown": value,
-                            "flows": len(each),
-                        }
-                        for edge, value, each in zip(edges, values, bins, strict=True)
-                    ]
+            for kind, label in KINDS.items():
+                runs = seeded(results, f"{scheme}-{workload}", kind).values()
+                bins = [pooled_slowdowns(runs, low, high) for low, high in pairwise((0, *edges))]
+                values = [percentile(each, percent) for each in bins]
+                panel.plot(range(len(edges)), values, marker="o", markersize=4, color=COLOUR[kind], label=label)
+                rows += [
+                    {"marking": kind, "percentile": percent, "up_to_kb": edge, "slowdown": value, "flows": len(each)}
+                    for edge, value, each in zip(edges, values, bins, strict=True)
+                ]
             text = "median" if percent == 50 else f"{percent}th percentile"
             panel.set_title(f"({letter}) {text}", loc="left")
             panel.set_xticks(range(len(edges)), [size_text(edge) for edge in edges], rotation=45)
@@ -134,8 +107,8 @@ def _slowdowns(results: Results, scheme: str, workload: str, name: str, folder: 
         figure.legend(handles, names, loc="outside upper right", ncols=4)
         figure.suptitle(f"Fig. {number(name)}: {title}", x=0.01, ha="left", fontsize=12)
         caption = (
-            "At the receiver, over size/C and propagation, logarithmic; a bin is labelled with its largest size. "
-            "Dashed: rules and numbers of the authors' simulator."
+            "At the receiver, over size/C and propagation, logarithmic, all seeds together; a bin is labelled with its "
+            "largest size."
         )
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption, wide=True))
 
@@ -150,7 +123,7 @@ def _fairness(results: Results, folder: Path) -> FigureFile:
     rows = []
     with fig.canvas(2, 1, height=5.6) as (figure, panels):
         for scheme, axes in zip(NAMES, panels, strict=True):
-            found = results["fairness", scheme, "paper"]
+            found = first(results, "fairness", scheme)
             for flow in range(4):
                 axes.plot(
                     found.time_ms, found.goodput_gbps[:, flow], color=fig.COLOURS[flow], linewidth=1.0, label=f"b{flow}"
@@ -173,5 +146,5 @@ def _fairness(results: Results, folder: Path) -> FigureFile:
         panels[1].set_xlabel("time since the bursts began (ms)")
         set_title(panels[0], "fig20", title)
         fig.legend_above(panels[0], 6)
-        caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps; paper's rules."
+        caption = "What each sender puts on the wire in each 100 us; dashed the fair share of 8 Gbps."
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig20", title, caption))

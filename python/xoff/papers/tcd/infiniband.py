@@ -1,135 +1,81 @@
-"""TCD's experiments on InfiniBand: CBFC, InfiniBand's congestion control, FECN and TCD.
-
-Which packets FECN takes for delayed by a lack of credits is read in two ways, and both are run. By the paper's words
-(3.1.2) it errs on packets that arrive after new credits, so that those which were queued before count as delayed
-(`queued`): verdicts rest on that. In the other reading only the packet for which credits came was delayed (`head`).
-"""
+"""TCD's experiments on InfiniBand: CBFC, InfiniBand's congestion control, FECN and TCD."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
+from random import Random
 
-from xoff.papers.tcd.common import BEGAN_US, FULL, HERE, P3_LOADS, PAPERS_LOAD, Results, Scale, Settings, together
+from xoff.papers.space import Reading
+from xoff.papers.tcd.common import (
+    BEGAN_US,
+    CHAIN_TIME,
+    HERE,
+    UNCONTROLLED,
+    Results,
+    Scale,
+    Settings,
+    seeded,
+    together,
+)
 from xoff.papers.tcd.measures import Victims, measure_chain, measure_mct, measure_testbed, measure_victims
 from xoff.runs.jobs import Job
 
-MARKINGS = {"fecn": "FECN", "fecn-head": "FECN, `head`", "tcd": "TCD"}
+MARKINGS = {"fecn": "FECN", "tcd": "TCD"}
 """Kinds of marking, with their names in figures."""
-
-BURSTS: dict[str, Settings] = {
-    "at once": {"traffic.1.every": "1ns", "traffic.1.count": 16},
-    "back to back": {"traffic.1.every": "12.97us", "traffic.1.count": 16},
-    "each 187.5 us": {"traffic.1.every": "187.5us", "traffic.1.count": 16},
-    "each 200 us": {"traffic.1.every": "200us", "traffic.1.count": 15},
-}
-"""How the messages of 64 KB of 3.1.1 come for about 3 ms; a message takes 12.97 us with its headers."""
 
 POINTS = {"single": "3318.4ns", "multi": "663.68ns"}
 """Time between the packets of f0, and of f2: 2,074 B at 5 and at 25 Gbps."""
 
-MEAN_BYTES = 194_865
-"""Of a message of `mpi_io.txt`."""
-
-VARIANTS: dict[str, Settings] = {
-    "T_c 40 us": {},
-    "T_c 20 us": {"flow_control.update_period": "20us"},
-    "T_c 10 us": {"flow_control.update_period": "10us"},
-    "T_c 4.096 us": {"flow_control.update_period": "4.096us"},
-    "marking rate 2": {"marking_rate": 2},
-    "timer 90 us": {"scheme.ccti_timer": "90us"},
-    "UE holds": {"scheme.undetermined": "hold"},
-    "rules: code": {"rules": "code"},
-}
-"""What the paper leaves open.
-
-The first is what verdicts rest on: with 280 KB T_c must be below 48 us. The authors' model of InfiniBand has 4.096 us,
-90 us, and one packet in three marked, which is a marking rate of 2 here. It has no TCD, whose last rules are those of
-their simulator of Ethernet.
-"""
-
-FAT_TREE_VARIANTS: dict[str, tuple[float, Settings]] = {
-    "60 %": (1.0, {}),
-    "30 %": (2.0, {}),
-    "120 %": (0.5, {}),
-    "240 %": (0.25, {}),
-    "timer 90 us": (1.0, {"scheme.ccti_timer": "90us"}),
-    "step 1": (1.0, {"scheme.ccti_increase": 1}),
-    "index by SL": (1.0, {"scheme.scope": "sl"}),
-}
-"""What is open in the fat-tree.
-
-Loads of I/O on its clients' links, each with its time in which the messages come, over that of 60 %; and settings. The
-last keeps a client's index from one message of its connection to the next, as a client sends nothing else.
-"""
+HOSTS, RACK = 1024, 8
+"""Hosts of the fat-tree (k = 16), and of a rack."""
+SERVERS, CLIENTS = 4, 256
+"""I/O servers of a rack, and I/O clients (5.2.2)."""
+MPI_BYTES, IO_BYTES = 7_850, 1.878e6
+"""Mean sizes of messages, those of `mpi.txt` and `io.txt`."""
 
 
-def ib_cc(marking: str, case_study: bool = False, marking_rate: int = 0, rules: str = "paper") -> Settings:
+def ib_cc(reading: Reading, marking: str, *scopes: str, case_study: bool = False) -> Settings:
     """InfiniBand's congestion control under a kind of marking; in the case study (5.2.2) with TCD by steps of 2."""
-    fecn: Settings = {"threshold": "50KB", "delayed": "head" if marking == "fecn-head" else "queued"}
-    if marking_rate:
-        fecn["marking_rate"] = marking_rate
-    return {
-        "scheme.ccti_increase": 2 if marking == "tcd" and case_study else 1,
-        "detector": {"name": "tcd", "rules": rules, "fecn": fecn} if marking == "tcd" else {"name": "fecn", **fecn},
+    fecn: Settings = {"threshold": "50KB"}
+    case = marking == "tcd" and case_study
+    base: Settings = {
+        "scheme.ccti_increase": 2 if case else 1,
+        "detector": {"name": "tcd", "fecn": fecn} if marking == "tcd" else {"name": "fecn", **fecn},
     }
+    own = ["ib-tcd-case"] if case else []
+    return reading.on(base, "infiniband", "ib-tcd" if marking == "tcd" else "fecn", *own, *scopes)
 
 
-def _varied(marking: str, variant: str, case_study: bool = False) -> Settings:
-    """`ib_cc` with a variant's settings."""
-    settings = dict(VARIANTS[variant])
-    rate, rules = settings.pop("marking_rate", 0), settings.pop("rules", "paper")
-    assert isinstance(rate, int)
-    return {**ib_cc(marking, case_study, rate, str(rules)), **settings}
-
-
-def _chain(key: tuple[str, ...], marking: str, points: str, further: Settings) -> Job:
-    return Job(
-        key=key,
-        scenario=HERE / "infiniband_chain.toml",
-        measure=partial(measure_chain, began_us=BEGAN_US),
-        sets={
-            "traffic.2.every": POINTS[points],
-            "traffic.3.every": POINTS[points],
-            **further,
-            **({"record.states": "all"} if marking == "tcd" else {}),
-        },
-        cost=0.5 if points == "single" else 0.8,
-    )
-
-
-def _points(points: str, scale: Scale) -> list[Job]:
-    del scale
-    return [_chain((f"ib-{points}", marking), marking, points, ib_cc(marking)) for marking in MARKINGS]
-
-
-def _readings(scale: Scale) -> list[Job]:
-    """One and several congestion points with the bursts read otherwise."""
-    del scale
+def _points(points: str, scale: Scale, reading: Reading) -> list[Job]:
+    """One or several congestion points."""
     return [
-        _chain(("ib-readings", marking, bursts, points), marking, points, {**ib_cc(marking), **BURSTS[bursts]})
-        for marking in ("fecn", "tcd")
-        for bursts in BURSTS
-        for points in POINTS
+        Job(
+            key=(f"ib-{points}", marking, seed),
+            scenario=HERE / "infiniband_chain.toml",
+            measure=partial(measure_chain, began_us=BEGAN_US),
+            sets={
+                **CHAIN_TIME,
+                **ib_cc(reading, marking, "ib-bursts"),
+                "traffic.2.every": POINTS[points],
+                "traffic.3.every": POINTS[points],
+                **({"record.states": "all"} if marking == "tcd" else {}),
+            },
+            seed=seed,
+            cost=0.3,
+            expected=UNCONTROLLED,
+        )
+        for marking in MARKINGS
+        for seed in range(1, scale.chain_seeds + 1)
     ]
 
 
-def _variants(scale: Scale) -> list[Job]:
-    """One and several congestion points with other settings."""
-    del scale
-    return [
-        _chain(("ib-variants", marking, variant, points), marking, points, _varied(marking, variant))
-        for marking in ("fecn", "tcd")
-        for variant in VARIANTS
-        for points in POINTS
-    ]
-
-
-def _testbed(scale: Scale) -> list[Job]:
+def _testbed(scale: Scale, reading: Reading) -> list[Job]:
+    del reading
     step = scale.testbed_ms
     return [
         Job(
-            key=("ib-testbed", "tcd"),
+            key=("ib-testbed", "tcd", seed),
             scenario=HERE / "infiniband_testbed.toml",
             measure=partial(measure_testbed, interval_ms=step, sending_ms=(3 * step, 7 * step)),
             sets={
@@ -137,70 +83,34 @@ def _testbed(scale: Scale) -> list[Job]:
                 "traffic.2.start": f"{3 * step}ms",
                 "traffic.2.stop": f"{7 * step}ms",
             },
-            cost=step * 0.03,
+            seed=seed,
+            cost=step * 0.01,
         )
+        for seed in range(1, scale.chain_seeds + 1)
     ]
 
 
-def victim_settings(window_ms: float, load: float = PAPERS_LOAD) -> Settings:
-    """Arrivals for `window_ms` with a share `load` of P3, 30 % of it s1's."""
-    every_us = 15 * MEAN_BYTES * 8 / ((load - 0.3) * 40e3)
-    return {
-        **{f"traffic.{index}.stop": f"{window_ms}ms" for index in range(3)},
-        "traffic.2.every": f"{every_us:.2f}us",
-    }
-
-
-def _victim_runs(key: tuple[object, ...], settings: Settings, window_ms: float, load: float, seed: int) -> Job:
-    return Job(
-        key=(*key, seed),
-        scenario=HERE / "infiniband_victims.toml",
-        measure=measure_victims,
-        sets={**settings, **victim_settings(window_ms, load)},
-        seed=seed,
-        cost=window_ms * 0.01,
-    )
-
-
-def _victims(scale: Scale, case_study: bool) -> list[Job]:
+def _victims(group: str, markings: tuple[str, ...], case_study: bool) -> Callable[[Scale, Reading], list[Job]]:
     """The victims of Table 3, or of Fig. 17a; they differ in the step with TCD."""
-    return [
-        _victim_runs(
-            ("ib-mct" if case_study else "ib-victims", marking),
-            ib_cc(marking, case_study),
-            scale.window_ms,
-            PAPERS_LOAD,
-            seed,
-        )
-        for marking in (("tcd",) if case_study else MARKINGS)
-        for seed in range(1, scale.seeds + 1)
-    ]
 
+    def jobs(scale: Scale, reading: Reading) -> list[Job]:
+        return [
+            Job(
+                key=(group, marking, seed),
+                scenario=HERE / "infiniband_victims.toml",
+                measure=measure_victims,
+                sets={
+                    **{f"traffic.{index}.stop": f"{scale.window_ms}ms" for index in range(3)},
+                    **ib_cc(reading, marking, "ib-victims", case_study=case_study),
+                },
+                seed=seed,
+                cost=scale.window_ms * 0.01,
+            )
+            for marking in markings
+            for seed in range(1, scale.seeds + 1)
+        ]
 
-def _victim_variants(scale: Scale) -> list[Job]:
-    """The victims with other settings; with TCD by steps of 2."""
-    return [
-        _victim_runs(
-            ("ib-victim-variants", marking, variant),
-            _varied(marking, variant, case_study=True),
-            scale.window_ms,
-            PAPERS_LOAD,
-            seed,
-        )
-        for marking in MARKINGS
-        for variant in VARIANTS
-        for seed in range(1, scale.seeds + 1)
-    ]
-
-
-def _loads(scale: Scale) -> list[Job]:
-    """The victims at other loads of P3, which the paper does not give."""
-    return [
-        _victim_runs(("ib-loads", marking, load), ib_cc(marking), scale.window_ms, load, seed)
-        for marking in MARKINGS
-        for load in P3_LOADS
-        for seed in range(1, scale.seeds + 1)
-    ]
+    return jobs
 
 
 def duration_ms(messages: int) -> float:
@@ -208,47 +118,89 @@ def duration_ms(messages: int) -> float:
 
     A tenth of them are of 1.878 MB on average, and 256 clients have 40 Gbps each.
     """
-    return messages * 0.1 * 1.878e6 * 8 / (0.6 * 256 * 40e6)
+    return messages * 0.1 * IO_BYTES * 8 / (0.6 * CLIENTS * 40e6)
 
 
-def _fat_tree(scale: Scale) -> list[Job]:
-    runs = [(marking, variant) for marking in ("fecn", "tcd") for variant in scale.fat_tree_variants]
-    # Without TCD steps are of 1 anyway; one run of the other reading of FECN is enough.
-    runs = [run for run in runs if run != ("fecn", "step 1")]
-    runs += [("fecn-head", "60 %")] if scale == FULL else []
+def mpi_io(messages: int, time_ms: float, connection: object) -> list[Settings]:
+    """MPI and I/O jobs, in which an I/O client always sends to one server."""
     return [
-        Job(
-            key=("ib-fat-tree", marking, variant),
-            scenario=HERE / "infiniband_fat_tree.toml",
-            measure=measure_mct,
-            sets={
-                **ib_cc(marking, case_study=True),
-                **FAT_TREE_VARIANTS[variant][1],
-                "traffic.0.messages": scale.messages,
-                "traffic.0.duration": f"{duration_ms(scale.messages) * FAT_TREE_VARIANTS[variant][0]:.4f}ms",
-            },
-            cost=5.0 + scale.messages * 5e-4,
-        )
-        for marking, variant in runs
+        {"pattern": "mpi_io", "connection": connection, "duration": f"{time_ms:.4f}ms", "messages": messages},
     ]
 
 
-GROUP_JOBS: dict[str, Callable[[Scale], list[Job]]] = {
+def random_servers(messages: int, time_ms: float, connection: object, seed: int) -> list[Settings]:
+    """The same with messages that each go to a receiver drawn anew.
+
+    As the pattern `mpi_io` has it otherwise: 4 servers in a rack, 256 clients among the other hosts, MPI on the rest.
+    """
+    draw = Random(seed)
+    servers = [host for rack in range(0, HOSTS, RACK) for host in draw.sample(range(rack, rack + RACK), SERVERS)]
+    taken = set(servers)
+    others = [host for host in range(HOSTS) if host not in taken]
+    clients = draw.sample(others, CLIENTS)
+    rest = set(others) - set(clients)
+
+    def arrivals(label: str, hosts: Iterable[int], receivers: Iterable[int], count: int, mean: float) -> Settings:
+        senders = _names(hosts)
+        return {
+            "pattern": "poisson",
+            "label": label,
+            "connection": "per_message" if connection == "per_message" else "per_pair",
+            "hosts": senders,
+            "destinations": _names(receivers),
+            "cdf": f"{label}.txt",
+            # Of the senders' 40 Gbps, so that `count` messages of this mean size come in the time.
+            "load": count * mean * 8 / (len(senders) * 40e6 * time_ms),
+            "stop": f"{time_ms:.4f}ms",
+        }
+
+    io = messages // 10
+    return [
+        arrivals("mpi", rest, rest, messages - io, MPI_BYTES),
+        arrivals("io", clients, servers, io, IO_BYTES),
+    ]
+
+
+def _names(hosts: Iterable[int]) -> list[str]:
+    return [f"host{host}" for host in sorted(hosts)]
+
+
+def _fat_tree(scale: Scale, reading: Reading) -> list[Job]:
+    jobs = []
+    for marking in MARKINGS:
+        sets = ib_cc(reading, marking, "ib-fat-tree", case_study=True)
+        time, io, connection = (sets.pop(key) for key in ("time", "io", "connection"))
+        assert isinstance(time, float)
+        time_ms = duration_ms(scale.messages) * time
+        for seed in range(1, scale.fat_tree_seeds + 1):
+            if io == "random":
+                traffic = random_servers(scale.messages, time_ms, connection, seed)
+            else:
+                traffic = mpi_io(scale.messages, time_ms, connection)
+            jobs.append(
+                Job(
+                    key=("ib-fat-tree", marking, seed),
+                    scenario=HERE / "infiniband_fat_tree.toml",
+                    measure=measure_mct,
+                    sets={**sets, "traffic": traffic},
+                    seed=seed,
+                    cost=1.0 + scale.messages * 1e-4,
+                )
+            )
+    return jobs
+
+
+GROUP_JOBS: dict[str, Callable[[Scale, Reading], list[Job]]] = {
     "ib-single": partial(_points, "single"),
     "ib-multi": partial(_points, "multi"),
-    "ib-readings": _readings,
-    "ib-variants": _variants,
     "ib-testbed": _testbed,
-    "ib-victims": partial(_victims, case_study=False),
-    "ib-mct": partial(_victims, case_study=True),
-    "ib-victim-variants": _victim_variants,
-    "ib-loads": _loads,
+    "ib-victims": _victims("ib-victims", ("fecn", "tcd"), case_study=False),
+    "ib-mct": _victims("ib-mct", ("tcd",), case_study=True),
     "ib-fat-tree": _fat_tree,
 }
 """All runs of each experiment."""
 
 
-def victims(results: Results, group: str, marking: str, *further: object) -> Victims:
-    """The victims of all seeds of a group, or of one setting of a sweep, together."""
-    wanted = (group, marking, *further)
-    return together([run for key, run in results.items() if key[:-1] == wanted])
+def victims(results: Results, group: str, marking: str) -> Victims:
+    """The victims of all seeds of a group."""
+    return together(seeded(results, group, marking).values())

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 PORTS = {"P0": "t0->l0", "P1": "t1->l0", "P2": "l0->t2", "P3": "t2->r1"}
 """The ports of Fig. 2 by their names in the paper."""
+LARGEST_MPI_BYTES = 32_000
+"""Largest MPI message; I/O messages are larger (5.2.2)."""
 LINK_US = 4.0
 """Propagation of a link in the simulations, in us."""
 GBPS = 40.0
@@ -278,7 +280,7 @@ def measure_mct(run: Run) -> Mct:
         incomplete=len(flows) - len(done),
         size_bytes=done["size_bytes"].to_numpy().astype(np.int64),
         mct_us=done["fct_ps"].to_numpy() / PS_PER_US,
-        io=(done["kernel"] == "io").to_numpy(),
+        io=done["size_bytes"].to_numpy() > LARGEST_MPI_BYTES,
         marked=(int(ce.sum()), int((ue & ~ce).sum())),
         paused_ms=float(frame(run, "ports")["paused_ps"].sum()) / 1e9,
     )
@@ -286,14 +288,22 @@ def measure_mct(run: Run) -> Mct:
 
 @dataclass(frozen=True)
 class Fairness:
-    """Throughput of b0 to b3."""
+    """The five long flows through P2, and what P2 takes itself to be."""
 
     time_ms: Floats
     """End of each sample, from the beginning of the bursts."""
     goodput_gbps: Floats
-    """Wire bits that each sent: a row a sample, a column a flow."""
+    """Wire bits that b0 to b3 sent: a row a sample, a column a flow."""
     f1_gbps: Floats
     """The same of f1."""
+    rate_gbps: Floats
+    """What the scheme allows b0 to b3; NaN where a flow has no sample."""
+    pauses: int
+    """How often P2 was stopped."""
+    states: Sequence[tuple[float, str]]
+    """Since when, in ms, P2 is in which state."""
+    marks: Mapping[str, int]
+    """Packets of b0 to b3 that P2 marks, by `ce` and `ue`."""
 
 
 def measure_fairness(run: Run, began_us: float) -> Fairness:
@@ -301,13 +311,28 @@ def measure_fairness(run: Run, began_us: float) -> Fairness:
     labels = frame(run, "flows").select(pl.col("id").alias("flow"), "label")
     rates = sampled_rates(run).join(labels, on="flow")
     times = rates["time_ps"].unique().sort().to_numpy()
-    columns = {}
+    sent, allowed = {}, {}
     for label in ("b0", "b1", "b2", "b3", "f1"):
         own = rates.filter(pl.col("label") == label)
-        columns[label] = np.zeros(len(times))
-        columns[label][np.searchsorted(times, own["time_ps"].to_numpy())] = own["sent_bps"].to_numpy() / 1e9
-    goodput = np.column_stack([columns[f"b{i}"] for i in range(4)])
-    return Fairness(times / 1e9 - began_us / 1e3, goodput, columns["f1"])
+        places = np.searchsorted(times, own["time_ps"].to_numpy())
+        sent[label], allowed[label] = np.zeros(len(times)), np.full(len(times), np.nan)
+        sent[label][places] = own["sent_bps"].to_numpy() / 1e9
+        allowed[label][places] = own["rate_bps"].cast(pl.Float64).fill_null(float("nan")).to_numpy() / 1e9
+    port = PORTS["P2"]
+    states = frame(run, "states").filter(pl.col("port") == port)
+    marks = _marks_by_traffic(run).filter((pl.col("port") == port) & pl.col("label").str.starts_with("b"))
+    marks = marks.filter(pl.col("label") != "burst")
+    return Fairness(
+        time_ms=times / 1e9 - began_us / 1e3,
+        goodput_gbps=np.column_stack([sent[f"b{i}"] for i in range(4)]),
+        f1_gbps=sent["f1"],
+        rate_gbps=np.column_stack([allowed[f"b{i}"] for i in range(4)]),
+        pauses=frame(run, "pauses").filter(pl.col("port") == port).height,
+        states=list(
+            zip((states["time_ps"].to_numpy() / 1e9 - began_us / 1e3).tolist(), states["state"].to_list(), strict=True)
+        ),
+        marks={mark: marks.filter(pl.col("mark") == mark).height for mark in ("ce", "ue")},
+    )
 
 
 def percentile(values: Floats, percent: float) -> float:

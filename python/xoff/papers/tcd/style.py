@@ -7,7 +7,6 @@ from typing import Any
 from xoff.report import figures as fig
 
 KINDS = {"red": "without TCD", "tcd": "with TCD"}
-LINES = {"paper": "-", "code": (0, (4, 1.5))}
 COLOUR = {"red": fig.COLOURS[1], "tcd": fig.COLOURS[0]}
 NAMES = {"dcqcn": "DCQCN", "timely": "TIMELY"}
 

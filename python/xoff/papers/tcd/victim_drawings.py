@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from xoff.papers.tcd.common import P3_LOADS, Results
-from xoff.papers.tcd.experiments import BURSTS_KB, EDGES_KB, EPSILONS, SETS, by_size, victims
+from xoff.papers.tcd.common import Results, by_size, seeded, together
+from xoff.papers.tcd.experiments import BURSTS_KB, EDGES_KB, EPSILONS
 from xoff.papers.tcd.measures import Victims, longest_on_us
-from xoff.papers.tcd.style import COLOUR, KINDS, LINES, NAMES, set_title, size_text
+from xoff.papers.tcd.style import COLOUR, KINDS, NAMES, set_title, size_text
 from xoff.report import figures as fig
 from xoff.report.figures import FigureFile
 
@@ -50,24 +50,24 @@ def marked_row(found: Victims) -> dict[str, int]:
     }
 
 
+def _together(results: Results, *key: object) -> Victims:
+    return together(seeded(results, *key).values())
+
+
 def draw_table3(results: Results, folder: Path) -> FigureFile:
     """Table 3, Ethernet: victims marked CE."""
     title = "Victims with a packet marked CE (Table 3)"
     rows = []
     with fig.canvas() as (figure, axes):
-        for index, kind in enumerate(KINDS):
-            found = [victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which) for which in SETS]
-            places = np.arange(2) + (index - 0.5) * 0.36
-            marked_bars(axes, places, 0.34, found, COLOUR[kind], KINDS[kind], last=index == 1)
-            rows += [
-                {"rules": which, "marking": kind, **marked_row(each)} for which, each in zip(SETS, found, strict=True)
-            ]
-        axes.set_xticks(range(2), ["paper's rules and numbers", "authors' simulator's"])
+        for index, (kind, group) in enumerate((("red", "dcqcn-victims"), ("tcd", "table3"))):
+            found = _together(results, group, kind)
+            marked_bars(axes, [index], 0.5, [found], COLOUR[kind], "_", last=False)
+            rows.append({"marking": kind, **marked_row(found)})
+        axes.set_xticks(range(2), list(KINDS.values()))
         axes.set_ylabel("victims marked CE (%)")
         axes.grid(axis="x", visible=False)
         axes.set_ylim(0, max(1.0, axes.get_ylim()[1] * 1.1))
-        axes.set_title(f"Table 3: {title.partition(' (')[0]}", loc="left", pad=24)
-        fig.legend_above(axes, 3)
+        axes.set_title(f"Table 3: {title.partition(' (')[0]}", loc="left")
         caption = f"All seeds together. The paper: 26.6 % without TCD, none with it. {HATCHED}"
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("table3", title, caption))
 
@@ -77,21 +77,13 @@ def draw_victims(results: Results, scheme: str, name: str, folder: Path) -> Figu
     title = f"Mean FCT of victims, {NAMES[scheme]}"
     rows = []
     with fig.canvas() as (figure, axes):
-        for index, (kind, which) in enumerate((k, w) for w in SETS for k in KINDS):
-            means, counts = by_size(victims(results, f"{scheme}-victims", kind, which))
-            hatch = "" if which == "paper" else "///"
-            bars = axes.bar(
-                np.arange(len(means)) + (index - 1.5) * 0.2,
-                means,
-                0.19,
-                color=COLOUR[kind],
-                hatch=hatch,
-                edgecolor="white",
-                label=f"{KINDS[kind]}, {which}",
-            )
-            axes.bar_label(bars, [f"{mean:.0f}" for mean in means], padding=2, fontsize=7)
+        for index, (kind, label) in enumerate(KINDS.items()):
+            means, counts = by_size(_together(results, f"{scheme}-victims", kind), EDGES_KB)
+            places = np.arange(len(means)) + (index - 0.5) * 0.38
+            bars = axes.bar(places, means, 0.36, color=COLOUR[kind], label=label)
+            axes.bar_label(bars, [f"{mean:.0f}" for mean in means], padding=2, fontsize=8)
             rows += [
-                {"rules": which, "marking": kind, "up_to_kb": edge, "mean_us": mean, "flows": count}
+                {"marking": kind, "up_to_kb": edge, "mean_us": mean, "flows": count}
                 for edge, mean, count in zip(EDGES_KB, means, counts, strict=True)
             ]
         axes.set_yscale("log")
@@ -100,9 +92,9 @@ def draw_victims(results: Results, scheme: str, name: str, folder: Path) -> Figu
         axes.set_ylabel("mean FCT (us)")
         axes.grid(axis="x", visible=False)
         axes.set_ylim(top=axes.get_ylim()[1] * 1.6)
-        set_title(axes, name, title, pad=40)
+        set_title(axes, name, title)
         fig.legend_above(axes, 2)
-        caption = "At the sender, all seeds together; hatched: rules and numbers of the authors' simulator."
+        caption = "At the sender, all seeds together."
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile(name, title, caption))
 
 
@@ -111,48 +103,34 @@ def draw_bursts(results: Results, scheme: str, name: str, folder: Path) -> Figur
     title = f"Victims under bursts of one size, {NAMES[scheme]}"
     rows = []
     with fig.canvas(2, 1, height=5.4) as (figure, (above, beneath)):
-        for which in SETS:
-            for kind in KINDS:
-                found = [results[f"{scheme}-bursts", kind, which, kb] for kb in BURSTS_KB]
-                means = [float(each.fct_us.mean()) for each in found]
-                above.plot(
-                    range(len(BURSTS_KB)),
-                    means,
-                    marker="o",
-                    color=COLOUR[kind],
-                    linestyle=LINES[which],
-                    label=f"{KINDS[kind]}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "marking": kind,
-                        "burst_kb": kb,
-                        "mean_us": mean,
-                        "flows": each.flows,
-                        "marked_ce": each.marked_ce,
-                        "marked_ue": each.marked_ue,
-                    }
-                    for kb, mean, each in zip(BURSTS_KB, means, found, strict=True)
-                ]
-            found = [results[f"{scheme}-bursts", "tcd", which, kb] for kb in BURSTS_KB]
-            for mark, colour in (("marked_ue", fig.COLOURS[0]), ("marked_ce", fig.COLOURS[1])):
-                beneath.plot(
-                    range(len(BURSTS_KB)),
-                    [100 * getattr(each, mark) / each.flows for each in found],
-                    marker="s",
-                    color=colour,
-                    linestyle=LINES[which],
-                    label=f"{mark[-2:].upper()}, {which}",
-                )
+        places = range(len(BURSTS_KB))
+        for kind, label in KINDS.items():
+            found = [_together(results, f"{scheme}-bursts", kind, kb) for kb in BURSTS_KB]
+            means = [float(each.fct_us.mean()) for each in found]
+            above.plot(places, means, marker="o", color=COLOUR[kind], label=label)
+            rows += [
+                {
+                    "marking": kind,
+                    "burst_kb": kb,
+                    "mean_us": mean,
+                    "flows": each.flows,
+                    "marked_ce": each.marked_ce,
+                    "marked_ue": each.marked_ue,
+                }
+                for kb, mean, each in zip(BURSTS_KB, means, found, strict=True)
+            ]
+        found = [_together(results, f"{scheme}-bursts", "tcd", kb) for kb in BURSTS_KB]
+        for mark, colour in (("marked_ue", fig.COLOURS[0]), ("marked_ce", fig.COLOURS[1])):
+            shares = [100 * getattr(each, mark) / each.flows for each in found]
+            beneath.plot(places, shares, marker="s", color=colour, label=mark[-2:].upper())
         above.set_ylabel("mean FCT (us)")
         above.set_ylim(bottom=0)
         above.tick_params(labelbottom=False)
         beneath.set_ylabel("victims marked (%)")
         beneath.set_xlabel("burst size")
         for axes in (above, beneath):
-            axes.set_xticks(range(len(BURSTS_KB)), [size_text(kb) for kb in BURSTS_KB])
-        set_title(above, name, title, pad=40)
+            axes.set_xticks(places, [size_text(kb) for kb in BURSTS_KB])
+        set_title(above, name, title)
         fig.legend_above(above, 2)
         beneath.legend(loc="best", ncols=2)
         caption = (
@@ -163,81 +141,30 @@ def draw_bursts(results: Results, scheme: str, name: str, folder: Path) -> Figur
 
 def draw_epsilon(results: Results, folder: Path) -> FigureFile:
     """Fig. 14: innocent packets marked CE by epsilon."""
-    title = "Innocent packets marked CE, by epsilon"
+    title = "f0's and f2's packets marked CE, by epsilon"
     rows = []
     with fig.canvas() as (figure, axes):
-        for which in SETS:
-            for where, colour, marker in (("bursts", fig.COLOURS[0], "o"), ("victims", fig.COLOURS[1], "s")):
-                found = [results["epsilon", where, which, epsilon] for epsilon in EPSILONS]
-                counts = [each.packets_ce if where == "victims" else each.marked_ce for each in found]
-                shares = [100 * count / each.packets for count, each in zip(counts, found, strict=True)]
-                axes.plot(
-                    EPSILONS,
-                    shares,
-                    marker=marker,
-                    color=colour,
-                    linestyle=LINES[which],
-                    label=f"{where}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "scenario": where,
-                        "epsilon": epsilon,
-                        "max_on_us": longest_on_us(40, 1_000, 4.0, epsilon),
-                        "marked_ce": count,
-                        "packets": each.packets,
-                    }
-                    for epsilon, count, each in zip(EPSILONS, counts, found, strict=True)
-                ]
+        for epsilon in EPSILONS:
+            rows += [
+                {
+                    "epsilon": epsilon,
+                    "max_on_us": longest_on_us(40, 1_000, 4.0, epsilon),
+                    "seed": seed,
+                    "marked_ce": each.marked_ce,
+                    "packets": each.packets,
+                }
+                for seed, each in seeded(results, "epsilon", "tcd", epsilon).items()
+            ]
+        data = pl.DataFrame(rows)
+        means = data.group_by("epsilon", maintain_order=True).agg(pl.col("marked_ce", "packets").sum())
+        shares = 100 * means["marked_ce"].to_numpy() / means["packets"].to_numpy()
+        axes.plot(EPSILONS, shares, marker="o", color=COLOUR["tcd"])
         axes.set_xlabel("epsilon")
         axes.set_ylabel("packets marked CE (%)")
         axes.axvline(0.05, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        set_title(axes, "fig14", title, pad=40)
-        fig.legend_above(axes, 2)
+        set_title(axes, "fig14", title, pad=8)
         caption = (
-            "f0's and f2's packets under the bursts, and the victims' under FB_Hadoop; max(T_on) by Equation "
-            "3. Dashed: the recommended 0.05."
+            "Concurrent bursts, one congestion point; max(T_on) by Equation 3. Dashed: the recommended 0.05. All seeds "
+            "together."
         )
-        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig14", title, caption))
-
-
-def draw_loads(results: Results, folder: Path) -> FigureFile:
-    """Victims marked CE by the load of P3, which the paper leaves open."""
-    title = "Victims marked CE, by the load of P3"
-    rows = []
-    with fig.canvas() as (figure, axes):
-        for which in SETS:
-            for kind in KINDS:
-                found = [results["loads", kind, which, load] for load in P3_LOADS]
-                shares = [100 * each.marked_ce / each.flows for each in found]
-                axes.plot(
-                    [100 * load for load in P3_LOADS],
-                    shares,
-                    marker="o",
-                    color=COLOUR[kind],
-                    linestyle=LINES[which],
-                    label=f"{KINDS[kind]}, {which}",
-                )
-                rows += [
-                    {
-                        "rules": which,
-                        "marking": kind,
-                        "load": load,
-                        "victims": each.flows,
-                        "marked_ce": each.marked_ce,
-                        "mean_us": float(each.fct_us.mean()),
-                    }
-                    for load, each in zip(P3_LOADS, found, strict=True)
-                ]
-        axes.axhline(26.6, color="#555555", linewidth=0.9, linestyle=(0, (2, 2)))
-        axes.annotate(
-            "paper, without TCD", (45, 26.6), xytext=(0, 3), textcoords="offset points", fontsize=9, color="#555555"
-        )
-        axes.set_xlabel("load of P3 (%), of which s1's are 30 %")
-        axes.set_ylabel("victims marked CE (%)")
-        axes.set_ylim(bottom=0)
-        axes.set_title(f"Sensitivity: {title}", loc="left", pad=40)
-        fig.legend_above(axes, 2)
-        caption = "The paper does not give the load on which Table 3 rests; the verdict is taken at 60 %."
-        return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("loads", title, caption))
+        return fig.save(figure, data, folder, FigureFile("fig14", title, caption))

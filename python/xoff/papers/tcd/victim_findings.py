@@ -2,124 +2,102 @@
 
 from __future__ import annotations
 
-from typing import Any
+import numpy as np
 
-from xoff.papers.tcd.checks import (
-    Ruled,
-)
-from xoff.papers.tcd.common import PAPERS_LOAD, Results
-from xoff.papers.tcd.experiments import EDGES_KB, EPSILONS, SETS, by_size, victims
-from xoff.papers.verdicts import Check
+from xoff.papers.rules import Check, Values, estimate, lower, more, none, some, times
+from xoff.papers.tcd.checks import Numbers, Ruled, of, paired
+from xoff.papers.tcd.common import Results, by_size, seeded
+from xoff.papers.tcd.experiments import BURSTS_KB, EDGES_KB, EPSILONS
+
+BINS = [f"up to {edge / 1000:g} MB" if edge >= 1000 else f"up to {edge:g} KB" for edge in EDGES_KB]
+"""Names of the size bins of Fig. 15a and 18a."""
 
 
 def find_victims(results: Results) -> Ruled:
     """The claim on the share of victims that carry CE."""
-    checks, measured = [], dict[str, float | None]()
-    for which in SETS:
-        share = {}
-        for kind in ("red", "tcd"):
-            found = victims(results, "table3" if kind == "tcd" else "dcqcn-victims", kind, which)
-            share[kind] = found.marked_ce / found.flows
-            measured[f"{which}: victims marked CE with {kind.upper()}"] = share[kind]
-            measured[f"{which}: with {kind.upper()}, by a port that was no root"] = found.mismarked / found.flows
-            measured[f"{which}: with {kind.upper()}, packets"] = float(found.packets_ce)
-            measured[f"{which}: with {kind.upper()}, packets by a port that was no root"] = float(
-                found.packets_mismarked
-            )
-        if which == "paper":
-            checks = [
-                Check("share with RED", share["red"] > 0, share["red"], 0.266),
-                Check("share with TCD: none", share["tcd"] == 0, share["tcd"]),
-            ]
-    loads = sorted({key[3] for key in results if key[0] == "loads"})
-    spread = ", ".join(
-        f"{load:.0%}: {_share(results, 'red', load):.1%} and {_share(results, 'tcd', load):.2%}" for load in loads
-    )
-    note = (
-        f"The paper gives no load. The verdict rests on {PAPERS_LOAD:.0%}, its fat-tree's; with RED and TCD at other "
-        f"loads of P3, paper's rules: {spread}. By the paper all of s0's flows are victims; `by a port that was no "
-        "root` counts those that have a mark which the simulator's ground truth calls wrong."
-    )
-    return checks, measured, note
-
-
-def _share(results: Results, kind: str, load: float, which: str = "paper") -> float:
-    found = results["loads", kind, which, load]
-    return float(found.marked_ce / found.flows)
+    measured: Numbers = {}
+    share = {}
+    for kind, group in (("red", "dcqcn-victims"), ("tcd", "table3")):
+        runs = seeded(results, group, kind)
+        share[kind] = of(runs, lambda run: run.marked_ce / run.flows)
+        name = kind.upper()
+        measured[f"victims marked CE with {name}"] = estimate(share[kind])
+        measured[f"packets marked CE with {name}"] = estimate(of(runs, lambda run: run.packets_ce))
+        measured[f"packets with {name}"] = estimate(of(runs, lambda run: run.packets))
+    checks = [some("share with RED", share["red"], 0.266), none("share with TCD: none", share["tcd"])]
+    return checks, measured, "By the paper all of s0's flows are victims."
 
 
 def find_epsilon(results: Results) -> Ruled:
-    """The claim on the choice of epsilon."""
-    checks, measured = [], dict[str, float | None]()
-    for which in SETS:
-        for where in ("bursts", "victims"):
-            counts = [_ce(results["epsilon", where, which, epsilon]) for epsilon in EPSILONS]
-            small = sum(n for n, e in zip(counts, EPSILONS, strict=True) if e < 0.1)
-            measured[f"{which}: {where}: packets marked CE at epsilon below 0.1"] = float(small)
-            measured[f"{which}: {where}: at {EPSILONS[-1]}"] = float(counts[-1])
-            if which == "paper":
-                checks += [
-                    Check(f"{where}: packets marked CE at epsilon below 0.1", small == 0, float(small)),
-                    Check(f"{where}: more at {EPSILONS[-1]} than at 0.05", counts[-1] > counts[2], float(counts[-1])),
-                ]
-    note = "Concurrent bursts: f0's and f2's packets with one congestion point; victims: s0's flows under FB_Hadoop."
-    return checks, measured, note
+    """The claim on the choice of epsilon: f0's and f2's packets under the concurrent bursts (5.1.4)."""
+    counts = {
+        epsilon: of(seeded(results, "epsilon", "tcd", epsilon), lambda run: run.marked_ce) for epsilon in EPSILONS
+    }
+    small = {seed: sum(counts[e][seed] for e in EPSILONS if e < 0.1) for seed in counts[EPSILONS[0]]}
+    last = EPSILONS[-1]
+    checks = [
+        none("packets marked CE at epsilon below 0.1", small),
+        more(f"more at {last} than at 0.05; the difference", counts[last], counts[0.05]),
+    ]
+    measured: Numbers = {f"packets marked CE at {epsilon:g}": estimate(values) for epsilon, values in counts.items()}
+    return checks, measured, ""
 
 
-def _ce(found: Any) -> int:
-    return int(found.packets_ce if hasattr(found, "packets_ce") else found.marked_ce)
+def _bins(results: Results, scheme: str, kind: str) -> list[Values]:
+    runs = seeded(results, f"{scheme}-victims", kind)
+    means = {seed: by_size(run, EDGES_KB)[0] for seed, run in runs.items()}
+    return [{seed: values[index] for seed, values in means.items()} for index in range(len(EDGES_KB))]
 
 
-def _victims_fct(results: Results, scheme: str) -> tuple[dict[str, dict[str, list[float]]], list[int]]:
-    means: dict[str, dict[str, list[float]]] = {}
-    counts: list[int] = []
-    for which in SETS:
-        means[which] = {}
-        for kind in ("red", "tcd"):
-            means[which][kind], counts = by_size(victims(results, f"{scheme}-victims", kind, which))
-    return means, counts
-
-
-def _bins() -> list[str]:
-    return [f"up to {edge / 1000:g} MB" if edge >= 1000 else f"up to {edge:g} KB" for edge in EDGES_KB]
+def _by_bin(results: Results, scheme: str) -> tuple[list[tuple[Values, Values]], Numbers]:
+    bins = [
+        paired(red, tcd) for red, tcd in zip(_bins(results, scheme, "red"), _bins(results, scheme, "tcd"), strict=True)
+    ]
+    measured: Numbers = {}
+    for name, (red, tcd) in zip(BINS, bins, strict=True):
+        measured[f"{name}: without TCD, us"] = estimate(red)
+        measured[f"{name}: with TCD, us"] = estimate(tcd)
+    return bins, measured
 
 
 def find_dcqcn_victims(results: Results) -> Ruled:
     """The claim on victims' completion times under DCQCN."""
-    checks, measured = [], dict[str, float | None]()
-    means, counts = _victims_fct(results, "dcqcn")
-    for which in SETS:
-        for name, red, tcd in zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True):
-            measured[f"{which}: {name}: RED, us"] = red
-            measured[f"{which}: {name}: TCD, us"] = tcd
-            if which == "paper":
-                checks.append(Check(f"{name}: TCD lower; RED over TCD", tcd < red, red / tcd))
-    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'dcqcn')}"
-    return checks, measured, note
-
-
-def _sweep(results: Results, scheme: str) -> str:
-    sizes = sorted({key[3] for key in results if key[0] == f"{scheme}-bursts"})
-    parts = []
-    for kilobytes in sizes:
-        red, tcd = (results[f"{scheme}-bursts", kind, "paper", kilobytes] for kind in ("red", "tcd"))
-        parts.append(
-            f"{kilobytes} KB: {red.fct_us.mean():.0f} to {tcd.fct_us.mean():.0f} us, {tcd.marked_ue / tcd.flows:.0%} UE"
-        )
-    return "Bursts of one size (Fig. b), mean FCT without and with TCD: " + "; ".join(parts) + "." if parts else ""
+    bins, measured = _by_bin(results, "dcqcn")
+    checks = [times(f"{name}: times better", *pair) for name, pair in zip(BINS, bins, strict=True)]
+    return checks, measured, "Mean FCT of the victims of a size, at the sender."
 
 
 def find_timely_victims(results: Results) -> Ruled:
     """The claim on victims' completion times under TIMELY."""
-    checks, measured = [], dict[str, float | None]()
-    means, counts = _victims_fct(results, "timely")
-    for which in SETS:
-        for index, (name, red, tcd) in enumerate(zip(_bins(), means[which]["red"], means[which]["tcd"], strict=True)):
-            measured[f"{which}: {name}: TIMELY, us"] = red
-            measured[f"{which}: {name}: with TCD, us"] = tcd
-            if which == "paper" and index in (0, len(EDGES_KB) - 1):
-                claimed = 2.2 if index == 0 else 2.3
-                where = "under 10 KB" if index == 0 else "above 1 MB"
-                checks.append(Check(f"{where}: times better", tcd < red, red / tcd, claimed))
-    note = f"Mean FCT of {sum(counts)} victims ({', '.join(map(str, counts))} by size). {_sweep(results, 'timely')}"
-    return checks, measured, note
+    bins, measured = _by_bin(results, "timely")
+    checks = [times("under 10 KB: times better", *bins[0], 2.2), times("above 1 MB: times better", *bins[-1], 2.3)]
+    return checks, measured, "Mean FCT of the victims of a size, at the sender."
+
+
+def find_bursts(results: Results, scheme: str) -> Ruled:
+    """Fig. 15b and 18b: victims under bursts of one size."""
+    fct = {
+        (kind, kb): of(seeded(results, f"{scheme}-bursts", kind, kb), lambda run: run.fct_us.mean())
+        for kind in ("red", "tcd")
+        for kb in BURSTS_KB
+    }
+    ue = {
+        kb: of(seeded(results, f"{scheme}-bursts", "tcd", kb), lambda run: run.marked_ue / run.flows)
+        for kb in BURSTS_KB
+    }
+    overall = {
+        kind: {seed: float(np.mean([fct[kind, kb][seed] for kb in BURSTS_KB])) for seed in fct[kind, BURSTS_KB[0]]}
+        for kind in ("red", "tcd")
+    }
+    checks: list[Check] = []
+    if scheme == "dcqcn":
+        # 5.2.1: "overall ... can improve the FCT performance of victim flows". 5.2.3 says that of Fig. 18a alone.
+        checks.append(lower("mean FCT over the sizes: reduction", overall["tcd"], overall["red"]))
+    least, most = BURSTS_KB[0], 250
+    checks.append(more(f"more victims marked UE under bursts of {most} KB than of {least} KB; by", ue[most], ue[least]))
+    measured: Numbers = {}
+    for kb in BURSTS_KB:
+        measured[f"{kb} KB: without TCD, us"] = estimate(fct["red", kb])
+        measured[f"{kb} KB: with TCD, us"] = estimate(fct["tcd", kb])
+        measured[f"{kb} KB: victims marked UE"] = estimate(ue[kb])
+    return checks, measured, "The bursts come each 640 us on average, a reading."

@@ -1,0 +1,290 @@
+"""Readings as data: the space and its errors, the design, the cache, the search, and the map of a made-up paper."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from open_paper import HERE, PAPER, SCENARIO, SPACE, slowdown
+from own_paper import PAPER as CLOSED
+from xoff.errors import UserError
+from xoff.papers import registry, verdicts
+from xoff.papers.readings_map import claims_of, map_table, markdown, open_table, summary
+from xoff.papers.reproduction import reproduce, survey_readings
+from xoff.papers.rules import Check, exact
+from xoff.papers.space import Alternative, Choice, Reading, Space, SpaceError
+from xoff.papers.survey import Cache, Survey, digest, survey
+from xoff.runs.jobs import Job
+
+
+def alternative(name: str, source: str = "none", **sets: Any) -> Alternative:
+    return Alternative(name, "what", source, sets)
+
+
+def choice(name: str, *alternatives: Alternative, default: str = "a", interacts: tuple[str, ...] = ()) -> Choice:
+    return Choice(name, "question?", alternatives or (alternative("a"), alternative("b")), default, "why", interacts)
+
+
+@pytest.mark.parametrize(
+    ("choices", "message"),
+    [
+        ([choice("x"), choice("x")], "choices: `x` stands twice"),
+        ([choice("x", alternative("a"))], "choice `x`: expected at least two alternatives"),
+        ([choice("x", alternative("a"), alternative("a"))], "choice `x`: alternatives: `a` stands twice"),
+        ([choice("x", default="aa")], "choice `x`: the default `aa` is no alternative"),
+        ([choice("x", interacts=("z",))], "choice `x`: interacts with `z`, which is no other choice"),
+        ([choice("x", interacts=("x",))], "choice `x`: interacts with `x`, which is no other choice"),
+        (
+            [choice("x", alternative("a", "papers 3"), alternative("b"))],
+            "choice `x`, alternative `a`: unknown source `papers 3`; did you mean `paper`",
+        ),
+        ([choice("x", alternative("a", "paper"), alternative("b"))], "expected a place after paper, or `none` alone"),
+        ([choice("x", alternative("a", "none 3.1"), alternative("b"))], "expected a place after none, or `none` alone"),
+        (
+            [choice("x", alternative("a", burst={"k": 1}), alternative("b"))],
+            "choice `x`, alternative `a`: unknown scope `burst`; did you mean `bursts`",
+        ),
+        (
+            [
+                choice("x", alternative("a", bursts={"k": 1}), alternative("b")),
+                choice("y", alternative("a"), alternative("b", bursts={"k": 2})),
+            ],
+            "choices `x` and `y` both set `k` of `bursts`",
+        ),
+    ],
+)
+def test_a_space_that_cannot_be_is_refused(choices: list[Choice], message: str) -> None:
+    with pytest.raises(SpaceError, match="^.*" + message.replace(".", r"\.")):
+        Space(tuple(choices), scopes=("bursts",))
+
+
+@pytest.mark.parametrize(
+    ("default", "other", "sound"),
+    [
+        ("paper 3", "authors f.txt", True),
+        ("authors f.txt", "authors g.txt", True),
+        ("authors f.txt", "paper 3", False),
+        ("cited X", "authors f.txt", False),
+        ("none", "cited X", False),
+        ("none", "none", True),
+    ],
+)
+def test_a_default_is_of_the_strongest_source(default: str, other: str, sound: bool) -> None:
+    made = choice("x", alternative("a", default), alternative("b", other))
+    if sound:
+        Space((made,))
+    else:
+        with pytest.raises(SpaceError, match=f"the default `a` has source `{default}`, weaker than `{other}` of `b`"):
+            Space((made,))
+
+
+def test_a_reading_is_named_by_what_it_reads_otherwise() -> None:
+    assert SPACE.default.name == "default"
+    reading = SPACE.parse(["size=binary", " rival = meanwhile "])
+    # In the order of the space, whatever the order of the command line.
+    assert reading.name == "rival=meanwhile, size=binary"
+    assert SPACE.parse(["rival=later"]) == SPACE.default
+    assert reading.sets("all") == {"traffic.1.start": "0ps", "traffic.0.size": "1MiB"}
+    assert reading.on({"traffic.0.size": "3MB", "seed": 2, "scheme.name": None}, "all") == {
+        "traffic.0.size": "1MiB",
+        "traffic.1.start": "0ps",
+        "seed": 2,
+    }
+    with pytest.raises(SpaceError, match="no scope `al`; did you mean `all`"):
+        reading.sets("al")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("rivals=later", "no choice `rivals`; did you mean `rival`"),
+        ("rival=latter", "choice `rival`: no alternative `latter`; did you mean `later`"),
+        ("rival", "--reading rival: expected CHOICE=ALTERNATIVE"),
+    ],
+)
+def test_a_reading_that_is_not_known_is_refused(text: str, message: str) -> None:
+    with pytest.raises(UserError, match=message):
+        SPACE.parse([text])
+
+
+def test_the_design_has_each_answer_alone_and_the_declared_pairs() -> None:
+    assert [reading.name for reading in SPACE.design()] == [
+        "default",
+        "rival=meanwhile",
+        "size=binary",
+        "size=spelled",
+        "rival=meanwhile, size=binary",
+        "rival=meanwhile, size=spelled",
+    ]
+    # Either of two choices may declare it.
+    turned = Space((SPACE.choices[1], SPACE.choices[0]), SPACE.scopes)
+    assert [reading.name for reading in turned.design()][4:] == [
+        "size=binary, rival=meanwhile",
+        "size=spelled, rival=meanwhile",
+    ]
+    apart = Space(tuple(replace(each, interacts=()) for each in SPACE.choices), SPACE.scopes)
+    assert [reading.name for reading in apart.design()][3:] == ["size=spelled"]
+
+
+def test_equal_scenarios_are_run_once() -> None:
+    def job(**sets: object) -> Job:
+        return Job(str(sets), HERE / SCENARIO, slowdown, {key.replace("__", "."): v for key, v in sets.items()})
+
+    # A setting that says what the file says anyway makes no other run; a seed, a setting or a measure does.
+    assert digest(job()) == digest(job(traffic__0__size="1000KB"))
+    assert digest(job()) != digest(job(traffic__0__size="2MB"))
+    assert digest(job()) != digest(replace(job(), seed=2))
+    assert digest(job()) != digest(replace(job(), measure=other))
+    cache = Cache("TEST")
+    spelled, longer = job(traffic__0__size="1000KB"), job(traffic__0__size="2MB")
+    first, second = cache.results([[job()], [spelled, longer]])
+    assert (cache.asked, cache.made) == (3, 2)
+    assert second[spelled.key] == first[job().key]
+    cache.results([[job()]])
+    assert (cache.asked, cache.made) == (4, 2)
+
+
+def other(_run: Any) -> float:
+    return 0.0
+
+
+@pytest.fixture(scope="module")
+def found(tmp_path_factory: pytest.TempPathFactory) -> Survey:
+    claims = list(verdicts.load(HERE / "claims.toml").values())
+    return survey(PAPER, claims, 2, tmp_path_factory.mktemp("survey"), trials=0)
+
+
+def test_claims_are_told_apart_by_where_they_hold(found: Survey) -> None:
+    # Two flows that share the receiver's link take about twice their time: neither ideal nor beyond 10. Nothing is
+    # faster than ideal.
+    kinds = {claim.name: found.kind(claim) for claim in found.claims}
+    assert kinds == {"ideal": "hanging", "bounded": "robust", "faster": "never met"}
+    ideal = found.claims[0]
+    verdicts_of_ideal = {reading.name: found.verdict(reading, ideal) for reading in found.findings}
+    assert verdicts_of_ideal == {
+        "default": "reproduced",
+        "rival=meanwhile": "contradicted",
+        "size=binary": "reproduced",
+        "size=spelled": "reproduced",
+        "rival=meanwhile, size=binary": "contradicted",
+        "rival=meanwhile, size=spelled": "contradicted",
+    }
+    # Two seeds of four scenarios that differ, and of two that are spelled otherwise.
+    assert (found.asked, found.made) == (12, 8)
+    assert found.best.name == "default"
+
+
+def test_the_tables_say_what_hangs_on_what(found: Survey) -> None:
+    assert summary(found) == [
+        "6 readings of 3 claims, 8 runs (4 more were equal).",
+        "Holds under every reading: bounded.",
+        "Hangs on the reading: ideal.",
+        "Holds under no reading: faster.",
+        "Under the default 2 of 3 claims hold; the reading under which most hold is `default`, with 2.",
+    ]
+    _, _, _, rows = claims_of(found)
+    assert [(row[0], row[3], row[4]) for row in rows] == [
+        ("bounded", "✓ reproduced", "nothing tried"),
+        ("ideal", "✓ reproduced", "rival=meanwhile (✗)"),
+        ("faster", "✗ contradicted", "nothing tried"),
+    ]
+    columns, cells = map_table(found)
+    assert columns[:4] == ["claim", "kind", "default", "rival=meanwhile"]
+    # The pairs do what the rival does alone, and are left out.
+    assert cells[1] == ["ideal", "Hangs on the reading", "✓", "✗", "✓", "✓"]
+    text = markdown(found, "T", summary(found))
+    assert "| rival=meanwhile | ✓ | ✗ | ✗ | 1 |" in text
+    _, _, _, questions = open_table(SPACE)
+    assert questions[0][0] == "rival"
+    assert questions[1][2:] == ["meanwhile", "another flow starts with it", "none"]
+
+
+def test_a_pair_interacts_if_it_does_what_neither_answer_does_alone(found: Survey) -> None:
+    def turned(**verdicts_of_ideal: str) -> bool:
+        names = {"both": "rival=meanwhile, size=binary", "rival": "rival=meanwhile", "size": "size=binary"}
+        changed = dict(found.findings)
+        for name, verdict in verdicts_of_ideal.items():
+            reading = next(reading for reading in changed if reading.name == names[name])
+            check = Check("x", "holds" if verdict == "reproduced" else "fails", exact(1))
+            ideal = replace(changed[reading]["ideal"], checks=[check])
+            changed[reading] = {**changed[reading], "ideal": ideal}
+        survey_of = replace(found, findings=changed)
+        (pair,) = [reading for reading in changed if reading.name == names["both"]]
+        assert (pair in survey_of.shown) is survey_of.interacts(pair)
+        return survey_of.interacts(pair)
+
+    # By default `ideal` holds; the rival alone turns it, and so do both together.
+    assert not turned()
+    # Together they leave what the rival turns.
+    assert turned(both="reproduced")
+    # Together they turn what neither turns.
+    assert turned(rival="reproduced")
+    assert not turned(rival="reproduced", size="contradicted")
+
+
+def test_a_search_finds_the_reading_under_which_most_claims_hold(tmp_path: Path) -> None:
+    # The same paper whose default is the reading under which a claim fails.
+    rival = SPACE.choices[0]
+    turned = replace(
+        rival,
+        alternatives=(
+            Alternative("meanwhile", "another flow starts with it", "paper 1", {"all": {"traffic.1.start": "0ps"}}),
+            Alternative("later", "another flow starts 10 ms later", "none"),
+        ),
+        default="meanwhile",
+    )
+    claims = list(verdicts.load(HERE / "claims.toml").values())
+    names = []
+    for _ in range(2):
+        paper = replace(PAPER, space=Space((turned, SPACE.choices[1]), SPACE.scopes))
+        result = survey(paper, claims, 2, tmp_path, trials=6)
+        assert result.best.name == "rival=later"
+        # Nothing is run that the design has run, and no reading is judged twice: two seeds of 2 x 3 readings.
+        assert (result.asked, result.made) == (12, 8)
+        names.append([reading.name for reading in result.findings])
+    assert names[0] == names[1]
+
+
+def test_a_paper_is_surveyed_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert survey_readings(PAPER, tmp_path, None, quick=True, trials=2) == 0
+    assert "Hangs on the reading: ideal." in capsys.readouterr().out
+    with (tmp_path / "readings.csv").open() as stream:
+        rows = list(csv.DictReader(stream))
+    (row,) = [row for row in rows if (row["reading"], row["claim"]) == ("rival=meanwhile", "ideal")]
+    assert (row["verdict"], row["kind"], row["n"]) == ("contradicted", "hanging", "2")
+    assert float(row["low"]) == float(row["high"]) == pytest.approx(2.0, rel=0.1)
+    for name in ("readings-map.png", "readings-map.svg", "readings-map.csv", "readings.md"):
+        assert (tmp_path / name).stat().st_size > 0
+    page = (tmp_path / "index.html").read_text("utf-8")
+    assert "What the paper leaves open" in page
+    assert "data:image/svg+xml;base64," in page
+
+
+def test_one_reading_is_re_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert reproduce(PAPER, tmp_path, "ideal", quick=True, readings=["rival=meanwhile"]) == 0
+    assert "contradicted" in capsys.readouterr().out
+    assert "Reading: rival=meanwhile." in (tmp_path / "index.html").read_text("utf-8")
+
+
+def test_a_paper_without_choices_has_no_readings_to_try(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="own_paper: declares no choices"):
+        survey_readings(CLOSED, tmp_path, None, quick=True, trials=0)
+
+
+def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="--trials belongs to --readings"):
+        registry.run("sqcc", tmp_path / "out", True, trials=3)
+    with pytest.raises(UserError, match="give one of the two"):
+        registry.run("sqcc", tmp_path / "out", True, ["a=b"], survey=True)
+    with pytest.raises(UserError, match="no choice `a`"):
+        registry.run("fncc", tmp_path / "out", True, ["a=b"])
+    assert not (tmp_path / "out").exists()
+
+
+def test_readings_are_equal_by_their_answers() -> None:
+    assert Reading(SPACE, (("size", "binary"),)) == SPACE.reading({"size": "binary"})
+    assert len({SPACE.default, SPACE.reading({}), SPACE.parse(["size=decimal"])}) == 1
