@@ -17,12 +17,10 @@ use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::DATA;
 use crate::path::routing::Spray;
-use crate::settings::Order;
 
 impl<N: NicScheduler> Hosts<N> {
-    /// Starts a message, and schedules the start of the next one. If events come in the order of scheduling, the start
-    /// goes behind all other events of this time twice: ns-3 creates the application in one event, starts it in a second,
-    /// and opens the flow in a third.
+    /// Starts a message, and schedules the start of the next one. The start first goes behind all other events of its time, as
+    /// often as [`crate::settings::Quirks::start_steps`] says; `step` counts how often it has.
     pub fn flow_start<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -35,7 +33,7 @@ impl<N: NicScheduler> Hosts<N> {
         if step == 0 && !ctx.events.looks_ahead() && !net.dependencies.flow_waits(flow) {
             await_flow(ctx, flow + 1);
         }
-        if step < 2 && net.settings.quirks.order == Order::Scheduled {
+        if step < net.settings.quirks.start_steps() {
             let now = ctx.now;
             return ctx.schedule(f.src, now, key(kind::FLOW_START, flow), step + 1);
         }

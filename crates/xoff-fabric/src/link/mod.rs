@@ -23,7 +23,7 @@ use crate::event::{key, kind};
 use crate::ids::{NodeId, PortId, QueueId, peer};
 use crate::network::Network;
 use crate::packet::{DATA, PacketId};
-use crate::settings::{NicTimer, Order, Scheduling};
+use crate::settings::Scheduling;
 use cut_through::CutThrough;
 use flow_control::LinkControl;
 use port::{AWAY, Port};
@@ -108,7 +108,7 @@ impl<C: LinkControl> Links<C> {
             Scheduling::RoundRobin | Scheduling::Strict => Vec::new(),
         };
         let cut_through = CutThrough::new(topology, &net.settings);
-        let ready_events = quirks.order == Order::Scheduled || quirks.nic == NicTimer::Ns3;
+        let ready_events = quirks.ready_events();
         Links {
             ports: (0..ports).map(of).collect(),
             queues: vec![Queue::EMPTY; ports as usize * classes],
