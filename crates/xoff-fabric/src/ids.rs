@@ -10,7 +10,7 @@ pub type PortId = u32;
 /// A message's number: its index in [`crate::network::Network::flows`].
 pub type FlowId = u32;
 
-/// A connection's number: its index in [`crate::network::Network::routes`].
+/// A connection's number: its index in [`crate::network::Paths::routes`].
 pub type ConnectionId = u32;
 
 /// The port at the other end of the link.

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use super::Flow;
 use crate::ids::{ConnectionId, FlowId, NodeId};
 
-/// The places of a connection's paths in [`super::Network::paths`].
+/// The places of a connection's paths in [`super::Paths::ports`].
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
     /// Place of the data path's first egress port, which is the sender's.

@@ -24,7 +24,7 @@ pub struct AllToAll {
     /// Traffic class, 0 to 7.
     #[serde(default)]
     pub priority: u8,
-    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `nic` in [host] says.
+    /// Hosts with several NICs: which one each connection takes at its sender; without it, as `host.nic` says.
     #[serde(default)]
     pub nic: Option<NicChoice>,
     /// Which messages share a connection, and so its congestion control: none do (`"per_message"`), all from a host to another
