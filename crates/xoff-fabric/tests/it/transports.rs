@@ -11,10 +11,13 @@
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::PortId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Step, Waiter};
 use xoff_fabric::observe::capture::PacketFilter;
-use xoff_fabric::packet::Kind;
+use xoff_fabric::observe::records::FlowOutcome;
+use xoff_fabric::observe::{Hooks, OwnRow, Probe, Records};
+use xoff_fabric::packet::{Kind, Packet};
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Host, Settings, Transport};
 use xoff_fabric::topology::Topology;
@@ -47,13 +50,18 @@ fn run(settings: Settings, flows: Vec<Flow>, recording: Recording) -> Simulation
 
 /// As [`run`], with a schedule.
 fn run_as(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: Recording) -> Simulation {
+    let mut sim = prepare(settings, flows, schedule, recording);
+    sim.run(&mut |_| true).expect("losses are allowed");
+    sim
+}
+
+fn prepare(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: Recording) -> Simulation {
     let router = Router::new(&topology(), &Routing::default(), 1).expect("routes");
     let none = scheme("none", json!({}), Time::from_us(1));
     let env = network_env(&topology(), &router, &settings, &none.signals()).expect("connected");
     let net = Network::along(topology(), &router, env, settings, none, flows, schedule, 1);
     let mut sim = Simulation::new(net.expect("a network"), None, recording, Some(Time::from_ms(1)));
     sim.run_to_duration();
-    sim.run(&mut |_| true).expect("losses are allowed");
     sim
 }
 
@@ -107,6 +115,70 @@ fn an_unordered_message_is_delivered_whatever_the_one_before_it_lacks() {
         let sim = run_as(settings(transport), messages, schedule, Recording::default());
         assert_eq!(sim.records().steps, [Time(delivered)], "{transport:?}");
     }
+}
+
+/// Counts what a probe hears of losses, answers and messages.
+#[derive(Default)]
+struct Heard {
+    drops: u32,
+    answers: u32,
+    acked: u64,
+    started: Vec<(u32, Time)>,
+    ended: Vec<(u32, Time)>,
+}
+
+impl Probe for Heard {
+    fn hooks(&self) -> Hooks {
+        Hooks::SIGNALS | Hooks::FLOWS | Hooks::ACKS
+    }
+
+    fn on_drop(&mut self, _: Time, _: PortId, _: &Packet) {
+        self.drops += 1;
+    }
+
+    fn on_ack(&mut self, _: Time, _: u32, bytes: u64) {
+        self.answers += 1;
+        self.acked += bytes;
+    }
+
+    fn on_flow_start(&mut self, now: Time, flow: u32) {
+        self.started.push((flow, now));
+    }
+
+    fn on_flow_end(&mut self, now: Time, flow: u32, _: &FlowOutcome) {
+        self.ended.push((flow, now));
+    }
+
+    fn finish(&mut self, _: Time, records: &mut Records) {
+        let mut row = |name, time, subject, value| records.own.push(OwnRow { name, time, subject, value });
+        row("acked", Time::ZERO, 0, self.acked as f64);
+        row("answers", Time::ZERO, 0, self.answers.into());
+        row("drops", Time::ZERO, 0, self.drops.into());
+        self.ended.iter().for_each(|&(flow, at)| row("ended", at, flow, 1.0));
+        self.started.iter().for_each(|&(flow, at)| row("started", at, flow, 1.0));
+    }
+}
+
+#[test]
+fn a_probe_hears_of_losses_answers_and_messages() {
+    // As in the first test: 3 packets are lost, and each of the 5 + 3 that arrive is answered. The last ACK ends the message.
+    let mut sim = prepare(
+        settings(Transport::SelectiveRepeat),
+        vec![flow(0, 1, 8 * PAYLOAD)],
+        Schedule::default(),
+        Recording::default(),
+    );
+    sim.add_probe(|_| Box::new(Heard::default()));
+    sim.run(&mut |_| true).expect("losses are allowed");
+    let rows: Vec<_> = sim.records().own.iter().map(|row| (row.name, row.time, row.value)).collect();
+    let expected = [
+        ("acked", Time::ZERO, 8.0 * PAYLOAD as f64),
+        ("answers", Time::ZERO, 8.0),
+        ("drops", Time::ZERO, 3.0),
+        ("ended", Time(10_042_669), 1.0),
+        ("started", Time::ZERO, 1.0),
+    ];
+    assert_eq!(rows, expected);
 }
 
 #[test]
