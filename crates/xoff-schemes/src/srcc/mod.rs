@@ -20,7 +20,12 @@
 //!   ingress' Xoff at that moment; d is its link's propagation delay.
 //! - An uncongested packet is one that finds its egress queue within its own threshold.
 //! - The target, the average rate "normalized to the bottleneck bandwidth", is C over the number of flows that the
-//!   egress saw within T.
+//!   egress saw recently. T says who shares a port (section III-B) and not who counts here, so the count has a window of its
+//!   own, `count_rtts`.
+//! - Section III-E gives no rule for what a message does to the scheme under SRCC, which is "friendly compatible" with it. DCQCN's
+//!   own paper knows no rate cut but that of a CNP. So `composition` has both: `cut` lowers DCQCN's current rate to the target
+//!   and keeps its target rate (with `dcqcn.clamp_target` the next CNP lowers the target rate to what the message left), and
+//!   `cap` leaves DCQCN alone: the lower of its rate and the target holds.
 //! - The paper does not say how often a flow is sent a message, for how long a target holds, when a table forgets and
 //!   how a rate recovers: once a base RTT, for three, after `flow_timeout`, and as the base scheme does.
 //! - The 8-bit flow id of the CNM and the 16-bit one of the table stand for the flow itself: no two flows share one.
@@ -92,6 +97,17 @@ pub enum Base {
     None,
 }
 
+/// What a message does to the scheme under SRCC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Composition {
+    /// It lowers the base's current rate, from which the base recovers (section III-E: "resets the target sending rate").
+    #[default]
+    Cut,
+    /// Nothing: the sender takes the minimum of the base's rate and the targets in force.
+    Cap,
+}
+
 /// Parameters of SRCC.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -112,11 +128,14 @@ pub struct Srcc {
     pub rate_time: Option<Time>,
     /// Time window T within which an uncongested packet counts, in base RTTs. Default 3 (SRCC, section V-B, Fig. 8b).
     pub window_rtts: f64,
+    /// Time after a flow's last packet for which the flow counts in the target C/n, in base RTTs. Default 3; the paper gives
+    /// none.
+    pub count_rtts: f64,
     /// Which uncongested packets count. Default `any_queue` (SRCC, section III-B).
     pub sharing: Sharing,
     /// Minimum time between two messages of a switch to a flow. Default one base RTT; the paper gives none.
     pub cnm_interval: Option<Time>,
-    /// Time after a flow's last packet at which a switch's table forgets it, at least the time window. Default 10 ms;
+    /// Time after a flow's last packet at which a switch's table forgets it, at least `count_rtts`. Default 10 ms;
     /// the paper gives none.
     pub flow_timeout: Time,
     /// Time for which a target limits its flow after the last message of its congestion point. Default three base RTTs;
@@ -124,6 +143,8 @@ pub struct Srcc {
     pub target_timeout: Option<Time>,
     /// The end-to-end scheme by which a rate recovers (SRCC, section III-E). Default `dcqcn`.
     pub base: Base,
+    /// `base = "dcqcn"` only: what a message does to the base. Default `cut`; the paper gives no rule.
+    pub composition: Option<Composition>,
     /// `base = "dcqcn"` only: its parameters. Default those of scheme `dcqcn`.
     pub dcqcn: Option<Dcqcn>,
     /// `base = "none"` only: time without a message after which a rate doubles. Default one base RTT; the paper has
@@ -141,11 +162,13 @@ impl Default for Srcc {
             rtt_factor: None,
             rate_time: None,
             window_rtts: 3.0,
+            count_rtts: 3.0,
             sharing: Sharing::AnyQueue,
             cnm_interval: None,
             flow_timeout: Time::from_ms(10),
             target_timeout: None,
             base: Base::Dcqcn,
+            composition: None,
             dcqcn: None,
             rise_interval: None,
         }
@@ -168,13 +191,16 @@ impl Srcc {
             ("rtt_factor", fixed && self.rtt_factor.is_some()),
             ("rate_time", self.threshold != Threshold::Dynamic && self.rate_time.is_some()),
         ];
-        let (base, by_base) = match self.base {
-            Base::Dcqcn => ("dcqcn", ("rise_interval", self.rise_interval.is_some())),
-            Base::None => ("none", ("dcqcn", self.dcqcn.is_some())),
-        };
+        let dcqcn = self.base == Base::Dcqcn;
+        let base = if dcqcn { "dcqcn" } else { "none" };
+        let by_base = [
+            ("rise_interval", dcqcn && self.rise_interval.is_some()),
+            ("composition", !dcqcn && self.composition.is_some()),
+            ("dcqcn", !dcqcn && self.dcqcn.is_some()),
+        ];
         let threshold =
             by_threshold.map(|(key, foreign)| (key, foreign, format!("threshold = \"{threshold}\"")));
-        let base = [(by_base.0, by_base.1, format!("base = \"{base}\""))];
+        let base = by_base.map(|(key, foreign)| (key, foreign, format!("base = \"{base}\"")));
         match threshold.into_iter().chain(base).find(|(_, foreign, _)| *foreign) {
             Some((key, _, with)) => {
                 Err(Violation::new(key, format!("has no meaning with `{with}`"), "to be left out"))
@@ -211,6 +237,7 @@ impl Scheme for Srcc {
         }
         self.rtt_factor.map_or(Ok(()), |f| check::within("rtt_factor", f, 0.0, 100.0))?;
         check::above("window_rtts", self.window_rtts, 0.0, 1e6)?;
+        check::above("count_rtts", self.count_rtts, 0.0, 1e6)?;
         check::time("flow_timeout", self.flow_timeout)?;
         let times = [
             ("rate_time", self.rate_time),
@@ -237,6 +264,9 @@ impl Scheme for Srcc {
         if self.base == Base::None {
             self.rise_interval = self.rise_interval.or(Some(base_rtt));
         }
+        if self.base == Base::Dcqcn {
+            self.composition = self.composition.or(Some(Composition::Cut));
+        }
         self.dcqcn = self.dcqcn().map(|dcqcn| dcqcn.resolve(env));
         self
     }
@@ -254,7 +284,11 @@ impl Scheme for Srcc {
                 sender::BaseSender::None(Doubling::new(env.line_rate, interval))
             }
         };
-        SrccSender::new(base, self.target_timeout.unwrap_or(env.base_rtt * 3))
+        SrccSender::new(
+            base,
+            self.composition.unwrap_or_default(),
+            self.target_timeout.unwrap_or(env.base_rtt * 3),
+        )
     }
     fn notification(&self, env: &FlowEnv) -> CnpPacer {
         self.dcqcn().map_or_else(CnpPacer::silent, |dcqcn| dcqcn.notification(env))
@@ -263,7 +297,8 @@ impl Scheme for Srcc {
         NoOp
     }
     fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
-        let window = Time((env.base_rtt.0 as f64 * self.window_rtts) as u64).max(Time(1));
+        let rtts = |count: f64| Time((env.base_rtt.0 as f64 * count) as u64).max(Time(1));
+        let (window, count_window) = (rtts(self.window_rtts), rtts(self.count_rtts));
         let quota = match self.threshold {
             Threshold::Dynamic => Quota::Dynamic { time: self.rate_time.unwrap_or(Time::from_us(1)) },
             Threshold::Literal => Quota::Literal { recent: env.base_rtt },
@@ -277,9 +312,10 @@ impl Scheme for Srcc {
                 floor: self.floor.map_or(2 * env.frame, |b| b.0),
                 rtt_factor: self.rtt_factor.unwrap_or(1.0),
                 window,
+                count_window,
                 sharing: self.sharing,
                 cnm_interval: self.cnm_interval.unwrap_or(env.base_rtt),
-                flow_timeout: self.flow_timeout.max(window),
+                flow_timeout: self.flow_timeout.max(count_window),
             },
         )))
     }

@@ -1,8 +1,9 @@
 //! SRCC's sender (section III-E): a message sets the rate at once, the minimum of several targets counts, and a base
-//! scheme, which sees each message, recovers the rate.
+//! scheme, to which a message is a cut or nothing ([`Composition`]), recovers the rate.
 
 use xoff_engine::{Rate, Time};
 
+use super::Composition;
 use crate::dcqcn;
 use crate::traits::{Ack, Cnm, Cnp, ReactionPoint, Sent};
 
@@ -60,6 +61,7 @@ struct Target {
 #[derive(Clone, Debug)]
 pub struct SrccSender {
     base: BaseSender,
+    composition: Composition,
     timeout: Time,
     /// Targets in force, one for each congestion point.
     targets: Vec<Target>,
@@ -70,8 +72,15 @@ pub struct SrccSender {
 }
 
 impl SrccSender {
-    pub(super) fn new(base: BaseSender, timeout: Time) -> Self {
-        SrccSender { base, timeout, targets: Vec::new(), min: Rate(u64::MAX), until: Time::NEVER }
+    pub(super) fn new(base: BaseSender, composition: Composition, timeout: Time) -> Self {
+        SrccSender {
+            base,
+            composition,
+            timeout,
+            targets: Vec::new(),
+            min: Rate(u64::MAX),
+            until: Time::NEVER,
+        }
     }
 
     /// Drops the targets that have ended by `now`.
@@ -107,9 +116,10 @@ impl ReactionPoint for SrccSender {
         }
     }
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
-        match &mut self.base {
-            BaseSender::Dcqcn(base) => base.on_cnm(now, cnm),
-            BaseSender::None(base) => base.on_cnm(now, cnm.rate),
+        match (&mut self.base, self.composition) {
+            (BaseSender::Dcqcn(base), Composition::Cut) => base.on_cnm(now, cnm),
+            (BaseSender::Dcqcn(_), Composition::Cap) => {}
+            (BaseSender::None(base), _) => base.on_cnm(now, cnm.rate),
         }
         let target = Target { point: cnm.point, rate: cnm.rate, until: now.saturating_add(self.timeout) };
         self.targets.retain(|t| t.point != cnm.point && t.until > now);

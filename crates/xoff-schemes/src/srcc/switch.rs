@@ -26,6 +26,7 @@ pub(super) struct Settings {
     pub floor: u64,
     pub rtt_factor: f64,
     pub window: Time,
+    pub count_window: Time,
     pub sharing: Sharing,
     pub cnm_interval: Time,
     pub flow_timeout: Time,
@@ -94,7 +95,7 @@ impl SrccSwitch {
             arrivals: vec![Arrivals::default(); queues as usize],
             fed: vec![Vec::new(); queues as usize],
             uncongested: vec![Uncongested::default(); queues as usize],
-            flows: FlowTable::new(queues, settings.window, settings.flow_timeout),
+            flows: FlowTable::new(queues, settings.count_window, settings.flow_timeout),
             settings,
         }
     }

@@ -61,6 +61,8 @@ fn parameters_without_a_meaning_are_refused() {
         (json!({ "rise_interval": "1us" }), "rise_interval"),
         (json!({ "base": "none", "rise_interval": "0us" }), "rise_interval"),
         (json!({ "base": "none", "dcqcn": {} }), "dcqcn"),
+        (json!({ "base": "none", "composition": "cap" }), "composition"),
+        (json!({ "count_rtts": 0.0 }), "count_rtts"),
         (json!({ "dcqcn": { "g": 2.0 } }), "dcqcn.g"),
     ] {
         let params: Srcc = serde_json::from_value(value.clone()).expect("parameters");

@@ -69,6 +69,26 @@ fn a_message_leaves_dcqcns_estimate_alone() {
 }
 
 #[test]
+fn a_message_that_caps_leaves_dcqcn_as_it_was() {
+    // DCQCN is at line rate, so that when the target of 10 Gb/s ends, at 90 us, the rate is 100 again at once; cut, it would
+    // be (100 + 10)/2 = 55 from 55 us on.
+    let mut s = sender(json!({ "composition": "cap" }));
+    s.on_cnm(us(0), &cnm(1, 10));
+    run(&mut s, us(89));
+    assert_eq!(s.rate(), Rate::from_gbps(10));
+    run(&mut s, us(90));
+    assert_eq!((s.rate(), s.next_timer()), (GBPS_100, Time::NEVER));
+    // A CNP under the target cuts DCQCN's own rate of 100 to 50 and leaves 100 as its target rate, where a cut message would
+    // have left 10: the target of 10 holds to 190 us, then DCQCN's 50 has become 75 at 155 us.
+    s.on_cnm(us(100), &cnm(1, 10));
+    s.on_cnp(us(100), &Cnp { mark: Mark::Ce, rate: None });
+    run(&mut s, us(189));
+    assert_eq!(s.rate(), Rate::from_gbps(10));
+    run(&mut s, us(190));
+    assert_eq!(s.rate(), Rate::from_gbps(75));
+}
+
+#[test]
 fn a_message_starts_dcqcns_recovery_anew() {
     let mut s = sender(json!({ "target_timeout": "1us" }));
     s.on_cnm(us(0), &cnm(1, 10));

@@ -214,6 +214,28 @@ fn the_target_is_the_egress_rate_over_its_flows_of_the_window() {
 }
 
 #[test]
+fn the_window_of_shared_ports_and_that_of_the_count_are_apart() {
+    // T of 1 RTT = 30 us, and flows count for 3: at 40 us flows 1 to 5, last seen before 10 us, all count, but port 0's
+    // uncongested packet of 1 us is too old, and nobody is told; with one of 39 us the target is 100/5 = 20 Gb/s.
+    let mut point = switch(json!({ "window_rtts": 1.0 }));
+    see(&mut point, calm(us(1)));
+    for flow in 2..=5 {
+        see(&mut point, from_port(1, flow, packet(us(flow.into()), 1_000)));
+    }
+    assert_eq!(see(&mut point, packet(us(40), 600_000)), []);
+    see(&mut point, calm(us(41)));
+    let message = Cnm { flow: 1, point: 33, rate: Rate::from_gbps(20) };
+    assert_eq!(see(&mut point, packet(us(42), 600_000)), [message]);
+    // The other way round: T of 3 RTT tells flow 1 at 40 us, when by a count of 1 RTT it is alone.
+    let mut point = switch(json!({ "count_rtts": 1.0 }));
+    see(&mut point, calm(us(1)));
+    for flow in 2..=5 {
+        see(&mut point, from_port(1, flow, packet(us(flow.into()), 1_000)));
+    }
+    assert_eq!(see(&mut point, packet(us(40), 600_000)), [Cnm { rate: GBPS_100, ..message }]);
+}
+
+#[test]
 fn a_flow_is_told_once_an_interval() {
     let mut point = switch(json!({ "cnm_interval": "20us" }));
     see(&mut point, calm(us(1)));
