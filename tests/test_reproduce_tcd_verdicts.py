@@ -88,6 +88,8 @@ def fairness(**changes: Any) -> str:
 def test_fairness_asks_for_the_undetermined_port_and_for_the_fifth_flow() -> None:
     good = fairness_by_hand()
     assert undetermined_ms(good) == 2.0
+    # What comes after the bursts' 3 ms does not count.
+    assert undetermined_ms(fairness_by_hand(states=[(0.5, "undetermined"), (5.0, "congestion")])) == 2.5
     assert kept(good) == 1.0
     assert fairness() == "reproduced"
     # Equal shares of four flows prove nothing where P2 was never undetermined.
@@ -98,6 +100,9 @@ def test_fairness_asks_for_the_undetermined_port_and_for_the_fifth_flow() -> Non
     falling = np.where(times < 2, 10.0, 0.1)
     assert kept(fairness_by_hand(rate_gbps=np.tile(falling, (4, 1)).T)) == pytest.approx(0.01)
     assert fairness(rate_gbps=np.tile(falling, (4, 1)).T) == "contradicted"
+    # f1 has 5 Gbps: Jain's index of all five is still 40^2 / (5 x 331.25) = 0.966.
+    slow = {"goodput_gbps": np.full((len(times), 4), 8.75), "f1_gbps": np.full(len(times), 5.0)}
+    assert fairness(**slow) == "contradicted"
     # f1 counts: four flows of 9.76 and one of 0.95 Gbps. Jain: 40^2 / (5 x 382) = 0.84.
     starved = {"goodput_gbps": np.full((len(times), 4), 9.76), "f1_gbps": np.full(len(times), 0.95)}
     assert jain(np.array([9.76] * 4 + [0.95])) == pytest.approx(0.84, abs=0.005)
