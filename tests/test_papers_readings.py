@@ -15,9 +15,10 @@ from xoff.errors import UserError
 from xoff.papers import registry, verdicts
 from xoff.papers.readings_map import claims_of, map_table, markdown, open_table, summary
 from xoff.papers.reproduction import reproduce, survey_readings
-from xoff.papers.rules import Check, exact
+from xoff.papers.rules import Check, Outcome, exact
 from xoff.papers.space import Alternative, Choice, Reading, Space, SpaceError
 from xoff.papers.survey import Cache, Survey, digest, survey
+from xoff.papers.verdicts import Finding
 from xoff.runs.jobs import Job
 
 
@@ -176,6 +177,28 @@ def test_claims_are_told_apart_by_where_they_hold(found: Survey) -> None:
     # Two seeds of four scenarios that differ, and of two that are spelled otherwise.
     assert (found.asked, found.made) == (12, 8)
     assert found.best.name == "default"
+
+
+@pytest.mark.parametrize(
+    ("outcomes", "kind"),
+    [
+        (["holds", "holds"], "robust"),
+        (["holds", "fails"], "hanging"),
+        (["open", "fails"], "never met"),
+        (["fails", "fails"], "never met"),
+        # Noise alone makes no claim hang.
+        (["holds", "open"], "undecided"),
+        (["open", "open"], "undecided"),
+    ],
+)
+def test_what_is_not_decided_neither_hangs_nor_fails(found: Survey, outcomes: list[Outcome], kind: str) -> None:
+    ideal = found.claims[0]
+    first, second = list(found.findings)[:2]
+    made = {
+        reading: {"ideal": Finding(ideal, [Check("x", outcome, exact(1))], {}, [1], "s.toml")}
+        for reading, outcome in zip((first, second), outcomes, strict=True)
+    }
+    assert Survey([ideal], made).kind(ideal) == kind
 
 
 def test_the_tables_say_what_hangs_on_what(found: Survey) -> None:

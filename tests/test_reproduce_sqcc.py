@@ -208,6 +208,12 @@ def test_a_queue_that_runs_away_is_no_steady_state() -> None:
         assert find(claims()["table2"], {**fine, **away}, "").verdict == verdict
 
 
+def test_a_queue_that_is_always_empty_is_steady() -> None:
+    nothing = twice((ERROR, 500), queue(0.0, 0.0)) | twice((DELTA, 500), queue(0.0, 0.0))
+    checks = find(claims()["table2"], nothing | twice((SQCC, 500), queue(149.3, 13.73)), "").checks
+    assert {check.outcome for check in checks if "drift" in check.what} == {"holds"}
+
+
 def test_t_low_is_claimed_to_fill_an_empty_queue() -> None:
     made = twice((ERROR, 500), queue(270, empty=0.1, utilization=0.9))
     made |= twice((DELTA, 500), queue(50, empty=0.05, utilization=0.95))

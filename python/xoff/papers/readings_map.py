@@ -42,6 +42,7 @@ KINDS: dict[Kind, str] = {
     "robust": "Holds under every reading",
     "hanging": "Hangs on the reading",
     "never met": "Holds under no reading",
+    "undecided": "Not decided by these runs",
 }
 
 LEGEND_TEXT = (
@@ -63,7 +64,7 @@ def summary(found: Survey) -> list[str]:
     total, readings = len(found.claims), len(found.findings)
     lines = [
         f"{readings} readings of {total} claims, {found.made:,} runs ({found.asked - found.made:,} more were equal).",
-        *(f"{KINDS[kind]}: {_names(groups.get(kind, []))}." for kind in KINDS),
+        *(f"{text}: {_names(groups[kind])}." for kind, text in KINDS.items() if kind in groups),
     ]
     best = found.best
     default = next(iter(found.findings))
@@ -197,7 +198,7 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
                 _draw_cell(axes, index, places[claim.name], verdict, changed=changed, same=same)
                 rows.append({"claim": claim.name, "reading": reading.name, "verdict": verdict, "changed": changed})
         _label_rows(axes, groups, places, len(shown))
-        _label_columns(axes, columns)
+        _label_columns(axes, columns, found.best)
         axes.set_xlim(-0.6, len(shown) - 0.4)
         axes.set_ylim(max(places.values()) + 0.6, -1.2)
         for side in axes.spines.values():
@@ -266,9 +267,10 @@ def _label_rows(axes: Any, groups: Sequence[tuple[Kind, Sequence[Claim]]], place
     axes.tick_params(length=0)
 
 
-def _label_columns(axes: Any, columns: Sequence[tuple[str, Sequence[Reading]]]) -> None:
+def _label_columns(axes: Any, columns: Sequence[tuple[str, Sequence[Reading]]], best: Reading) -> None:
     shown = [reading for _, own in columns for reading in own]
-    axes.set_xticks(range(len(shown)), [_label(reading) for reading in shown], rotation=90, fontsize=8.5)
+    names = [("best: " if reading == best else "") + _label(reading) for reading in shown]
+    axes.set_xticks(range(len(shown)), names, rotation=90, fontsize=8.5)
     begin = 0
     for _, own in columns:
         if begin:

@@ -33,7 +33,7 @@ SEED = 1
 HOLDING = ("reproduced", "direction")
 """Verdicts of a claim that holds."""
 
-Kind = Literal["robust", "hanging", "never met"]
+Kind = Literal["robust", "hanging", "never met", "undecided"]
 
 
 class Cache:
@@ -110,9 +110,17 @@ class Survey:
         return max(self.findings, key=lambda reading: (self.score(reading), -len(reading.chosen)))
 
     def kind(self, claim: Claim) -> Kind:
-        """Whether a claim holds under every reading, under some, or under none."""
-        held = [self.holds(reading, claim) for reading in self.findings]
-        return "robust" if all(held) else "hanging" if any(held) else "never met"
+        """Whether a claim holds under every reading, under some but not others, under none, or is not decided.
+
+        It is not decided if no reading contradicts it, and not every one lets it hold.
+        """
+        verdicts = [self.verdict(reading, claim) for reading in self.findings]
+        held = [verdict in HOLDING for verdict in verdicts]
+        if all(held):
+            return "robust"
+        if "contradicted" not in verdicts:
+            return "undecided"
+        return "hanging" if any(held) else "never met"
 
     @property
     def shown(self) -> list[Reading]:
