@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import warnings
 from pathlib import Path
 
 import pytest
@@ -233,3 +234,11 @@ def test_findings_are_written_with_their_intervals(tmp_path: Path) -> None:
     assert "queue 2 [-0.4841, 4.484], n 3" in text
     assert "one 1 (1 seed)" in text
     assert "| paper.name | queue | 0.4 [" in text
+
+
+def test_events_that_each_of_two_misses_decide_nothing() -> None:
+    # The first never happens in seed 1, the second never in seed 2: their difference has no mean, and no warning.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = rules.lower("", seeds(math.inf, 1, 2), seeds(1, math.inf, 3))
+    assert found.outcome == "open"

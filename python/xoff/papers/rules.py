@@ -78,7 +78,8 @@ def difference(values: Values, others: Values) -> Estimate:
     with np.errstate(invalid="ignore"):
         # Two events that never happen are equally late.
         gaps = np.where(np.isinf(first) & (first == second), 0.0, first - second)
-    return _interval(gaps, float(gaps.mean()))
+        # Where each of the two never happens in some seed, there is no mean.
+        return _interval(gaps, float(gaps.mean()))
 
 
 def ratio(values: Values, others: Values) -> Estimate:

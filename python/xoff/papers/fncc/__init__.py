@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xoff.papers.fncc import drawings, findings, readings
-from xoff.papers.fncc.experiments import FULL, HERE, QUICK, Scale, group_jobs
-from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.fncc import drawings, findings
+from xoff.papers.fncc.experiments import FULL, HERE, QUICK, SURVEY, WORKLOADS, Scale, group_jobs
+from xoff.papers.fncc.space import SPACE
+from xoff.papers.paper import Paper, Rerun, groups_of
 from xoff.papers.space import Reading
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
 from xoff.report.figures import FigureFile
@@ -18,39 +19,25 @@ from xoff.runs.jobs import Job
 
 TITLE = "FNCC: Fast Notification Congestion Control in Data Center Networks, reproduced"
 LEAD = f"Xu et al., arXiv 2024. {VERDICTS} Fig. 1a is hardware trend data and no experiment."
-READINGS_LEAD = (
-    "What the paper leaves open is set otherwise, everything that it touches is run again, and the verdicts are "
-    "computed anew."
-)
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
-    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
-
-
-def _further(claims: Sequence[Claim], scale: Scale) -> list[Job]:
-    return readings.jobs(groups_of(claims, findings.GROUPS), scale)
+def _experiments(claims: Sequence[Claim], scale: Scale, reading: Reading) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale, reading)]
 
 
 def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
-    return findings.find(claim, rerun.own, rerun.scale, note)
+    return findings.find(claim, rerun.own, rerun.reading, note)
 
 
 def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
     return drawings.draw(rerun.own, rerun.out)
 
 
-def _read(rerun: Rerun[Scale]) -> Readings:
-    table = readings.table(rerun.claims, rerun.own, rerun.further, rerun.scale)
-    lead = f"{READINGS_LEAD} Numbers: readings.csv."
-    return Readings(table, [("Other readings", lead, *readings.overview(table))])
-
-
 def _window(scale: Scale) -> str:
     return (
         f"Fat-tree: flows arrive for {scale.window_ms:g} ms in each of {scale.seeds} seeds, and the run goes on until "
-        f"the last one is complete; the two-flow runs are repeated {scale.repetitions} times with flow1 joining 0.1 us "
-        "later each time."
+        f"the last one is complete; the two-flow runs are repeated {scale.repetitions} times with flow1 joining at "
+        "moments that are spread over 41 us."
     )
 
 
@@ -59,12 +46,12 @@ def _banner(scale: Scale) -> str:
         f"Shortened by --quick: flows arrive in the fat-tree for {scale.window_ms:g} ms instead of "
         f"{FULL.window_ms:g} ms, in {scale.seeds} seeds instead of {FULL.seeds}; a flow joins each "
         f"{scale.interval_ms:g} ms instead of {FULL.interval_ms:g} ms in Fig. 13e; {scale.repetitions} repetitions "
-        f"instead of {FULL.repetitions} elsewhere; no fat-tree under other readings."
+        f"instead of {FULL.repetitions} elsewhere."
     )
 
 
 def _shortened(name: str, scale: Scale) -> str:
-    if name in ("websearch", "hadoop"):
+    if findings.GROUPS[name][0] in WORKLOADS:
         return (
             f"Shortened by --quick: {scale.window_ms:g} ms of arrivals instead of {FULL.window_ms:g} ms, "
             f"{scale.seeds} seeds instead of {FULL.seeds}."
@@ -81,11 +68,11 @@ PAPER = Paper(
     full=FULL,
     quick=QUICK,
     experiments=_experiments,
-    further=_further,
     find=_find,
     draw=_draw,
-    read=_read,
     banner=_window,
     shortened=_banner,
     shortened_claim=_shortened,
+    space=SPACE,
+    survey=(SURVEY, QUICK),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from xoff.runs.results import Run
 
     Floats = npt.NDArray[np.float64]
+    Ints = npt.NDArray[np.int64]
 
 BEFORE_US = 50.0
 """Time before the join over which flow0's own rate is averaged, in us."""
@@ -24,8 +25,20 @@ REACTED = 0.95
 """Share of that rate below which flow0 has reacted."""
 STEPPED_US = (15.0, 25.0)
 """Time after the join at which the flows have taken their first step, in us: one to two round trips."""
+WINDOW_US = 650.0
+"""Time after the join over which a run is measured, in us: every repetition has as much."""
+SMOOTH_US = 5.0
+"""Time over which rates are averaged before they are called fair, in us."""
+JITTER_US = (30.0, 300.0)
+"""Time after the join over which rates are called smooth, in us: after the first step, as long as Fig. 9 shows."""
+END_US = 100.0
+"""The last part of the window, in us."""
 
 PS_PER_US = 1e6
+PS_PER_BYTE = 80
+"""At the fat-tree's 100 Gbps."""
+MTU = 1518
+"""Bytes of a full frame."""
 
 
 @dataclass(frozen=True)
@@ -42,31 +55,49 @@ class Trace:
 
 
 @dataclass(frozen=True)
-class Joined:
-    """A two-flow run in numbers. All times count from the join."""
+class Rates:
+    """Both flows' rates after the join, from which all times count."""
 
     reaction_us: float
     """Until flow0's rate is below `REACTED` of what it was before the join; NaN: never."""
     below_line_us: float
     """Until it is below `REACTED` of the line rate; NaN: never."""
+    settled10_us: float
+    """Until both flows stay within 10 % of half the line rate, averaged over `SMOOTH_US`; NaN: never."""
+    settled25_us: float
+    """The same within 25 %."""
+    jitter_gbps: float
+    """Standard deviation of a flow's rate over `JITTER_US`, the mean of the two."""
+    step0_gbps: float
+    """Median rate of flow0 over `STEPPED_US`."""
+    step1_gbps: float
+    """The same of flow1."""
+    end0_gbps: float
+    """Mean rate of flow0 over the last `END_US` of the window."""
+    end1_gbps: float
+    """The same of flow1."""
+
+
+@dataclass(frozen=True)
+class Joined:
+    """A two-flow run in numbers, over `WINDOW_US` after the join."""
+
+    rates: Rates
+    """The flows' rates."""
     peak_kb: float
     """Most bytes queued at the congested port, in KB."""
     mean_kb: float
-    """Bytes queued, averaged up to the end of the run, in KB."""
+    """Bytes queued, averaged over the window, in KB."""
     mean150_kb: float
     """The same over the first 150 us."""
     utilization: float
-    """Of the congested port, up to the end of the run."""
+    """Of the congested port, over the window."""
     utilization300: float
     """The same over the first 300 us."""
     pauses: int
     """PAUSE frames that the congested port's switch sent, in the whole run."""
     pauses_all: int
     """PAUSE frames that any port sent."""
-    step0_gbps: float
-    """Median rate of flow0 over `STEPPED_US`."""
-    step1_gbps: float
-    """The same of flow1."""
     trace: Trace | None
     """Samples, if asked for."""
 
@@ -80,30 +111,59 @@ def measure_joined(run: Run, join_us: float, keep: bool) -> Joined:
     length = queues["bytes"].to_numpy() / 1e3
     busy = use["utilization"].to_numpy()
     port = queues["port"][0]
-    flow0, flow1 = (_rate_gbps(rates, flow, time) for flow in (0, 1))
+    flows = (_rate_gbps(rates, 0, time), _rate_gbps(rates, 1, time))
     line = ports.filter(pl.col("port") == port)["rate_bps"][0] / 1e9
-    after = time > join_us
-    own = float(np.mean(flow0[(time > join_us - BEFORE_US) & ~after]))
-    stepped = (time > join_us + STEPPED_US[0]) & (time <= join_us + STEPPED_US[1])
     sent = ports.filter(pl.col("node") == port.partition("->")[0])["pause_frames_sent"].sum()
 
-    def first(limit: float) -> float:
-        times = time[after & (flow0 < limit)]
-        return float(times[0] - join_us) if len(times) else float("nan")
+    def within(us: float) -> Any:
+        return (time > join_us) & (time <= join_us + us)
 
     return Joined(
-        reaction_us=first(REACTED * own),
-        below_line_us=first(REACTED * line),
-        peak_kb=float(peak[after].max()),
-        mean_kb=float(length[after].mean()),
-        mean150_kb=float(length[after & (time <= join_us + 150)].mean()),
-        utilization=float(busy[after].mean()),
-        utilization300=float(busy[after & (time <= join_us + 300)].mean()),
+        rates=measure_rates(time - join_us, flows, line),
+        peak_kb=float(peak[within(WINDOW_US)].max()),
+        mean_kb=float(length[within(WINDOW_US)].mean()),
+        mean150_kb=float(length[within(150)].mean()),
+        utilization=float(busy[within(WINDOW_US)].mean()),
+        utilization300=float(busy[within(300)].mean()),
         pauses=int(sent),
         pauses_all=int(ports["pause_frames_sent"].sum()),
-        step0_gbps=float(np.median(flow0[stepped])),
-        step1_gbps=float(np.median(flow1[stepped])),
-        trace=Trace(time, peak, busy, (flow0, flow1)) if keep else None,
+        trace=Trace(time, peak, busy, flows) if keep else None,
+    )
+
+
+def measure_rates(time: Floats, flows: tuple[Floats, Floats], line_gbps: float) -> Rates:
+    """Measure two flows' rates, sampled evenly at times from the join on, of which some are before it."""
+    after = (time > 0) & (time <= WINDOW_US)
+    own = float(np.mean(flows[0][(time > -BEFORE_US) & (time <= 0)]))
+    width = round(SMOOTH_US / float(time[1] - time[0]))
+    ends = time[after][width - 1 :]
+    smooth = [np.convolve(flow[after], np.full(width, 1 / width), mode="valid") for flow in flows]
+    away = np.max([np.abs(flow / (line_gbps / 2) - 1) for flow in smooth], axis=0)
+
+    def first(limit: float) -> float:
+        times = time[after & (flows[0] < limit)]
+        return float(times[0]) if len(times) else float("nan")
+
+    def settled(band: float) -> float:
+        outside = np.flatnonzero(away > band)
+        if not len(outside):
+            return 0.0
+        return float(ends[outside[-1]]) if outside[-1] < len(ends) - 1 else float("nan")
+
+    def part(low: float, high: float) -> list[Floats]:
+        return [flow[(time > low) & (time <= high)] for flow in flows]
+
+    stepped, end = part(*STEPPED_US), part(WINDOW_US - END_US, WINDOW_US)
+    return Rates(
+        reaction_us=first(REACTED * own),
+        below_line_us=first(REACTED * line_gbps),
+        settled10_us=settled(0.1),
+        settled25_us=settled(0.25),
+        jitter_gbps=float(np.mean([flow.std() for flow in part(*JITTER_US)])),
+        step0_gbps=float(np.median(stepped[0])),
+        step1_gbps=float(np.median(stepped[1])),
+        end0_gbps=float(np.mean(end[0])),
+        end1_gbps=float(np.mean(end[1])),
     )
 
 
@@ -181,12 +241,19 @@ class Fct:
     """PAUSE frames sent by all ports."""
 
 
-def measure_fct(run: Run, edges_kb: Sequence[float]) -> Fct:
-    """Slowdowns by flow size; `edges_kb` are the bins' largest sizes in KB."""
+def measure_fct(run: Run, edges_kb: Sequence[float], headers: tuple[int, int]) -> Fct:
+    """Slowdowns by flow size.
+
+    `edges_kb` are the bins' largest sizes in KB, `headers` the bytes of header in the run's ideal FCT and in the one by
+    which slowdowns are taken.
+    """
     flows = frame(run, "flows")
     done = flows.drop_nulls("slowdown")
-    size = done["size_bytes"].to_numpy()
-    slowdown = done["slowdown"].to_numpy()
+    size = done["size_bytes"].to_numpy().astype(np.int64)
+    links = done["path"].str.count_matches(">").to_numpy().astype(np.int64)
+    given, wanted = (alone_bytes(size, links, header) for header in headers)
+    ideal = done["ideal_fct_ps"].to_numpy().astype(np.int64) + (wanted - given) * PS_PER_BYTE
+    slowdown = done["fct_ps"].to_numpy() / ideal
     large, small = slowdown[size > 1_000_000], slowdown[size < 100_000]
     place = np.searchsorted(np.array(edges_kb) * 1e3, size, side="left")
     rows = [
@@ -206,6 +273,18 @@ def measure_fct(run: Run, edges_kb: Sequence[float]) -> Fct:
         },
         pauses=int(frame(run, "ports")["pause_frames_sent"].sum()),
     )
+
+
+def alone_bytes(size: Ints, links: Ints, header: int) -> Ints:
+    """Bytes whose time on a link a flow alone takes to arrive, without propagation, over store-and-forward links.
+
+    All of its packets on the first link, and on each further one the last packet, or a full one that it waits for.
+    """
+    payload = MTU - header
+    packets = np.maximum(-(-size // payload), 1)
+    last = size - (packets - 1) * payload + header
+    total: Ints = np.where(packets > 1, (packets + links - 2) * MTU + last, links * last)
+    return total
 
 
 def _percentile(values: Floats, percent: float) -> float:
