@@ -29,7 +29,7 @@ from xoff.papers.srcc.experiments import (
     settings,
 )
 from xoff.papers.srcc.findings import GROUPS, find
-from xoff.papers.srcc.measures import Measured, Motivation
+from xoff.papers.srcc.measures import Measured, Motivation, measure_motivation
 from xoff.papers.srcc.space import SPACE
 from xoff.papers.survey import digest
 from xoff.runs.jobs import Job
@@ -334,6 +334,24 @@ def test_switches_tell_senders_of_an_incast_and_no_other_scheme_has_messages() -
         assert 50 < run.goodput_gbps < 95.92
         assert run.flows == 20
         assert run.incomplete == 0
+
+
+def test_mice_that_begin_later_are_measured_as_long_before_and_after() -> None:
+    jobs = motivation_jobs(SPACE.parse(["mice=30.9ms"]))
+    for job in jobs:
+        assert job.sets["traffic.1.start"] == "30.9ms"
+        # 9.1 ms of bursts, as from 0.9 to 10 ms.
+        assert job.sets["traffic.1.stop"] == job.sets["run.duration"] == "40ms"
+    job = jobs[0]
+    run = xoff.run(job.scenario, sets={**job.sets, "traffic.1.start": "0.9ms", "run.duration": "1.5ms"})
+    whole, later = measure_motivation(run, burst_ms=0.9), measure_motivation(run, burst_ms=1.2)
+    # From 0.9 ms before the burst to the end of the run in bins of 0.1 ms: 15 from 0 on, 12 from 0.3 ms on.
+    assert (len(whole.bins_us), len(later.bins_us)) == (15, 12)
+    assert whole.bins_us[0] == later.bins_us[0] == -800
+    assert list(later.frames) == list(whole.frames[3:])
+    assert later.stopped == pytest.approx(whole.stopped[3:])
+    assert later.victim == pytest.approx(whole.victim[3:])
+    assert later.pauses == sum(whole.frames[3:]) < whole.pauses
 
 
 def test_victims_are_blocked_behind_pauses_that_messages_from_switches_avoid() -> None:
