@@ -290,6 +290,8 @@ def test_a_minimum_of_the_time_window_is_at_three_rtts() -> None:
         ((99.0, 104.0), "reproduced"),
         ((101.0, 106.0), "contradicted"),
         ((99.0, 106.0), "undecided"),
+        # A window without effect has no minimum.
+        ((100.0, 105.0), "contradicted"),
     ):
         assert verdict("window", seeded("window", "afct_us", numbers(middle))) == expected
 
@@ -298,7 +300,12 @@ def test_a_dynamic_threshold_is_best_or_not() -> None:
     def numbers(own: tuple[float, float]) -> dict[tuple[str, float], tuple[float, ...]]:
         return {("srcc-40", 0.8): (100.0, 105.0), ("srcc-60", 0.8): (100.0, 105.0), ("srcc", 0.8): own}
 
-    for own, expected in (((90.0, 95.0), "reproduced"), ((110.0, 115.0), "contradicted"), ((90.0, 115.0), "undecided")):
+    for own, expected in (
+        ((90.0, 95.0), "reproduced"),
+        ((110.0, 115.0), "contradicted"),
+        ((100.0, 105.0), "contradicted"),
+        ((90.0, 115.0), "undecided"),
+    ):
         assert verdict("threshold", seeded("threshold", "afct_us", numbers(own))) == expected
 
 

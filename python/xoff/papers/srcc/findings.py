@@ -185,7 +185,7 @@ def _threshold(results: Results) -> Ruled:
     (at,) = places(results, "threshold")
     value = {line: values(results, "threshold", line, at, "afct_us") for line in THRESHOLDS}
     checks = [
-        lower(f"average FCT, {name} to dynamic: reduction", value["srcc"], value[line], tie=True)
+        lower(f"average FCT, {name} to dynamic: reduction", value["srcc"], value[line])
         for line, name in THRESHOLDS.items()
         if line != "srcc"
     ]
@@ -207,7 +207,7 @@ def _window(results: Results) -> Ruled:
             measured[f"average FCT at {at:g}, us, {name}"] = estimate(value[line])
             if line != "srcc-3rtt":
                 what = f"average FCT at {at:g}, {name} to 3 RTT: reduction"
-                checks.append(lower(what, value["srcc-3rtt"], value[line], tie=True))
+                checks.append(lower(what, value["srcc-3rtt"], value[line]))
     last = places(results, "window")[-1]
     for line, name in WINDOWS.items():
         measured[f"messages at {last:g}, {name}"] = estimate(values(results, "window", line, last, "messages"))
