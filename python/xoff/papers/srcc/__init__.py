@@ -8,31 +8,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
-
-from xoff.papers.paper import Paper, Readings, Rerun, groups_of
+from xoff.papers.paper import Paper, Rerun, groups_of
 from xoff.papers.space import Reading
-from xoff.papers.srcc import drawings, findings, readings
-from xoff.papers.srcc.experiments import FULL, HERE, QUICK, Scale, group_jobs
+from xoff.papers.srcc import drawings, findings
+from xoff.papers.srcc.experiments import FULL, HERE, QUICK, SURVEY, TESTBED, Scale, group_jobs
+from xoff.papers.srcc.space import SPACE
 from xoff.papers.verdicts import VERDICTS, Claim, Finding
-from xoff.report.article import Table
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
 
 TITLE = "SRCC: Sub-RTT Congestion Control for Lossless Datacenter Networks, reproduced"
 LEAD = (
     f"Hu et al., IEEE Transactions on Industrial Informatics 2024. {VERDICTS} The testbed's figures are simulated at "
-    "its settings."
+    "its settings. What the paper leaves open, and how it is read here, stands below."
 )
-READINGS_LEAD = "What the paper leaves open is set otherwise, and everything that it touches is run again."
 
 
-def _experiments(claims: Sequence[Claim], scale: Scale, _reading: Reading) -> list[Job]:
-    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale)]
-
-
-def _further(claims: Sequence[Claim], scale: Scale) -> list[Job]:
-    return readings.jobs(groups_of(claims, findings.GROUPS), scale)
+def _experiments(claims: Sequence[Claim], scale: Scale, reading: Reading) -> list[Job]:
+    return [job for group in groups_of(claims, findings.GROUPS) for job in group_jobs(group, scale, reading)]
 
 
 def _find(claim: Claim, rerun: Rerun[Scale], note: str) -> Finding:
@@ -43,54 +36,30 @@ def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
     return drawings.draw(rerun.own, rerun.out)
 
 
-def _read(rerun: Rerun[Scale]) -> Readings:
-    tables: list[Table] = []
-    figures = []
-    found = []
-    groups = groups_of(rerun.claims, findings.GROUPS)
-    for group, at, quantity, unit, what, more in (
-        ("web-server", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the web server workload", False),
-        ("websearch", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the web search workload", False),
-        ("hadoop", rerun.scale.loads[-1], "afct_us", "us", "average FCT of the Hadoop workload", False),
-        ("incast", 160.0, "goodput_gbps", "Gbps", "goodput of the incast from 160 servers", True),
-    ):
-        if group in groups:
-            rows = readings.table(rerun.own, rerun.further, group, at)
-            found.append(rows.with_columns(group=pl.lit(group)))
-            if group == "web-server":
-                figures.append(drawings.sensitivity(rows, rerun.out))
-            tables.append((f"Other readings: {what}", READINGS_LEAD, *readings.overview(rows, quantity, unit, more)))
-    return Readings(pl.concat(found) if found else None, tables, figures)
-
-
-def _window(scale: Scale) -> str:
+def _lengths(scale: Scale) -> str:
     return (
-        f"Flows arrive for {scale.testbed_ms:g} ms in the testbed and for {scale.large_ms:g} ms in the large "
-        f"simulation, in "
-        f"each of {scale.seeds} seeds, and a run goes on until the last one is complete."
+        f"Flows arrive for {scale.testbed_ms:g} ms in the testbed, in each of {scale.testbed_seeds} seeds, and for "
+        f"{scale.large_ms:g} ms in the large simulation, in {scale.seeds}; a run ends with its last flow. "
+        f"Loads {', '.join(f'{load:g}' for load in scale.loads)}; {scale.seeds} seeds of everything else."
     )
 
 
 def _banner(scale: Scale) -> str:
-    return (
-        f"Shortened by --quick: flows arrive for {scale.testbed_ms:g} ms instead of {FULL.testbed_ms:g} ms in "
-        f"the testbed, "
-        f"for {scale.large_ms:g} ms instead of {FULL.large_ms:g} ms in the large simulation; {scale.seeds} "
-        f"seed instead of "
-        f"{FULL.seeds}; loads {', '.join(f'{load:g}' for load in scale.loads)} only."
-    )
+    return f"Shortened by --quick. {_lengths(scale)} In full: {_lengths(FULL)}"
 
 
 def _shortened(name: str, scale: Scale) -> str:
     if name in ("motivation", "incast"):
-        return ""
+        return f"Shortened by --quick: {scale.seeds} seeds instead of {FULL.seeds}."
     if name.startswith("burst"):
-        return f"Shortened by --quick: {scale.seeds} seed instead of {FULL.seeds}."
-    testbed = name in ("web-server", "cache-follower")
-    window, full = (scale.testbed_ms, FULL.testbed_ms) if testbed else (scale.large_ms, FULL.large_ms)
+        return f"Shortened by --quick: {scale.testbed_seeds} seeds instead of {FULL.testbed_seeds}."
+    if findings.GROUPS[name][0] in TESTBED:
+        window, full, seeds, all_seeds = scale.testbed_ms, FULL.testbed_ms, scale.testbed_seeds, FULL.testbed_seeds
+    else:
+        window, full, seeds, all_seeds = scale.large_ms, FULL.large_ms, scale.seeds, FULL.seeds
     return (
-        f"Shortened by --quick: {window:g} ms of arrivals instead of {full:g} ms, {scale.seeds} seed instead of "
-        f"{FULL.seeds}, {len(scale.loads)} loads instead of {len(FULL.loads)}."
+        f"Shortened by --quick: {window:g} ms of arrivals instead of {full:g} ms, {seeds} seeds instead of "
+        f"{all_seeds}, loads {', '.join(f'{load:g}' for load in scale.loads)} only."
     )
 
 
@@ -101,11 +70,11 @@ PAPER = Paper(
     full=FULL,
     quick=QUICK,
     experiments=_experiments,
-    further=_further,
     find=_find,
     draw=_draw,
-    read=_read,
-    banner=_window,
+    banner=_lengths,
     shortened=_banner,
     shortened_claim=_shortened,
+    space=SPACE,
+    survey=(SURVEY, QUICK),
 )

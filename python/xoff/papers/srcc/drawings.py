@@ -8,9 +8,9 @@ from typing import Any
 
 import polars as pl
 
+from xoff.papers.srcc.comparisons import NAMES
 from xoff.papers.srcc.experiments import SCHEMES, THRESHOLDS, WINDOWS, mean, places
-from xoff.papers.srcc.findings import NAMES
-from xoff.papers.srcc.measures import BURST_US, Measured, Motivation
+from xoff.papers.srcc.measures import Measured, Motivation
 from xoff.report import figures as fig
 from xoff.report.figures import COLOURS, FigureFile
 
@@ -97,12 +97,12 @@ def _motivation(results: Results, folder: Path) -> FigureFile:
             ("queue (KB)", "ports stopped by PAUSE", "goodput (% of the victims' links)"),
             strict=True,
         ):
-            panel.axvline(BURST_US / 1e3, color="#666666", linewidth=0.9, linestyle=(0, (2, 2)))
+            panel.axvline(0, color="#666666", linewidth=0.9, linestyle=(0, (2, 2)))
             panel.set_title(f"({letter}) {what}", loc="left")
-            panel.set_xlabel("time (ms)")
+            panel.set_xlabel("time since the first burst (ms)")
             panel.set_ylabel(axis)
             panel.set_ylim(bottom=0)
-            panel.set_xlim(0, found["srcc"].bins_us[-1] / 1e3)
+            panel.set_xlim(found["srcc"].bins_us[0] / 1e3, found["srcc"].bins_us[-1] / 1e3)
         _head(figure, panels[0], f"Fig. 2: {title}")
         caption = (
             "The dotted line is the first burst; one more comes each ms. Queue: most bytes in each 10 us; "
@@ -242,26 +242,3 @@ def _incast(results: Results, folder: Path) -> FigureFile:
         fig.legend_above(axes, 5)
         caption = "50 MB in all, over the time until the last response is acknowledged."
         return fig.save(figure, pl.DataFrame(rows), folder, FigureFile("fig11", title, caption))
-
-
-def sensitivity(table: pl.DataFrame, folder: Path) -> FigureFile:
-    """What the claims of the web server depend on, by reading: FCT, PAUSE and blocked flows."""
-    title = "Web server at load 0.8 under other readings"
-    order = table["reading"].unique(maintain_order=True).to_list()
-    with fig.canvas(1, 4, width=14.5, height=4.6) as (figure, panels):
-        for panel, (quantity, (what, axis, scale)) in zip(panels, _PANELS.items(), strict=True):
-            for scheme in SCHEMES:
-                own = table.filter(pl.col("scheme") == scheme)
-                places = [order.index(name) for name in own["reading"]]
-                style = {**_styled(scheme), "linestyle": "none", "markersize": 6.0}
-                panel.plot([scale * v for v in own[quantity]], places, **style)
-            panel.set_title(what, loc="left")
-            panel.set_xlabel(axis)
-            panel.set_xlim(left=0)
-            panel.set_yticks(range(len(order)), order if panel is panels[0] else [""] * len(order))
-            panel.set_ylim(len(order) - 0.5, -0.5)
-        _head(figure, panels[0], title)
-        caption = (
-            "What each reading sets is in the table below and in readings.csv. Schemes that it does not touch stay."
-        )
-        return fig.save(figure, table, folder, FigureFile("sensitivity", title, caption, wide=True))

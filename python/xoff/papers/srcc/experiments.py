@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from xoff.papers.srcc.measures import measure, measure_motivation
+from xoff.papers.space import Reading
+from xoff.papers.srcc.measures import SHOWN_MS, measure, measure_motivation
 from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
@@ -33,19 +34,18 @@ LARGE = {"websearch": "websearch", "hadoop": "srcc_hadoop"}
 """The size distribution of each large experiment."""
 
 THRESHOLDS = {"srcc": "dynamic", "srcc-40": "40 % fixed", "srcc-60": "60 % fixed"}
-"""Fig. 8a. A share of the 22 MB of a switch lies above anything that PFC lets a queue reach, so that the buffer is read
-as what an ingress port may have: Q_PFC."""
-WINDOWS = {"srcc-2rtt": "2 RTT", "srcc": "3 RTT", "srcc-4rtt": "4 RTT"}
-"""Fig. 8b."""
+"""Fig. 8a."""
+WINDOWS = {"srcc-2rtt": "2 RTT", "srcc-3rtt": "3 RTT", "srcc-4rtt": "4 RTT"}
+"""Fig. 8b: T alone changes, and not the window in which flows are counted."""
 
-SETTINGS: dict[str, dict[str, object]] = {
-    "pcn": {"detector.name": "np_ecn"},
-    "srcc-40": {"scheme.threshold": "fixed", "scheme.fixed_threshold": "200KB"},
-    "srcc-60": {"scheme.threshold": "fixed", "scheme.fixed_threshold": "300KB"},
+_NO_MARKS: dict[str, object] = {"detector.name": "red", "detector.k_min": "1GB", "detector.k_max": "2GB"}
+"""Thresholds above anything that a queue can hold."""
+_SHARES = {"srcc-40": 0.4, "srcc-60": 0.6}
+_LINES: dict[str, dict[str, object]] = {
     "srcc-2rtt": {"scheme.window_rtts": 2.0},
+    "srcc-3rtt": {"scheme.window_rtts": 3.0},
     "srcc-4rtt": {"scheme.window_rtts": 4.0},
 }
-"""Settings that distinguish a line of the figures from its scheme."""
 
 
 @dataclass(frozen=True)
@@ -58,12 +58,16 @@ class Scale:
     """Time in which flows arrive in the large simulation."""
     loads: tuple[float, ...]
     """Loads of both; the paper's numbers are of the last one."""
+    testbed_seeds: int
+    """Runs of each experiment of the testbed."""
     seeds: int
-    """Runs of each experiment with random traffic."""
+    """Runs of every other experiment."""
 
 
-FULL = Scale(testbed_ms=10, large_ms=2, loads=(0.5, 0.6, 0.7, 0.8), seeds=3)
-QUICK = Scale(testbed_ms=3, large_ms=0.6, loads=(0.5, 0.8), seeds=2)
+FULL = Scale(testbed_ms=10, large_ms=2, loads=(0.5, 0.6, 0.7, 0.8), testbed_seeds=8, seeds=5)
+QUICK = Scale(testbed_ms=3, large_ms=0.6, loads=(0.5, 0.8), testbed_seeds=4, seeds=3)
+SURVEY = Scale(testbed_ms=5, large_ms=1, loads=(0.5, 0.8), testbed_seeds=5, seeds=4)
+"""How much is run under each reading."""
 
 Key = tuple[str, str, float, int]
 """Experiment, line of its figure, place on its axis, seed."""
@@ -74,70 +78,91 @@ def scheme_of(line: str) -> str:
     return line.partition("-")[0]
 
 
-def settings(line: str, sets: Mapping[str, Mapping[str, object]]) -> dict[str, object]:
-    """The settings of a line of the figures, with those of a reading for all (`*`) and for that line."""
-    scheme = scheme_of(line)
-    return {"scheme.name": scheme, **SETTINGS.get(line, {}), **sets.get("*", {}), **sets.get(scheme, {})}
+def settings(line: str, reading: Reading, *places: str) -> dict[str, object]:
+    """The settings of a line of the figures in the scenarios of some scopes, under a reading."""
+    base: dict[str, object] = {"scheme.name": scheme_of(line)}
+    if line == "pcn":
+        base["detector.name"] = "np_ecn"
+    scopes = ["all", *places]
+    if scheme_of(line) == "srcc":
+        scopes.append("srcc")
+        if line not in _SHARES:
+            scopes.append("computed")
+        # Without a base nobody looks at marks.
+        if reading.sets("marks")["ecn"] == "off" and reading.sets("srcc").get("scheme.base") != "none":
+            base |= _NO_MARKS
+    made = reading.on(base, *scopes) | _LINES.get(line, {})
+    if line in _SHARES:
+        kilobytes = _SHARES[line] * float(str(reading.sets("fixed")["of_kb"]))
+        made |= {"scheme.threshold": "fixed", "scheme.fixed_threshold": f"{kilobytes:g}KB"}
+    return made
 
 
 def _job(key: Key, scenario: str, sets: dict[str, object], cost: float, **how: Any) -> Job:
     return Job(key, HERE / scenario, partial(measure, **how), sets, seed=key[3], cost=cost)
 
 
-def motivation_jobs(sets: Mapping[str, Mapping[str, object]], seeds: int = 1) -> list[Job]:
+def motivation_jobs(reading: Reading, seeds: int = 1) -> list[Job]:
     """Fig. 2, where only marks and paths are random."""
-    scenario = HERE / "motivation.toml"
+    burst_ms = float(str(reading.sets("motivation")["burst_ms"]))
+    end = f"{burst_ms + SHOWN_MS[1]:g}ms"
+    change: dict[str, object] = {"traffic.1.start": f"{burst_ms:g}ms", "traffic.1.stop": end, "run.duration": end}
     return [
-        Job(("motivation", s, 0.0, seed), scenario, measure_motivation, settings(s, sets), seed=seed, cost=10)
+        Job(
+            ("motivation", s, 0.0, seed),
+            HERE / "motivation.toml",
+            partial(measure_motivation, burst_ms=burst_ms),
+            {**settings(s, reading), **change},
+            seed=seed,
+            cost=10,
+        )
         for s in SCHEMES
         for seed in range(1, seeds + 1)
     ]
 
 
-def load_jobs(
-    group: str, lines: Iterable[str], loads: Sequence[float], scale: Scale, sets: Mapping[str, Mapping[str, object]]
-) -> list[Job]:
+def load_jobs(group: str, lines: Iterable[str], loads: Sequence[float], scale: Scale, reading: Reading) -> list[Job]:
     """An experiment over loads, by (group, line, load, seed)."""
     testbed = group in TESTBED
-    window = scale.testbed_ms if testbed else scale.large_ms
+    window = (scale.testbed_ms if testbed else scale.large_ms) * float(str(reading.sets("arrivals")["times"]))
     workload = TESTBED.get(group) or LARGE.get(group) or "fb_webserver"
+    place = "testbed" if testbed else "large"
     made = []
-    for seed in range(1, scale.seeds + 1):
+    for seed in range(1, (scale.testbed_seeds if testbed else scale.seeds) + 1):
         for load in loads:
             for line in lines:
                 added = {
                     "traffic.0.workload": workload,
                     "traffic.0.load": load,
-                    "traffic.0.stop": f"{window}ms",
+                    "traffic.0.stop": f"{window:g}ms",
                 }
                 how: dict[str, Any] = {"label": "background", "window_ms": window}
                 if not testbed:
                     # The burst comes in the middle of the arrivals.
-                    added["traffic.1.start"] = f"{window / 2}ms"
+                    added["traffic.1.start"] = f"{window / 2:g}ms"
                     how["port"], how["burst_ms"] = "leaf7->host191", window / 2
                 key = (group, line, load, seed)
                 cost = load * window * (1.0 if testbed else 12.0)
-                scenario = "testbed.toml" if testbed else "large.toml"
-                made.append(_job(key, scenario, {**settings(line, sets), **added}, cost, **how))
+                made.append(_job(key, f"{place}.toml", {**settings(line, reading, place), **added}, cost, **how))
     return made
 
 
-def burst_jobs(group: str, scale: Scale, sets: Mapping[str, Mapping[str, object]]) -> list[Job]:
+def burst_jobs(group: str, scale: Scale, reading: Reading) -> list[Job]:
     """Fig. 7, by (group, scheme, interval in us or size in KB, seed)."""
     made = []
-    for seed in range(1, scale.seeds + 1):
+    for seed in range(1, scale.testbed_seeds + 1):
         for value in INTERVALS_US if group == "burst-interval" else SIZES_KB:
             change: dict[str, object] = (
                 {"traffic.1.every": f"{value}us"} if group == "burst-interval" else {"traffic.1.size": f"{value}KB"}
             )
             made += [
-                _job((group, s, float(value), seed), "bursts.toml", {**settings(s, sets), **change}, 1.5)
+                _job((group, s, float(value), seed), "bursts.toml", {**settings(s, reading, "bursts"), **change}, 1.5)
                 for s in SCHEMES
             ]
     return made
 
 
-def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]], seeds: int = 1) -> list[Job]:
+def incast_jobs(senders: Iterable[int], reading: Reading, seeds: int = 1) -> list[Job]:
     """Fig. 11, by ("incast", scheme, senders, seed)."""
     made = []
     for count in senders:
@@ -146,7 +171,7 @@ def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]]
             _job(
                 ("incast", s, float(count), seed),
                 "incast.toml",
-                {**settings(s, sets), **change},
+                {**settings(s, reading), **change},
                 1.0,
                 goodput="incast",
                 port="leaf7->host191",
@@ -157,20 +182,19 @@ def incast_jobs(senders: Iterable[int], sets: Mapping[str, Mapping[str, object]]
     return made
 
 
-def group_jobs(group: str, scale: Scale, sets: Mapping[str, Mapping[str, object]] | None = None) -> list[Job]:
+def group_jobs(group: str, scale: Scale, reading: Reading) -> list[Job]:
     """All runs of an experiment."""
-    sets = sets or {}
     if group == "motivation":
-        return motivation_jobs(sets, scale.seeds)
+        return motivation_jobs(reading, scale.seeds)
     if group == "incast":
-        return incast_jobs(SENDERS, sets, scale.seeds)
+        return incast_jobs(SENDERS, reading, scale.seeds)
     if group.startswith("burst"):
-        return burst_jobs(group, scale, sets)
+        return burst_jobs(group, scale, reading)
     if group == "threshold":
-        return load_jobs(group, THRESHOLDS, scale.loads[-1:], scale, sets)
+        return load_jobs(group, THRESHOLDS, scale.loads[-1:], scale, reading)
     if group == "window":
-        return load_jobs(group, WINDOWS, scale.loads, scale, sets)
-    return load_jobs(group, SCHEMES, scale.loads, scale, sets)
+        return load_jobs(group, WINDOWS, scale.loads, scale, reading)
+    return load_jobs(group, SCHEMES, scale.loads, scale, reading)
 
 
 def values(results: Mapping[Any, Any], group: str, line: str, at: float, quantity: str) -> dict[int, float]:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable
 
-from xoff.papers.rules import Check, Estimate, estimate, every, higher, lower, over, reduction
+from xoff.papers.rules import Check, Estimate, estimate, every, higher, lower, over
+from xoff.papers.srcc import load_findings
+from xoff.papers.srcc.comparisons import NAMES, Results, Ruled, lowest, reductions
 from xoff.papers.srcc.experiments import OTHERS, SCHEMES, THRESHOLDS, WINDOWS, mean, places, values
-from xoff.papers.srcc.measures import BACK_KB, QUIET_US, Motivation
+from xoff.papers.srcc.measures import Motivation
 from xoff.papers.verdicts import Claim, Finding
-
-NAMES = {"dcqcn": "DCQCN", "swift": "Swift", "hpcc": "HPCC", "pcn": "PCN", "srcc": "SRCC"}
 
 GROUPS: dict[str, tuple[str, ...]] = {
     "motivation": ("motivation",),
@@ -26,6 +24,13 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "hadoop-afct": ("hadoop",),
     "tail": ("websearch", "hadoop"),
     "incast": ("incast",),
+    "cache-follower-loads": ("cache-follower",),
+    "blocking-workloads": ("web-server", "cache-follower"),
+    "websearch-pauses": ("websearch",),
+    "websearch-afct": ("websearch",),
+    "hadoop-convergence": ("hadoop",),
+    "hadoop-pauses": ("hadoop",),
+    "tail-loads": ("websearch", "hadoop"),
 }
 """The experiments that each claim needs."""
 
@@ -38,9 +43,6 @@ SCENARIOS = {
     "incast": "incast.toml",
 }
 """Scenarios of the experiments that do not use large.toml."""
-
-Results = Mapping[Any, Any]
-Ruled = tuple[list[Check], dict[str, float | Estimate | None], str]
 
 
 def find(claim: Claim, results: Results, short: str) -> Finding:
@@ -82,9 +84,8 @@ def _motivation(results: Results) -> Ruled:
     note = (
         "Pausing: the share of bins of 100 us in which any port stands still. The paper gives its length of "
         "one episode, "
-        "and not what starts or ends that; the longest stretch is beside it. The long flows begin at line "
-        "rate at 0, and "
-        "trigger PFC then too. "
+        "and not what starts or ends that; the longest stretch is beside it. By default the bins begin with the long "
+        "flows. First seed: "
         + "PAUSE frames: "
         + ", ".join(f"{NAMES[s]} {found[s].pauses}" for s in SCHEMES)
         + "; blocked victims of 8: "
@@ -98,32 +99,10 @@ def _of_motivation(results: Results, scheme: str) -> dict[int, Motivation]:
     return {key[3]: each for key, each in results.items() if key[:2] == ("motivation", scheme)}
 
 
-def _lowest(results: Results, group: str, at: float, quantity: str, what: str) -> list[Check]:
-    own = values(results, group, "srcc", at, quantity)
-    # Nobody is below 0: "lowest" may tie.
-    return [
-        lower(f"{what}, {NAMES[s]} to SRCC: reduction", own, values(results, group, s, at, quantity), tie=True)
-        for s in OTHERS
-    ]
-
-
-def _reductions(
-    results: Results, group: str, at: float, quantity: str, what: str, claimed: Mapping[str, float]
-) -> tuple[list[Check], dict[str, float | Estimate | None]]:
-    own = values(results, group, "srcc", at, quantity)
-    other = {s: values(results, group, s, at, quantity) for s in claimed}
-    checks = [lower(f"{what}, {NAMES[s]} to SRCC: reduction", own, other[s], share) for s, share in claimed.items()]
-    measured: dict[str, float | Estimate | None] = {
-        f"{what}, {NAMES[s]}": estimate(value) for s, value in {**other, "srcc": own}.items()
-    }
-    measured |= {f"{what}, SRCC below {NAMES[s]} by": reduction(own, other[s]) for s in claimed}
-    return checks, measured
-
-
 def _web_server(results: Results) -> Ruled:
     group, last = "web-server", places(results, "web-server")[-1]
     claimed = dict(zip(OTHERS, (0.61, 0.52, 0.40, 0.24), strict=True))
-    checks, measured = _reductions(results, group, last, "afct_us", f"average FCT at {last:g}, us", claimed)
+    checks, measured = reductions(results, group, last, "afct_us", f"average FCT at {last:g}, us", claimed)
     for at in places(results, group):
         for quantity, what in (
             ("pauses_per_ms", "PAUSE rate"),
@@ -132,7 +111,7 @@ def _web_server(results: Results) -> Ruled:
             ("p99_us", "99th percentile FCT"),
         ):
             if (quantity, at) != ("afct_us", last):
-                checks += _lowest(results, group, at, quantity, f"{what} at {at:g}")
+                checks += lowest(results, group, at, quantity, f"{what} at {at:g}")
     for scheme in SCHEMES:
         measured[f"99th percentile FCT at {last:g}, us, {NAMES[scheme]}"] = mean(results, group, scheme, last, "p99_us")
     for quantity, what, unit in (
@@ -165,7 +144,7 @@ def _cache_follower(results: Results) -> Ruled:
     last = places(results, "cache-follower")[-1]
     claimed = dict(zip(OTHERS, (0.72, 0.58, 0.42, 0.37), strict=True))
     what = f"99th percentile FCT at {last:g}, us"
-    checks, measured = _reductions(results, "cache-follower", last, "p99_us", what, claimed)
+    checks, measured = reductions(results, "cache-follower", last, "p99_us", what, claimed)
     for scheme in SCHEMES:
         key = f"HoL-blocked flows, %, {NAMES[scheme]}"
         measured[key] = 100 * mean(results, "cache-follower", scheme, last, "blocked_share")
@@ -176,7 +155,7 @@ def _burst_interval(results: Results) -> Ruled:
     group = "burst-interval"
     checks, measured = list[Check](), dict[str, float | Estimate | None]()
     for at in places(results, group):
-        checks += _lowest(results, group, at, "afct_us", f"average FCT at {at:g} us")
+        checks += lowest(results, group, at, "afct_us", f"average FCT at {at:g} us")
         for scheme in SCHEMES:
             measured[f"average FCT at {at:g} us, us, {NAMES[scheme]}"] = mean(results, group, scheme, at, "afct_us")
     own = values(results, group, "srcc", 20.0, "afct_us")
@@ -197,7 +176,7 @@ def _burst_size(results: Results) -> Ruled:
     for at, shares in ((32.0, (0.49, 0.42, 0.35, 0.28)), (128.0, (0.51, 0.45, 0.38, 0.29))):
         claimed = dict(zip(OTHERS, shares, strict=True))
         what = f"average FCT at {at:g} KB, us"
-        more, found = _reductions(results, "burst-size", at, "afct_us", what, claimed)
+        more, found = reductions(results, "burst-size", at, "afct_us", what, claimed)
         checks, measured = checks + more, measured | found
     return checks, measured, _BURSTS
 
@@ -206,7 +185,7 @@ def _threshold(results: Results) -> Ruled:
     (at,) = places(results, "threshold")
     value = {line: values(results, "threshold", line, at, "afct_us") for line in THRESHOLDS}
     checks = [
-        lower(f"average FCT, {name} to dynamic: reduction", value["srcc"], value[line], tie=True)
+        lower(f"average FCT, {name} to dynamic: reduction", value["srcc"], value[line])
         for line, name in THRESHOLDS.items()
         if line != "srcc"
     ]
@@ -216,10 +195,7 @@ def _threshold(results: Results) -> Ruled:
     for line, name in THRESHOLDS.items():
         measured[f"messages, {name}"] = mean(results, "threshold", line, at, "messages")
         measured[f"PAUSE frames, {name}"] = mean(results, "threshold", line, at, "pauses")
-    note = (
-        "40 % and 60 % of Q_PFC, 500 KB: of the 22 MB of a switch they would be 8.8 and 13.2 MB in one egress queue, "
-        "which a handful of paused ports cannot hold."
-    )
+    note = "By default 40 % and 60 % of Q_PFC, 500 KB: choice `fixed` has the other buffers that they may be shares of."
     return checks, measured, note
 
 
@@ -229,16 +205,22 @@ def _window(results: Results) -> Ruled:
         value = {line: values(results, "window", line, at, "afct_us") for line in WINDOWS}
         for line, name in WINDOWS.items():
             measured[f"average FCT at {at:g}, us, {name}"] = estimate(value[line])
-            if line != "srcc":
+            if line != "srcc-3rtt":
                 what = f"average FCT at {at:g}, {name} to 3 RTT: reduction"
-                checks.append(lower(what, value["srcc"], value[line], tie=True))
-    return checks, measured, "RTT: the largest base RTT between two hosts."
+                checks.append(lower(what, value["srcc-3rtt"], value[line]))
+    last = places(results, "window")[-1]
+    for line, name in WINDOWS.items():
+        measured[f"messages at {last:g}, {name}"] = estimate(values(results, "window", line, last, "messages"))
+    note = (
+        "RTT: the largest base RTT between two hosts. The window in which flows are counted for C/n is the same in all."
+    )
+    return checks, measured, note
 
 
 def _pause_rate(results: Results) -> Ruled:
     last = places(results, "websearch")[-1]
     claimed = dict(zip(OTHERS, (0.91, 0.90, 0.88, 0.84), strict=True))
-    checks, measured = _reductions(results, "websearch", last, "pauses_per_ms", "PAUSE frames a ms", claimed)
+    checks, measured = reductions(results, "websearch", last, "pauses_per_ms", "PAUSE frames a ms", claimed)
     for scheme in SCHEMES:
         share = mean(results, "websearch", scheme, last, "paused_share")
         measured[f"share of time for which a port is stopped, %, {NAMES[scheme]}"] = 100 * share
@@ -252,36 +234,13 @@ def _pause_rate(results: Results) -> Ruled:
     return checks, measured, note
 
 
-def _convergence(results: Results) -> Ruled:
-    last = places(results, "websearch")[-1]
-    claimed = dict(zip(OTHERS, (0.91, 0.87, 0.78, 0.58), strict=True))
-    # A queue that never settles counts as the last.
-    time = {
-        s: {seed: t if math.isfinite(t) else math.inf for seed, t in found.items()}
-        for s, found in ((s, values(results, "websearch", s, last, "settled_us")) for s in SCHEMES)
-    }
-    checks = [
-        lower(f"time to settle, {NAMES[scheme]} to SRCC: reduction", time["srcc"], time[scheme], share)
-        for scheme, share in claimed.items()
-    ]
-    measured: dict[str, float | Estimate | None] = {
-        f"time to settle, us, {NAMES[s]}": estimate(t) for s, t in time.items()
-    }
-    note = (
-        "From the first PAUSE anywhere since the burst began until the queue of the burst's receiver is below "
-        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. The burst, 48 hosts' 100 KB "
-        "as in Fig. 2, is a reading too."
-    )
-    return checks, measured, note
-
-
 def _hadoop(results: Results) -> Ruled:
     checks, measured = list[Check](), dict[str, float | Estimate | None]()
     ranges = dict(zip(OTHERS, ((0.65, 0.68), (0.56, 0.62), (0.48, 0.53), (0.39, 0.44)), strict=True))
     middle = {s: sum(bounds) / 2 for s, bounds in ranges.items()}
     for at in places(results, "hadoop"):
         what = f"average FCT at {at:g}, us"
-        more, found = _reductions(results, "hadoop", at, "afct_us", what, middle)
+        more, found = reductions(results, "hadoop", at, "afct_us", what, middle)
         checks, measured = checks + more, measured | found
     note = (
         "Sizes are compared with the middle of the paper's ranges. Hadoop: a synthetic distribution with "
@@ -300,7 +259,7 @@ def _tail(results: Results) -> Ruled:
         last = places(results, group)[-1]
         claimed = dict(zip(OTHERS, shares, strict=True))
         what = f"99th percentile FCT of {name} at {last:g}, us"
-        more, found = _reductions(results, group, last, "p99_us", what, claimed)
+        more, found = reductions(results, group, last, "p99_us", what, claimed)
         checks, measured = checks + more, measured | found
     return checks, measured, ""
 
@@ -339,8 +298,15 @@ _RULES: dict[str, Callable[[Results], Ruled]] = {
     "threshold": _threshold,
     "window": _window,
     "pause-rate": _pause_rate,
-    "convergence": _convergence,
+    "convergence": load_findings.convergence,
     "hadoop-afct": _hadoop,
     "tail": _tail,
     "incast": _incast,
+    "cache-follower-loads": load_findings.cache_follower,
+    "blocking-workloads": load_findings.blocking,
+    "websearch-pauses": load_findings.websearch_pauses,
+    "websearch-afct": load_findings.websearch_afct,
+    "hadoop-convergence": load_findings.hadoop_convergence,
+    "hadoop-pauses": load_findings.hadoop_pauses,
+    "tail-loads": load_findings.tails,
 }

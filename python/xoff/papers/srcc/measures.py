@@ -26,8 +26,8 @@ SHOWN_US = (-100.0, 1500.0)
 """The part of a queue that is kept, from the burst's beginning, in us."""
 BIN_US = 100.0
 """Bins of Fig. 2b and c, in us."""
-BURST_US = 900.0
-"""When the bursts of Fig. 2 begin, in us."""
+SHOWN_MS = (0.9, 9.1)
+"""What of Fig. 2 is measured before and after its first burst, in ms."""
 
 PS_PER_US = 1e6
 
@@ -127,11 +127,11 @@ class Motivation:
     """A run of Fig. 2."""
 
     time_us: Floats
-    """End of each sample of the queue, in us."""
+    """End of each sample of the queue since the first burst, in us."""
     queue_kb: Floats
     """Most bytes in it, in KB."""
     bins_us: Floats
-    """End of each bin, in us."""
+    """End of each bin since the first burst, in us."""
     frames: Floats
     """PAUSE frames whose pause begins in the bin."""
     stopped: Floats
@@ -139,7 +139,7 @@ class Motivation:
     victim: Floats
     """Goodput of the victims in the bin, as a share of their links."""
     pauses: int
-    """PAUSE frames in all."""
+    """PAUSE frames of pauses that begin in these bins."""
     longest_us: float
     """The longest stretch of bins with a stopped port, in us."""
     paused_share: float
@@ -152,39 +152,46 @@ class Motivation:
     """Victims that head-of-line blocking held up."""
 
 
-def measure_motivation(run: Run) -> Motivation:
-    """Measure a run of Fig. 2."""
+def measure_motivation(run: Run, *, burst_ms: float) -> Motivation:
+    """Measure a run of Fig. 2 around its first burst."""
     time_us, queue_kb = _queue(run, "leaf3->host95")
-    end_us = run.manifest["sim_time_ps"] / PS_PER_US
-    bins_us = np.arange(BIN_US, end_us + BIN_US / 2, BIN_US)
+    # Samples end on whole us: the beginning is one too.
+    begin_us, end_us = round((burst_ms - SHOWN_MS[0]) * 1e3), run.manifest["sim_time_ps"] / PS_PER_US
+    bins_us = np.arange(begin_us + BIN_US, end_us + BIN_US / 2, BIN_US)
+    last = len(bins_us) - 1
     pauses = frame(run, "pauses")
     frames, stopped = np.zeros(len(bins_us)), np.zeros(len(bins_us))
     for start_ps, length_ps, count in pauses.select("start_ps", "length_ps", "frames").iter_rows():
         start, stop = start_ps / PS_PER_US, (start_ps + length_ps) / PS_PER_US
-        frames[min(int(start // BIN_US), len(bins_us) - 1)] += count
+        if start >= begin_us:
+            frames[min(int((start - begin_us) // BIN_US), last)] += count
         stopped += np.clip(np.minimum(stop, bins_us) - np.maximum(start, bins_us - BIN_US), 0, None) / BIN_US
     rates = sampled_rates(run)
-    place = np.minimum(np.ceil(rates["time_ps"].to_numpy() / PS_PER_US / BIN_US).astype(int) - 1, len(bins_us) - 1)
+    since = rates["time_ps"].to_numpy() / PS_PER_US - begin_us
+    shown = since > 0
+    place = np.minimum(np.ceil(since[shown] / BIN_US).astype(int) - 1, last)
     # Equal samples: the mean of a bin is that of its samples, over eight links of 100 Gbps.
     samples = BIN_US * PS_PER_US / run.manifest["sample_interval_ps"]
-    victim = np.bincount(place, rates["goodput_bps"].to_numpy(), len(bins_us)) / samples / 8e11
-    after = bins_us > BURST_US
+    victim = np.bincount(place, rates["goodput_bps"].to_numpy()[shown], len(bins_us)) / samples / 8e11
+    burst_us = round(burst_ms * 1e3)
+    bins_us, time_us = bins_us - burst_us, time_us - burst_us
+    after = bins_us > 0
     longest = run_length = 0
     for busy in stopped > 0:
         run_length = run_length + 1 if busy else 0
         longest = max(longest, run_length)
     victims = frame(run, "flows").filter(pl.col("label") == "victim")
     return Motivation(
-        time_us=time_us,
-        queue_kb=queue_kb,
+        time_us=time_us[time_us > begin_us - burst_us],
+        queue_kb=queue_kb[time_us > begin_us - burst_us],
         bins_us=bins_us,
         frames=frames,
         stopped=stopped,
         victim=victim,
-        pauses=int(frame(run, "ports")["pause_frames_sent"].sum()),
+        pauses=int(frames.sum()),
         longest_us=longest * BIN_US,
         paused_share=float(np.mean(stopped > 0)),
-        before=float(victim[(bins_us > BURST_US - 400) & ~after].mean()),
+        before=float(victim[(bins_us > -400) & ~after].mean()),
         least=float(victim[after].min()),
         blocked=int(victims["hol_blocked"].sum()),
     )
