@@ -187,7 +187,8 @@ fn tcd_misses_an_overload_that_is_stopped_again_within_its_window() {
         marks.filter(|m| m.time.0 as f64 > first * 1e6 && (m.time.0 as f64) < last * 1e6).count()
     };
     assert!(within(Mark::Ue) > 1_000 && within(Mark::Ce) == 0);
-    // RED marks it, and is right.
+    // RED marks it, and is right but for the first: from the 21st pair on more than 20 KB stay behind, and 30 KB make a root
+    // 8 pairs later.
     let red = run("red", red(), flows()).marks(TRUNK);
-    assert!(red.right > 1_000 && red.wrong == 0, "{red:?}");
+    assert!(red.right > 1_000 && red.wrong <= 8, "{red:?}");
 }
