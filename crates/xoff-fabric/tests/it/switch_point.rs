@@ -68,7 +68,11 @@ fn a_message_to_a_forgotten_flow_is_lost() {
     let topology = chain(2, &[0, 1, 1], Rate::from_gbps(100), Time::from_us(10));
     let late = Flow { start: Time::from_us(10), ..flow(1, 2, 60 * PAYLOAD) };
     let flows = vec![flow(0, 2, 60 * PAYLOAD), late];
-    let sim = run(topology, fixed(json!({ "window_rtts": 0.005, "flow_timeout": "1ns" })), flows);
+    let sim = run(
+        topology,
+        fixed(json!({ "window_rtts": 0.005, "count_rtts": 0.005, "flow_timeout": "1ns" })),
+        flows,
+    );
     let records = sim.records();
     let base_rtt = sim.network().env.base_rtt;
     assert!(base_rtt > Time::from_us(60) && base_rtt < Time::from_us(61), "{base_rtt}");
