@@ -9,8 +9,8 @@
 //! have found a backlog of at least the *growth* with itself, while other packets are in the real queue. It stops being a
 //! root when as much time has passed as the last packets would have waited, so that the virtual queue would be empty if
 //! nothing more came; or when the real queue is empty. Time in which the queue is stopped does not count for that, since
-//! what comes is late by it; but a packet that joins a stopped queue and would have found no backlog ends the root. No queue length at which a detector marks, no time since a RESUME and
-//! no detector's window is in this rule.
+//! what comes is late by it; but a packet that joins a stopped queue and would have found no backlog ends the root. No queue
+//! length at which a detector marks, no time since a RESUME and no detector's window is in this rule.
 //!
 //! For how long stops have held a packet back follows from hop to hop. A packet leaves a switch when it really leaves the
 //! queue, and would have left when it leaves the virtual queue; the difference goes with the packet to the next node. A
