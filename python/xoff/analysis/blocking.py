@@ -74,7 +74,7 @@ def pause_spread(run: Run) -> pl.DataFrame:
     The port that a root's switch stops has depth 1, those that stop because of that port 2, and so on: the minimum over
     all roots and pauses that hold up what comes through it at some moment of the pause. `root` is the port that is
     this root, of several the one whose time as a root, or whose stopped port's pause, began first. Both are null if
-    there is no root, for instance because roots were not recorded, or a queue grows by less than `record.root_growth`.
+    there is no root, for instance because roots were not recorded, or nothing exceeds `record.root_growth`.
     """
     import polars as pl
 

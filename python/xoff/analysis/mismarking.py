@@ -1,6 +1,7 @@
 """Marks held against the ground truth: which ports were congestion roots when they marked. No drawing here.
 
-A mark CE is *false* if the queue that gave it was no congestion root at that moment; docs/model.md says what a root is.
+A mark CE is *false* if the queue that gave it was no congestion root at that moment: what waited there would not have
+waited without the stops of flow control. docs/model.md says what a root is.
 Runs need `record.marks` and `record.roots`.
 """
 

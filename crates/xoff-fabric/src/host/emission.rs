@@ -1,5 +1,6 @@
 //! A connection's next packet goes onto the wire of its NIC.
 
+use xoff_engine::Time;
 use xoff_schemes::{ReactionPoint, Sent};
 
 use super::Hosts;
@@ -79,6 +80,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
         N::before_emission(sender, ctx.now);
         let segment = sender.next_segment(&ctx.net.wire);
+        let made_at = if ctx.packets.offers.is_some() { sender.data_ready_at() } else { Time::ZERO };
         let frame = segment.payload + ctx.net.wire.data_overhead;
         let mut packet = Packet::data(
             sender.message.flow,
@@ -114,6 +116,9 @@ impl<N: NicScheduler> Hosts<N> {
             choose_path(ctx, sender.spray.as_deref_mut(), &mut packet);
         }
         let (id, nic) = (ctx.packets.insert(packet), sender.nic);
+        if let Some(offers) = &mut ctx.packets.offers {
+            offers.put(id, made_at);
+        }
         if ctx.probes.on_flows {
             self.on_emission(ctx, links, connection, port, id);
         }

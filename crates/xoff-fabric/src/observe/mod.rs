@@ -30,7 +30,7 @@ use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
 use breakdown::Breakdown;
 use capture::Capture;
-use congestion_roots::RootWatch;
+use congestion_roots::{RootWatch, Sent};
 use records::FlowOutcome;
 
 /// The probes that listen to a partition of the network.
@@ -62,10 +62,8 @@ pub(crate) struct Probes {
 impl Probes {
     /// The probes that `recording` asks for, at the ports that are `owned`.
     pub fn new(net: &Network, recording: &Recording, owned: impl Fn(PortId) -> bool) -> Probes {
-        let priorities = usize::from(net.settings.switch.priorities);
         let ports = net.topology.ports();
-        let queues = ports as usize * priorities;
-        let roots = recording.roots.map(|growth| Box::new(RootWatch::new(growth, queues, priorities)));
+        let roots = recording.roots.map(|growth| Box::new(RootWatch::new(growth, net)));
         let capture = recording.packets.as_ref().map(|filter| Capture::new(filter, ports));
         let breakdown = recording
             .breakdown
@@ -73,7 +71,7 @@ impl Probes {
         Probes {
             on_queues: roots.is_some(),
             on_stops: roots.is_some(),
-            on_wire: capture.is_some() || breakdown.is_some(),
+            on_wire: roots.is_some() || capture.is_some() || breakdown.is_some(),
             on_flows: breakdown.is_some(),
             records: Records::new(recording.of(owned), net),
             roots,
@@ -105,8 +103,13 @@ impl Probes {
     }
 
     /// See [`Probe::on_enqueue`].
-    pub fn on_enqueue(&mut self, now: Time, queue: QueueId, packet: &Packet, bytes: u64) {
-        self.all().0.for_each(|probe| probe.on_enqueue(now, queue, packet, bytes));
+    pub fn on_enqueue(&mut self, now: Time, queue: QueueId, packets: &mut Packets, id: PacketId, bytes: u64) {
+        let size = packets[id].size.into();
+        if let (Some(roots), Some(offers)) = (&mut self.roots, &mut packets.offers) {
+            let leaves = roots.enqueue(queue, size, bytes, offers.of(id), now);
+            offers.put(id, leaves);
+        }
+        self.all().0.for_each(|probe| probe.on_enqueue(now, queue, &packets[id], bytes));
     }
 
     /// See [`Probe::on_dequeue`].
@@ -193,6 +196,14 @@ impl Probes {
     ) {
         if self.breakdown.is_some() {
             breakdown::on_depart(packets, port, id, now, arrival, stopped);
+        }
+        let Packet { kind, class, size, .. } = packets[id];
+        if let (Some(roots), Some(offers)) = (&mut self.roots, &mut packets.offers) {
+            let held =
+                roots.depart(Sent { port, kind, class, size: size.into(), stopped }, offers.of(id), now);
+            if kind == Kind::Data {
+                offers.put(id, arrival.saturating_sub(held));
+            }
         }
         let departure = Departure { now, port, id, packet: &packets[id], arrival, net, packets };
         self.all().0.for_each(|probe| probe.on_depart(&departure));

@@ -29,8 +29,8 @@ pub struct Recording {
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
     pub notifications: bool,
-    /// Record congestion roots, and with them the flows that head-of-line blocking held up. The number is the growth in
-    /// bytes that makes a queue a root; `None` for no record.
+    /// Record congestion roots, and with them the flows that head-of-line blocking held up. The number is the backlog
+    /// in bytes that makes a queue a root; `None` for no record.
     pub roots: Option<u64>,
     /// Record each mark that a packet is given.
     pub marks: bool,

@@ -4,6 +4,7 @@
 
 mod boundary;
 mod class;
+mod offers;
 mod pool;
 mod transit;
 pub(crate) mod way;

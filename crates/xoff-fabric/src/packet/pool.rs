@@ -5,6 +5,7 @@ use std::hint::select_unpredictable;
 use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
+use super::offers::Offers;
 use super::way::Ways;
 use super::{NO_PACKET, Packet, PacketId};
 
@@ -30,12 +31,22 @@ pub struct Packets {
     live: u32,
     /// Ways of packets; `None` unless the breakdown of flows' times is recorded.
     pub(crate) ways: Option<Box<Ways>>,
+    /// When packets would have come without stops; `None` unless congestion roots are recorded.
+    pub(crate) offers: Option<Box<Offers>>,
 }
 
 impl Packets {
     /// An empty pool without telemetry.
     pub fn new() -> Self {
-        Packets { slots: Vec::new(), int: IntPool::Off, int_shift: 0, free: NO_PACKET, live: 0, ways: None }
+        Packets {
+            slots: Vec::new(),
+            int: IntPool::Off,
+            int_shift: 0,
+            free: NO_PACKET,
+            live: 0,
+            ways: None,
+            offers: None,
+        }
     }
 
     /// An empty pool whose packets carry telemetry, in full precision if `exact`, else in units 2^`shift` times as

@@ -16,6 +16,8 @@ pub(crate) struct Transit {
     int: IntPool,
     /// The packets' ways, if these are recorded.
     ways: Vec<Option<Box<Way>>>,
+    /// When the packets would have come without stops, if that is recorded.
+    offers: Vec<Time>,
     /// Events without a packet, each with its node.
     signals: Vec<(NodeId, Event)>,
     earliest: Time,
@@ -56,6 +58,7 @@ impl Packets {
             packets: Vec::new(),
             int,
             ways: Vec::new(),
+            offers: Vec::new(),
             signals: Vec::new(),
             earliest: Time::NEVER,
         }
@@ -75,6 +78,9 @@ impl Packets {
         if let Some(ways) = &mut self.ways {
             transit.ways.push(ways.take(id));
         }
+        if let Some(offers) = &self.offers {
+            transit.offers.push(offers.of(id));
+        }
         self.remove(id);
     }
 
@@ -90,6 +96,9 @@ impl Packets {
             if let Some(ways) = &mut self.ways {
                 ways.put(id, transit.ways[place].take());
             }
+            if let Some(offers) = &mut self.offers {
+                offers.put(id, transit.offers[place]);
+            }
             events.arrive(self, events.slot(index_of(key), key), time, id);
         }
         for (node, event) in transit.signals.drain(..) {
@@ -98,6 +107,7 @@ impl Packets {
         transit.arrivals.clear();
         transit.packets.clear();
         transit.ways.clear();
+        transit.offers.clear();
         match &mut transit.int {
             IntPool::Off => {}
             IntPool::Packed(sent) => sent.clear(),

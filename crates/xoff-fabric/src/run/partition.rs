@@ -136,6 +136,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             }
         };
         packets.ways = recording.breakdown.then(Box::default);
+        packets.offers = recording.roots.is_some().then(Box::default);
         let events = future_events(net, &owned);
         let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));

@@ -122,7 +122,7 @@ impl Switches {
         let view = links.view(ctx.now, egress, class, more);
         let queue = links.queue_id(egress, class);
         if ctx.probes.on_queues {
-            ctx.probes.on_enqueue(ctx.now, queue, &ctx.packets[id], view.bytes);
+            ctx.probes.on_enqueue(ctx.now, queue, &mut ctx.packets, id, view.bytes);
         }
         if self.switch_points.is_some() {
             self.switch_point_enqueue(ctx, links, egress, id, class, view.bytes);

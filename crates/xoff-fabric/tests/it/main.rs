@@ -14,6 +14,7 @@ mod deadlock;
 mod dependencies;
 mod detection;
 mod flow_control;
+mod ground_truth;
 mod lanes;
 mod lone_flow;
 mod long_queues;

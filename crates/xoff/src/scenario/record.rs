@@ -25,11 +25,9 @@ pub struct Record {
     pub pauses: bool,
     /// Whether each CNP and CNM is recorded.
     pub notifications: bool,
-    /// Whether congestion roots are recorded: egress queues of switches that grow, or stay long, although they are not
-    /// stopped; and which flows head-of-line blocking held up (`hol_blocked` in flows).
+    /// Whether congestion roots are recorded: egress queues of switches to which more is offered than their link carries; and which flows head-of-line blocking held up (`hol_blocked` in flows).
     pub roots: bool,
-    /// Growth since its last RESUME that makes an egress queue a congestion root. A queue that sends as many bytes without
-    /// becoming shorter is a root too. Below half of this growth the queue is no root any more.
+    /// Backlog that makes an egress queue a congestion root: what would have waited for its link had no link been stopped.
     pub root_growth: Bytes,
     /// Whether each mark of a packet is recorded, with port, flow and code point. A packet marked UE and later CE has two.
     pub marks: bool,

@@ -24,7 +24,12 @@ pub(super) fn pauses(sim: &Simulation, names: &Names) -> Table {
 pub(super) fn roots(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().roots;
     Columns::new()
-        .names("port", "egress port whose queue grew at full rate", rows.iter().map(|r| r.port), &names.ports)
+        .names(
+            "port",
+            "egress port to which more was offered than its link carries",
+            rows.iter().map(|r| r.port),
+            &names.ports,
+        )
         .u8("priority", "data priority of the queue", rows.iter().map(|r| r.priority))
         .u64("start_ps", "start, ps", rows.iter().map(|r| r.start.ps()))
         .u64("length_ps", "duration, ps", rows.iter().map(|r| (r.end - r.start).ps()))

@@ -41,7 +41,7 @@ _LOOKS = {
     SENDING: _Look(_SKY, "sending", "10 % of its line rate or more in the interval"),
     UNDETERMINED: _Look(_PURPLE, "undetermined", "its detector takes it for neither congested nor not"),
     PAUSED: _Look(_ORANGE, "paused", "it may not send, by PAUSE or for lack of credits"),
-    ROOT: _Look(_VERMILION, "congested root", "its queue grows or stays long although it may send"),
+    ROOT: _Look(_VERMILION, "congested root", "more is offered to its link than the link carries"),
 }
 """How each state is drawn."""
 

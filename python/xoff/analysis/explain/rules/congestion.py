@@ -61,7 +61,7 @@ def _depth(facts: Facts) -> int | None:
 
 
 def roots(facts: Facts) -> Finding | None:
-    """Egress queues that grew although nothing stopped them."""
+    """Egress queues to whose link more was offered than the link carries."""
     if facts.roots.is_empty() or facts.sim_time_ps == 0:
         return None
     by_port = (
@@ -83,7 +83,7 @@ def roots(facts: Facts) -> Finding | None:
         f"congestion began at {by_port['port'][0]}"
         + (f" and {count_text(len(by_port) - 1, 'other port')}" if len(by_port) > 1 else ""),
         tuple(evidence),
-        f"a queue that grew by record.root_growth unstopped; a warning from {share_text(ROOT_SHARE)} of the run",
+        f"record.root_growth offered beyond what the link carries; a warning from {share_text(ROOT_SHARE)} of the run",
         (
             "at a host's link: fewer senders at a time, or a scheme that divides it (hpcc, fncc)",
             "between switches: more links, or routing that spreads flows better",
