@@ -15,7 +15,7 @@ pub struct MarkRecord {
     pub port: PortId,
     /// The packet's flow.
     pub flow: FlowId,
-    /// Offset of its first payload byte in the flow.
+    /// Offset of its first payload byte in its connection.
     pub seq: u64,
     /// The mark.
     pub mark: Mark,
