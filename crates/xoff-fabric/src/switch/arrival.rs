@@ -48,7 +48,7 @@ impl Switches {
         // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
         let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
         if C::HAS_CREDITS {
-            if passes && class >= DATA && self.pass_by_credits(ctx, links, queue, egress, id, frame) {
+            if passes && self.pass_by_credits(ctx, links, queue, egress, id, frame) {
                 return;
             }
         } else if passes {
@@ -93,7 +93,8 @@ impl Switches {
         links.schedule_arrival(ctx, egress, arrival, place, id);
     }
 
-    /// A packet of a data class goes straight through if its egress queue has the credits; returns whether it does.
+    /// A packet goes straight through if its egress queue has the credits, which control packets do not need; returns whether
+    /// it does. A switch's message takes the slow path, which may lose it.
     #[inline(always)] // runs for most packets
     #[allow(clippy::too_many_arguments)] // where from, where to, and what
     fn pass_by_credits<C: LinkControl>(
@@ -105,16 +106,23 @@ impl Switches {
         id: PacketId,
         frame: Frame,
     ) -> bool {
-        let leaving = self.size_when_leaving(ctx, frame);
-        let egress_queue = links.queue_id(egress, frame.class);
-        if !C::passes(links, ctx, queue, egress_queue, frame.size(), leaving) {
+        let needs_credits = frame.class >= DATA;
+        if needs_credits {
+            let leaving = self.size_when_leaving(ctx, frame);
+            let egress_queue = links.queue_id(egress, frame.class);
+            if !C::passes(links, ctx, queue, egress_queue, frame.size(), leaving) {
+                return false;
+            }
+            if self.queue_hooks && frame.kind == Kind::Data {
+                self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
+            }
+        } else if frame.kind == Kind::Cnm {
             return false;
         }
-        if self.queue_hooks && frame.kind == Kind::Data {
-            self.on_enqueue(ctx, links, egress, id, frame.class, frame.size());
-        }
         self.depart(ctx, links, egress, id, frame);
-        C::on_left(links, ctx, egress, queue, frame.size());
+        if needs_credits {
+            C::on_left(links, ctx, egress, queue, frame.size());
+        }
         true
     }
 
