@@ -169,6 +169,47 @@ def test_a_scheme_that_never_settles_settles_after_all() -> None:
     assert found("convergence", "websearch", 0.8, of("settled_us", own)).verdict == "contradicted"
 
 
+@pytest.mark.parametrize(
+    ("claim", "quantity", "places", "held"),
+    [
+        # 90 of 100 is lower, and by no claimed share.
+        ("pause-rate", "pauses_per_ms", {"websearch": (0.8,)}, "direction"),
+        ("convergence", "settled_us", {"websearch": (0.8,)}, "direction"),
+        ("hadoop-afct", "afct_us", {"hadoop": (0.5, 0.8)}, "direction"),
+        ("tail", "p99_us", {"websearch": (0.8,), "hadoop": (0.8,)}, "direction"),
+        ("burst-interval", "afct_us", {"burst-interval": (20.0, 100.0)}, "direction"),
+        ("burst-size", "afct_us", {"burst-size": (32.0, 128.0)}, "direction"),
+        ("web-server", "afct_us", {"web-server": (0.5, 0.8)}, "direction"),
+        ("cache-follower", "p99_us", {"cache-follower": (0.8,)}, "direction"),
+    ],
+)
+def test_a_lower_quantity_holds_fails_or_stays_open(
+    claim: str, quantity: str, places: dict[str, tuple[float, ...]], held: str
+) -> None:
+    # Two seeds: SRCC is 10 % below in each; 10 % above in each; 10 % below in one and 9 % above in the other.
+    for own, expected in (((90.0, 99.0), held), ((110.0, 121.0), "contradicted"), ((90.0, 120.0), "undecided")):
+        made: dict[Any, Any] = {}
+        for group, each in places.items():
+            numbers = {(s, at): (100.0, 110.0) for s in OTHERS for at in each} | {("srcc", at): own for at in each}
+            made |= seeded(group, quantity, numbers)
+        assert verdict(claim, made) == expected
+
+
+def test_the_gain_of_an_incast_stays_open_between_two_seeds() -> None:
+    # 95 Gbps are the link's in both; others have 70, and in the last case 70 and 100: 36 % less and 5 % more.
+    for swift, expected in (
+        ((70.0, 70.0), "direction"),
+        ((100.0, 100.0), "contradicted"),
+        ((70.0, 100.0), "undecided"),
+    ):
+        numbers = {(s, 160.0): (70.0, 70.0) for s in OTHERS} | {("srcc", 160.0): (95.0, 95.0)}
+        numbers["swift", 160.0] = swift
+        assert verdict("incast", seeded("incast", "goodput_gbps", numbers)) == expected
+    # The link: 95 Gbps in one seed and 87 in the other, against 90.
+    numbers = {(s, 160.0): (70.0, 70.0) for s in OTHERS} | {("srcc", 160.0): (95.0, 87.0)}
+    assert verdict("incast", seeded("incast", "goodput_gbps", numbers)) == "undecided"
+
+
 def test_the_incast_claim_asks_for_the_link_and_for_the_gain() -> None:
     # 95 Gbps over 66.9, 70.9, 76 and 79.2 is 42, 34, 25 and 20 % more.
     goodput = {"dcqcn": 66.9, "swift": 70.9, "hpcc": 76.0, "pcn": 79.2, "srcc": 95.0}
