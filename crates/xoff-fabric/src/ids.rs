@@ -1,5 +1,41 @@
 //! Numbers of nodes, ports, queues, messages and connections, with the arithmetic that leads from one to another.
 
+/// Defines a number that is an index of lists, and no other type's number.
+macro_rules! index_type {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(transparent)]
+        pub struct $name(pub u32);
+
+        impl $name {
+            /// The number at this place in lists.
+            #[inline]
+            pub const fn at(index: usize) -> $name {
+                $name(index as u32)
+            }
+
+            /// The place in lists by this number.
+            #[inline]
+            pub const fn index(self) -> usize {
+                self.0 as usize
+            }
+
+            /// The numbers of a list with `count` entries, in order.
+            #[inline]
+            pub fn all(count: usize) -> impl DoubleEndedIterator<Item = $name> + ExactSizeIterator + Clone {
+                (0..count as u32).map($name)
+            }
+        }
+
+        impl std::fmt::Display for $name {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                self.0.fmt(f)
+            }
+        }
+    };
+}
+
 /// A node's index in [`crate::path::topology::Topology::nodes`].
 pub type NodeId = u32;
 
@@ -7,11 +43,37 @@ pub type NodeId = u32;
 /// link differ in the last bit. A port is both the egress towards its peer and the ingress from it.
 pub type PortId = u32;
 
-/// A message's number: its index in [`crate::network::Network::flows`].
-pub type FlowId = u32;
+index_type! {
+    /// A message's number: its index in [`crate::network::Network::flows`].
+    FlowId
+}
 
-/// A connection's number: its index in [`crate::network::Paths::routes`].
-pub type ConnectionId = u32;
+impl FlowId {
+    /// The message behind this one in the list.
+    #[inline]
+    pub const fn next(self) -> FlowId {
+        FlowId(self.0 + 1)
+    }
+
+    /// The message's connection if every message has a connection to itself: both have the same number.
+    #[inline]
+    pub const fn own_connection(self) -> ConnectionId {
+        ConnectionId(self.0)
+    }
+}
+
+index_type! {
+    /// A connection's number: its index in [`crate::network::Paths::routes`].
+    ConnectionId
+}
+
+impl ConnectionId {
+    /// The connection's message if every message has a connection to itself: both have the same number.
+    #[inline]
+    pub const fn own_message(self) -> FlowId {
+        FlowId(self.0)
+    }
+}
 
 /// The port at the other end of the link.
 #[inline]
@@ -58,6 +120,21 @@ impl QueueId {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn numbers_are_places_in_lists() {
+        // A list of three entries has the numbers 0, 1 and 2, and the last entry's place is 2.
+        let all: Vec<FlowId> = FlowId::all(3).collect();
+        assert_eq!(all, [FlowId(0), FlowId(1), FlowId(2)]);
+        assert_eq!((FlowId::at(2), FlowId(2).index(), FlowId(2).to_string()), (all[2], 2, "2".to_string()));
+        assert_eq!(size_of::<[FlowId; 3]>(), 12, "as small as the number");
+    }
+
+    #[test]
+    fn a_message_leads_to_the_next_one_and_to_a_connection_of_its_own() {
+        assert_eq!(FlowId(7).next(), FlowId(8));
+        assert_eq!((FlowId(7).own_connection(), ConnectionId(7).own_message()), (ConnectionId(7), FlowId(7)));
+    }
 
     #[test]
     fn a_queue_knows_its_port_priority_and_other_end() {

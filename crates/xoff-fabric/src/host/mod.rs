@@ -22,7 +22,7 @@ mod throttle;
 pub(crate) mod transport;
 
 use crate::ctx::Ctx;
-use crate::ids::{ConnectionId, NodeId, PortId, QueueId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::link::{Effect, Links};
 use crate::network::Network;
@@ -147,9 +147,9 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Messages of a NIC that have a packet to send now and wait only for the wire.
-    fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<u32> {
+    fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<FlowId> {
         let waits = |connection: ConnectionId| {
-            let sender = self.senders[connection as usize].as_deref()?;
+            let sender = self.senders[connection.index()].as_deref()?;
             let waits = sender.priority == priority
                 && sender.may_send(ctx.net.wire.min_window)
                 && sender.only_waits_for_wire(ctx.now);

@@ -55,7 +55,7 @@ impl NicScheduler for PacedNic {
     }
 
     fn waiting(&self) -> Vec<ConnectionId> {
-        self.ready.iter().flatten().copied().chain(self.pacing.flows()).collect()
+        self.ready.iter().flatten().copied().chain(self.pacing.connections()).collect()
     }
 
     #[inline]
@@ -65,7 +65,7 @@ impl NicScheduler for PacedNic {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(sender) = hosts.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = hosts.senders[connection.index()].as_deref_mut() else { return };
         let nic = sender.nic;
         match sender.state {
             SendState::Ready => {}
@@ -190,7 +190,7 @@ impl Hosts<PacedNic> {
         links: &Links<C>,
         connection: ConnectionId,
     ) -> Option<Time> {
-        let sender = self.senders[connection as usize].as_deref_mut()?;
+        let sender = self.senders[connection.index()].as_deref_mut()?;
         let nic = &mut self.nics[sender.nic as usize];
         let at = sender.earliest_departure(&ctx.net.settings.quirks);
         sender.pacing.next_at = at;
@@ -233,7 +233,7 @@ impl Hosts<PacedNic> {
             if at > ctx.now {
                 break;
             }
-            let Some(sender) = self.senders[connection as usize].as_deref_mut() else { break };
+            let Some(sender) = self.senders[connection.index()].as_deref_mut() else { break };
             sender.state = SendState::Ready;
             scheduler.pacing.remove(connection, &mut self.pacing_places);
             scheduler.make_ready(connection, sender.priority);
@@ -308,7 +308,7 @@ impl Hosts<PacedNic> {
     ) -> bool {
         let own = &self.nics[nic as usize];
         let first = own.scheduler.ready[(class - DATA) as usize].front();
-        let sender = first.and_then(|&connection| self.senders[connection as usize].as_deref());
+        let sender = first.and_then(|&connection| self.senders[connection.index()].as_deref());
         let Some(sender) = sender.filter(|s| s.may_send(ctx.net.wire.min_window)) else { return true };
         let frame = sender.next_segment(&ctx.net.wire).payload + ctx.net.wire.data_overhead;
         let queue = links.queue_id(own.port, class);

@@ -9,7 +9,7 @@ use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
 use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::event::MAX_INDEX;
-use crate::ids::{PortId, peer};
+use crate::ids::{ConnectionId, PortId, peer};
 use crate::packet::BY_HOP;
 use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
@@ -150,8 +150,8 @@ impl Network {
         let mut nics = NicAssignment::new(router, seed);
         let count = connections.count(flows.len());
         let mut routes = Vec::with_capacity(count);
-        for connection in 0..count as u32 {
-            let first = connections.first_message(connection) as usize;
+        for connection in ConnectionId::all(count) {
+            let first = connections.first_message(connection).index();
             let choice = schedule.nics.get(first).copied().flatten().unwrap_or(settings.host.nic);
             let (ends, number) = nics.next(&flows[first], choice)?;
             routes.push(paths.route(ends, number)?);

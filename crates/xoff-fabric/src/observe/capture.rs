@@ -9,7 +9,7 @@ use xoff_schemes::int;
 
 use super::probe::{Departure, Hooks, Probe};
 use super::records::Records;
-use crate::ids::{PortId, QueueId, peer};
+use crate::ids::{FlowId, PortId, QueueId, peer};
 use crate::network::Network;
 use crate::packet::{DATA, Kind, Packet};
 
@@ -34,8 +34,8 @@ pub struct PacketRecord {
     pub sent_at: Time,
     /// See [`Packet::seq`].
     pub seq: u64,
-    /// The flow; [`u32::MAX`] for frames of flow control, which belong to no flow.
-    pub flow: u32,
+    /// The flow; [`crate::packet::NO_FLOW`] for frames of flow control, which belong to no flow.
+    pub flow: FlowId,
     /// The port.
     pub port: PortId,
     /// CNM: the congestion point.

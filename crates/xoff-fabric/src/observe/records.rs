@@ -24,7 +24,7 @@ pub struct Recording {
     /// Ports whose transmission rate is sampled.
     pub utilization: Vec<PortId>,
     /// Flows whose rates are sampled, ascending.
-    pub rates: Vec<u32>,
+    pub rates: Vec<FlowId>,
     /// Record each pause.
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
@@ -107,7 +107,7 @@ pub struct RateSample {
     /// Length of the interval.
     pub interval: Time,
     /// The flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// Bits per second on its sender's wire.
     pub sent_bps: f64,
     /// Acknowledged payload bits per second.
@@ -162,7 +162,7 @@ pub struct RootRecord {
 /// A flow that had packets waiting behind a PAUSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waited {
-    pub flow: u32,
+    pub flow: FlowId,
     pub start: Time,
     pub end: Time,
 }
@@ -175,7 +175,7 @@ pub struct NotificationRecord {
     /// [`Kind::Cnp`] or [`Kind::Cnm`].
     pub kind: Kind,
     /// The flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The congestion point of a CNM; `None` for a CNP.
     pub point: Option<u32>,
 }
@@ -233,7 +233,7 @@ pub struct Samples {
     /// Ports' transmission.
     pub utilization: Vec<UtilizationSample>,
     /// Flows under way whose rates are sampled.
-    pub(super) flows: Vec<u32>,
+    pub(super) flows: Vec<FlowId>,
     /// By entry of [`Recording::utilization`]: bytes sent at the last sample.
     pub(super) sent: Vec<u64>,
 }
@@ -244,9 +244,9 @@ pub(crate) struct Partial {
     /// Steps whose time is known.
     pub steps_done: Vec<(u32, Time)>,
     /// What senders know of their flows.
-    pub outcomes: Vec<(u32, FlowOutcome)>,
+    pub outcomes: Vec<(FlowId, FlowOutcome)>,
     /// By receivers: flows and their packets that came marked.
-    pub marked_flows: Vec<(u32, Marks)>,
+    pub marked_flows: Vec<(FlowId, Marks)>,
     /// Flows that waited behind a PAUSE, once for each.
     pub waited: Vec<Waited>,
     /// The number of those flows, once the blocked ones are known.
@@ -352,7 +352,7 @@ impl Records {
     }
 
     /// A receiver has done with a flow.
-    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
+    pub(crate) fn flow_received(&mut self, flow: FlowId, marks: Marks) {
         if marks.any() {
             self.partial.marked_flows.push((flow, marks));
         }

@@ -26,7 +26,7 @@ pub type PacketId = u32;
 pub const NO_PACKET: PacketId = u32::MAX;
 
 /// In place of a message's number in frames that belong to no message.
-pub const NO_FLOW: FlowId = u32::MAX;
+pub const NO_FLOW: FlowId = FlowId(u32::MAX);
 
 /// Kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

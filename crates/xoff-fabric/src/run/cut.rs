@@ -12,7 +12,7 @@ use std::sync::Arc;
 use xoff_engine::Time;
 
 use super::windows::GRID;
-use crate::ids::{NodeId, PortId, peer};
+use crate::ids::{FlowId, NodeId, PortId, peer};
 use crate::network::Network;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order};
@@ -152,8 +152,8 @@ struct Load {
 
 impl Load {
     /// Estimated numbers of a flow's data packets and ACKs.
-    fn packets(net: &Network, flow: u32, duration: Option<Time>) -> (u64, u64) {
-        let f = &net.flows[flow as usize];
+    fn packets(net: &Network, flow: FlowId, duration: Option<Time>) -> (u64, u64) {
+        let f = &net.flows[flow.index()];
         let until = duration.unwrap_or(Time::NEVER).min(f.stop.unwrap_or(Time::NEVER));
         let until = if until == Time::NEVER { f.start.saturating_add(Time::from_us(1_000)) } else { until };
         let rate = net.topology.rate(net.data_path(flow)[0]);
@@ -169,7 +169,7 @@ impl Load {
 
     /// Estimated number of packets received at all nodes.
     fn packet_hops(net: &Network, duration: Option<Time>) -> f64 {
-        let hops = (0..net.flows.len() as u32).map(|flow| {
+        let hops = FlowId::all(net.flows.len()).map(|flow| {
             let (route, (data, acks)) = (net.route(flow), Self::packets(net, flow, duration));
             data as f64 * f64::from(route.links) + acks as f64 * f64::from(route.ack_links)
         });
@@ -186,11 +186,11 @@ impl Load {
                 nodes[topology.node_of(peer(port)) as usize] += packets;
             }
         };
-        for (number, flow) in net.flows.iter().enumerate() {
-            let (data, acks) = Self::packets(net, number as u32, duration);
-            let path = net.data_path(number as u32);
+        for (number, flow) in FlowId::all(net.flows.len()).zip(&net.flows) {
+            let (data, acks) = Self::packets(net, number, duration);
+            let path = net.data_path(number);
             pass(path, data);
-            pass(net.ack_path(number as u32), acks);
+            pass(net.ack_path(number), acks);
             let time = topology.rate(path[0]).serialization(net.wire.frame()).0.saturating_mul(data);
             for host in [flow.src, flow.dst] {
                 hosts[host as usize] = hosts[host as usize].saturating_add(Time(time));

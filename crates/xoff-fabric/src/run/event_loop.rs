@@ -11,7 +11,7 @@ use super::partition::Partition;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
-use crate::ids::{NodeId, QueueId};
+use crate::ids::{ConnectionId, FlowId, NodeId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::observe::fingerprint;
 
@@ -62,10 +62,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Schedules at hosts the messages that start by themselves before `end`.
     fn begin_starts(&mut self, end: Time) {
         while let Some((time, key)) = self.ctx.events.take_start(end) {
-            let flow = index_of(key);
-            let src = self.ctx.net.flows[flow as usize].src;
+            let flow = FlowId(index_of(key));
+            let src = self.ctx.net.flows[flow.index()].src;
             self.ctx.schedule(src, time, key, 0);
-            await_flow(&mut self.ctx, flow + 1);
+            await_flow(&mut self.ctx, flow.next());
         }
     }
 
@@ -196,13 +196,13 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 self.settle_links();
             }
             kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
-            kind::FLOW_START => hosts.flow_start(ctx, links, index, arg),
-            kind::FLOW_STOP => hosts.flow_stop(ctx, links, index),
+            kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
+            kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
-            kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, index),
-            kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, index),
+            kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, ConnectionId(index)),
+            kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, ConnectionId(index)),
             kind::CONGESTION_TIMER => switches.congestion_timer(ctx, links, index),
-            kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, index),
+            kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, ConnectionId(index)),
             kind::INT_REFRESH => {
                 switches.refresh_int_table(ctx, links, own_ports);
                 self.count_once(key);

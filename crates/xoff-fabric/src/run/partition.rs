@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
-use crate::ids::{NodeId, PortId, QueueId};
+use crate::ids::{FlowId, NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::arrival_key;
 use crate::link::buffer::{IngressQueue, Memory};
@@ -175,7 +175,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             switches.refresh_int_table(ctx, links, own_ports);
         }
         C::begin(links, ctx, own_ports);
-        await_flow(ctx, 0);
+        await_flow(ctx, FlowId(0));
         hosts.begin_steps(ctx);
         self.schedule_sample();
     }

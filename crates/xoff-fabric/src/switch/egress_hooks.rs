@@ -93,7 +93,7 @@ impl EgressHooks {
 /// A detector's or congestion point's view of a packet.
 fn packet_view(ctx: &Ctx, id: PacketId) -> PacketView {
     let packet = &ctx.packets[id];
-    PacketView { flow: ctx.net.connections.of(packet.flow), bytes: u64::from(packet.size) }
+    PacketView { flow: ctx.net.connections.of(packet.flow).0, bytes: u64::from(packet.size) }
 }
 
 impl Switches {

@@ -124,10 +124,10 @@ impl Switches {
             let connection = ctx.net.connections.of(packet.flow);
             let joining = Joining {
                 now: ctx.now,
-                flow: connection,
+                flow: connection.0,
                 bytes: u64::from(packet.size),
                 // The packet's position has moved on to the port after this one.
-                hops: (packet.position - 1 - ctx.net.paths.routes[connection as usize].data) as u8,
+                hops: (packet.position - 1 - ctx.net.paths.routes[connection.index()].data) as u8,
                 ingress: IngressView {
                     queue: from as u32,
                     bytes: buffer.occupancy(),
@@ -182,7 +182,7 @@ impl Switches {
         let node = links.ports[egress as usize].node;
         let Some(switch) = points.switches[node as usize].as_mut() else { return false };
         let connection = ctx.net.connections.of(ctx.packets[id].flow);
-        match switch.state.previous_hop(ctx.now, connection) {
+        match switch.state.previous_hop(ctx.now, connection.0) {
             Some(port) => {
                 debug_assert_eq!(port, points.number[egress as usize], "the table and the path agree");
                 false

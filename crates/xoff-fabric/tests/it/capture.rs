@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::capture::{PacketFilter, PacketRecord};
 use xoff_fabric::packet::{Kind, LAST};
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
@@ -54,7 +55,7 @@ fn a_packet_is_seen_where_it_leaves_and_where_it_comes_in() {
     let rows = sim.records().packets.rows();
     let data = rows[0];
     assert_eq!((data.size, data.payload, data.seq, data.flags & LAST), (63, 1, 0, LAST));
-    assert_eq!((data.links, data.priority(), data.flow), (1, Some(0), 0));
+    assert_eq!((data.links, data.priority(), data.flow), (1, Some(0), FlowId(0)));
     assert_eq!((rows[3].links, rows[4].links, rows[7].links), (2, 1, 2));
     // All before offset 1 has arrived; ACKs go before data, and remember when their packet was sent.
     assert_eq!((rows[4].seq, rows[4].size, rows[4].priority()), (1, 66, None));

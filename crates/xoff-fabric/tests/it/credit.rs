@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{
     AckClass, Cbfc, CreditUnit, FlowControl, Forwarding, LinkCredits, Packets, Settings, Switch,
@@ -204,7 +205,7 @@ fn a_header_is_all_that_a_hop_costs_with_cut_through() {
         let flows = vec![flow(0, 1, 1000)];
         let mut sim = simulate(topology.clone(), settings, none.clone(), flows, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        (sim.records().flows[0].fct, sim.network().ideal_fct(0), sim.network().env.base_rtt)
+        (sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), sim.network().env.base_rtt)
     };
     let cut = Time(8_000_000 + 3 * 12_800 + 204_800 + 3 * 12_800 + 13_200);
     assert_eq!(fct(None), (Some(cut), Some(cut), cut));
@@ -225,7 +226,7 @@ fn cut_through_from_a_slow_to_a_fast_link_waits_for_the_rest() {
     let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 1000)], Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     let expected = Some(Time(4_000_000 + 819_200 + 12_800 + 52_800));
-    assert_eq!((sim.records().flows[0].fct, sim.network().ideal_fct(0)), (expected, expected));
+    assert_eq!((sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0))), (expected, expected));
 }
 
 #[test]

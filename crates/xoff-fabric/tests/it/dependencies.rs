@@ -2,6 +2,7 @@
 
 use crate::common::{flow, round_packets as network, star};
 use xoff_engine::Time;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Dependency, DependencyError, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::topology::Topology;
@@ -127,7 +128,7 @@ fn flows_of_a_connection_take_one_path_and_others_their_own() {
     let paths = |connections| {
         let schedule = Schedule { connections, ..Schedule::default() };
         let net = network(topology.clone(), flows.clone(), schedule).expect("a network");
-        let mut paths: Vec<_> = (0..32).map(|f| net.data_path(f).to_vec()).collect();
+        let mut paths: Vec<_> = (0..32).map(|f| net.data_path(FlowId(f)).to_vec()).collect();
         paths.sort();
         paths.dedup();
         paths.len()

@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::Network;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
@@ -102,7 +103,7 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
     let mut by_port = HashMap::<PortId, (u64, u64)>::new();
-    let mut last = HashMap::<(u32, u64), Mark>::new();
+    let mut last = HashMap::<(FlowId, u64), Mark>::new();
     for row in &records.marks {
         let counts = by_port.entry(row.port).or_default();
         if row.mark == Mark::Ce {
@@ -119,7 +120,8 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
         assert_eq!((marks.ce, marks.ue), (ce, ue));
     }
     for (id, outcome) in records.flows.iter().enumerate() {
-        let of = |mark| last.iter().filter(|((flow, _), m)| *flow == id as u32 && **m == mark).count() as u64;
+        let of =
+            |mark| last.iter().filter(|((flow, _), m)| *flow == FlowId::at(id) && **m == mark).count() as u64;
         assert_eq!((outcome.marks.ce, outcome.marks.ue), (of(Mark::Ce), of(Mark::Ue)), "flow {id}");
     }
     let upgraded = records.marks.len() - last.len();

@@ -5,6 +5,7 @@
 use crate::common::{flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, NicChoice, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::Records;
 use xoff_fabric::routing::{HostNic, Router, Routing, RoutingError};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
@@ -72,11 +73,11 @@ fn run(
 /// The number of each flow's NIC at its sender.
 fn nics_of(net: &Network) -> Vec<usize> {
     let adjacency = net.topology.adjacency();
-    let nic = |f: u32| {
+    let nic = |f: FlowId| {
         let first = net.data_path(f)[0];
-        adjacency.ports_of(net.flows[f as usize].src).iter().position(|&p| p == first).expect("its port")
+        adjacency.ports_of(net.flows[f.index()].src).iter().position(|&p| p == first).expect("its port")
     };
-    (0..net.flows.len() as u32).map(nic).collect()
+    FlowId::all(net.flows.len()).map(nic).collect()
 }
 
 #[test]
@@ -84,10 +85,13 @@ fn each_nic_has_its_whole_line_rate() {
     let two = || vec![flow(0, 1, 100 * PAYLOAD); 2];
     let (sim, fct) = run(planes(&[2, 2]), settings(), two(), &[0, 1]);
     assert_eq!(fct, [Some(ALONE); 2]);
-    assert_eq!(sim.network().ideal_fct(0), Some(ALONE));
-    assert_eq!(sim.network().ideal_fct(1), Some(ALONE));
+    assert_eq!(sim.network().ideal_fct(FlowId(0)), Some(ALONE));
+    assert_eq!(sim.network().ideal_fct(FlowId(1)), Some(ALONE));
     // Links: h0-s0, h0-s1, h1-s0, h1-s1. Flow 1 goes from h0's second port to h1's, and its ACKs come back there.
-    assert_eq!((sim.network().data_path(1), sim.network().ack_path(1)), (&[2, 7][..], &[6, 3][..]));
+    assert_eq!(
+        (sim.network().data_path(FlowId(1)), sim.network().ack_path(FlowId(1))),
+        (&[2, 7][..], &[6, 3][..])
+    );
     for host_port in [0, 2] {
         assert_eq!(sim.port(host_port).tx_packets, 100);
         // 100 ACKs of each NIC's own flow.
@@ -176,7 +180,7 @@ fn a_receiver_with_fewer_nics_takes_them_in_turn() {
     let flows = vec![flow(0, 1, PAYLOAD); 3];
     let net = network(topology, settings(), flows, vec![]).expect("a network");
     // Ports of h0: 0, 2, 4; of the switch towards h1: 7, 9.
-    let paths: Vec<_> = (0..3).map(|f| net.data_path(f).to_vec()).collect();
+    let paths: Vec<_> = (0..3).map(|f| net.data_path(FlowId(f)).to_vec()).collect();
     assert_eq!(paths, [[0, 7], [2, 9], [4, 7]]);
 }
 

@@ -7,6 +7,7 @@ use crate::common::{self, chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
@@ -244,7 +245,7 @@ proptest! {
         let sim = run(&case, scheme, 1);
         for i in 0..case.flows.len() {
             // Without telemetry in its packets a flow alone can be no slower than with it.
-            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(i as u32));
+            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(FlowId::at(i)));
         }
     }
 
@@ -283,7 +284,7 @@ proptest! {
         let mut sums = vec![Time::ZERO; case.flows.len()];
         for row in &with.records().breakdown {
             prop_assert!(row.time > Time::ZERO);
-            sums[row.flow as usize] += row.time;
+            sums[row.flow.index()] += row.time;
         }
         for (outcome, sum) in with.records().flows.iter().zip(sums) {
             let until_the_end = with.now().saturating_sub(outcome.start);
@@ -322,7 +323,7 @@ proptest! {
             interval: interval.map(Time),
             queues: ports.clone(),
             utilization: ports,
-            rates: (0..case.flows.len() as u32).collect(),
+            rates: FlowId::all(case.flows.len()).collect(),
             pauses: true,
             notifications: true,
             roots: Some(5_000),

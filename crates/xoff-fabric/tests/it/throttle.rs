@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::settings::{
     Cbfc, CounterWidth, FlowControl, Forwarding, LinkCredits, Packets, Pfc, Settings, Switch,
 };
@@ -113,6 +114,6 @@ fn a_flow_alone_is_not_held_back() {
         let end = Some(Time::from_ms(1));
         let mut sim = simulate(topology, settings, none, flows, Recording::default(), end);
         assert!(sim.run(&mut |_| true).is_ok());
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(0), "{gbps} Gbps");
+        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{gbps} Gbps");
     }
 }

@@ -158,7 +158,7 @@ proptest! {
         let once = !case.settings.lossy && (in_order || case.settings.host.transport == Transport::Unordered);
         let mut sums = vec![Time::ZERO; case.flows.len()];
         for row in &sim.records().breakdown {
-            sums[row.flow as usize] += row.time;
+            sums[row.flow.index()] += row.time;
         }
         for ((flow, outcome), sum) in case.flows.iter().zip(&sim.records().flows).zip(sums) {
             let size = flow.size.unwrap_or(0);

@@ -2,6 +2,7 @@
 
 use xoff_engine::Time;
 use xoff_fabric::Recording;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
 
@@ -41,10 +42,10 @@ pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let flows = traffic.flows.iter().enumerate();
     let rates = match &record.rates {
         Rates::None => Vec::new(),
-        Rates::All => flows.map(|(i, _)| i as u32).collect(),
+        Rates::All => flows.map(|(i, _)| FlowId::at(i)).collect(),
         Rates::Labels(labels) => flows
             .filter(|(_, f)| labels.contains(&traffic.labels[f.label as usize]))
-            .map(|(i, _)| i as u32)
+            .map(|(i, _)| FlowId::at(i))
             .collect(),
     };
     Recording {

@@ -14,7 +14,7 @@ pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
         .u32(
             "flow",
             "flow id; the rows of a complete flow sum to its fct_ps, those of another one to the end of the run",
-            rows.iter().map(|r| r.flow),
+            rows.iter().map(|r| r.flow.0),
         )
         .names(
             "leg",

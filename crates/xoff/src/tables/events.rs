@@ -49,7 +49,7 @@ pub(super) fn notifications(sim: &Simulation) -> Table {
             rows.iter().map(|r| kind(r.kind)),
             &kinds,
         )
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .u64_or_null("point", "congestion point of a cnm", rows.iter().map(|r| r.point.map(u64::from)))
         .table("notifications")
 }
@@ -60,7 +60,7 @@ pub(super) fn marks(sim: &Simulation, names: &Names) -> Table {
     Columns::new()
         .u64("time_ps", "when the packet left its queue, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port that marked it", rows.iter().map(|r| r.port), &names.ports)
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .u64(
             "offset_bytes",
             "offset of its first payload byte in its connection, B",

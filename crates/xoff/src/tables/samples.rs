@@ -29,7 +29,7 @@ pub(super) fn rates(sim: &Simulation) -> Table {
             "length of the interval, ps: shorter than `record.interval` where the flow or the run began or ended in it",
             rows.iter().map(|r| r.interval.ps()),
         )
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .f64("sent_bps", "frame bits that the sender began to send, bit/s", rows.iter().map(|r| r.sent_bps))
         .f64("goodput_bps", "payload acknowledged, bit/s", rows.iter().map(|r| r.goodput_bps))
         .f64("rate_bps", "the scheme's rate, bit/s", rows.iter().map(|r| r.rate.bps() as f64))

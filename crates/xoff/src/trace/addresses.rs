@@ -1,6 +1,7 @@
 //! The addresses that ports, nodes and flows have in a capture.
 
 use xoff_fabric::Network;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::topology::{NodeId, PortId};
 
 /// UDP's destination port of RoCEv2 (IBTA, Annex A17).
@@ -38,14 +39,14 @@ impl Addresses {
 }
 
 /// The number of a flow's queue pair, the same at both its ends.
-pub fn queue_pair(flow: u32) -> u32 {
-    FIRST_QP + flow % ((1 << 24) - FIRST_QP)
+pub fn queue_pair(flow: FlowId) -> u32 {
+    FIRST_QP + flow.0 % ((1 << 24) - FIRST_QP)
 }
 
 /// UDP's source port of a flow's packets in both directions: in the range 0xC000 to 0xFFFF that Annex A17 reserves for it,
 /// and different from flow to flow, since routers choose among equal paths by it.
-pub fn udp_source(flow: u32) -> u16 {
-    0xC000 | (flow.wrapping_mul(0x9E37_79B9) >> 18) as u16
+pub fn udp_source(flow: FlowId) -> u16 {
+    0xC000 | (flow.0.wrapping_mul(0x9E37_79B9) >> 18) as u16
 }
 
 #[cfg(test)]
@@ -54,13 +55,13 @@ mod tests {
 
     #[test]
     fn queue_pairs_fit_into_24_bits_and_stay_off_those_of_management() {
-        assert_eq!(queue_pair(5), 0x01_0005);
-        assert_eq!(queue_pair(0xFE_FFFF), 0xFF_FFFF);
-        assert_eq!(queue_pair(0xFF_0000), 0x01_0000);
+        assert_eq!(queue_pair(FlowId(5)), 0x01_0005);
+        assert_eq!(queue_pair(FlowId(0xFE_FFFF)), 0xFF_FFFF);
+        assert_eq!(queue_pair(FlowId(0xFF_0000)), 0x01_0000);
     }
 
     #[test]
     fn source_ports_lie_in_the_range_for_them() {
-        assert!((0..100_000).all(|flow| udp_source(flow) >= 0xC000));
+        assert!(FlowId::all(100_000).all(|flow| udp_source(flow) >= 0xC000));
     }
 }

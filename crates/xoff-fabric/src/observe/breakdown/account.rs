@@ -75,7 +75,7 @@ pub(crate) struct Breakdown {
     /// By flow, from its start to its end.
     accounts: Vec<Option<Box<Account>>>,
     /// By node: its flows under way.
-    open: Vec<Vec<u32>>,
+    open: Vec<Vec<FlowId>>,
     /// By port: until when its throttle holds data back, by the throttle's last answer.
     throttled_until: Vec<Time>,
 }
@@ -92,7 +92,7 @@ impl Breakdown {
 
     /// The account of a flow under way.
     pub fn account_of(&mut self, flow: FlowId) -> Option<&mut Account> {
-        self.accounts[flow as usize].as_deref_mut()
+        self.accounts[flow.index()].as_deref_mut()
     }
 
     /// Something that may hold a flow of a host has changed.
@@ -105,7 +105,7 @@ impl Breakdown {
         }
         let (wire_cause, spent) = (Cause::Serialization, [Time::ZERO; CAUSES]);
         let account = Account { since: now, held, wire_until: now, wire_cause, spent };
-        self.accounts[flow as usize] = Some(Box::new(account));
+        self.accounts[flow.index()] = Some(Box::new(account));
         self.open[node as usize].push(flow);
     }
 
@@ -139,7 +139,7 @@ impl Breakdown {
 
     /// Drops the account of a host's flow, which has ended.
     pub fn close(&mut self, flow: FlowId, node: NodeId) {
-        self.accounts[flow as usize] = None;
+        self.accounts[flow.index()] = None;
         self.open[node as usize].retain(|&f| f != flow);
     }
 }

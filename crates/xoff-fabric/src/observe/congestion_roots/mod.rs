@@ -322,11 +322,11 @@ impl Records {
             by_queue[queue(root.port, root.priority)].push((root.start, root.end));
         }
         for wait in waited {
-            let outcome = &mut self.flows[wait.flow as usize];
+            let outcome = &mut self.flows[wait.flow.index()];
             if outcome.hol_blocked {
                 continue;
             }
-            let priority = net.flows[wait.flow as usize].priority;
+            let priority = net.flows[wait.flow.index()].priority;
             let guilty = net.data_path(wait.flow).iter().any(|&port| {
                 let roots = &by_queue[queue(port, priority)];
                 let first = roots.partition_point(|&(_, end)| end < wait.start);

@@ -11,8 +11,9 @@ use std::io::{self, Write};
 
 use prost::Message;
 use xoff_engine::Time;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::records::RateSample;
-use xoff_fabric::packet::Kind;
+use xoff_fabric::packet::{Kind, NO_FLOW};
 use xoff_fabric::topology::PortId;
 
 use super::Trace;
@@ -40,10 +41,10 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
 /// The name of a slice. The trace contains the text of each name once, and slices refer to it by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Name {
-    Packet(Kind, u32),
+    Packet(Kind, FlowId),
     Pause,
     Root,
-    Flow(u32),
+    Flow(FlowId),
 }
 
 struct Writer<'t, W> {
@@ -125,7 +126,7 @@ impl<W: Write> Writer<'_, W> {
         let iid = *self.names.entry(name).or_insert(next);
         let new = (iid == next).then(|| {
             let text = match name {
-                Name::Packet(kind, u32::MAX) => kind_name(kind).to_string(),
+                Name::Packet(kind, NO_FLOW) => kind_name(kind).to_string(),
                 Name::Packet(kind, flow) => format!("{} of flow {flow}", kind_name(kind)),
                 Name::Pause => "paused".to_string(),
                 Name::Root => "congestion root".to_string(),
@@ -218,7 +219,7 @@ impl<W: Write> Writer<'_, W> {
         let nodes = &trace.net.topology.nodes;
         self.track(Track::Flows, None, "flows".to_string(), Some(i32::MAX))?;
         for (number, outcome) in trace.records.flows.iter().enumerate().filter(|(_, o)| o.started) {
-            let (flow, of) = (number as u32, &trace.net.flows[number]);
+            let (flow, of) = (FlowId::at(number), &trace.net.flows[number]);
             let ends = format!("{} to {}", nodes[of.src as usize].name, nodes[of.dst as usize].name);
             let name = format!("flow {flow}: {ends}");
             self.track(Track::Flow(flow), Some(Track::Flows), name, Some(number as i32))?;

@@ -1,5 +1,6 @@
 //! Tracks of a trace and their numbers.
 
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::topology::PortId;
 
 /// A track, by its content.
@@ -11,8 +12,8 @@ pub(super) enum Track {
     Pause(PortId, u8),
     Root(PortId, u8),
     Flows,
-    Flow(u32),
-    FlowCounter(u32, Counter),
+    Flow(FlowId),
+    FlowCounter(FlowId, Counter),
 }
 
 /// A counter of a flow.
@@ -48,8 +49,8 @@ impl Track {
             Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),
             Track::Root(port, priority) => (5, u64::from(port) << 3 | u64::from(priority)),
             Track::Flows => (6, 0),
-            Track::Flow(flow) => (7, flow.into()),
-            Track::FlowCounter(flow, counter) => (8, u64::from(flow) << 2 | counter as u64),
+            Track::Flow(flow) => (7, flow.0.into()),
+            Track::FlowCounter(flow, counter) => (8, u64::from(flow.0) << 2 | counter as u64),
         };
         kind << 40 | number
     }
