@@ -36,8 +36,19 @@ macro_rules! index_type {
     };
 }
 
-/// A node's index in [`crate::path::topology::Topology::nodes`].
-pub type NodeId = u32;
+index_type! {
+    /// A node's index in [`crate::path::topology::Topology::nodes`].
+    NodeId
+}
+
+/// The node that is `count` places behind in the list.
+impl std::ops::Add<u32> for NodeId {
+    type Output = NodeId;
+    #[inline]
+    fn add(self, count: u32) -> NodeId {
+        NodeId(self.0 + count)
+    }
+}
 
 /// A port's number: link `l` has port `2 l` at its end `a` and `2 l + 1` at its end `b`, so that the two ports of a
 /// link differ in the last bit. A port is both the egress towards its peer and the ingress from it.
@@ -128,6 +139,13 @@ mod tests {
         assert_eq!(all, [FlowId(0), FlowId(1), FlowId(2)]);
         assert_eq!((FlowId::at(2), FlowId(2).index(), FlowId(2).to_string()), (all[2], 2, "2".to_string()));
         assert_eq!(size_of::<[FlowId; 3]>(), 12, "as small as the number");
+    }
+
+    #[test]
+    fn nodes_of_a_kind_are_counted_from_the_first() {
+        // Four hosts from node 3 on are nodes 3 to 6.
+        let hosts: Vec<NodeId> = (0..4).map(|host| NodeId(3) + host).collect();
+        assert_eq!(hosts, [NodeId(3), NodeId(4), NodeId(5), NodeId(6)]);
     }
 
     #[test]

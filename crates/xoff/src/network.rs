@@ -109,7 +109,7 @@ impl NetworkBuilder {
 
     fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
         self.topology.nodes.push(Node { name, kind, tier: 0 });
-        self.topology.nodes.len() as NodeId - 1
+        NodeId::at(self.topology.nodes.len() - 1)
     }
 
     /// Adds a link with one rate and one propagation delay for both directions.
@@ -226,7 +226,7 @@ impl NetworkBuilder {
 
     fn check_flows(&self, topology: &Topology, priorities: u8) -> Result<(), NetworkError> {
         let is_host =
-            |node: NodeId| topology.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host);
+            |node: NodeId| topology.nodes.get(node.index()).is_some_and(|node| node.kind == NodeKind::Host);
         for (flow, f) in self.flows.iter().enumerate() {
             let violation = if !is_host(f.src) {
                 Violation::new("src", format!("is node {}", f.src), "a host")

@@ -77,7 +77,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[inline(always)] // runs for every packet
     fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
         if self.nic_of_port.is_empty() {
-            links.ports[port as usize].node
+            links.ports[port as usize].node.0
         } else {
             self.nic_of_port[port as usize]
         }

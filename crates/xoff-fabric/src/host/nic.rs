@@ -150,23 +150,23 @@ pub(super) fn all<N: NicScheduler>(
     let priorities = usize::from(net.settings.switch.priorities);
     let nic =
         |host, port, priorities| Nic { host, port, counts: Counts::default(), scheduler: N::new(priorities) };
-    let nodes = topology.nodes.len() as NodeId;
-    let mut nics: Vec<Nic<N>> = (0..nodes).map(|node| nic(node, 0, 0)).collect();
-    let mut of_port: Vec<NicId> = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
-    let mut seen = vec![false; nodes as usize];
+    let nodes = topology.nodes.len();
+    let mut nics: Vec<Nic<N>> = NodeId::all(nodes).map(|node| nic(node, 0, 0)).collect();
+    let mut of_port: Vec<NicId> = (0..topology.ports()).map(|port| topology.node_of(port).0).collect();
+    let mut seen = vec![false; nodes];
     for port in 0..topology.ports() {
         let node = topology.node_of(port);
         if !net.is_host(node) || !owned(node) {
             continue;
         }
-        if std::mem::replace(&mut seen[node as usize], true) {
+        if std::mem::replace(&mut seen[node.index()], true) {
             of_port[port as usize] = nics.len() as NicId;
             nics.push(nic(node, port, priorities));
         } else {
-            nics[node as usize] = nic(node, port, priorities);
+            nics[node.index()] = nic(node, port, priorities);
         }
     }
-    if nics.len() == nodes as usize {
+    if nics.len() == nodes {
         of_port = Vec::new();
     }
     (nics, of_port)

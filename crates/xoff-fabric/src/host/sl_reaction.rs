@@ -83,10 +83,10 @@ impl SlReactions {
                 });
             }
             // NICs are numbered as in `nic::all`.
-            if std::mem::replace(&mut seen[node as usize], true) {
+            if std::mem::replace(&mut seen[node.index()], true) {
                 of.push(reactions);
             } else {
-                of[node as usize] = reactions;
+                of[node.index()] = reactions;
             }
         }
         Some(Box::new(SlReactions { of }))

@@ -26,7 +26,7 @@ impl CutThrough {
         let header = settings.switch.cut_through(&settings.flow_control)?;
         let of_port = |port: PortId| {
             let to = topology.node_of(peer(port));
-            let switch = topology.nodes[to as usize].kind == NodeKind::Switch;
+            let switch = topology.nodes[to.index()].kind == NodeKind::Switch;
             switch.then(|| topology.rate(port).serialization(header))
         };
         Some(Box::new(CutThrough {

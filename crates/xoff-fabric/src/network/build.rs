@@ -72,8 +72,8 @@ pub fn network_env(
         data: times.data(port),
         ack: times.ack(peer(port), links),
     })?;
-    let host_ports = (0..topology.ports())
-        .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
+    let host_ports =
+        (0..topology.ports()).filter(|&p| topology.nodes[topology.node_of(p).index()].kind == NodeKind::Host);
     let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }

@@ -10,12 +10,15 @@
 
 use std::collections::VecDeque;
 
-pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
+pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Waiter};
 use xoff_engine::{NicChoice, Time};
 
 use super::Flow;
 use crate::ids::{FlowId, NodeId};
 use crate::path::topology::Topology;
+
+/// A step at a node of the topology.
+pub type Step = xoff_engine::schedule::Step<NodeId>;
 
 /// What connects flows: dependencies, connections, and the flows that the run waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -290,7 +293,7 @@ impl Dependencies {
             host_of.resize(host_of.len().max(number + 1), None);
             let first = *host_of[number].get_or_insert(step.host);
             if first != step.host {
-                let name = |node: NodeId| topology.nodes[node as usize].name.clone();
+                let name = |node: NodeId| topology.nodes[node.index()].name.clone();
                 let (first, second) = (name(first), name(step.host));
                 return Err(DependencyError::Processor { number: hold.processor, first, second });
             }
@@ -320,7 +323,7 @@ impl Dependencies {
         if known == waits || self.anywhere {
             return Ok(());
         }
-        let host = |node: NodeId| topology.nodes[node as usize].name.clone();
+        let host = |node: NodeId| topology.nodes[node.index()].name.clone();
         let then = self.name(self.waiter(d.then));
         Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
     }

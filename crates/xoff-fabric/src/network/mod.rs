@@ -134,7 +134,7 @@ impl Network {
 
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
-        self.topology.nodes[node as usize].kind == NodeKind::Host
+        self.topology.nodes[node.index()].kind == NodeKind::Host
     }
 
     /// The rate at which a packet on the link of `port` leaves the switch at the link's end; the maximum of all ports that

@@ -24,7 +24,7 @@ impl<'a> UnloadedTimes<'a> {
     }
 
     fn time(&self, port: PortId, bytes: u64) -> Time {
-        let from_host = self.topology.nodes[self.topology.node_of(port) as usize].kind == NodeKind::Host;
+        let from_host = self.topology.nodes[self.topology.node_of(port).index()].kind == NodeKind::Host;
         let bytes = match self.header {
             Some(header) if !from_host => bytes.min(header),
             _ => bytes,

@@ -66,7 +66,7 @@ impl Records {
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {
-            ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p) as usize])).collect()
+            ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p).index()])).collect()
         };
         all.samples.queues = interleave(queues, &owners(&recording.queues));
         all.samples.utilization = interleave(utilization, &owners(&recording.utilization));

@@ -40,7 +40,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
             let Some(end) = self.ctx.events.begin_window(limit) else { break };
             self.begin_starts(end);
-            while let Some(node) = self.ctx.events.open_next() {
+            while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 self.fetch_node();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)

@@ -104,12 +104,12 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
     let delays = ports.clone().filter(|&p| owned(topology.node_of(p))).map(|p| topology.delay(p));
     let lookahead = delays.min().unwrap_or(Time::ZERO);
     let mut degree = vec![0; topology.nodes.len()];
-    ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
+    ports.clone().for_each(|p| degree[topology.node_of(p).index()] += 1);
     let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
     if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
         return FutureEvents::joint(false);
     }
-    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
+    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p).0, arrival_key(net, p))).collect();
     FutureEvents::by_entity(topology.nodes.len(), &fifos, lookahead, topology.ports() >= PORTS_IN_CACHE)
 }
 

@@ -44,7 +44,7 @@ impl Switches {
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
         let port = &links.ports[egress as usize];
         let buffer = &self.accounting.buffers[queue.index()];
-        let memory = &self.accounting.memories[node as usize];
+        let memory = &self.accounting.memories[node.index()];
         // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
         let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
         if C::HAS_CREDITS {
@@ -167,12 +167,12 @@ impl Switches {
         let node = links.ports[ingress as usize].node;
         let failure = Failure::Drop {
             at: ctx.now,
-            node: ctx.net.topology.nodes[node as usize].name.clone(),
+            node: ctx.net.topology.nodes[node.index()].name.clone(),
             port: ctx.net.topology.port_name(ingress),
             priority: packet.class - DATA,
             size: u64::from(packet.size),
             occupancy: overflow.occupancy,
-            used: self.accounting.memories[node as usize].used(),
+            used: self.accounting.memories[node.index()].used(),
             full: overflow.full,
             unrefreshed: ctx.net.settings.flow_control.stops_expire(),
         };

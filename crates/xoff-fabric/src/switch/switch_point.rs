@@ -60,13 +60,13 @@ impl SwitchPoints {
         let priorities = usize::from(net.settings.switch.priorities);
         let mut ports = vec![0; net.topology.nodes.len()];
         let number = (0..net.topology.ports()).map(|port| {
-            let of_node: &mut u32 = &mut ports[net.topology.node_of(port) as usize];
+            let of_node: &mut u32 = &mut ports[net.topology.node_of(port).index()];
             *of_node += 1;
             *of_node - 1
         });
         let number = number.collect();
         let switch = |node: usize| {
-            if net.is_host(node as NodeId) || !owned(node as NodeId) {
+            if net.is_host(NodeId::at(node)) || !owned(NodeId::at(node)) {
                 return None;
             }
             let env = SwitchEnv {
@@ -85,13 +85,13 @@ impl SwitchPoints {
     /// By switch that has a point: maximum number of flows in the point's table.
     pub(crate) fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let switches = self.switches.iter().enumerate();
-        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.max_flows())))
+        switches.filter_map(|(node, s)| Some((NodeId::at(node), s.as_ref()?.state.max_flows())))
     }
 
     /// A switch's point, and the switch's own number of a port's and priority's ingress queue.
     fn place(&mut self, node: NodeId, ingress: PortId, priority: usize) -> Option<(&mut OneSwitch, usize)> {
         let queue = self.number[ingress as usize] as usize * self.priorities + priority;
-        Some((self.switches[node as usize].as_mut()?, queue))
+        Some((self.switches[node.index()].as_mut()?, queue))
     }
 }
 
@@ -119,7 +119,7 @@ impl Switches {
             let buffer = &self.accounting.buffers[queue.index()];
             let xoff = match ctx.net.settings.flow_control {
                 FlowControl::None => None,
-                _ => Some(self.accounting.memories[port.node as usize].xoff(buffer)),
+                _ => Some(self.accounting.memories[port.node.index()].xoff(buffer)),
             };
             let connection = ctx.net.connections.of(packet.flow);
             let joining = Joining {
@@ -180,7 +180,7 @@ impl Switches {
         let Some(points) = self.switch_points.as_mut() else { return false };
         debug_assert_eq!(ctx.packets[id].kind, Kind::Cnm);
         let node = links.ports[egress as usize].node;
-        let Some(switch) = points.switches[node as usize].as_mut() else { return false };
+        let Some(switch) = points.switches[node.index()].as_mut() else { return false };
         let connection = ctx.net.connections.of(ctx.packets[id].flow);
         match switch.state.previous_hop(ctx.now, connection.0) {
             Some(port) => {

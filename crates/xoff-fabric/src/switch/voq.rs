@@ -47,12 +47,12 @@ impl Voqs {
         let ports = topology.ports();
         let mut of_node = vec![0u32; topology.nodes.len()];
         let number = (0..ports).map(|port| {
-            let count = &mut of_node[topology.node_of(port) as usize];
+            let count = &mut of_node[topology.node_of(port).index()];
             *count += 1;
             *count - 1
         });
         let number: Vec<u32> = number.collect();
-        let inputs: Vec<u32> = (0..ports).map(|port| of_node[topology.node_of(port) as usize]).collect();
+        let inputs: Vec<u32> = (0..ports).map(|port| of_node[topology.node_of(port).index()]).collect();
         let mut queues = 0;
         let first = inputs.iter().map(|&inputs| {
             queues += inputs * priorities as u32;

@@ -3,6 +3,7 @@
 use crate::common::{endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
@@ -15,8 +16,8 @@ fn ring() -> Topology {
     let switches = (0..4).map(|i| node(format!("ring{i}"), NodeKind::Switch, 1));
     let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
-    let access = (0..4).map(|i| link(i, 4 + i));
-    let trunk = (0..4).map(|i| link(4 + i, 4 + (i + 1) % 4));
+    let access = (0..4).map(|i| link(NodeId(i), NodeId(4 + i)));
+    let trunk = (0..4).map(|i| link(NodeId(4 + i), NodeId(4 + (i + 1) % 4)));
     Topology { nodes: hosts.chain(switches).collect(), links: access.chain(trunk).collect() }
 }
 

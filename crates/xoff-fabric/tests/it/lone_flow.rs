@@ -174,7 +174,7 @@ fn on_every_topology() {
         let (src, dst) = (hosts[0], hosts[hosts.len() - 1]);
         for size in [1, PAYLOAD, PAYLOAD + 1, 3 * PAYLOAD, 500_000] {
             let none = scheme("none", json!({}), Time::ZERO);
-            let flows = vec![flow(src, dst, size)];
+            let flows = vec![flow(src.0, dst.0, size)];
             let recording = Recording::default();
             let mut sim = simulate(topology.clone(), Settings::default(), none, flows, recording, None);
             sim.run(&mut |_| true).expect("no loss");

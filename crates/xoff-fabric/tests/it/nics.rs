@@ -5,7 +5,7 @@
 use crate::common::{flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, NicChoice, Rate, Time};
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::observe::Records;
 use xoff_fabric::routing::{HostNic, Router, Routing, RoutingError};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
@@ -33,7 +33,14 @@ fn planes(nics: &[u32]) -> Topology {
     let nodes = nodes.chain((0..switches).map(|s| node(format!("s{s}"), NodeKind::Switch, 1))).collect();
     let link = |(h, s)| {
         let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
-        Link { a: h, b: hosts + s, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
+        Link {
+            a: NodeId(h),
+            b: NodeId(hosts + s),
+            rate_ab: rate,
+            rate_ba: rate,
+            delay_ab: delay,
+            delay_ba: delay,
+        }
     };
     let ends = (0..hosts).flat_map(|h| (0..nics[h as usize]).map(move |s| (h, s)));
     Topology { nodes, links: ends.map(link).collect() }
@@ -176,7 +183,7 @@ fn connections_take_nics_in_turn_by_hash_or_by_number() {
 fn a_receiver_with_fewer_nics_takes_them_in_turn() {
     // Three NICs at h0 and two at h1 on a common switch: 0 to 0, 1 to 1, 2 to 0.
     let mut topology = planes(&[3, 2]);
-    topology.links.iter_mut().for_each(|link| link.b = 2);
+    topology.links.iter_mut().for_each(|link| link.b = NodeId(2));
     let flows = vec![flow(0, 1, PAYLOAD); 3];
     let net = network(topology, settings(), flows, vec![]).expect("a network");
     // Ports of h0: 0, 2, 4; of the switch towards h1: 7, 9.
@@ -195,8 +202,8 @@ fn nics_that_cannot_reach_each_other_are_refused() {
          of the two, or as many NICs at each host as there are planes"
     );
     let router = Router::new(&planes(&[2, 3]), &Routing::default(), 1).expect("routing");
-    let (from, to) = router.ends(1, 0, 2).expect("NICs");
-    assert_eq!((from, to), (HostNic { host: 1, nic: 2 }, HostNic { host: 0, nic: 0 }));
+    let (from, to) = router.ends(NodeId(1), NodeId(0), 2).expect("NICs");
+    assert_eq!((from, to), (HostNic { host: NodeId(1), nic: 2 }, HostNic { host: NodeId(0), nic: 0 }));
     let (from_name, to_name) = ("h1".to_string(), "h0".to_string());
     assert_eq!(
         router.path_between(from, to, 0, &mut Vec::new()),
@@ -251,7 +258,7 @@ fn every_routing_keeps_to_the_nics_planes() {
     let adjacency = t.adjacency();
     // Switches of plane p are those that its edge switches reach; names count on.
     let plane = |port: u32| {
-        let name = &t.nodes[t.node_of(port) as usize].name;
+        let name = &t.nodes[t.node_of(port).index()].name;
         let digits = name.trim_start_matches(|c: char| c.is_alphabetic());
         let per_plane = if name.starts_with("core") { 4 } else { 8 };
         digits.parse::<u32>().expect("a number") / per_plane
@@ -261,10 +268,10 @@ fn every_routing_keeps_to_the_nics_planes() {
         let router = Router::new(&t, &routing, 1).expect(name);
         assert_eq!(router.max_hops(), 6, "{name}");
         for (nic, key) in [(0, 0), (1, 0), (0, 9), (1, 9)] {
-            let (from, to) = router.ends(0, 15, nic).expect("NICs");
+            let (from, to) = router.ends(NodeId(0), NodeId(15), nic).expect("NICs");
             let mut path = Vec::new();
             router.path_between(from, to, key, &mut path).expect(name);
-            assert_eq!(Some(path[0]), adjacency.nic_port(0, nic), "{name}");
+            assert_eq!(Some(path[0]), adjacency.nic_port(NodeId(0), nic), "{name}");
             assert!(path.len() == 6 && path[1..].iter().all(|&p| plane(p) == nic), "{name}: {path:?}");
         }
     }
@@ -277,7 +284,7 @@ fn threads_do_not_change_what_several_nics_do() {
     let topology = built("leaf_spine", json!({"leaves": 6, "spines": 3, "hosts_per_leaf": 3, "rails": 2}));
     let hosts = topology.hosts();
     let pairs = hosts.iter().flat_map(|&a| hosts.iter().filter(move |&&b| b != a).map(move |&b| (a, b)));
-    let flows: Vec<Flow> = pairs.map(|(a, b)| flow(a, b, 40 * PAYLOAD)).collect();
+    let flows: Vec<Flow> = pairs.map(|(a, b)| flow(a.0, b.0, 40 * PAYLOAD)).collect();
     let on = |parts: usize| -> Records {
         let mut settings = settings();
         settings.host.nic = NicChoice::RoundRobin;

@@ -7,7 +7,7 @@ use crate::common::{self, chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
@@ -92,7 +92,7 @@ fn cases() -> impl Strategy<Value = Case> {
             topology.links.push(topology.links[trunk]);
         }
         if triangle && switches == 3 {
-            topology.links.push(Link { a: first, b: first + 2, ..topology.links[trunk] });
+            topology.links.push(Link { a: NodeId(first), b: NodeId(first + 2), ..topology.links[trunk] });
         }
         for (link, gbps) in topology.links.iter_mut().zip(&rates) {
             (link.rate_ab, link.rate_ba) = (Rate::from_gbps(*gbps), Rate::from_gbps(*gbps));

@@ -4,7 +4,7 @@
 use crate::common::{chain, flow};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::{Ecmp, PathChoice, Router, Routing};
 use xoff_fabric::settings::{
@@ -186,7 +186,7 @@ fn a_fat_tree_has_no_circle_of_links_whatever_the_path() {
     }
     // In a ring of four switches the two ways to the opposite one close a circle in either direction, of four links.
     let mut ring = chain(4, &[0, 1, 2, 3], Rate::from_gbps(100), Time::from_us(1));
-    ring.links.push(Link { a: 7, b: 4, ..ring.links[4] });
+    ring.links.push(Link { a: NodeId(7), b: NodeId(4), ..ring.links[4] });
     let router = Router::new(&ring, &ecmp(PathChoice::PerPacket), 1).expect("routes");
     assert_eq!(router.dependencies(1).expect("paths").cycle().len(), 4);
 }
@@ -229,8 +229,8 @@ fn the_base_rtt_is_that_of_the_slowest_way_there_and_the_slowest_back() {
 #[test]
 fn packets_reach_a_host_on_the_other_end_of_their_senders_link() {
     let link = |rate| Link {
-        a: 0,
-        b: 1,
+        a: NodeId(0),
+        b: NodeId(1),
         rate_ab: rate,
         rate_ba: rate,
         delay_ab: Time::from_us(1),

@@ -2,6 +2,7 @@
 
 use serde_json::json;
 use xoff_engine::{Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::topology::{
     AnyTopology, Chain, Dumbbell, FatTree, Graph, Join, LeafSpine, Link, MAX_RATE, Nearest, Node, NodeKind,
     Star, Topology, TopologyError, TopologyKind, catalogue, peer,
@@ -16,7 +17,7 @@ fn links_between(t: &Topology, a: &str, b: &str) -> usize {
 }
 
 fn tier(t: &Topology, name: &str) -> Option<u8> {
-    t.node_by_name(name).map(|n| t.nodes[n as usize].tier)
+    t.node_by_name(name).map(|n| t.nodes[n.index()].tier)
 }
 
 fn graph(text: &str) -> Result<Topology, TopologyError> {
@@ -91,7 +92,7 @@ fn fat_trees_have_the_counts_of_al_fares() {
         );
         let adjacency = t.adjacency();
         for (n, node) in t.nodes.iter().enumerate().filter(|(_, n)| n.kind == NodeKind::Switch) {
-            assert_eq!(adjacency.ports_of(n as u32).len(), k as usize, "{}", node.name);
+            assert_eq!(adjacency.ports_of(NodeId::at(n)).len(), k as usize, "{}", node.name);
         }
     }
 }
@@ -180,8 +181,8 @@ fn a_graphs_directions_survive_the_host_becoming_the_first_end() {
     // Link 1 has ports 2 and 3; its end `a` is the host.
     assert_eq!((t.port_name(2), t.port_name(peer(2))), ("h1->s".into(), "s->h1".into()));
     let adjacency = t.adjacency();
-    assert_eq!(adjacency.ports_of(2), [1, 3]);
-    assert_eq!((adjacency.nic_port(1, 0), adjacency.nic_port(1, 1)), (Some(2), None));
+    assert_eq!(adjacency.ports_of(NodeId(2)), [1, 3]);
+    assert_eq!((adjacency.nic_port(NodeId(1), 0), adjacency.nic_port(NodeId(1), 1)), (Some(2), None));
 }
 
 #[test]
@@ -337,10 +338,20 @@ fn absurd_sizes_are_counted_and_not_built() {
 fn a_topology_made_by_hand_is_checked_for_its_indices() {
     let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host, tier: 0 };
     let rate = Rate::from_gbps(1);
-    let link = |b| Link { a: 0, b, rate_ab: rate, rate_ba: rate, delay_ab: Time::ZERO, delay_ba: Time::ZERO };
+    let link = |b| Link {
+        a: NodeId(0),
+        b,
+        rate_ab: rate,
+        rate_ba: rate,
+        delay_ab: Time::ZERO,
+        delay_ba: Time::ZERO,
+    };
     let pair = |b| Topology { nodes: vec![node("x"), node("y")], links: vec![link(b)] };
-    assert_eq!(pair(1).validate(), Ok(()));
-    assert_eq!(pair(2).validate(), Err(TopologyError::NoSuchNode { link: 0, node: 2, nodes: 2 }));
+    assert_eq!(pair(NodeId(1)).validate(), Ok(()));
+    assert_eq!(
+        pair(NodeId(2)).validate(),
+        Err(TopologyError::NoSuchNode { link: 0, node: NodeId(2), nodes: 2 })
+    );
 }
 
 #[test]
@@ -371,7 +382,7 @@ fn names_are_found_and_guessed() {
     let t = FatTree { k: 4, ..FatTree::default() }.build().unwrap();
     let names = t.names();
     // Hosts are nodes 0 to 15, edge0 is node 16.
-    assert_eq!((names.find("host3"), t.node_by_name("edge0")), (Some(3), Some(16)));
+    assert_eq!((names.find("host3"), t.node_by_name("edge0")), (Some(NodeId(3)), Some(NodeId(16))));
     assert_eq!((names.find("edge8"), t.node_by_name("edge8")), (None, None));
     assert_eq!(names.nearest("cor2"), Nearest(Some("core2".into())));
     assert_eq!(names.nearest("whatever"), Nearest(None));

@@ -5,6 +5,7 @@ use crate::common::flow;
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::routing::{Ecmp, PathChoice, Router, Routing};
 use xoff_fabric::settings::{
     Cbfc, FlowControl, Forwarding, LinkCredits, Pfc, Queueing, Settings, Switch, Transport,
@@ -39,7 +40,7 @@ fn leaf_spine(leaves: u32, spines: u32, links: u32, rates: &[u64], delays: &[u64
     let link = |(number, (a, b)): (usize, (u32, u32))| {
         let (rate, delay) =
             (Rate::from_gbps(rates[number % rates.len()]), Time(delays[number % delays.len()]));
-        Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
+        Link { a: NodeId(a), b: NodeId(b), rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
     };
     Topology { nodes, links: ends.enumerate().map(link).collect() }
 }

@@ -11,7 +11,7 @@
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::{FlowId, PortId};
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Step, Waiter};
 use xoff_fabric::observe::capture::PacketFilter;
@@ -103,7 +103,7 @@ fn an_unordered_message_is_delivered_whatever_the_one_before_it_lacks() {
     {
         let schedule = Schedule {
             connections: vec![Some(0); 2],
-            steps: vec![Step { host: 1, start: Time::ZERO, hold: None }],
+            steps: vec![Step { host: NodeId(1), start: Time::ZERO, hold: None }],
             dependencies: vec![Dependency {
                 on: Milestone::Delivered(1),
                 then: Waiter::Step(0),

@@ -18,7 +18,7 @@ fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
 /// The fabric's settings for a `[record]` table: names of ports and labels become their numbers.
 pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
-    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
     let all = 0..topology.ports();
     let named = |names: &[String]| -> Vec<PortId> {
         let known = topology.port_names();

@@ -237,7 +237,7 @@ fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
 /// Refuses a switch port of a rate for which the detector has no parameters.
 fn detector_at_ports(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let Some(detector) = &s.detector else { return };
-    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
     let refused = (0..topology.ports())
         .filter(of_switch)
         .find_map(|p| detector.accepts(topology.rate(p)).err().map(|violation| (p, violation)));

@@ -68,7 +68,7 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
     }
     let settings = s.settings();
     let wire = WireSizes::new(&settings, signals);
-    let of_host = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Host;
+    let of_host = |p: &u32| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Host;
     let credits = |port| Sizing::of(topology, peer(port), &settings, &wire).credits();
     let max = (0..topology.ports()).filter(of_host).map(credits).max().unwrap_or(0);
     let (all, idle) = (max.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());

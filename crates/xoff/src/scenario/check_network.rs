@@ -102,7 +102,7 @@ pub(super) fn router(
 
 /// The speeds that INT can name.
 fn int_speeds(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
-    let stamps = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let stamps = |p: &u32| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
     let mut ports = (0..topology.ports()).filter(stamps);
     let uncoded = ports.find(|&p| PackedRecord::speed_code(topology.rate(p)).is_none());
     if s.packets.int_format == IntFormat::Hardware

@@ -4,7 +4,7 @@ use xoff_engine::{Bytes, Time};
 use xoff_fabric::link::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{Clock, FlowControl};
-use xoff_fabric::topology::{NodeKind, Topology, peer};
+use xoff_fabric::topology::{NodeId, NodeKind, Topology, peer};
 use xoff_schemes::Signals;
 
 use super::Scenario;
@@ -104,7 +104,8 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
-    let switches = (0u32..).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
+    let switches =
+        NodeId::all(topology.nodes.len()).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
     let needed = switches.map(|(node, n)| {
         let ports = adjacency.ports_of(node);
         let headrooms = ports.iter().map(|&p| u128::from(room(p))).sum::<u128>() * priorities;
@@ -126,7 +127,7 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
     // Dynamic thresholds are shares of the memory, and always within it.
     let Some(xoff) = pfc.xoff else { return };
-    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
     let largest = (0..topology.ports()).filter(of_switch).max_by_key(|&p| room(p));
     if let Some(port) = largest
         && xoff.0.saturating_add(room(port)) > buffer.0

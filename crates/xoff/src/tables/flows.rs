@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use arrow_array::StringArray;
 use xoff_engine::Time;
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::{PortId, peer};
 use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
@@ -45,8 +45,8 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
             &labels,
         )
-        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
-        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
+        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src.0), &names.nodes)
+        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst.0), &names.nodes)
         .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
         .u32(
             "connection",
@@ -118,7 +118,7 @@ fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
     let mut texts: Vec<String> = Vec::new();
     let topology = &net.topology;
-    let name = |node: u32| topology.nodes[node as usize].name.as_str();
+    let name = |node: NodeId| topology.nodes[node.index()].name.as_str();
     let rows = rows.iter().map(|&i| {
         let path = net.data_path(FlowId::at(i));
         *known.entry(path).or_insert_with(|| {
@@ -154,7 +154,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
             &strings(traffic.kernels.iter().cloned()),
         )
         .u32("process", "number of the process, within its pattern", rows.iter().map(|o| o.role.process))
-        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize]), &names.nodes)
+        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize].0), &names.nodes)
         .u32("ring", "random ring of GPCNeT's tests, from 0", rows.iter().map(|o| o.ring))
         .u32("iteration", "iteration, from 0", rows.iter().map(|o| o.role.iteration))
         .u64("bytes", "payload that the process sends in it, without barriers", rows.iter().map(|o| o.bytes))

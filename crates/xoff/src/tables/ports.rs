@@ -19,8 +19,8 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     };
     let columns = Columns::new()
         .names("port", "egress port: node->neighbour", all.clone(), &names.ports)
-        .names("node", "its node", all.clone().map(|p| topology.node_of(p)), &names.nodes)
-        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p))), &names.nodes)
+        .names("node", "its node", all.clone().map(|p| topology.node_of(p).0), &names.nodes)
+        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p)).0), &names.nodes)
         .u64("rate_bps", "line rate, bit/s", all.clone().map(|p| topology.rate(p).bps()))
         .u64("tx_bytes", "bytes sent", all.clone().map(|p| sim.port(p).tx_bytes))
         .u64("tx_packets", "packets sent, of any kind", all.clone().map(|p| sim.port(p).tx_packets))

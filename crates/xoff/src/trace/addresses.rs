@@ -30,11 +30,11 @@ impl Addresses {
             *count += 1;
             (first + *count).to_be_bytes()
         };
-        Addresses((0..net.topology.nodes.len() as NodeId).map(address).collect())
+        Addresses(NodeId::all(net.topology.nodes.len()).map(address).collect())
     }
 
     pub fn of(&self, node: NodeId) -> [u8; 4] {
-        self.0[node as usize]
+        self.0[node.index()]
     }
 }
 

@@ -77,7 +77,7 @@ impl LinkControl for Cbfc {
         };
         let topology = &net.topology;
         let mut first = vec![0u32; topology.nodes.len() + 1];
-        (0..topology.ports()).for_each(|port| first[topology.node_of(port) as usize + 1] += 1);
+        (0..topology.ports()).for_each(|port| first[topology.node_of(port).index() + 1] += 1);
         for node in 1..first.len() {
             first[node] += first[node - 1];
         }
@@ -167,7 +167,7 @@ impl LinkControl for Cbfc {
     /// An update goes onto the wire; its limit counts all places that are free now.
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
-        let node = links.ports[port as usize].node as usize;
+        let node = links.ports[port as usize].node.index();
         let control = &mut links.control;
         control.waiting[queue.index()] = false;
         // Frees the places of packets that have left since the last look.

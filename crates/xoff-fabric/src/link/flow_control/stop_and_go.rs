@@ -117,6 +117,7 @@ mod tests {
     use xoff_schemes::AnyScheme;
 
     use super::*;
+    use crate::ids::NodeId;
     use crate::path::topology::{Star, TopologyKind};
     use crate::routing::Routing;
     use crate::settings::{FlowControl, Settings};
@@ -132,7 +133,7 @@ mod tests {
         let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
         let flow = |src| Flow {
             src,
-            dst: 2,
+            dst: NodeId(2),
             size: None,
             start: Time::ZERO,
             stop: None,
@@ -141,7 +142,7 @@ mod tests {
         };
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
         let topology = star.build().expect("a star");
-        let flows = vec![flow(0), flow(1)];
+        let flows = vec![flow(NodeId(0)), flow(NodeId(1))];
         let net =
             crate::Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("built");
         let recording = Recording { pauses: true, ..Recording::default() };

@@ -106,7 +106,7 @@ impl Breakdown {
         let (wire_cause, spent) = (Cause::Serialization, [Time::ZERO; CAUSES]);
         let account = Account { since: now, held, wire_until: now, wire_cause, spent };
         self.accounts[flow.index()] = Some(Box::new(account));
-        self.open[node as usize].push(flow);
+        self.open[node.index()].push(flow);
     }
 
     /// A flow's frame takes the wire until `wire_until`; `again` says that it is a retransmission. Returns the flow's time
@@ -123,7 +123,7 @@ impl Breakdown {
 
     /// Flows of a host that are under way.
     pub fn flows_of(&self, node: NodeId) -> Vec<FlowId> {
-        self.open[node as usize].clone()
+        self.open[node.index()].clone()
     }
 
     /// Until when a port's throttle holds data back, by the throttle's last answer.
@@ -140,6 +140,6 @@ impl Breakdown {
     /// Drops the account of a host's flow, which has ended.
     pub fn close(&mut self, flow: FlowId, node: NodeId) {
         self.accounts[flow.index()] = None;
-        self.open[node as usize].retain(|&f| f != flow);
+        self.open[node.index()].retain(|&f| f != flow);
     }
 }

@@ -91,7 +91,7 @@ const _: () = assert!(MAX_NODES < 1 << NIC_SHIFT && MAX_NICS <= 1 << (u32::BITS 
 impl HostNic {
     /// The NIC's network address in hashes: the host's number if the NIC is the first one.
     fn address(self) -> u32 {
-        self.host | self.nic << NIC_SHIFT
+        self.host.0 | self.nic << NIC_SHIFT
     }
 }
 
@@ -178,7 +178,7 @@ impl Router {
     /// # Errors
     /// [`RoutingError`] if the node is not a host with links.
     pub fn nics(&self, host: NodeId) -> Result<u32, RoutingError> {
-        match self.topology.nodes.get(host as usize) {
+        match self.topology.nodes.get(host.index()) {
             None => Err(RoutingError::NoSuchNode { node: host }),
             Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
             Some(n) => match self.graph.nics(host) {
@@ -314,7 +314,7 @@ impl Router {
     }
 
     fn name(&self, node: NodeId) -> String {
-        self.topology.nodes[node as usize].name.clone()
+        self.topology.nodes[node.index()].name.clone()
     }
 
     fn unreachable(&self, from: HostNic, to: HostNic) -> RoutingError {

@@ -25,7 +25,7 @@ impl NextHops {
     pub(super) fn new(topology: &Topology, router: &Router, choice: PathChoice) -> NextHops {
         let graph = &router.graph;
         let switches = graph.len();
-        let index = (0..topology.nodes.len() as NodeId).map(|node| graph.switch(node)).collect();
+        let index = NodeId::all(topology.nodes.len()).map(|node| graph.switch(node)).collect();
         let node_of = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
         let (mut first, mut candidates) = (vec![0], Vec::new());
         for to in 0..switches as u32 {
@@ -67,7 +67,7 @@ impl NextHops {
         if to == switch {
             return Ok(last);
         }
-        let place = self.index[to as usize] as usize * self.switches + self.index[switch as usize] as usize;
+        let place = self.index[to.index()] as usize * self.switches + self.index[switch.index()] as usize;
         Err(&self.candidates[self.first[place] as usize..self.first[place + 1] as usize])
     }
 

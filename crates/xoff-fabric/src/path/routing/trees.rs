@@ -71,7 +71,7 @@ impl Trees {
         // Trees of other planes do not reach the two switches.
         let spans = |tree: &usize| self.trees[*tree].reaches(from.switch);
         let count = (0..self.trees.len()).filter(spans).count();
-        let tree = self.choice.at(hash, NodeId::MAX, count.max(1));
+        let tree = self.choice.at(hash, NodeId(u32::MAX), count.max(1));
         let tree = (0..self.trees.len()).filter(spans).nth(tree)?;
         self.path_in(tree, topology, graph, from.switch, to.switch, out)
     }
@@ -118,7 +118,7 @@ impl Trees {
 impl Tree {
     fn new(graph: &SwitchGraph, root: u32, number: u64, choice: Mixing, used: &mut [u32]) -> Tree {
         let depth = graph.distances(root);
-        let salt = choice.flow(graph.node(root), NodeId::MAX, number);
+        let salt = choice.flow(graph.node(root).0, u32::MAX, number);
         let mut up = vec![PortId::MAX; graph.len()];
         for s in 0..graph.len() as u32 {
             let mine = depth[s as usize];
@@ -172,7 +172,7 @@ fn roots(topology: &Topology, graph: &SwitchGraph, params: &SpanningTrees) -> Re
         return Err(RoutingError::TooManyRoots { roots: params.roots.len(), trees: params.trees });
     }
     if params.roots.is_empty() {
-        let tier = |s: &u32| topology.nodes[graph.node(*s) as usize].tier;
+        let tier = |s: &u32| topology.nodes[graph.node(*s).index()].tier;
         let all = 0..graph.len() as u32;
         let top = all.clone().map(|s| tier(&s)).max();
         let top: Vec<u32> = all.filter(|s| Some(tier(s)) == top).collect();
@@ -185,7 +185,7 @@ fn roots(topology: &Topology, graph: &SwitchGraph, params: &SpanningTrees) -> Re
         let Some(node) = names.find(name) else {
             return Err(RoutingError::UnknownNode { key, name: name.clone(), nearest: names.nearest(name) });
         };
-        if topology.nodes[node as usize].kind != NodeKind::Switch {
+        if topology.nodes[node.index()].kind != NodeKind::Switch {
             return Err(RoutingError::WrongKind { key, name: name.clone(), expected: "switch" });
         }
         Ok(graph.switch(node))

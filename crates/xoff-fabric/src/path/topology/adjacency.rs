@@ -16,7 +16,7 @@ impl Adjacency {
     /// The ports at `node`, in the order of their links.
     #[inline]
     pub fn ports_of(&self, node: NodeId) -> &[PortId] {
-        let node = node as usize;
+        let node = node.index();
         &self.ports[self.start[node] as usize..self.start[node + 1] as usize]
     }
     /// The port of a host's NIC; `None` if the host has no NIC of this number.
@@ -30,7 +30,7 @@ impl Topology {
     pub fn adjacency(&self) -> Adjacency {
         let mut start = vec![0u32; self.nodes.len() + 1];
         for port in 0..self.ports() {
-            start[self.node_of(port) as usize + 1] += 1;
+            start[self.node_of(port).index() + 1] += 1;
         }
         for n in 0..self.nodes.len() {
             start[n + 1] += start[n];
@@ -38,7 +38,7 @@ impl Topology {
         let mut free = start.clone();
         let mut ports = vec![0; self.ports() as usize];
         for port in 0..self.ports() {
-            let slot = &mut free[self.node_of(port) as usize];
+            let slot = &mut free[self.node_of(port).index()];
             ports[*slot as usize] = port;
             *slot += 1;
         }
@@ -70,7 +70,7 @@ impl Topology {
     }
 
     fn name_of_port(&self, port: PortId, number: usize) -> String {
-        let name = |p: PortId| &self.nodes[self.node_of(p) as usize].name;
+        let name = |p: PortId| &self.nodes[self.node_of(p).index()].name;
         let (from, to) = (name(port), name(peer(port)));
         if number == 1 { format!("{from}->{to}") } else { format!("{from}->{to}#{number}") }
     }

@@ -102,6 +102,6 @@ impl Topology {
     }
     /// The hosts, in order.
     pub fn hosts(&self) -> Vec<NodeId> {
-        (0..self.nodes.len() as u32).filter(|&n| self.nodes[n as usize].kind == NodeKind::Host).collect()
+        NodeId::all(self.nodes.len()).filter(|&n| self.nodes[n.index()].kind == NodeKind::Host).collect()
     }
 }

@@ -66,7 +66,7 @@ impl Topology {
             for (nic_a, &port) in (0..).zip(nics(first)) {
                 let nic_b = peer_nic(nic_a, count);
                 if at(port) != at(nics(other)[nic_b as usize]) {
-                    let name = |node: NodeId| self.nodes[node as usize].name.clone();
+                    let name = |node: NodeId| self.nodes[node.index()].name.clone();
                     let (a, b) = (name(first), name(other));
                     return Err(if max == Some(1) {
                         TopologyError::Disconnected { a, b }
@@ -91,7 +91,7 @@ impl Topology {
         }
         let mut at_node = vec![u32::MAX; self.nodes.len()];
         for port in 0..self.ports() {
-            let node = self.node_of(port) as usize;
+            let node = self.node_of(port).index();
             if self.nodes[node].kind == NodeKind::Host {
                 continue;
             }

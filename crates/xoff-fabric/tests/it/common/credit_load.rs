@@ -7,6 +7,7 @@
 
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{
@@ -64,8 +65,8 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     };
     // Three flows of each host: to another one, to one of four, and one of small packets, made as slowly as that.
     let flow = |src: u32, dst: u32, priority, source_rate| Flow {
-        src,
-        dst,
+        src: NodeId(src),
+        dst: NodeId(dst),
         size: None,
         start: Time(u64::from(src) * 1_000),
         stop: Some(time),

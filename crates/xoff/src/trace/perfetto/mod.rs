@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use prost::Message;
 use xoff_engine::Time;
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::observe::records::RateSample;
 use xoff_fabric::packet::{Kind, NO_FLOW};
 use xoff_fabric::topology::PortId;
@@ -188,11 +188,11 @@ impl<W: Write> Writer<'_, W> {
             list.sort_unstable();
             list.dedup();
         }
-        let mut nodes: Vec<u32> = ports.iter().map(|&p| net.topology.node_of(p)).collect();
+        let mut nodes: Vec<NodeId> = ports.iter().map(|&p| net.topology.node_of(p)).collect();
         nodes.sort_unstable();
         nodes.dedup();
         for (rank, &node) in nodes.iter().enumerate() {
-            let name = net.topology.nodes[node as usize].name.clone();
+            let name = net.topology.nodes[node.index()].name.clone();
             self.track(Track::Node(node), None, name, Some(rank as i32))?;
         }
         self.shown.extend(&ports);
@@ -220,7 +220,7 @@ impl<W: Write> Writer<'_, W> {
         self.track(Track::Flows, None, "flows".to_string(), Some(i32::MAX))?;
         for (number, outcome) in trace.records.flows.iter().enumerate().filter(|(_, o)| o.started) {
             let (flow, of) = (FlowId::at(number), &trace.net.flows[number]);
-            let ends = format!("{} to {}", nodes[of.src as usize].name, nodes[of.dst as usize].name);
+            let ends = format!("{} to {}", nodes[of.src.index()].name, nodes[of.dst.index()].name);
             let name = format!("flow {flow}: {ends}");
             self.track(Track::Flow(flow), Some(Track::Flows), name, Some(number as i32))?;
             let until = outcome.fct.map_or(end, |fct| outcome.start + fct);

@@ -1,12 +1,12 @@
 //! Tracks of a trace and their numbers.
 
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
 
 /// A track, by its content.
 #[derive(Clone, Copy)]
 pub(super) enum Track {
-    Node(u32),
+    Node(NodeId),
     Port(PortId),
     Queue(PortId),
     Pause(PortId, u8),
@@ -43,7 +43,7 @@ impl Track {
     /// kind.
     pub(super) fn id(self) -> u64 {
         let (kind, number) = match self {
-            Track::Node(node) => (1, node.into()),
+            Track::Node(node) => (1, node.0.into()),
             Track::Port(port) => (2, port.into()),
             Track::Queue(port) => (3, port.into()),
             Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),

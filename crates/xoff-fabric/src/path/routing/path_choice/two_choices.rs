@@ -33,6 +33,7 @@ mod tests {
     use xoff_schemes::AnyScheme;
 
     use super::*;
+    use crate::ids::NodeId;
     use crate::path::topology::{LeafSpine, TopologyKind};
     use crate::routing::{Ecmp, PathChoice, Routing};
     use crate::settings::Settings;
@@ -60,8 +61,8 @@ mod tests {
         let settings = Settings::default();
         let payload = 1_000 * crate::settings::WireSizes::new(&settings, &Default::default()).payload;
         let flow = Flow {
-            src: 0,
-            dst: 1,
+            src: NodeId(0),
+            dst: NodeId(1),
             size: Some(payload),
             start: Time::ZERO,
             stop: None,
