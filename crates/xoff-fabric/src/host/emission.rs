@@ -143,7 +143,7 @@ impl<N: NicScheduler> Hosts<N> {
 fn choose_path(ctx: &Ctx, spray: Option<&mut Spray>, packet: &mut Packet) {
     let Some(hops) = &ctx.net.paths.next_hops else { return };
     let path = ctx.net.data_path(packet.flow);
-    let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
+    let (start, end) = (path[0], path[path.len() - 1].peer());
     let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));
     packet.goes_to(end, number);
 }

@@ -77,9 +77,9 @@ impl<N: NicScheduler> Hosts<N> {
     #[inline(always)] // runs for every packet
     fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
         if self.nic_of_port.is_empty() {
-            links.ports[port as usize].node.0
+            links.ports[port.index()].node.0
         } else {
-            self.nic_of_port[port as usize]
+            self.nic_of_port[port.index()]
         }
     }
 
@@ -131,7 +131,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The wire of a host's port is free; only if each transmission ends with an event.
     pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId) {
-        links.ports[port as usize].armed = false;
+        links.ports[port.index()].armed = false;
         let nic = self.nic_of(links, port);
         N::kick(self, ctx, links, nic);
     }

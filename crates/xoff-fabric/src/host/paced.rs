@@ -102,7 +102,7 @@ impl NicScheduler for PacedNic {
 
     #[inline]
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
-        let port = &links.ports[hosts.nics[nic as usize].port as usize];
+        let port = &links.ports[hosts.nics[nic as usize].port.index()];
         if port.is_idle(ctx.now) {
             hosts.send_next(ctx, links, nic);
         } else {
@@ -141,7 +141,7 @@ impl NicScheduler for PacedNic {
     #[inline(always)] // runs for every packet
     fn rearm<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let own = &hosts.nics[nic as usize];
-        let port = &links.ports[own.port as usize];
+        let port = &links.ports[own.port.index()];
         let (queued, ready) = (port.sendable(), own.scheduler.ready_classes & !port.paused);
         let (port_id, busy_until) = (own.port, port.busy_until);
         if queued | ready != 0 {
@@ -195,7 +195,7 @@ impl Hosts<PacedNic> {
         let at = sender.earliest_departure(&ctx.net.settings.quirks);
         sender.pacing.next_at = at;
         // A connection whose time comes before the wire is free waits for the wire, not for its time.
-        if at <= ctx.now.max(links.ports[nic.port as usize].busy_until) {
+        if at <= ctx.now.max(links.ports[nic.port.index()].busy_until) {
             sender.state = SendState::Ready;
             nic.scheduler.make_ready(connection, sender.priority);
             None
@@ -210,7 +210,7 @@ impl Hosts<PacedNic> {
     #[inline(always)] // runs for every packet
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, nic: NicId, at: Time) {
         let own = &mut self.nics[nic as usize];
-        let at = at.max(links.ports[own.port as usize].busy_until).max(ctx.now);
+        let at = at.max(links.ports[own.port.index()].busy_until).max(ctx.now);
         if at < own.scheduler.wake_at {
             own.scheduler.wake_at = at;
             ctx.schedule(own.host, at, key(kind::NIC_WAKE, nic), 0);
@@ -250,7 +250,7 @@ impl Hosts<PacedNic> {
         let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
         let open = if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) };
         loop {
-            let port = &mut links.ports[port_id as usize];
+            let port = &mut links.ports[port_id.index()];
             let queued = port.sendable() & classes;
             let flows = self.nics[nic as usize].scheduler.ready_classes & !port.paused & open;
             if queued != 0 {

@@ -99,7 +99,7 @@ impl<N: NicScheduler> Hosts<N> {
         if timer < receiver.timer_at {
             receiver.timer_at = timer;
             let at = timer.max(ctx.now);
-            let node = links.ports[ingress as usize].node;
+            let node = links.ports[ingress.index()].node;
             ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
         if receiver.flow != packet.flow {

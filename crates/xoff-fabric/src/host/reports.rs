@@ -183,7 +183,7 @@ impl<N: NicScheduler> Hosts<N> {
             } else {
                 sender.earliest_departure(&settings.quirks)
             },
-            paused: links.ports[port as usize].paused & 1 << (DATA + sender.priority) != 0,
+            paused: links.ports[port.index()].paused & 1 << (DATA + sender.priority) != 0,
             throttled_until: ctx
                 .probes
                 .breakdown
@@ -228,7 +228,7 @@ impl<N: NicScheduler> Hosts<N> {
         // Only a packet that may complete its message needs an account: in order, that is the message's last packet.
         let in_order = !ctx.net.settings.lossy && ctx.net.paths.next_hops.is_none();
         let counts = packet.flags & LAST != 0 || !in_order;
-        let port = &links.ports[port as usize];
+        let port = &links.ports[port.index()];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;
         let Some(breakdown) = &mut ctx.probes.breakdown else { return };
         let Some(spent) = breakdown.on_emission(ctx.now, flow, wire_until, again) else { return };

@@ -66,7 +66,7 @@ impl SlReactions {
         let topology = &net.topology;
         let mut of: Vec<Vec<SlReaction>> = topology.nodes.iter().map(|_| Vec::new()).collect();
         let mut seen = vec![false; topology.nodes.len()];
-        for port in 0..topology.ports() {
+        for port in topology.port_ids() {
             let node = topology.node_of(port);
             if !net.is_host(node) || !owned(node) {
                 continue;

@@ -23,7 +23,7 @@ pub(crate) use unloaded::{lead, uniform};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
-use crate::ids::{ConnectionId, FlowId, NodeId, PortId, peer};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::packet::Packet;
 use crate::path::routing::NextHops;
 use crate::path::topology::{NodeKind, Topology};
@@ -142,11 +142,11 @@ impl Network {
     pub(crate) fn next_rate(&self, packet: &Packet, port: PortId) -> Rate {
         let rate = |port| self.topology.rate(port);
         match (packet.destination(), &self.paths.next_hops) {
-            (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(peer(port)), end) {
+            (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(port.peer()), end) {
                 Ok(last) => rate(last),
                 Err(candidates) => {
                     let rates = candidates.iter().map(|&(port, _)| rate(port));
-                    rates.max().unwrap_or_else(|| rate(peer(end)))
+                    rates.max().unwrap_or_else(|| rate(end.peer()))
                 }
             },
             _ => rate(self.paths.ports[packet.position as usize]),

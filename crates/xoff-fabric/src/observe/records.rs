@@ -365,7 +365,7 @@ impl Probe for Records {
     }
 
     fn on_mark(&mut self, now: Time, egress: PortId, packet: &Packet, mark: Mark) {
-        self.totals.marks[egress as usize].count(mark);
+        self.totals.marks[egress.index()].count(mark);
         if self.recording.marks {
             self.marks.push(MarkRecord { time: now, port: egress, flow: packet.flow, seq: packet.seq, mark });
         }
@@ -374,7 +374,7 @@ impl Probe for Records {
     fn on_drop(&mut self, _: Time, port: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Cnm => self.totals.cnms_lost += 1,
-            _ => self.totals.drops[port as usize] += 1,
+            _ => self.totals.drops[port.index()] += 1,
         }
     }
 
@@ -386,8 +386,8 @@ impl Probe for Records {
 
     fn on_control_frame(&mut self, _: Time, port: PortId, kind: Kind) {
         match kind {
-            Kind::Pfc => self.totals.pause_frames[port as usize] += 1,
-            Kind::CreditUpdate => self.totals.credit_updates[port as usize] += 1,
+            Kind::Pfc => self.totals.pause_frames[port.index()] += 1,
+            Kind::CreditUpdate => self.totals.credit_updates[port.index()] += 1,
             _ => self.totals.cnms_sent += 1,
         }
     }

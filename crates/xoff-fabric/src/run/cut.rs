@@ -12,7 +12,7 @@ use std::sync::Arc;
 use xoff_engine::Time;
 
 use super::windows::GRID;
-use crate::ids::{FlowId, NodeId, PortId, peer};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order};
@@ -182,8 +182,8 @@ impl Load {
         let mut hosts = vec![Time::ZERO; topology.nodes.len()];
         let mut pass = |ports: &[PortId], packets: u64| {
             for &port in ports {
-                links[(port / 2) as usize] += packets;
-                nodes[topology.node_of(peer(port)).index()] += packets;
+                links[port.link()] += packets;
+                nodes[topology.node_of(port.peer()).index()] += packets;
             }
         };
         for (number, flow) in FlowId::all(net.flows.len()).zip(&net.flows) {

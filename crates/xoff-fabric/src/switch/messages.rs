@@ -27,10 +27,10 @@ impl Switches {
         let frame = packet.frame();
         if net.paths.next_hops.is_some() {
             // The congestion point's number selects the path.
-            packet.position = net.data_path(flow)[0] | BY_HOP;
+            packet.position = net.data_path(flow)[0].0 | BY_HOP;
             ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
             let id = ctx.packets.insert(packet);
-            let node = links.ports[egress as usize].node;
+            let node = links.ports[egress.index()].node;
             let out = self.next_hop(ctx, links, node, id);
             return self.enqueue(ctx, links, out, id, frame);
         }

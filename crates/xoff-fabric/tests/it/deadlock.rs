@@ -3,7 +3,7 @@
 use crate::common::{endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::NodeId;
+use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
@@ -59,7 +59,7 @@ fn a_run_in_deadlock_ends_and_names_the_ring() {
         let mut sim = clockwise(3, flow_control, flows.clone(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
         // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
-        assert_eq!(sim.deadlock(), [8, 10, 12, 14]);
+        assert_eq!(sim.deadlock(), [8, 10, 12, 14].map(PortId));
         assert!(sim.counters().flows_done < 4);
     }
 }
@@ -83,7 +83,7 @@ fn a_congested_network_that_moves_is_no_deadlock() {
     for flow_control in [pfc(), cbfc, credit] {
         let mut sim = clockwise(2, flow_control, flows.clone(), Some(Time::from_us(300)));
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-        let stopped: u64 = (0..16).map(|port| sim.paused(port, 0).0).sum();
+        let stopped: u64 = (0..16).map(|port| sim.paused(PortId(port), 0).0).sum();
         assert!(stopped > 0, "flow control had to act");
         assert!(sim.deadlock().is_empty());
     }

@@ -42,7 +42,7 @@ fn spreading(detector: &AnyDetector, recording: fn(&Simulation) -> Recording) ->
 
 fn port(sim: &Simulation, name: &str) -> PortId {
     let names = sim.network().topology.port_names();
-    names.iter().position(|n| n == name).expect("a port") as PortId
+    PortId::at(names.iter().position(|n| n == name).expect("a port"))
 }
 
 fn everything(sim: &Simulation) -> Recording {
@@ -59,7 +59,7 @@ fn tcd() -> AnyDetector {
 fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
-    let at = |name: &str| records.totals.marks[port(&sim, name) as usize];
+    let at = |name: &str| records.totals.marks[port(&sim, name).index()];
     assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
     assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
     // The victim passes s2->h7, where nothing is congested.
@@ -89,7 +89,7 @@ fn np_ecn_marks_a_part_of_what_red_marks_behind_pauses() {
         let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
         let sim = spreading(&detector, |_| Recording::default());
         ["s0->s1", "s1->s2"]
-            .map(|at| sim.records().totals.marks[port(&sim, at) as usize].ce)
+            .map(|at| sim.records().totals.marks[port(&sim, at).index()].ce)
             .iter()
             .sum::<u64>()
     };
@@ -116,7 +116,7 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
         assert!(row.mark > before, "{row:?} after {before:?}");
     }
     for (port, marks) in records.totals.marks.iter().enumerate() {
-        let (ce, ue) = by_port.get(&(port as PortId)).copied().unwrap_or_default();
+        let (ce, ue) = by_port.get(&PortId::at(port)).copied().unwrap_or_default();
         assert_eq!((marks.ce, marks.ue), (ce, ue));
     }
     for (id, outcome) in records.flows.iter().enumerate() {

@@ -4,7 +4,7 @@
 use crate::common::{chain, endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{Packets, Settings, Switch};
@@ -64,7 +64,7 @@ fn a_becn_for_one_flow_slows_all_of_its_level() {
         let sim = run(network(scope, &[0, 8], &[0; 4], flows()), Some(Time::from_ms(10)));
         assert!(sim.records().flows[0].marks.ce > 0 && sim.records().flows[1].marks.ce == 0);
         let last = *sim.records().samples.rates.last().expect("samples");
-        (sim.port(0).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
+        (sim.port(PortId(0)).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
     };
     let (by_qp, by_sl) = (share("qp"), share("sl"));
     assert!((by_qp.0 - 1.0).abs() < 0.01, "{by_qp:?}");

@@ -7,7 +7,7 @@ use crate::common::{self, chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::{FlowId, NodeId};
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
@@ -200,7 +200,7 @@ proptest! {
         }
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
         prop_assert_eq!(sim.open_receptions(), 0);
-        for port in 0..case.topology.ports() {
+        for port in case.topology.port_ids() {
             for priority in 0..case.settings.switch.priorities {
                 if let Some((sending, receiving)) = sim.credits(port, priority) {
                     // Everything that was sent has come, and its places and credits are back.
@@ -318,7 +318,7 @@ proptest! {
         if lossy {
             lose_packets(&mut case.settings, 30_000);
         }
-        let ports: Vec<u32> = (0..case.topology.ports()).rev().collect();
+        let ports: Vec<PortId> = case.topology.port_ids().rev().collect();
         let recording = Recording {
             interval: interval.map(Time),
             queues: ports.clone(),
@@ -328,12 +328,12 @@ proptest! {
             notifications: true,
             roots: Some(5_000),
             marks: true,
-            states: (0..case.topology.ports()).collect(),
+            states: case.topology.port_ids().collect(),
             throttles: true,
             // What looks at each packet takes it off the quick way through a switch, which is to be tested too.
             breakdown: case.flows.len().is_multiple_of(2),
             packets: case.flows.len().is_multiple_of(3).then(|| PacketFilter {
-                ports: (0..case.topology.ports()).collect(),
+                ports: case.topology.port_ids().collect(),
                 from: Time(2_000_000),
                 until: Time(9_000_000),
             }),

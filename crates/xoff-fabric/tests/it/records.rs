@@ -3,7 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::FlowId;
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::observe::records::RateSample;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::{Flow, Recording, Simulation, Stop};
@@ -93,7 +93,7 @@ fn a_run_ends_with_the_sample_that_fills_its_record() {
     let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
     let recording = Recording {
         interval: Some(Time::from_ns(1)),
-        queues: (0..4).collect(),
+        queues: PortId::all(4).collect(),
         rates: vec![FlowId(0)],
         ..Recording::default()
     };

@@ -10,7 +10,7 @@ use xoff_fabric::routing::{
 };
 use xoff_fabric::topology::{
     Chain, Dumbbell, FatTree, Graph, GraphLink, Join, LeafSpine, Link, Nearest, Node, NodeId, NodeKind,
-    PortId, Star, Topology, TopologyKind, peer,
+    PortId, Star, Topology, TopologyKind,
 };
 
 fn ecmp(symmetric: bool) -> Routing {
@@ -35,7 +35,7 @@ fn path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     out
 }
 fn reversed(path: &[PortId]) -> Vec<PortId> {
-    path.iter().rev().map(|&p| peer(p)).collect()
+    path.iter().rev().map(|&p| p.peer()).collect()
 }
 fn ack_path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     let mut out = Vec::new();
@@ -49,7 +49,7 @@ fn nodes(t: &Topology, path: &[PortId], from: NodeId, to: NodeId) -> Vec<NodeId>
     let mut passed = vec![from];
     for &port in path {
         assert_eq!(t.node_of(port), at);
-        at = t.node_of(peer(port));
+        at = t.node_of(port.peer());
         passed.push(at);
     }
     assert_eq!(at, to);
@@ -64,9 +64,9 @@ fn names(t: &Topology, path: &[PortId], from: NodeId, to: NodeId) -> Vec<String>
 fn a_dumbbells_path_is_its_chain() {
     let t = Dumbbell::default().build().unwrap();
     let router = Router::new(&t, &Routing::default(), 1).unwrap();
-    let mut out = vec![99];
+    let mut out = vec![PortId(99)];
     router.path(NodeId(0), NodeId(2), 0, &mut out).unwrap();
-    assert_eq!(out[0], 99, "a path is appended");
+    assert_eq!(out[0], PortId(99), "a path is appended");
     let ports: Vec<_> = out[1..].iter().map(|&p| t.port_name(p)).collect();
     assert_eq!(ports, ["sender0->switch1", "switch1->switch2", "switch2->switch3", "switch3->receiver0"]);
     let ack: Vec<_> = ack_path(&router, NodeId(0), NodeId(2), 0).iter().map(|&p| t.port_name(p)).collect();
@@ -342,9 +342,9 @@ fn wrong_ends_of_a_path_are_named() {
     let t = fat_tree(4);
     let router = Router::new(&t, &Routing::default(), 1).unwrap();
     let error = |from, to| {
-        let mut out = vec![5];
+        let mut out = vec![PortId(5)];
         let error = router.path(from, to, 0, &mut out).unwrap_err();
-        assert_eq!(out, [5], "nothing is appended");
+        assert_eq!(out, [PortId(5)], "nothing is appended");
         error
     };
     assert_eq!(error(NodeId(0), NodeId(16)), RoutingError::NotAHost { node: "edge0".into() });
@@ -413,7 +413,7 @@ fn two_hosts_need_no_switch() {
         let router = Router::new(&t, &routing, 1).unwrap();
         assert_eq!(
             (path(&router, NodeId(0), NodeId(1), 0), ack_path(&router, NodeId(0), NodeId(1), 0)),
-            (vec![0], vec![1])
+            (vec![PortId(0)], vec![PortId(1)])
         );
         assert_eq!(
             (router.max_hops(), router.representative_pairs()),
@@ -573,7 +573,7 @@ proptest! {
             for to in t.hosts().into_iter().filter(|&to| to != from) {
                 let there = path(&router, from, to, seed ^ u64::from(to.0));
                 let passed = nodes(&t, &there, from, to);
-                links.extend(there[1..there.len() - 1].iter().map(|p| p / 2));
+                links.extend(there[1..there.len() - 1].iter().map(|p| p.link()));
                 switches.extend_from_slice(&passed[1..passed.len() - 1]);
                 longest = longest.max(there.len());
             }

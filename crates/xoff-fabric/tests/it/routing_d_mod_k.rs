@@ -9,7 +9,7 @@ use xoff_fabric::routing::{
 };
 use xoff_fabric::topology::{
     AnyTopology, Chain, Dumbbell, FatTree, Graph, GraphLink, Join, LeafSpine, NodeId, PortId, Star, Topology,
-    TopologyKind, peer,
+    TopologyKind,
 };
 
 fn d_mod_k() -> Routing {
@@ -99,7 +99,7 @@ fn packets_to_a_host_take_one_tree_and_hosts_share_the_links() {
         // aggregation's to those of other pods with both of its remainders; a core's downwards to one in each pod.
         let all = hosts.len();
         for (&port, to) in &leads {
-            let (node, other) = (&t.nodes[t.node_of(port).index()], &t.nodes[t.node_of(peer(port)).index()]);
+            let (node, other) = (&t.nodes[t.node_of(port).index()], &t.nodes[t.node_of(port.peer()).index()]);
             let expected = match (node.tier, other.tier) {
                 (1, 2) => (all - half as usize) / half as usize,
                 (2, 3) => (all - (half * half) as usize) / (half * half) as usize,

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use xoff_engine::{Rate, Time};
 use xoff_fabric::routing::{Ecmp, EcmpHash, Router, Routing, RoutingError, StaticRoutes};
-use xoff_fabric::topology::{Chain, Graph, GraphLink, NodeId, PortId, Topology, TopologyKind, peer};
+use xoff_fabric::topology::{Chain, Graph, GraphLink, NodeId, PortId, Topology, TopologyKind};
 
 fn path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     let mut out = Vec::new();
@@ -20,7 +20,7 @@ fn ack_path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> 
 
 /// The name of the second switch on a path.
 fn second(t: &Topology, path: &[PortId]) -> String {
-    t.nodes[t.node_of(peer(path[1])).index()].name.clone()
+    t.nodes[t.node_of(path[1].peer()).index()].name.clone()
 }
 
 fn ns3_hpcc() -> Routing {

@@ -80,7 +80,7 @@ fn worst_slowdown(sim: &Simulation) -> f64 {
 fn collisions(net: &Network) -> u64 {
     let mut flows = vec![0; net.topology.ports() as usize];
     for flow in FlowId::all(net.flows.len()) {
-        net.data_path(flow).iter().for_each(|&port| flows[port as usize] += 1);
+        net.data_path(flow).iter().for_each(|&port| flows[port.index()] += 1);
     }
     flows.into_iter().max().unwrap_or(0)
 }
@@ -167,7 +167,7 @@ fn credits_are_conserved_and_come_back_whatever_the_path() {
                     worst_slowdown(&sim)
                 );
                 assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0));
-                for port in 0..sim.network().topology.ports() {
+                for port in sim.network().topology.port_ids() {
                     if let Some((sending, receiving)) = sim.credits(port, 0) {
                         assert_eq!(sending.sent(), receiving.received());
                         assert_eq!((receiving.occupied(), sending.used()), (0, 0));

@@ -2,10 +2,10 @@
 
 use serde_json::json;
 use xoff_engine::{Rate, Time};
-use xoff_fabric::ids::NodeId;
+use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::topology::{
     AnyTopology, Chain, Dumbbell, FatTree, Graph, Join, LeafSpine, Link, MAX_RATE, Nearest, Node, NodeKind,
-    Star, Topology, TopologyError, TopologyKind, catalogue, peer,
+    Star, Topology, TopologyError, TopologyKind, catalogue,
 };
 
 fn count(t: &Topology, kind: NodeKind) -> usize {
@@ -42,14 +42,14 @@ fn the_default_dumbbell_is_fncc_figure_10() {
     assert_eq!(forward, links);
     assert_eq!(ports[1], "switch1->sender0");
     // All links 100 Gbps with 1.5 us (Section 5).
-    assert!((0..t.ports()).all(|p| t.rate(p) == Rate(100_000_000_000) && t.delay(p) == Time(1_500_000)));
+    assert!(t.port_ids().all(|p| t.rate(p) == Rate(100_000_000_000) && t.delay(p) == Time(1_500_000)));
 }
 
 #[test]
 fn a_dumbbells_trunk_rate_is_that_of_the_links_between_switches_only() {
     let t = Dumbbell { trunk_rate: Some(Rate::from_gbps(40)), receivers: 2, ..Dumbbell::default() };
     let t = t.build().unwrap();
-    for (name, port) in t.port_names().iter().zip(0..) {
+    for (name, port) in t.port_names().iter().zip(t.port_ids()) {
         let trunk = name.matches("switch").count() == 2;
         assert_eq!(t.rate(port), Rate::from_gbps(if trunk { 40 } else { 100 }), "{name}");
     }
@@ -135,7 +135,7 @@ fn a_fat_trees_tiers_have_their_own_rates_and_delays() {
     let t = t.build().unwrap();
     // 8 edge switches with 6 hosts each; 16 links in each of the two upper tiers as without oversubscription.
     assert_eq!((count(&t, NodeKind::Host), t.links.len()), (48, 48 + 16 + 16));
-    for (name, p) in t.port_names().iter().zip(0..) {
+    for (name, p) in t.port_names().iter().zip(t.port_ids()) {
         let (rate, delay) = match (name.contains("host"), name.contains("core")) {
             (true, _) => (25, 1500),
             (_, true) => (400, 1500),
@@ -150,17 +150,17 @@ fn a_leaf_spine_connects_every_pair_as_often_as_asked() {
     // SRCC, Section II-B: 4 leaves with 16 hosts, 8 spines: 64 hosts, 64 + 32 links of 4 us.
     let t = LeafSpine::default().build().unwrap();
     assert_eq!((count(&t, NodeKind::Host), count(&t, NodeKind::Switch), t.links.len()), (64, 12, 96));
-    assert!((0..t.ports()).all(|p| t.delay(p) == Time::from_us(4)));
+    assert!(t.port_ids().all(|p| t.delay(p) == Time::from_us(4)));
     assert_eq!(links_between(&t, "host63", "leaf3"), 1);
 
     let t = LeafSpine { leaves: 2, spines: 2, hosts_per_leaf: 1, links_per_pair: 3, ..LeafSpine::default() };
     let t = t.build().unwrap();
     // Hosts take links 0 and 1; leaf0-spine0 links 2 to 4, so ports 4 to 9.
-    let names: Vec<_> = (4..10).map(|p| t.port_name(p)).collect();
+    let names: Vec<_> = (4..10).map(|p| t.port_name(PortId(p))).collect();
     let parallel = ["leaf0->spine0", "spine0->leaf0", "leaf0->spine0#2", "spine0->leaf0#2"];
     assert_eq!(names[..4], parallel);
     assert_eq!(names[4..], ["leaf0->spine0#3", "spine0->leaf0#3"]);
-    assert_eq!(t.port_names(), (0..t.ports()).map(|p| t.port_name(p)).collect::<Vec<_>>());
+    assert_eq!(t.port_names(), t.port_ids().map(|p| t.port_name(p)).collect::<Vec<_>>());
     assert_eq!(["leaf0", "spine1"].map(|n| tier(&t, n)), [Some(1), Some(2)]);
 }
 
@@ -175,14 +175,14 @@ const TWO_HOSTS: &str = r#"
 #[test]
 fn a_graphs_directions_survive_the_host_becoming_the_first_end() {
     let t = graph(TWO_HOSTS).unwrap();
-    let port = |name: &str| t.port_names().iter().position(|n| n == name).unwrap() as u32;
+    let port = |name: &str| PortId::at(t.port_names().iter().position(|n| n == name).unwrap());
     assert_eq!((t.rate(port("s->h1")), t.delay(port("s->h1"))), (Rate::from_gbps(40), Time::from_us(2)));
     assert_eq!((t.rate(port("h1->s")), t.delay(port("h1->s"))), (Rate::from_gbps(25), Time::from_us(3)));
     // Link 1 has ports 2 and 3; its end `a` is the host.
-    assert_eq!((t.port_name(2), t.port_name(peer(2))), ("h1->s".into(), "s->h1".into()));
+    assert_eq!((t.port_name(PortId(2)), t.port_name(PortId(2).peer())), ("h1->s".into(), "s->h1".into()));
     let adjacency = t.adjacency();
-    assert_eq!(adjacency.ports_of(NodeId(2)), [1, 3]);
-    assert_eq!((adjacency.nic_port(NodeId(1), 0), adjacency.nic_port(NodeId(1), 1)), (Some(2), None));
+    assert_eq!(adjacency.ports_of(NodeId(2)), [PortId(1), PortId(3)]);
+    assert_eq!((adjacency.nic_port(NodeId(1), 0), adjacency.nic_port(NodeId(1), 1)), (Some(PortId(2)), None));
 }
 
 #[test]

@@ -174,12 +174,12 @@ proptest! {
         if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
             // Each packet that was put on a wire has arrived, and nothing is under way. Updates of credits never end.
             prop_assert_eq!(sim.packets_in_flight(), 0);
-            let sent: u64 = (0..case.topology.ports()).map(|port| sim.port(port).tx_packets).sum();
+            let sent: u64 = case.topology.port_ids().map(|port| sim.port(port).tx_packets).sum();
             let pauses: u64 = sim.records().totals.pause_frames.iter().sum();
             prop_assert_eq!(sim.counters().packet_hops, sent);
             prop_assert!(pauses <= sent);
         }
-        for port in 0..case.topology.ports() {
+        for port in case.topology.port_ids() {
             if let Some((sending, receiving)) = sim.credits(port, 0) {
                 prop_assert_eq!((sending.sent(), receiving.occupied()), (receiving.received(), 0));
             }

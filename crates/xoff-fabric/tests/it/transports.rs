@@ -251,7 +251,7 @@ fn a_capped_sender_has_less_than_a_product_and_a_packet_in_flight() {
         let mut settings = settings(transport);
         settings.switch.buffer = room;
         settings.host.bdp_cap = bdp_cap;
-        let packets = PacketFilter { ports: vec![0], from: Time::ZERO, until: Time::from_ms(1) };
+        let packets = PacketFilter { ports: vec![PortId(0)], from: Time::ZERO, until: Time::from_ms(1) };
         let recording = Recording { packets: Some(packets), ..Recording::default() };
         let sim = run(settings, vec![flow(0, 1, 200 * PAYLOAD)], recording);
         let (mut sent, mut acked, mut max) = (0, 0, 0);

@@ -19,10 +19,10 @@ fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
 pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
     let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
-    let all = 0..topology.ports();
+    let all = topology.port_ids();
     let named = |names: &[String]| -> Vec<PortId> {
         let known = topology.port_names();
-        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
+        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(PortId::at)).collect()
     };
     let states = match &record.states {
         States::None => Vec::new(),

@@ -1,7 +1,7 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
 use xoff_engine::{NicChoice, Rate, Time};
-use xoff_fabric::topology::{Topology, peer};
+use xoff_fabric::topology::Topology;
 use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
 
@@ -29,7 +29,7 @@ pub(super) fn all(
             name: topology.nodes[node.index()].name.clone(),
             rate: Rate(rate),
             // Every host of a topology that was built has a NIC.
-            rack: nics.first().map(|&port| topology.node_of(peer(port)).0).unwrap_or_default(),
+            rack: nics.first().map(|&port| topology.node_of(port.peer()).0).unwrap_or_default(),
         }
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();

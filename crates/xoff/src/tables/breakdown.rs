@@ -30,7 +30,7 @@ pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
             rows.iter().map(|r| r.cause as u32),
             &causes,
         )
-        .names("port", "egress port at which, or on whose link, the time was spent", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port at which, or on whose link, the time was spent", rows.iter().map(|r| r.port.0), &names.ports)
         .u64("time_ps", "duration, ps", rows.iter().map(|r| r.time.ps()))
         .table("breakdown")
 }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use arrow_array::StringArray;
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
-use xoff_fabric::topology::{PortId, peer};
+use xoff_fabric::topology::PortId;
 use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
@@ -125,7 +125,7 @@ fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
             let mut text = name(net.flows[i].src).to_string();
             for &port in path {
                 text.push('>');
-                text.push_str(name(topology.node_of(peer(port))));
+                text.push_str(name(topology.node_of(port.peer())));
             }
             texts.push(text);
             texts.len() as u32 - 1

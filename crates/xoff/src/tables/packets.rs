@@ -38,7 +38,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
              through; ps",
             rows.iter().map(|r| r.time.ps()),
         )
-        .names("port", "the port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "the port", rows.iter().map(|r| r.port.0), &names.ports)
         .names(
             "direction",
             "out or in",

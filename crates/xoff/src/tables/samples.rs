@@ -9,7 +9,7 @@ pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().samples.queues;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .u64(
             "bytes",
             "bytes queued at that moment, without the frame on the wire",
@@ -47,7 +47,7 @@ pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
         |r: &xoff_fabric::observe::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .f64("tx_bps", "bits sent, bit/s", rows.iter().map(|r| r.tx_bps))
         .f64("utilization", "tx_bps over the line rate", rows.iter().map(share))
         .table("utilization")

@@ -11,7 +11,7 @@ const FIRST_QP: u32 = 0x01_0000;
 
 /// A port's MAC address: locally administered, with the port's number.
 pub fn mac(port: PortId) -> [u8; 6] {
-    let [a, b, c, d] = port.to_be_bytes();
+    let [a, b, c, d] = port.0.to_be_bytes();
     [0x02, 0, a, b, c, d]
 }
 

@@ -2,9 +2,9 @@
 
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, UdpHeader};
 use xoff_fabric::Network;
+use xoff_fabric::ids::QueueId;
 use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::{Kind, LAST};
-use xoff_fabric::topology::peer;
 use xoff_schemes::Mark;
 
 use super::addresses::{Addresses, ROCE_PORT, mac, queue_pair, udp_source};
@@ -125,7 +125,7 @@ impl<'t> Framer<'t> {
             // Annex A17: senders may leave the checksum at zero, since the ICRC protects the packet.
             checksum: 0,
         };
-        let mut bytes = self.ethernet(row, mac(peer(row.sender())), 0x0800).to_vec();
+        let mut bytes = self.ethernet(row, mac(row.sender().peer()), 0x0800).to_vec();
         bytes.extend(ip.to_bytes());
         bytes.extend(udp.to_bytes());
         bytes.extend(transport);
@@ -153,7 +153,7 @@ impl<'t> Framer<'t> {
         let (source, destination) = match row.kind {
             Kind::Data => (flow.src, flow.dst),
             Kind::Cnm => {
-                let port = row.point / u32::from(net.settings.switch.priorities);
+                let port = QueueId(row.point).port(net.settings.switch.priorities.into());
                 (net.topology.node_of(port), flow.src)
             }
             _ => (flow.dst, flow.src),

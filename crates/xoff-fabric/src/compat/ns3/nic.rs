@@ -110,7 +110,7 @@ impl NicScheduler for Ns3Nic {
     /// Sends the next packet of an idle NIC, or sets its timer.
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let port_id = hosts.nics[nic as usize].port;
-        let port = &mut links.ports[port_id as usize];
+        let port = &mut links.ports[port_id.index()];
         if !port.is_idle(ctx.now) {
             return;
         }

@@ -19,12 +19,21 @@ pub(super) fn on_data(arrivals: &mut Arrivals, packet: &Packet) -> Verdict {
 mod tests {
     use super::*;
     use crate::ids::FlowId;
+    use crate::ids::PortId;
     use crate::packet::{DATA, LAST};
     use xoff_engine::Time;
 
     fn packet(number: u32) -> Packet {
-        let mut packet =
-            Packet::data(FlowId(7), u64::from(number) * 1_000, number, 1_000, 1_062, DATA, 0, Time::ZERO);
+        let mut packet = Packet::data(
+            FlowId(7),
+            u64::from(number) * 1_000,
+            number,
+            1_000,
+            1_062,
+            DATA,
+            PortId(0),
+            Time::ZERO,
+        );
         packet.flags = if number == 2 { LAST } else { 0 };
         packet
     }

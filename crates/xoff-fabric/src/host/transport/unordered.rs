@@ -18,13 +18,14 @@ pub(super) fn on_data(arrivals: &mut Arrivals, packet: &Packet, size: Option<u64
 mod tests {
     use super::*;
     use crate::ids::FlowId;
+    use crate::ids::PortId;
     use crate::packet::{DATA, LAST};
     use xoff_engine::Time;
 
     /// Packet `number` of message `flow`; two messages of two packets each share the connection.
     fn packet(flow: FlowId, number: u32) -> Packet {
         let mut packet =
-            Packet::data(flow, u64::from(number) * 1_000, number, 1_000, 1_062, DATA, 0, Time::ZERO);
+            Packet::data(flow, u64::from(number) * 1_000, number, 1_000, 1_062, DATA, PortId(0), Time::ZERO);
         packet.flags = if number % 2 == 1 { LAST } else { 0 };
         packet
     }

@@ -294,7 +294,7 @@ impl Accounting {
         let mut headrooms = vec![0u64; topology.nodes.len()];
         let mut queues = vec![0u64; topology.nodes.len()];
         let mut buffers = Vec::with_capacity(topology.ports() as usize * usize::from(priorities));
-        for port in 0..topology.ports() {
+        for port in topology.port_ids() {
             let ends = LinkEnds::of(net, port);
             let node = topology.node_of(port).index();
             for _ in 0..priorities {

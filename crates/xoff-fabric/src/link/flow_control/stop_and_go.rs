@@ -118,6 +118,7 @@ mod tests {
 
     use super::*;
     use crate::ids::NodeId;
+    use crate::ids::PortId;
     use crate::path::topology::{Star, TopologyKind};
     use crate::routing::Routing;
     use crate::settings::{FlowControl, Settings};
@@ -164,7 +165,7 @@ mod tests {
         let frame = Time(FRAME * 80);
         let a_1 = Time::from_us(1) + frame;
         let way = Time::from_us(1) + Time(80);
-        let h1 = 2; // link 1, end a
+        let h1 = PortId(2); // link 1, end a
         let stop = sim.records().pauses.iter().find(|stop| stop.port == h1).expect("h1 was stopped");
         assert_eq!((stop.start, stop.end), (a_1 + frame * 20 + way, a_1 + frame * 59 + way));
     }

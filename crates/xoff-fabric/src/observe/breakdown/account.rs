@@ -128,12 +128,12 @@ impl Breakdown {
 
     /// Until when a port's throttle holds data back, by the throttle's last answer.
     pub fn throttled_until(&self, port: PortId) -> Time {
-        self.throttled_until[port as usize]
+        self.throttled_until[port.index()]
     }
 
     /// Takes a throttle's answer until when it holds data back; returns whether that changes what holds flows.
     pub fn on_throttle(&mut self, now: Time, port: PortId, until: Time) -> bool {
-        let before = std::mem::replace(&mut self.throttled_until[port as usize], until);
+        let before = std::mem::replace(&mut self.throttled_until[port.index()], until);
         before != until && before.max(until) > now
     }
 

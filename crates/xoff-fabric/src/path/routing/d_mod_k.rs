@@ -17,7 +17,7 @@ use super::{End, HostNic, RoutingError};
 use crate::path::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// In `down`: the switch is not below.
-const NONE: PortId = PortId::MAX;
+const NONE: PortId = PortId(u32::MAX);
 
 /// Links of a switch to the tier above: egress port and the switch there.
 type Upwards = Box<[(PortId, u32)]>;

@@ -38,7 +38,7 @@ use trees::Trees;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology, peer};
+use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology};
 
 /// A topology's paths under one kind of routing.
 #[derive(Clone, Debug)]
@@ -225,7 +225,7 @@ impl Router {
         ack: bool,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
-        let (first, last) = (self.nic_port(src)?, peer(self.nic_port(dst)?));
+        let (first, last) = (self.nic_port(src)?, self.nic_port(dst)?.peer());
         if src.host == dst.host {
             return Err(RoutingError::SameHost { host: self.name(src.host) });
         }
@@ -243,7 +243,7 @@ impl Router {
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
                 Ways::DModK(tree) => {
-                    let next = |port| self.graph.switch(self.topology.node_of(peer(port)));
+                    let next = |port: PortId| self.graph.switch(self.topology.node_of(port.peer()));
                     tree.path(next, from, to, out)
                 }
             };
@@ -335,6 +335,6 @@ impl Router {
 fn reverse(path: &mut [PortId]) {
     path.reverse();
     for port in path {
-        *port = peer(*port);
+        *port = port.peer();
     }
 }

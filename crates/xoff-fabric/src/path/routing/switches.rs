@@ -1,7 +1,7 @@
 //! The switches and the links between them, without the hosts.
 
 use super::HostNic;
-use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer, peer_nic};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer_nic};
 
 /// Distance to a switch that cannot be reached.
 pub(crate) const UNREACHED: u32 = u32::MAX;
@@ -39,14 +39,14 @@ impl SwitchGraph {
         let mut links = Vec::new();
         let mut start = vec![0];
         for &s in &switches {
-            let between = |&p: &PortId| (p, index[topology.node_of(peer(p)).index()]);
+            let between = |&p: &PortId| (p, index[topology.node_of(p.peer()).index()]);
             links.extend(adjacency.ports_of(s).iter().map(between).filter(|&(_, to)| to != NONE));
             start.push(links.len() as u32);
         }
         let (mut nics, mut nic_start) = (Vec::new(), vec![0]);
         for node in nodes {
             if is_host(node) {
-                let attached = |&port: &PortId| (port, index[topology.node_of(peer(port)).index()]);
+                let attached = |&port: &PortId| (port, index[topology.node_of(port.peer()).index()]);
                 nics.extend(adjacency.ports_of(node).iter().map(attached));
             }
             nic_start.push(nics.len() as u32);

@@ -110,7 +110,7 @@ impl Topology {
         while let Some(&node) = queue.get(next) {
             next += 1;
             for &port in adjacency.ports_of(node) {
-                let to = self.node_of(super::peer(port));
+                let to = self.node_of(port.peer());
                 if distance[to.index()] == u32::MAX {
                     distance[to.index()] = distance[node.index()] + 1;
                     queue.push(to);

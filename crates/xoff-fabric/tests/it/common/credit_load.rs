@@ -91,9 +91,9 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "every flow has ended");
     assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
-    for port in 0..sim.network().topology.ports() {
+    for port in sim.network().topology.port_ids() {
         outcome.transmissions +=
-            sim.port(port).tx_packets - sim.records().totals.credit_updates[port as usize];
+            sim.port(port).tx_packets - sim.records().totals.credit_updates[port.index()];
         for priority in 0..2 {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");

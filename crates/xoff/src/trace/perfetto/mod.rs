@@ -198,7 +198,7 @@ impl<W: Write> Writer<'_, W> {
         self.shown.extend(&ports);
         for &port in &ports {
             let node = Track::Node(net.topology.node_of(port));
-            self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port as i32))?;
+            self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port.0 as i32))?;
             let bytes = CounterDescriptor { unit: Some(CounterUnit::SizeBytes.into()), ..Default::default() };
             self.counter(Track::Queue(port), Track::Port(port), "queue", bytes, 0)?;
         }

@@ -44,10 +44,10 @@ impl Track {
     pub(super) fn id(self) -> u64 {
         let (kind, number) = match self {
             Track::Node(node) => (1, node.0.into()),
-            Track::Port(port) => (2, port.into()),
-            Track::Queue(port) => (3, port.into()),
-            Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),
-            Track::Root(port, priority) => (5, u64::from(port) << 3 | u64::from(priority)),
+            Track::Port(port) => (2, port.0.into()),
+            Track::Queue(port) => (3, port.0.into()),
+            Track::Pause(port, priority) => (4, u64::from(port.0) << 3 | u64::from(priority)),
+            Track::Root(port, priority) => (5, u64::from(port.0) << 3 | u64::from(priority)),
             Track::Flows => (6, 0),
             Track::Flow(flow) => (7, flow.0.into()),
             Track::FlowCounter(flow, counter) => (8, u64::from(flow.0) << 2 | counter as u64),
