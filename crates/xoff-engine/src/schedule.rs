@@ -43,15 +43,23 @@ pub struct Dependency {
     pub delay: Time,
 }
 
-/// A point in time at a host: the moment at which every milestone that the step waits for has come.
+/// A point in time at a host: the moment at which every milestone that the step waits for has come. `H` is the type of a
+/// host's number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
+pub struct Step<H = u32> {
     /// The host's number.
-    pub host: u32,
+    pub host: H,
     /// Earliest time of the step.
     pub start: Time,
     /// The processor that the step takes; the step then also waits until that processor is free.
     pub hold: Option<Hold>,
+}
+
+impl Step {
+    /// This step in a list that numbers its host as `host`.
+    pub fn at<H>(self, host: H) -> Step<H> {
+        Step { host, start: self.start, hold: self.hold }
+    }
 }
 
 /// A step's claim on a processor. A processor serves one step at a time, in the order in which the steps became ready; of

@@ -3,6 +3,7 @@
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
@@ -19,8 +20,9 @@ fn star(hosts: u32) -> Topology {
     let node = |name: String, kind, tier| Node { name, kind, tier };
     let mut nodes: Vec<Node> = (0..hosts).map(|i| node(format!("h{i}"), NodeKind::Host, 0)).collect();
     nodes.push(node("switch".into(), NodeKind::Switch, 1));
-    let link = |a| Link { a, b: hosts, rate_ab: LINE, rate_ba: LINE, delay_ab: delay, delay_ba: delay };
-    Topology { nodes, links: (0..hosts).map(link).collect() }
+    let link =
+        |a| Link { a, b: NodeId(hosts), rate_ab: LINE, rate_ba: LINE, delay_ab: delay, delay_ba: delay };
+    Topology { nodes, links: NodeId::all(hosts as usize).map(link).collect() }
 }
 
 /// `senders` flows to the last host that share the packets; each gives its data at `rate`, or all at once.
@@ -28,7 +30,7 @@ fn network(scheme: &str, senders: u32, rate: Option<Rate>, settings: &Settings) 
     let (size, payload) = (PACKETS / u64::from(senders), 1_000);
     let flow = |src| Flow {
         src,
-        dst: senders,
+        dst: NodeId(senders),
         size: Some(size * payload),
         start: Time::ZERO,
         stop: None,
@@ -37,7 +39,7 @@ fn network(scheme: &str, senders: u32, rate: Option<Rate>, settings: &Settings) 
     };
     let scheme = AnyScheme::read(scheme, serde_json::json!({})).expect("a scheme").expect("its defaults");
     let scheme = scheme.resolve(&NetworkEnv { line_rate: LINE, base_rtt: Time::from_us(5) });
-    let flows = (0..senders).map(flow).collect();
+    let flows = NodeId::all(senders as usize).map(flow).collect();
     let routing = Routing::default();
     Network::build(star(senders + 1), &routing, settings.clone(), scheme, flows, 1).expect("a network")
 }

@@ -38,7 +38,7 @@ impl Ctx {
     /// Schedules an event of the current node, or one that comes after a link's delay.
     #[inline]
     pub fn schedule(&mut self, node: NodeId, time: Time, key: u32, arg: u32) {
-        self.events.push(node, time, key, arg);
+        self.events.push(node.0, time, key, arg);
     }
 
     /// Ends the run with `failure`, which the event `key` found, unless an earlier event has failed.

@@ -1,6 +1,7 @@
 //! Networks built in code, without a scenario file: nodes and links, then flows.
 
 use xoff_engine::{Bytes, Rate, Time, Violation};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::{Flow, WireSizes};
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Settings};
@@ -57,7 +58,7 @@ pub enum NetworkError {
 /// let mut simulation = net.simulation()?;
 /// simulation.run(&mut |_| true)?;
 /// // 1 MB takes 80 us on a link of 100 Gbps, and more with headers.
-/// let fct = simulation.records().flows[flow].fct.expect("the flow is complete");
+/// let fct = simulation.records().flows[flow.index()].fct.expect("the flow is complete");
 /// assert!(fct > Time::from_us(80) && fct < Time::from_us(100));
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
@@ -108,7 +109,7 @@ impl NetworkBuilder {
 
     fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
         self.topology.nodes.push(Node { name, kind, tier: 0 });
-        self.topology.nodes.len() as NodeId - 1
+        NodeId::at(self.topology.nodes.len() - 1)
     }
 
     /// Adds a link with one rate and one propagation delay for both directions.
@@ -122,17 +123,17 @@ impl NetworkBuilder {
         self
     }
 
-    /// Adds a message of `size` payload bytes from one host to another, in priority 0. Returns its index in
+    /// Adds a message of `size` payload bytes from one host to another, in priority 0. Returns its number: its index in
     /// [`xoff_fabric::observe::records::Records::flows`] if flows are added in the order of their start.
-    pub fn flow(&mut self, src: NodeId, dst: NodeId, size: Bytes, start: Time) -> usize {
+    pub fn flow(&mut self, src: NodeId, dst: NodeId, size: Bytes, start: Time) -> FlowId {
         let size = Some(size.0);
         self.any_flow(Flow { src, dst, size, start, stop: None, source_rate: None, priority: 0 })
     }
 
-    /// Adds any flow, and returns its index as [`NetworkBuilder::flow`] does.
-    pub fn any_flow(&mut self, flow: Flow) -> usize {
+    /// Adds any flow, and returns its number as [`NetworkBuilder::flow`] does.
+    pub fn any_flow(&mut self, flow: Flow) -> FlowId {
         self.flows.push(flow);
-        self.flows.len() - 1
+        FlowId::at(self.flows.len() - 1)
     }
 
     /// Sets how packets find their path. The default is ECMP.
@@ -225,7 +226,7 @@ impl NetworkBuilder {
 
     fn check_flows(&self, topology: &Topology, priorities: u8) -> Result<(), NetworkError> {
         let is_host =
-            |node: NodeId| topology.nodes.get(node as usize).is_some_and(|node| node.kind == NodeKind::Host);
+            |node: NodeId| topology.nodes.get(node.index()).is_some_and(|node| node.kind == NodeKind::Host);
         for (flow, f) in self.flows.iter().enumerate() {
             let violation = if !is_host(f.src) {
                 Violation::new("src", format!("is node {}", f.src), "a host")
@@ -281,8 +282,8 @@ mod tests {
         let flow = net.flow(a, b, Bytes(1_000_000), Time::ZERO);
         let mut simulation = net.simulation().expect("a network");
         simulation.run(&mut |_| true).expect("a run");
-        let fct = simulation.records().flows[flow].fct;
-        assert_eq!(fct, simulation.network().ideal_fct(flow as u32));
+        let fct = simulation.records().flows[flow.index()].fct;
+        assert_eq!(fct, simulation.network().ideal_fct(flow));
     }
 
     #[test]

@@ -34,12 +34,12 @@ impl<N: NicScheduler> Hosts<N> {
     /// traffic wait until traffic comes: see [`super::sender::Sender::catch_up`].
     #[inline]
     fn sync_timer(&mut self, ctx: &mut Ctx, connection: ConnectionId) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         let timer = sender.reaction.next_timer();
         if timer < sender.timer_at {
             sender.timer_at = timer;
             let (node, at) = (self.nics[sender.nic as usize].host, timer.max(ctx.now));
-            ctx.schedule(node, at, key(kind::REACTION_TIMER, connection), 0);
+            ctx.schedule(node, at, key(kind::REACTION_TIMER, connection.0), 0);
         }
     }
 
@@ -55,13 +55,13 @@ impl<N: NicScheduler> Hosts<N> {
         class: u8,
     ) -> bool {
         let min_window = ctx.net.wire.min_window;
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return false };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return false };
         sender.state = SendState::Idle;
         if !sender.may_send(min_window) {
             return false;
         }
         self.emit(ctx, links, connection, port, class);
-        if self.senders[connection as usize].as_deref().is_some_and(|s| s.may_send(min_window)) {
+        if self.senders[connection.index()].as_deref().is_some_and(|s| s.may_send(min_window)) {
             N::after_emission(self, ctx, links, connection);
         }
         true
@@ -77,7 +77,7 @@ impl<N: NicScheduler> Hosts<N> {
         port: PortId,
         class: u8,
     ) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         N::before_emission(sender, ctx.now);
         let segment = sender.next_segment(&ctx.net.wire);
         let made_at = if ctx.packets.offers.is_some() { sender.data_ready_at() } else { Time::ZERO };
@@ -131,7 +131,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
         self.sync_timer(ctx, connection);
         if segment.last
-            && let Some(sender) = self.senders[connection as usize].as_deref_mut()
+            && let Some(sender) = self.senders[connection.index()].as_deref_mut()
         {
             sender.advance_message();
         }
@@ -143,7 +143,7 @@ impl<N: NicScheduler> Hosts<N> {
 fn choose_path(ctx: &Ctx, spray: Option<&mut Spray>, packet: &mut Packet) {
     let Some(hops) = &ctx.net.paths.next_hops else { return };
     let path = ctx.net.data_path(packet.flow);
-    let (start, end) = (path[0], crate::ids::peer(path[path.len() - 1]));
+    let (start, end) = (path[0], path[path.len() - 1].peer());
     let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));
     packet.goes_to(end, number);
 }

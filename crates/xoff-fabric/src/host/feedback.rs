@@ -54,7 +54,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
         let packet = ctx.packets[id];
         let connection = ctx.net.connections.of(packet.flow);
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else {
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else {
             return ctx.packets.remove(id); // the flow has completed
         };
         match packet.kind {
@@ -126,7 +126,7 @@ impl<N: NicScheduler> Hosts<N> {
                     sender.catch_up(now);
                 }
                 if let Some(rate) = packet.rate() {
-                    let cnm = Cnm { flow: connection, point: packet.point, rate };
+                    let cnm = Cnm { flow: connection.0, point: packet.point, rate };
                     sender.reaction.on_cnm(now, &cnm);
                 }
                 ctx.probes.on_notification(now, sender.message.flow, Kind::Cnm, Some(packet.point));
@@ -134,7 +134,7 @@ impl<N: NicScheduler> Hosts<N> {
             Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
         }
         ctx.packets.remove(id);
-        let Some(sender) = self.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return };
         if sender.is_idle() {
             return; // the connection's timers wait until it sends again
         }
@@ -150,7 +150,7 @@ impl<N: NicScheduler> Hosts<N> {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         let now = ctx.now;
         if sender.timer_at != now {
             return;
@@ -174,7 +174,7 @@ impl<N: NicScheduler> Hosts<N> {
     ) {
         let timeout = ctx.net.settings.host.retransmit_timeout;
         let now = ctx.now;
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         if sender.timeout_at != now || sender.is_idle() {
             return;
         }
@@ -192,7 +192,7 @@ impl<N: NicScheduler> Hosts<N> {
         sender.timeout_at = next;
         let nic = sender.nic;
         let node = self.nics[nic as usize].host;
-        ctx.schedule(node, next, key(kind::RETRANSMIT_TIMER, connection), 0);
+        ctx.schedule(node, next, key(kind::RETRANSMIT_TIMER, connection.0), 0);
         self.sync_reaction(ctx, links, connection);
         N::after_feedback(self, ctx, links, nic);
     }

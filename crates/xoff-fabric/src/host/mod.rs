@@ -22,7 +22,7 @@ mod throttle;
 pub(crate) mod transport;
 
 use crate::ctx::Ctx;
-use crate::ids::{ConnectionId, NodeId, PortId, QueueId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::link::{Effect, Links};
 use crate::network::Network;
@@ -77,9 +77,9 @@ impl<N: NicScheduler> Hosts<N> {
     #[inline(always)] // runs for every packet
     fn nic_of<C>(&self, links: &Links<C>, port: PortId) -> NicId {
         if self.nic_of_port.is_empty() {
-            links.ports[port as usize].node
+            links.ports[port.index()].node.0
         } else {
-            self.nic_of_port[port as usize]
+            self.nic_of_port[port.index()]
         }
     }
 
@@ -131,7 +131,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The wire of a host's port is free; only if each transmission ends with an event.
     pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId) {
-        links.ports[port as usize].armed = false;
+        links.ports[port.index()].armed = false;
         let nic = self.nic_of(links, port);
         N::kick(self, ctx, links, nic);
     }
@@ -147,9 +147,9 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Messages of a NIC that have a packet to send now and wait only for the wire.
-    fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<u32> {
+    fn messages_waiting(&self, ctx: &Ctx, nic: NicId, priority: u8) -> Vec<FlowId> {
         let waits = |connection: ConnectionId| {
-            let sender = self.senders[connection as usize].as_deref()?;
+            let sender = self.senders[connection.index()].as_deref()?;
             let waits = sender.priority == priority
                 && sender.may_send(ctx.net.wire.min_window)
                 && sender.only_waits_for_wire(ctx.now);

@@ -150,23 +150,23 @@ pub(super) fn all<N: NicScheduler>(
     let priorities = usize::from(net.settings.switch.priorities);
     let nic =
         |host, port, priorities| Nic { host, port, counts: Counts::default(), scheduler: N::new(priorities) };
-    let nodes = topology.nodes.len() as NodeId;
-    let mut nics: Vec<Nic<N>> = (0..nodes).map(|node| nic(node, 0, 0)).collect();
-    let mut of_port: Vec<NicId> = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
-    let mut seen = vec![false; nodes as usize];
-    for port in 0..topology.ports() {
+    let nodes = topology.nodes.len();
+    let mut nics: Vec<Nic<N>> = NodeId::all(nodes).map(|node| nic(node, PortId(0), 0)).collect();
+    let mut of_port: Vec<NicId> = topology.port_ids().map(|port| topology.node_of(port).0).collect();
+    let mut seen = vec![false; nodes];
+    for port in topology.port_ids() {
         let node = topology.node_of(port);
         if !net.is_host(node) || !owned(node) {
             continue;
         }
-        if std::mem::replace(&mut seen[node as usize], true) {
-            of_port[port as usize] = nics.len() as NicId;
+        if std::mem::replace(&mut seen[node.index()], true) {
+            of_port[port.index()] = nics.len() as NicId;
             nics.push(nic(node, port, priorities));
         } else {
-            nics[node as usize] = nic(node, port, priorities);
+            nics[node.index()] = nic(node, port, priorities);
         }
     }
-    if nics.len() == nodes as usize {
+    if nics.len() == nodes {
         of_port = Vec::new();
     }
     (nics, of_port)
@@ -178,7 +178,7 @@ impl<N: NicScheduler> Hosts<N> {
         let port_id = self.nics[nic as usize].port;
         let packet = &ctx.packets[id];
         let (class, size) = (packet.class, u64::from(packet.size));
-        let port = &mut links.ports[port_id as usize];
+        let port = &mut links.ports[port_id.index()];
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes + size);
         let first = port.is_idle(ctx.now) && port.backlog == 0 && port.paused & 1 << class == 0;
         let plain = !links.wire_hooks && self.throttles.is_none();
@@ -212,7 +212,7 @@ impl<N: NicScheduler> Hosts<N> {
         let place = links.place(port_id, class);
         let queue = &mut links.queues[place];
         let id = queue.pop(&ctx.packets);
-        let port = &mut links.ports[port_id as usize];
+        let port = &mut links.ports[port_id.index()];
         port.queued_bytes -= u64::from(ctx.packets[id].size);
         if queue.is_empty() {
             port.backlog &= !(1 << class);
@@ -242,7 +242,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
         if frame.kind == Kind::Ack && ctx.net.settings.host.ack_class == AckClass::ControlAtHost {
             let packet = &mut ctx.packets[id];
-            packet.class = DATA + ctx.net.flows[packet.flow as usize].priority;
+            packet.class = DATA + ctx.net.flows[packet.flow.index()].priority;
         }
     }
 }

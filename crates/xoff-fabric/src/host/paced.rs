@@ -55,7 +55,7 @@ impl NicScheduler for PacedNic {
     }
 
     fn waiting(&self) -> Vec<ConnectionId> {
-        self.ready.iter().flatten().copied().chain(self.pacing.flows()).collect()
+        self.ready.iter().flatten().copied().chain(self.pacing.connections()).collect()
     }
 
     #[inline]
@@ -65,7 +65,7 @@ impl NicScheduler for PacedNic {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(sender) = hosts.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = hosts.senders[connection.index()].as_deref_mut() else { return };
         let nic = sender.nic;
         match sender.state {
             SendState::Ready => {}
@@ -102,7 +102,7 @@ impl NicScheduler for PacedNic {
 
     #[inline]
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
-        let port = &links.ports[hosts.nics[nic as usize].port as usize];
+        let port = &links.ports[hosts.nics[nic as usize].port.index()];
         if port.is_idle(ctx.now) {
             hosts.send_next(ctx, links, nic);
         } else {
@@ -141,7 +141,7 @@ impl NicScheduler for PacedNic {
     #[inline(always)] // runs for every packet
     fn rearm<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let own = &hosts.nics[nic as usize];
-        let port = &links.ports[own.port as usize];
+        let port = &links.ports[own.port.index()];
         let (queued, ready) = (port.sendable(), own.scheduler.ready_classes & !port.paused);
         let (port_id, busy_until) = (own.port, port.busy_until);
         if queued | ready != 0 {
@@ -190,12 +190,12 @@ impl Hosts<PacedNic> {
         links: &Links<C>,
         connection: ConnectionId,
     ) -> Option<Time> {
-        let sender = self.senders[connection as usize].as_deref_mut()?;
+        let sender = self.senders[connection.index()].as_deref_mut()?;
         let nic = &mut self.nics[sender.nic as usize];
         let at = sender.earliest_departure(&ctx.net.settings.quirks);
         sender.pacing.next_at = at;
         // A connection whose time comes before the wire is free waits for the wire, not for its time.
-        if at <= ctx.now.max(links.ports[nic.port as usize].busy_until) {
+        if at <= ctx.now.max(links.ports[nic.port.index()].busy_until) {
             sender.state = SendState::Ready;
             nic.scheduler.make_ready(connection, sender.priority);
             None
@@ -210,7 +210,7 @@ impl Hosts<PacedNic> {
     #[inline(always)] // runs for every packet
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, nic: NicId, at: Time) {
         let own = &mut self.nics[nic as usize];
-        let at = at.max(links.ports[own.port as usize].busy_until).max(ctx.now);
+        let at = at.max(links.ports[own.port.index()].busy_until).max(ctx.now);
         if at < own.scheduler.wake_at {
             own.scheduler.wake_at = at;
             ctx.schedule(own.host, at, key(kind::NIC_WAKE, nic), 0);
@@ -233,7 +233,7 @@ impl Hosts<PacedNic> {
             if at > ctx.now {
                 break;
             }
-            let Some(sender) = self.senders[connection as usize].as_deref_mut() else { break };
+            let Some(sender) = self.senders[connection.index()].as_deref_mut() else { break };
             sender.state = SendState::Ready;
             scheduler.pacing.remove(connection, &mut self.pacing_places);
             scheduler.make_ready(connection, sender.priority);
@@ -250,7 +250,7 @@ impl Hosts<PacedNic> {
         let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
         let open = if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) };
         loop {
-            let port = &mut links.ports[port_id as usize];
+            let port = &mut links.ports[port_id.index()];
             let queued = port.sendable() & classes;
             let flows = self.nics[nic as usize].scheduler.ready_classes & !port.paused & open;
             if queued != 0 {
@@ -308,7 +308,7 @@ impl Hosts<PacedNic> {
     ) -> bool {
         let own = &self.nics[nic as usize];
         let first = own.scheduler.ready[(class - DATA) as usize].front();
-        let sender = first.and_then(|&connection| self.senders[connection as usize].as_deref());
+        let sender = first.and_then(|&connection| self.senders[connection.index()].as_deref());
         let Some(sender) = sender.filter(|s| s.may_send(ctx.net.wire.min_window)) else { return true };
         let frame = sender.next_segment(&ctx.net.wire).payload + ctx.net.wire.data_overhead;
         let queue = links.queue_id(own.port, class);

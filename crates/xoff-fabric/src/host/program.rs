@@ -14,9 +14,9 @@ use crate::network::dependency_tracker::{Call, DependencyTracker, Effects};
 struct OfPartition<'a>(&'a mut Ctx);
 
 impl Effects for OfPartition<'_> {
-    fn start(&mut self, flow: u32, at: Time) {
-        let src = self.0.net.flows[flow as usize].src;
-        self.0.schedule(src, at, key(kind::FLOW_START, flow), 0);
+    fn start(&mut self, flow: FlowId, at: Time) {
+        let src = self.0.net.flows[flow.index()].src;
+        self.0.schedule(src, at, key(kind::FLOW_START, flow.0), 0);
     }
     fn done(&mut self, step: u32, at: Time) {
         self.0.probes.records.step_done(step, at);
@@ -46,7 +46,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[inline]
     pub(super) fn message_sent(&mut self, ctx: &mut Ctx, flow: FlowId) {
         if self.program.is_some() {
-            self.reached(ctx, Milestone::Sent(flow));
+            self.reached(ctx, Milestone::Sent(flow.0));
         }
     }
 
@@ -54,7 +54,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[inline]
     pub(super) fn message_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) {
         if self.program.is_some() {
-            self.reached(ctx, Milestone::Delivered(flow));
+            self.reached(ctx, Milestone::Delivered(flow.0));
         }
     }
 

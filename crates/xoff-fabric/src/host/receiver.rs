@@ -84,10 +84,10 @@ impl<N: NicScheduler> Hosts<N> {
         let packet = ctx.packets[id];
         let connection = ctx.net.connections.of(packet.flow);
         let nic = self.nic_of(links, ingress);
-        if self.receivers[connection as usize].is_none() {
+        if self.receivers[connection.index()].is_none() {
             self.open_receiver(ctx, connection, nic);
         }
-        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         let arrival = Arrival {
             now: ctx.now,
             payload: u64::from(packet.payload),
@@ -99,8 +99,8 @@ impl<N: NicScheduler> Hosts<N> {
         if timer < receiver.timer_at {
             receiver.timer_at = timer;
             let at = timer.max(ctx.now);
-            let node = links.ports[ingress as usize].node;
-            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection), 0);
+            let node = links.ports[ingress.index()].node;
+            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
         if receiver.flow != packet.flow {
             receiver.report(&mut ctx.probes.records);
@@ -141,7 +141,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Counts the messages that begin, and those that are complete, with a data packet that the receiver has taken.
     fn count_messages(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
-        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         let begun = receiver.reception.begun();
         if begun > 0 {
             let counts = &mut self.nics[nic as usize].counts;
@@ -159,7 +159,7 @@ impl<N: NicScheduler> Hosts<N> {
         let env = FlowEnv { now: ctx.now, ..ctx.net.flow_env(connection) };
         let notification = ctx.net.scheme.notification(&env);
         let flow = ctx.net.connections.first_message(connection);
-        self.receivers[connection as usize] = Some(Box::new(Receiver {
+        self.receivers[connection.index()] = Some(Box::new(Receiver {
             reception: Reception::new(&ctx.net, flow),
             unacked: 0,
             mark: Mark::None,
@@ -176,7 +176,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// All of a message has arrived. A connection without other messages counts into N for one more base RTT.
     fn message_complete(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, flow: FlowId) {
-        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         receiver.open -= 1;
         if receiver.open == 0 {
             let counts = &mut self.nics[nic as usize].counts;
@@ -213,7 +213,7 @@ impl<N: NicScheduler> Hosts<N> {
         kind: Kind,
     ) {
         let flow_count = if ctx.net.signals.flow_count { self.flow_count(ctx, nic) } else { 0 };
-        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         receiver.unacked = 0;
         let packet = &mut ctx.packets[id];
         packet.kind = kind;
@@ -234,7 +234,7 @@ impl<N: NicScheduler> Hosts<N> {
         if done && !ctx.net.may_retransmit() {
             // Nothing of the connection can come any more.
             receiver.report(&mut ctx.probes.records);
-            self.receivers[connection as usize] = None;
+            self.receivers[connection.index()] = None;
         }
         let delay = ctx.net.settings.host.processing_delay;
         if delay == Time::ZERO {
@@ -267,7 +267,7 @@ impl<N: NicScheduler> Hosts<N> {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(receiver) = self.receivers[connection as usize].as_deref_mut() else { return };
+        let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         if receiver.timer_at != ctx.now {
             return;
         }
@@ -279,7 +279,7 @@ impl<N: NicScheduler> Hosts<N> {
         if next < receiver.timer_at {
             receiver.timer_at = next;
             let at = next.max(ctx.now);
-            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection), 0);
+            ctx.schedule(node, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
         }
         if let Some(cnp) = cnp {
             let nic = self.nic_of(links, ctx.net.ack_path(flow)[0]);
@@ -295,7 +295,7 @@ fn goes_back(net: &Network, packet: &mut Packet) {
     if let Some(hops) = &net.paths.next_hops {
         debug_assert!(hops.choice().is_by_next_hops());
         // The packet's number spreads a flow's packets; the flow's number keeps all flows' first packets off one path.
-        let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow));
+        let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow.0));
         packet.goes_to(end, number);
     }
 }

@@ -29,7 +29,7 @@ fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked_to: u64, rates: (xof
 impl<N: NicScheduler> Hosts<N> {
     /// A connection's rate and window, with those of its priority's shared reaction point.
     fn rates_of(&mut self, ctx: &Ctx, connection: ConnectionId) -> (xoff_engine::Rate, u64) {
-        let Some(sender) = self.senders[connection as usize].as_deref() else { return Default::default() };
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return Default::default() };
         let own = sender.reaction.rate();
         let rate = match &mut self.sl_reactions {
             Some(shared) => shared.rate(ctx.now, sender.nic, sender.priority).min(own),
@@ -45,7 +45,7 @@ impl<N: NicScheduler> Hosts<N> {
             let connection = ctx.net.connections.of(flow);
             let rates = self.rates_of(ctx, connection);
             // A completed message got its last row when it completed.
-            let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return false };
+            let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return false };
             let acked_to = sender.stream.snd_una;
             let Some(message) = sender.open_message(flow) else { return false };
             sample_rates(ctx, message, acked_to, rates);
@@ -64,7 +64,7 @@ impl<N: NicScheduler> Hosts<N> {
         completed: bool,
     ) {
         let rates = self.rates_of(ctx, connection);
-        let Some(sender) = self.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return };
         let (acked_to, nic) = (sender.stream.snd_una, &self.nics[sender.nic as usize]);
         sample_rates(ctx, &mut message, acked_to, rates);
         let paused = links.stopped_for(ctx.now, nic.port, DATA + sender.priority);
@@ -95,7 +95,7 @@ impl<N: NicScheduler> Hosts<N> {
         let (flow, net) = (message.flow, ctx.net.clone());
         ctx.probes.break_down(ctx.now, &net, &mut ctx.packets, flow, id);
         if let Some(breakdown) = &mut ctx.probes.breakdown {
-            breakdown.close(flow, net.flows[flow as usize].src);
+            breakdown.close(flow, net.flows[flow.index()].src);
         }
         ctx.counters.flows_done += 1;
         ctx.counters.background_done += u64::from(net.is_background(flow));
@@ -111,7 +111,7 @@ impl<N: NicScheduler> Hosts<N> {
         connection: ConnectionId,
         id: PacketId,
     ) {
-        while let Some(sender) = self.senders[connection as usize].as_deref_mut()
+        while let Some(sender) = self.senders[connection.index()].as_deref_mut()
             && let Some(first) = sender.sent.front()
             && first.end <= sender.stream.snd_una
             && let Some(message) = sender.sent.pop_front()
@@ -131,7 +131,7 @@ impl<N: NicScheduler> Hosts<N> {
         id: PacketId,
     ) {
         self.complete_messages(ctx, links, connection, id);
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         let (nic, priority, state, message) = (sender.nic, sender.priority, sender.state, sender.message);
         sender.state = SendState::Idle;
         N::forget(self, connection, nic, priority, state);
@@ -139,13 +139,13 @@ impl<N: NicScheduler> Hosts<N> {
         self.message_done(ctx, links, connection, message, id);
         ctx.packets.remove(id);
         if ctx.net.connections.is_shared(connection) {
-            if let Some(sender) = self.senders[connection as usize].as_deref_mut() {
+            if let Some(sender) = self.senders[connection.index()].as_deref_mut() {
                 sender.timer_at = xoff_engine::Time::NEVER;
                 sender.timeout_at = xoff_engine::Time::NEVER;
                 sender.reaction.on_idle(ctx.now);
             }
         } else {
-            self.senders[connection as usize] = None;
+            self.senders[connection.index()] = None;
         }
         self.message_sent(ctx, message.flow);
     }
@@ -153,8 +153,8 @@ impl<N: NicScheduler> Hosts<N> {
     /// Writes what is still open at the end of a run: messages under way, and marks of those that receivers wait for.
     pub fn close<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
         let net = ctx.net.clone();
-        for connection in 0..self.senders.len() as u32 {
-            let Some(sender) = self.senders[connection as usize].as_deref_mut() else { continue };
+        for connection in ConnectionId::all(self.senders.len()) {
+            let Some(sender) = self.senders[connection.index()].as_deref_mut() else { continue };
             let open: Vec<Message> = sender.open_messages().map(|message| *message).collect();
             for message in open {
                 ctx.probes.break_down_unfinished(ctx.now, &net, message.flow);
@@ -183,7 +183,7 @@ impl<N: NicScheduler> Hosts<N> {
             } else {
                 sender.earliest_departure(&settings.quirks)
             },
-            paused: links.ports[port as usize].paused & 1 << (DATA + sender.priority) != 0,
+            paused: links.ports[port.index()].paused & 1 << (DATA + sender.priority) != 0,
             throttled_until: ctx
                 .probes
                 .breakdown
@@ -195,7 +195,7 @@ impl<N: NicScheduler> Hosts<N> {
     /// Something that may hold a connection's current message has changed; called only if a probe listens.
     #[cold]
     pub fn on_held<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, connection: ConnectionId) {
-        let Some(sender) = self.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return };
         let (held, flow) = (self.held(ctx, links, sender), sender.message.flow);
         let node = self.nics[sender.nic as usize].host;
         if let Some(breakdown) = &mut ctx.probes.breakdown {
@@ -205,7 +205,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// A message waits behind the earlier ones of its connection.
     pub(super) fn on_message_waits(&mut self, ctx: &mut Ctx, connection: ConnectionId, flow: FlowId) {
-        let Some(sender) = self.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref() else { return };
         let node = self.nics[sender.nic as usize].host;
         if let Some(breakdown) = &mut ctx.probes.breakdown {
             breakdown.on_held(ctx.now, flow, node, Held::default());
@@ -228,7 +228,7 @@ impl<N: NicScheduler> Hosts<N> {
         // Only a packet that may complete its message needs an account: in order, that is the message's last packet.
         let in_order = !ctx.net.settings.lossy && ctx.net.paths.next_hops.is_none();
         let counts = packet.flags & LAST != 0 || !in_order;
-        let port = &links.ports[port as usize];
+        let port = &links.ports[port.index()];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;
         let Some(breakdown) = &mut ctx.probes.breakdown else { return };
         let Some(spent) = breakdown.on_emission(ctx.now, flow, wire_until, again) else { return };
@@ -251,7 +251,7 @@ impl<N: NicScheduler> Hosts<N> {
         let flows = ctx.probes.breakdown.as_ref().map_or_else(Vec::new, |b| b.flows_of(node));
         for flow in flows {
             let connection = ctx.net.connections.of(flow);
-            let sender = self.senders[connection as usize].as_deref();
+            let sender = self.senders[connection.index()].as_deref();
             if sender.is_some_and(|sender| sender.message.flow == flow && sender.nic == nic) {
                 self.on_held(ctx, links, connection);
             }

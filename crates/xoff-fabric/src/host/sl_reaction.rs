@@ -66,7 +66,7 @@ impl SlReactions {
         let topology = &net.topology;
         let mut of: Vec<Vec<SlReaction>> = topology.nodes.iter().map(|_| Vec::new()).collect();
         let mut seen = vec![false; topology.nodes.len()];
-        for port in 0..topology.ports() {
+        for port in topology.port_ids() {
             let node = topology.node_of(port);
             if !net.is_host(node) || !owned(node) {
                 continue;
@@ -83,10 +83,10 @@ impl SlReactions {
                 });
             }
             // NICs are numbered as in `nic::all`.
-            if std::mem::replace(&mut seen[node as usize], true) {
+            if std::mem::replace(&mut seen[node.index()], true) {
                 of.push(reactions);
             } else {
-                of[node as usize] = reactions;
+                of[node.index()] = reactions;
             }
         }
         Some(Box::new(SlReactions { of }))
@@ -149,7 +149,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     pub(super) fn sl_feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
         let packet = ctx.packets[id];
-        let (flow, now) = (&ctx.net.flows[packet.flow as usize], ctx.now);
+        let (flow, now) = (&ctx.net.flows[packet.flow.index()], ctx.now);
         let connection = ctx.net.connections.of(packet.flow);
         let nic = self.nic_of(links, ctx.net.data_path(packet.flow)[0]);
         let Some(shared) = &mut self.sl_reactions else { return };
@@ -157,7 +157,7 @@ impl<N: NicScheduler> Hosts<N> {
         shared.advance(now);
         match packet.kind {
             Kind::Ack if ctx.net.signals.acks => {
-                let stream = self.senders[connection as usize].as_deref().map(|sender| sender.stream);
+                let stream = self.senders[connection.index()].as_deref().map(|sender| sender.stream);
                 let acked = stream.map_or(packet.seq, |s| s.snd_una);
                 let next = stream.map_or((packet.seq, packet.number.wrapping_add(1)), |s| {
                     (s.snd_nxt.max(packet.seq), s.next_packet)
@@ -169,7 +169,7 @@ impl<N: NicScheduler> Hosts<N> {
             Kind::Cnp => shared.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() }),
             Kind::Cnm => {
                 if let Some(rate) = packet.rate() {
-                    shared.reaction.on_cnm(now, &Cnm { flow: connection, point: packet.point, rate });
+                    shared.reaction.on_cnm(now, &Cnm { flow: connection.0, point: packet.point, rate });
                 }
             }
             Kind::Ack | Kind::Nack | Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}

@@ -12,7 +12,7 @@ use super::sender::{Pacing, SendState, SendStream, Sender};
 use super::transport::SelectiveSender;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
-use crate::ids::FlowId;
+use crate::ids::{ConnectionId, FlowId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::DATA;
@@ -29,24 +29,24 @@ impl<N: NicScheduler> Hosts<N> {
         step: u32,
     ) {
         let net = ctx.net.clone();
-        let f = &net.flows[flow as usize];
+        let f = &net.flows[flow.index()];
         if step == 0 && !ctx.events.looks_ahead() && !net.dependencies.flow_waits(flow) {
-            await_flow(ctx, flow + 1);
+            await_flow(ctx, flow.next());
         }
         if step < net.settings.quirks.start_steps() {
             let now = ctx.now;
-            return ctx.schedule(f.src, now, key(kind::FLOW_START, flow), step + 1);
+            return ctx.schedule(f.src, now, key(kind::FLOW_START, flow.0), step + 1);
         }
         if let Some(stop) = f.stop {
             let at = stop.max(ctx.now);
-            ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow), 0);
+            ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
         }
         let connection = net.connections.of(flow);
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
         let message = Message::new(flow, f, ctx.now, paused_before);
         ctx.probes.on_flow_start(ctx.now, flow);
-        if self.senders[connection as usize].is_some() {
+        if self.senders[connection.index()].is_some() {
             return self.queue_message(ctx, links, connection, message);
         }
         let nic = self.nic_of(links, port);
@@ -56,15 +56,15 @@ impl<N: NicScheduler> Hosts<N> {
         let reaction = net.scheme.reaction(&env);
         let bdp = env.line_rate.bytes_in(env.base_rtt);
         let spray = net.paths.next_hops.as_ref().filter(|hops| hops.choice().sprays());
-        let random = || stream(net.seed, Domain::Routing, 1 + u64::from(connection));
-        self.senders[connection as usize] = Some(Box::new(Sender {
+        let random = || stream(net.seed, Domain::Routing, 1 + u64::from(connection.0));
+        self.senders[connection.index()] = Some(Box::new(Sender {
             stream: SendStream::default(),
             pacing: Pacing::new(ctx.now, &reaction),
             message,
             sent: VecDeque::new(),
             queued: VecDeque::new(),
             nic,
-            position: net.paths.routes[connection as usize].data + 1,
+            position: net.paths.routes[connection.index()].data + 1,
             priority: f.priority,
             state: SendState::Idle,
             reaction,
@@ -83,10 +83,10 @@ impl<N: NicScheduler> Hosts<N> {
         &mut self,
         ctx: &mut Ctx,
         links: &mut Links<C>,
-        connection: u32,
+        connection: ConnectionId,
         message: Message,
     ) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         let idle = sender.is_idle();
         if idle {
             sender.catch_up(ctx.now);
@@ -110,13 +110,18 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// A connection that was idle has something to send.
-    fn begin_sending<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, connection: u32) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+    fn begin_sending<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+    ) {
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         if ctx.net.may_retransmit() {
             let at = ctx.now + ctx.net.settings.host.retransmit_timeout;
             sender.timeout_at = at;
             let node = self.nics[sender.nic as usize].host;
-            ctx.schedule(node, at, key(kind::RETRANSMIT_TIMER, connection), 0);
+            ctx.schedule(node, at, key(kind::RETRANSMIT_TIMER, connection.0), 0);
         }
         self.sync_reaction(ctx, links, connection);
     }
@@ -125,7 +130,7 @@ impl<N: NicScheduler> Hosts<N> {
     pub fn flow_stop<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId) {
         let payload = ctx.net.wire.payload;
         let connection = ctx.net.connections.of(flow);
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         if sender.open_message(flow).is_none() {
             return;
         }
@@ -138,10 +143,10 @@ impl<N: NicScheduler> Hosts<N> {
 /// waits for no other message.
 pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let net = &ctx.net;
-    let flows = net.flows.iter().enumerate().skip(first as usize);
+    let flows = net.flows.iter().enumerate().skip(first.index());
     let waits = |flow| net.dependencies.flow_waits(flow);
-    let next = flows.map(|(i, f)| (i as u32, f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
+    let next = flows.map(|(i, f)| (FlowId::at(i), f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
     if let Some((number, flow)) = next {
-        ctx.events.push_start(flow.start, key(kind::FLOW_START, number));
+        ctx.events.push_start(flow.start, key(kind::FLOW_START, number.0));
     }
 }

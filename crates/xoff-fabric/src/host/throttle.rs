@@ -40,16 +40,16 @@ impl Throttles {
             (net.is_host(node) && owned(node)).then(|| params.throttle(&env))
         };
         let threshold = net.settings.flow_control.stop_bytes(net.settings.switch.buffer);
-        let gates = (0..net.topology.ports()).map(gate).collect();
+        let gates = net.topology.port_ids().map(gate).collect();
         Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })
     }
 
     /// The number of credits that the port uses has changed; without credits, whether the port is paused has changed.
     fn on_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
-        let Some(gate) = &mut self.gates[port as usize] else { return };
+        let Some(gate) = &mut self.gates[port.index()] else { return };
         let used = match C::used_credits(links, port) {
             Some(used) => used,
-            None if links.ports[port as usize].paused != 0 => self.paused,
+            None if links.ports[port.index()].paused != 0 => self.paused,
             None => 0,
         };
         gate.used_credits(ctx.now, used, &mut self.changes);
@@ -58,7 +58,7 @@ impl Throttles {
 
     /// A host's port sends a data packet of `bytes`, which takes its credits.
     pub fn on_send<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId, bytes: u64) {
-        if let Some(gate) = &mut self.gates[port as usize] {
+        if let Some(gate) = &mut self.gates[port.index()] {
             gate.on_send(ctx.now, bytes, &mut self.changes);
             record(&mut ctx.probes.records, port, &mut self.changes);
         }
@@ -69,7 +69,7 @@ impl Throttles {
 
     /// When the next data packet may go from a host's port: now, later, or not before its used credits change.
     fn ready_at(&mut self, ctx: &mut Ctx, port: PortId) -> Time {
-        let Some(gate) = &mut self.gates[port as usize] else { return ctx.now };
+        let Some(gate) = &mut self.gates[port.index()] else { return ctx.now };
         let until = gate.ready_at(ctx.now, &mut self.changes);
         record(&mut ctx.probes.records, port, &mut self.changes);
         until
@@ -124,7 +124,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Advances all throttles to the end of the run.
     pub(super) fn close_throttles<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
-        for port in 0..links.ports.len() as PortId {
+        for port in PortId::all(links.ports.len()) {
             self.throttled_until(ctx, links, port);
         }
     }

@@ -6,7 +6,7 @@
 
 use xoff_engine::{Rate, Time};
 
-use crate::ids::{PortId, peer};
+use crate::ids::PortId;
 use crate::network::{lead, uniform};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
@@ -25,13 +25,13 @@ impl CutThrough {
     pub fn new(topology: &Topology, settings: &Settings) -> Option<Box<CutThrough>> {
         let header = settings.switch.cut_through(&settings.flow_control)?;
         let of_port = |port: PortId| {
-            let to = topology.node_of(peer(port));
-            let switch = topology.nodes[to as usize].kind == NodeKind::Switch;
+            let to = topology.node_of(port.peer());
+            let switch = topology.nodes[to.index()].kind == NodeKind::Switch;
             switch.then(|| topology.rate(port).serialization(header))
         };
         Some(Box::new(CutThrough {
             header,
-            header_times: (0..topology.ports()).map(of_port).collect(),
+            header_times: topology.port_ids().map(of_port).collect(),
             uniform: uniform(topology),
         }))
     }
@@ -40,7 +40,7 @@ impl CutThrough {
     /// the packet leaves the switch at the other end.
     #[inline(always)] // runs for every packet, with credits
     pub fn ahead(&self, port: PortId, size: u64, rate: Rate, whole: Time, next: impl Fn() -> Rate) -> Time {
-        let Some(header) = self.header_times[port as usize] else { return Time::ZERO };
+        let Some(header) = self.header_times[port.index()] else { return Time::ZERO };
         if size <= self.header {
             return Time::ZERO;
         }

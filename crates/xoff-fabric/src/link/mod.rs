@@ -20,7 +20,7 @@ use xoff_schemes::int::PackedRecord;
 
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
-use crate::ids::{NodeId, PortId, QueueId, peer};
+use crate::ids::{NodeId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{DATA, PacketId};
 use crate::settings::Scheduling;
@@ -52,7 +52,7 @@ pub(crate) enum Effect {
 /// The key of arrivals by `ingress`.
 pub(crate) fn arrival_key(net: &Network, ingress: PortId) -> u32 {
     let host = net.is_host(net.topology.node_of(ingress));
-    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress)
+    key(if host { kind::HOST_ARRIVAL } else { kind::SWITCH_ARRIVAL }, ingress.0)
 }
 
 /// The ports of a partition, their queues and their flow control.
@@ -96,8 +96,8 @@ impl<C: LinkControl> Links<C> {
             let node = topology.node_of(port);
             let (rate, delay) = (topology.rate(port), topology.delay(port));
             let code = PackedRecord::speed_code(rate).unwrap_or(0);
-            let stays = owned(node) == owned(topology.node_of(peer(port)));
-            let arrivals = if stays { slot(peer(port), arrival_key(net, peer(port))) } else { AWAY };
+            let stays = owned(node) == owned(topology.node_of(port.peer()));
+            let arrivals = if stays { slot(port.peer(), arrival_key(net, port.peer())) } else { AWAY };
             Port::new(node, rate, delay, arrivals, code).with_wire(net.wire.gap, quirks.clock)
         };
         let ports = topology.ports();
@@ -110,7 +110,7 @@ impl<C: LinkControl> Links<C> {
         let cut_through = CutThrough::new(topology, &net.settings);
         let ready_events = quirks.ready_events();
         Links {
-            ports: (0..ports).map(of).collect(),
+            ports: topology.port_ids().map(of).collect(),
             queues: vec![Queue::EMPTY; ports as usize * classes],
             stops: vec![StopState::default(); ports as usize * priorities],
             control: C::new(net),
@@ -138,7 +138,7 @@ impl<C> Links<C> {
     /// The place of a port's and class's queue in [`Links::queues`].
     #[inline]
     pub fn place(&self, port: PortId, class: u8) -> usize {
-        port as usize * self.classes + class as usize
+        port.index() * self.classes + class as usize
     }
 
     /// The class of a queue of a data priority.
@@ -148,7 +148,7 @@ impl<C> Links<C> {
 
     /// The node that owns the port of a queue.
     pub fn node_of(&self, queue: QueueId) -> NodeId {
-        self.ports[queue.port(self.priorities) as usize].node
+        self.ports[queue.port(self.priorities).index()].node
     }
 
     /// A detector's or congestion point's view of an egress queue, with `more` bytes that pass without queueing.
@@ -169,9 +169,9 @@ impl<C> Links<C> {
     /// The class to send from among `sendable`, which is not empty.
     #[inline]
     pub fn choose(&mut self, port: PortId, sendable: u16) -> u8 {
-        match self.arbiters.get_mut(port as usize) {
+        match self.arbiters.get_mut(port.index()) {
             Some(arbiter) if sendable & 0b11 == 0 => arbiter.choose(sendable),
-            _ => self.ports[port as usize].choose(sendable, self.strict),
+            _ => self.ports[port.index()].choose(sendable, self.strict),
         }
     }
 
@@ -179,7 +179,7 @@ impl<C> Links<C> {
     pub fn stop(&mut self, ctx: &mut Ctx, queue: QueueId) {
         let (port, class) = (queue.port(self.priorities), self.class_of(queue));
         self.stops[queue.index()].stop(ctx.now);
-        self.ports[port as usize].paused |= 1 << class;
+        self.ports[port.index()].paused |= 1 << class;
         ctx.probes.on_stop(ctx.now, queue);
         if self.tells_stops {
             self.effects.push(Effect::Stopped(queue));
@@ -191,7 +191,7 @@ impl<C> Links<C> {
         let Some((since, frames)) = self.stops[queue.index()].resume(ctx.now) else { return };
         let (port, class) = (queue.port(self.priorities), self.class_of(queue));
         ctx.probes.stop_ended(ctx.now, port, class - DATA, since, frames);
-        self.ports[port as usize].paused &= !(1 << class);
+        self.ports[port.index()].paused &= !(1 << class);
         self.effects.push(Effect::Resumed(queue, since));
     }
 
@@ -211,10 +211,10 @@ impl<C> Links<C> {
     /// `arg`.
     #[inline]
     pub fn signal_peer(&self, ctx: &mut Ctx, queue: QueueId, arg: u32, at: Time, bytes: u64) {
-        let port = &self.ports[queue.port(self.priorities) as usize];
+        let port = &self.ports[queue.port(self.priorities).index()];
         let time = port.symbol_arrival(at, bytes);
         let there = queue.other_end(self.priorities);
-        let node = self.ports[there.port(self.priorities) as usize].node;
+        let node = self.ports[there.port(self.priorities).index()].node;
         let key = key(kind::LINK_CONTROL_APPLY, there.0);
         if port.arrivals == AWAY {
             ctx.boundary.outbox(node).signal(node, Event { time, key, arg });

@@ -2,6 +2,7 @@
 
 use xoff_engine::{Rate, Time};
 
+use crate::ids::NodeId;
 use crate::settings::Clock;
 
 /// The value of [`Port::arrivals`] if the peer is in another partition of the network.
@@ -42,7 +43,7 @@ pub struct Port {
     /// How times on the wire are computed if a byte's time is not a whole number of picoseconds.
     clock: Clock,
     /// The node that the port belongs to.
-    pub node: u32,
+    pub node: NodeId,
     /// Line rate.
     pub rate: Rate,
     /// Maximum of bytes queued so far.
@@ -53,7 +54,7 @@ pub struct Port {
 
 impl Port {
     /// An idle port.
-    pub fn new(node: u32, rate: Rate, delay: Time, arrivals: u32, speed_code: u8) -> Self {
+    pub fn new(node: NodeId, rate: Rate, delay: Time, arrivals: u32, speed_code: u8) -> Self {
         Port {
             busy_until: Time::ZERO,
             tx_bytes: 0,
@@ -171,7 +172,7 @@ mod tests {
     use crate::packet::{CONTROL, MAC_CONTROL};
 
     fn port() -> Port {
-        Port::new(0, Rate::from_gbps(100), Time::from_us(1), 0, 8)
+        Port::new(NodeId(0), Rate::from_gbps(100), Time::from_us(1), 0, 8)
     }
 
     #[test]

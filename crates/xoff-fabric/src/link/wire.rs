@@ -10,7 +10,7 @@ use super::flow_control::LinkControl;
 use super::port::AWAY;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
-use crate::ids::{PortId, peer};
+use crate::ids::PortId;
 use crate::link::arrival_key;
 use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
 
@@ -20,7 +20,7 @@ impl<C: LinkControl> Links<C> {
     pub fn put_on_wire(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, frame: Frame) {
         let (class, size) = (frame.class, frame.size());
         debug_assert_eq!(u64::from(ctx.packets[id].size), size, "the packet has not changed");
-        let port = &mut self.ports[port_id as usize];
+        let port = &mut self.ports[port_id.index()];
         debug_assert_eq!(port.paused & (1 << class), 0, "nothing of a paused class is sent");
         let (mut arrival, place) = (port.start(ctx.now, size), port.arrivals);
         if C::HAS_CREDITS {
@@ -52,7 +52,7 @@ impl<C: LinkControl> Links<C> {
         if frame.class == MAC_CONTROL {
             return Time::ZERO;
         }
-        let port = &self.ports[port_id as usize];
+        let port = &self.ports[port_id.index()];
         let next = || ctx.net.next_rate(&ctx.packets[id], port_id);
         cut_through.ahead(port_id, frame.size(), port.rate, port.serialization(frame.size()), next)
     }
@@ -70,7 +70,7 @@ impl<C: LinkControl> Links<C> {
     ) -> Time {
         let (class, size) = (frame.class, frame.size());
         if !self.arbiters.is_empty() && class >= DATA {
-            self.arbiters[port_id as usize].sent(class, size);
+            self.arbiters[port_id.index()].sent(class, size);
         }
         if !C::HAS_CREDITS {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
@@ -80,10 +80,10 @@ impl<C: LinkControl> Links<C> {
             ctx.probes.on_depart(ctx.now, &ctx.net, &mut ctx.packets, (port_id, id), arrival, stopped);
         }
         if self.ready_events {
-            let port = &mut self.ports[port_id as usize];
+            let port = &mut self.ports[port_id.index()];
             port.armed = true;
             let (node, at) = (port.node, port.busy_until);
-            ctx.schedule(node, at, key(kind::PORT_READY, port_id), 0);
+            ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
         }
         arrival
     }
@@ -93,7 +93,7 @@ impl<C: LinkControl> Links<C> {
 #[cold]
 #[inline(never)]
 fn send_to_partition(ctx: &mut Ctx, port: PortId, time: Time, id: PacketId) {
-    let key = arrival_key(&ctx.net, peer(port));
-    let outbox = ctx.boundary.outbox(ctx.net.topology.node_of(peer(port)));
+    let key = arrival_key(&ctx.net, port.peer());
+    let outbox = ctx.boundary.outbox(ctx.net.topology.node_of(port.peer()));
     ctx.packets.send_to_partition(id, time, key, outbox);
 }

@@ -9,7 +9,7 @@ use super::dependencies::{Dependencies, DependencyError, Schedule};
 use super::nics::NicAssignment;
 use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, choice_violation};
 use crate::event::MAX_INDEX;
-use crate::ids::{PortId, peer};
+use crate::ids::{ConnectionId, PortId};
 use crate::packet::BY_HOP;
 use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
@@ -70,10 +70,10 @@ pub fn network_env(
     let times = UnloadedTimes::new(topology, &wire, settings);
     let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
         data: times.data(port),
-        ack: times.ack(peer(port), links),
+        ack: times.ack(port.peer(), links),
     })?;
-    let host_ports = (0..topology.ports())
-        .filter(|&p| topology.nodes[topology.node_of(p) as usize].kind == NodeKind::Host);
+    let host_ports =
+        topology.port_ids().filter(|&p| topology.nodes[topology.node_of(p).index()].kind == NodeKind::Host);
     let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
     Ok(NetworkEnv { line_rate, base_rtt: base_rtt + settings.host.processing_delay })
 }
@@ -92,7 +92,7 @@ impl PathWriter<'_> {
         let back = self.ports.len();
         let links = back - data;
         for i in (data..back).rev() {
-            self.ports.push(peer(self.ports[i]));
+            self.ports.push(self.ports[i].peer());
         }
         let (mut ack, mut ack_links) = (back, links);
         if !self.router.is_symmetric() {
@@ -150,8 +150,8 @@ impl Network {
         let mut nics = NicAssignment::new(router, seed);
         let count = connections.count(flows.len());
         let mut routes = Vec::with_capacity(count);
-        for connection in 0..count as u32 {
-            let first = connections.first_message(connection) as usize;
+        for connection in ConnectionId::all(count) {
+            let first = connections.first_message(connection).index();
             let choice = schedule.nics.get(first).copied().flatten().unwrap_or(settings.host.nic);
             let (ends, number) = nics.next(&flows[first], choice)?;
             routes.push(paths.route(ends, number)?);

@@ -47,17 +47,17 @@ impl Connections {
         let mut known: HashMap<(NodeId, NodeId, u8, u32), ConnectionId> = HashMap::new();
         let mut all = Connections { of_flow: Vec::with_capacity(flows.len()), ..Connections::default() };
         for (number, flow) in flows.iter().enumerate() {
-            let next = all.first.len() as ConnectionId;
+            let next = ConnectionId::at(all.first.len());
             let key = numbers.get(number).copied().flatten();
             let connection = match key {
                 Some(key) => *known.entry((flow.src, flow.dst, flow.priority, key)).or_insert(next),
                 None => next,
             };
             if connection == next {
-                all.first.push(number as FlowId);
+                all.first.push(FlowId::at(number));
                 all.messages.push(0);
             }
-            all.messages[connection as usize] += 1;
+            all.messages[connection.index()] += 1;
             all.of_flow.push(connection);
         }
         all
@@ -66,19 +66,19 @@ impl Connections {
     /// The connection of a message.
     #[inline(always)] // runs for every packet
     pub fn of(&self, flow: FlowId) -> ConnectionId {
-        if self.of_flow.is_empty() { flow } else { self.of_flow[flow as usize] }
+        if self.of_flow.is_empty() { flow.own_connection() } else { self.of_flow[flow.index()] }
     }
 
     /// A connection's first message, which has the same ends and priority as the others.
     #[inline]
     pub fn first_message(&self, connection: ConnectionId) -> FlowId {
-        if self.first.is_empty() { connection } else { self.first[connection as usize] }
+        if self.first.is_empty() { connection.own_message() } else { self.first[connection.index()] }
     }
 
     /// Whether a connection carries more than one message.
     #[inline]
     pub fn is_shared(&self, connection: ConnectionId) -> bool {
-        !self.messages.is_empty() && self.messages[connection as usize] > 1
+        !self.messages.is_empty() && self.messages[connection.index()] > 1
     }
 
     /// The number of connections that carry this number of `flows`.

@@ -10,12 +10,15 @@
 
 use std::collections::VecDeque;
 
-pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Step, Waiter};
+pub use xoff_engine::schedule::{Dependency, Hold, Milestone, Waiter};
 use xoff_engine::{NicChoice, Time};
 
 use super::Flow;
-use crate::ids::NodeId;
+use crate::ids::{FlowId, NodeId};
 use crate::path::topology::Topology;
+
+/// A step at a node of the topology.
+pub type Step = xoff_engine::schedule::Step<NodeId>;
 
 /// What connects flows: dependencies, connections, and the flows that the run waits for.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -184,18 +187,18 @@ impl Dependencies {
 
     /// Whether a flow waits for others.
     #[inline]
-    pub fn flow_waits(&self, flow: u32) -> bool {
-        !self.waits.is_empty() && self.waits[flow as usize] > 0
+    pub fn flow_waits(&self, flow: FlowId) -> bool {
+        !self.waits.is_empty() && self.waits[flow.index()] > 0
     }
 
     /// The length of the longest chain if each flow takes the time that `lasts` gives.
-    pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Time {
+    pub fn span(&self, flows: &[Flow], lasts: &dyn Fn(FlowId) -> Time) -> Time {
         self.walk(flows, lasts).unwrap_or(Time::NEVER)
     }
 
     /// Goes through all flows and steps in an order that the dependencies allow. Returns the time at which the last of them
     /// ends, or a flow or step on a cycle if there is no such order.
-    fn walk(&self, flows: &[Flow], lasts: &dyn Fn(u32) -> Time) -> Result<Time, u32> {
+    fn walk(&self, flows: &[Flow], lasts: &dyn Fn(FlowId) -> Time) -> Result<Time, u32> {
         let start = |item: usize| flows.get(item).map_or_else(|| self.step(item).start, |flow| flow.start);
         let mut left = self.waits.clone();
         let mut ready: Vec<Time> = (0..left.len()).map(start).collect();
@@ -204,7 +207,7 @@ impl Dependencies {
         while let Some(item) = queue.pop_front() {
             seen += 1;
             let (milestones, lasts) = if item < self.flows {
-                (2 * item as usize..2 * item as usize + 2, lasts(item))
+                (2 * item as usize..2 * item as usize + 2, lasts(FlowId(item)))
             } else {
                 let step = (item + self.flows) as usize;
                 (step..step + 1, Time::ZERO)
@@ -290,7 +293,7 @@ impl Dependencies {
             host_of.resize(host_of.len().max(number + 1), None);
             let first = *host_of[number].get_or_insert(step.host);
             if first != step.host {
-                let name = |node: NodeId| topology.nodes[node as usize].name.clone();
+                let name = |node: NodeId| topology.nodes[node.index()].name.clone();
                 let (first, second) = (name(first), name(step.host));
                 return Err(DependencyError::Processor { number: hold.processor, first, second });
             }
@@ -320,7 +323,7 @@ impl Dependencies {
         if known == waits || self.anywhere {
             return Ok(());
         }
-        let host = |node: NodeId| topology.nodes[node as usize].name.clone();
+        let host = |node: NodeId| topology.nodes[node.index()].name.clone();
         let then = self.name(self.waiter(d.then));
         Err(DependencyError::Elsewhere { then, waits: host(waits), on, known: host(known) })
     }

@@ -10,6 +10,7 @@ use xoff_engine::Time;
 
 use super::Flow;
 use super::dependencies::Dependencies;
+use crate::ids::FlowId;
 
 /// Why [`DependencyTracker::called`] is called at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -23,7 +24,7 @@ pub(crate) enum Call {
 /// Receives the consequences of milestones; no time is before the current one.
 pub(crate) trait Effects {
     /// A flow starts at a time.
-    fn start(&mut self, flow: u32, at: Time);
+    fn start(&mut self, flow: FlowId, at: Time);
     /// The time of a step is known.
     fn done(&mut self, step: u32, at: Time);
     /// [`DependencyTracker::called`] is to be called at a time.
@@ -133,7 +134,7 @@ impl DependencyTracker {
                     continue;
                 }
                 if edge.then < all.flows() {
-                    effects.start(edge.then, ready);
+                    effects.start(FlowId(edge.then), ready);
                 } else {
                     self.step_ready(all, edge.then - all.flows(), ready, now, effects);
                 }

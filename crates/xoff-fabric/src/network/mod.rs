@@ -23,7 +23,7 @@ pub(crate) use unloaded::{lead, uniform};
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
-use crate::ids::{ConnectionId, FlowId, NodeId, PortId, peer};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::packet::Packet;
 use crate::path::routing::NextHops;
 use crate::path::topology::{NodeKind, Topology};
@@ -98,7 +98,7 @@ impl Network {
     /// A flow's paths.
     #[inline]
     pub fn route(&self, flow: FlowId) -> &Route {
-        &self.paths.routes[self.connections.of(flow) as usize]
+        &self.paths.routes[self.connections.of(flow).index()]
     }
 
     /// The egress ports of a flow's data path, first to last.
@@ -116,7 +116,7 @@ impl Network {
     /// Whether the run may end without a flow.
     #[inline]
     pub fn is_background(&self, flow: FlowId) -> bool {
-        !self.background.is_empty() && self.background[flow as usize]
+        !self.background.is_empty() && self.background[flow.index()]
     }
 
     /// The number of flows that the run waits for.
@@ -134,7 +134,7 @@ impl Network {
 
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
-        self.topology.nodes[node as usize].kind == NodeKind::Host
+        self.topology.nodes[node.index()].kind == NodeKind::Host
     }
 
     /// The rate at which a packet on the link of `port` leaves the switch at the link's end; the maximum of all ports that
@@ -142,11 +142,11 @@ impl Network {
     pub(crate) fn next_rate(&self, packet: &Packet, port: PortId) -> Rate {
         let rate = |port| self.topology.rate(port);
         match (packet.destination(), &self.paths.next_hops) {
-            (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(peer(port)), end) {
+            (Some(end), Some(hops)) => match hops.towards(self.topology.node_of(port.peer()), end) {
                 Ok(last) => rate(last),
                 Err(candidates) => {
                     let rates = candidates.iter().map(|&(port, _)| rate(port));
-                    rates.max().unwrap_or_else(|| rate(peer(end)))
+                    rates.max().unwrap_or_else(|| rate(end.peer()))
                 }
             },
             _ => rate(self.paths.ports[packet.position as usize]),
@@ -156,7 +156,7 @@ impl Network {
     /// A message of a connection, with the connection's ends and priority.
     #[inline]
     pub fn ends(&self, connection: ConnectionId) -> &Flow {
-        &self.flows[self.connections.first_message(connection) as usize]
+        &self.flows[self.connections.first_message(connection).index()]
     }
 
     /// Payload bytes that may be in flight whatever the window: enough for `host.ack_every` packets.
@@ -181,7 +181,7 @@ impl Network {
             frame: self.wire.frame(),
             hops: path.len() as u8 - 1,
             ack_delay: self.settings.host.processing_delay,
-            ..FlowEnv::new(connection, self.topology.rate(path[0]), base_rtt, self.seed)
+            ..FlowEnv::new(connection.0, self.topology.rate(path[0]), base_rtt, self.seed)
         }
     }
 
@@ -194,7 +194,7 @@ impl Network {
     /// When a flow that starts at zero reaches its milestones under the conditions of [`Network::ideal_fct`]; `None` for an
     /// endless flow.
     pub fn unloaded(&self, flow: FlowId) -> Option<UnloadedFct> {
-        let size = self.flows[flow as usize].size?;
+        let size = self.flows[flow.index()].size?;
         let host = &self.settings.host;
         let flow = UnloadedFlow {
             topology: &self.topology,

@@ -50,7 +50,7 @@ impl<'a> NicAssignment<'a> {
                 (*turn - 1) % nics
             }
             NicChoice::Hash => {
-                let pair = u64::from(src) << 32 | u64::from(dst);
+                let pair = u64::from(src.0) << 32 | u64::from(dst.0);
                 let number = self.of_pair.entry((src, dst)).or_default();
                 *number += 1;
                 (mix(mix(self.salt ^ pair) ^ (*number - 1)) % u64::from(nics)) as u32

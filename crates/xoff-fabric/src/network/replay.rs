@@ -11,6 +11,7 @@ use xoff_engine::Time;
 use super::Network;
 use super::dependencies::Milestone;
 use super::dependency_tracker::{Call, DependencyTracker, Effects};
+use crate::ids::FlowId;
 
 /// An event of the ideal network. Simultaneous events come in the order of a run: arrivals, then steps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -28,10 +29,10 @@ struct Ideal<'a> {
 }
 
 impl Effects for Ideal<'_> {
-    fn start(&mut self, flow: u32, at: Time) {
+    fn start(&mut self, flow: FlowId, at: Time) {
         let Some(unloaded) = self.net.unloaded(flow) else { return };
         let milestones =
-            [(Milestone::Delivered(flow), unloaded.delivered), (Milestone::Sent(flow), unloaded.sent)];
+            [(Milestone::Delivered(flow.0), unloaded.delivered), (Milestone::Sent(flow.0), unloaded.sent)];
         for (milestone, after) in milestones {
             let milestone = self.net.dependencies.milestone(milestone);
             // Nothing waits for most milestones.
@@ -53,7 +54,7 @@ pub fn ideal_steps(net: &Network) -> Vec<Time> {
     let all = &net.dependencies;
     let mut ideal = Ideal { net, next: BinaryHeap::new(), steps: vec![Time::NEVER; all.steps().len()] };
     let Some(mut tracker) = DependencyTracker::new(all, &net.flows) else { return ideal.steps };
-    for (number, flow) in (0..).zip(&net.flows) {
+    for (number, flow) in FlowId::all(net.flows.len()).zip(&net.flows) {
         if !all.flow_waits(number) {
             ideal.start(number, flow.start);
         }

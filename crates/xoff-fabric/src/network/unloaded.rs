@@ -24,7 +24,7 @@ impl<'a> UnloadedTimes<'a> {
     }
 
     fn time(&self, port: PortId, bytes: u64) -> Time {
-        let from_host = self.topology.nodes[self.topology.node_of(port) as usize].kind == NodeKind::Host;
+        let from_host = self.topology.nodes[self.topology.node_of(port).index()].kind == NodeKind::Host;
         let bytes = match self.header {
             Some(header) if !from_host => bytes.min(header),
             _ => bytes,
@@ -153,7 +153,7 @@ pub fn lead(header: Option<u64>, bytes: u64, on: Rate, next: Rate) -> Time {
 
 /// Whether all links have one rate.
 pub fn uniform(topology: &Topology) -> bool {
-    (1..topology.ports()).all(|port| topology.rate(port) == topology.rate(0))
+    topology.port_ids().skip(1).all(|port| topology.rate(port) == topology.rate(PortId(0)))
 }
 
 impl Switch {

@@ -9,7 +9,7 @@ use xoff_schemes::int;
 
 use super::probe::{Departure, Hooks, Probe};
 use super::records::Records;
-use crate::ids::{PortId, QueueId, peer};
+use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{DATA, Kind, Packet};
 
@@ -34,8 +34,8 @@ pub struct PacketRecord {
     pub sent_at: Time,
     /// See [`Packet::seq`].
     pub seq: u64,
-    /// The flow; [`u32::MAX`] for frames of flow control, which belong to no flow.
-    pub flow: u32,
+    /// The flow; [`crate::packet::NO_FLOW`] for frames of flow control, which belong to no flow.
+    pub flow: FlowId,
     /// The port.
     pub port: PortId,
     /// CNM: the congestion point.
@@ -72,7 +72,7 @@ impl PacketRecord {
 
     /// The port by which the packet left the node before the link.
     pub fn sender(&self) -> PortId {
-        if self.inbound { peer(self.port) } else { self.port }
+        if self.inbound { self.port.peer() } else { self.port }
     }
 }
 
@@ -120,7 +120,7 @@ pub(crate) struct Capture {
 impl Capture {
     pub fn new(filter: &PacketFilter, ports: u32) -> Box<Capture> {
         let mut watched = vec![false; ports as usize];
-        filter.ports.iter().for_each(|&port| watched[port as usize] = true);
+        filter.ports.iter().for_each(|&port| watched[port.index()] = true);
         let (from, until) = (filter.from, filter.until);
         Box::new(Capture { watched, from, until, packets: PacketRecords::default() })
     }
@@ -131,7 +131,7 @@ impl Capture {
     }
 
     fn takes(&self, port: PortId, time: Time) -> bool {
-        self.watched[port as usize] && self.from <= time && time < self.until
+        self.watched[port.index()] && self.from <= time && time < self.until
     }
 }
 
@@ -168,7 +168,7 @@ impl Probe for Capture {
     #[inline(never)]
     fn on_depart(&mut self, departure: &Departure<'_>) {
         let &Departure { now, port, packet, arrival, net, id, packets } = departure;
-        let (leaves, arrives) = (self.takes(port, now), self.takes(peer(port), arrival));
+        let (leaves, arrives) = (self.takes(port, now), self.takes(port.peer(), arrival));
         if !leaves && !arrives {
             return;
         }
@@ -203,7 +203,7 @@ impl Probe for Capture {
         log.rows.extend(leaves.then_some(row));
         log.rows.extend(arrives.then_some(PacketRecord {
             time: arrival,
-            port: peer(port),
+            port: port.peer(),
             inbound: true,
             ..row
         }));

@@ -74,7 +74,8 @@ impl Records {
         for &port in &self.recording.states {
             for priority in 0..priorities {
                 let state = PortState::default();
-                self.partial.states[port as usize * priorities + priority] = Some(state);
+                let queue = QueueId::new(port, priority as u8, priorities);
+                self.partial.states[queue.index()] = Some(state);
                 self.states.push(StateRecord { time: Time::ZERO, port, priority: priority as u8, state });
             }
         }

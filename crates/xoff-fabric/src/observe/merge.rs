@@ -27,14 +27,14 @@ impl Records {
         let (mut queues, mut utilization) = (Vec::new(), Vec::new());
         for partition in partitions {
             for (flow, outcome) in partition.partial.outcomes {
-                let marks = all.flows[flow as usize].marks;
-                all.flows[flow as usize] = FlowOutcome { marks, ..outcome };
+                let marks = all.flows[flow.index()].marks;
+                all.flows[flow.index()] = FlowOutcome { marks, ..outcome };
             }
             for (step, at) in partition.partial.steps_done {
                 all.steps[step as usize] = at;
             }
             for (flow, marks) in partition.partial.marked_flows {
-                all.flows[flow as usize].marks += marks;
+                all.flows[flow.index()].marks += marks;
             }
             all.totals += partition.totals;
             append(&mut all.roots, partition.roots);
@@ -66,7 +66,7 @@ impl Records {
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {
-            ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p) as usize])).collect()
+            ports.iter().map(|&p| usize::from(partition_of[net.topology.node_of(p).index()])).collect()
         };
         all.samples.queues = interleave(queues, &owners(&recording.queues));
         all.samples.utilization = interleave(utilization, &owners(&recording.utilization));

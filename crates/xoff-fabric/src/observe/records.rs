@@ -24,7 +24,7 @@ pub struct Recording {
     /// Ports whose transmission rate is sampled.
     pub utilization: Vec<PortId>,
     /// Flows whose rates are sampled, ascending.
-    pub rates: Vec<u32>,
+    pub rates: Vec<FlowId>,
     /// Record each pause.
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
@@ -107,7 +107,7 @@ pub struct RateSample {
     /// Length of the interval.
     pub interval: Time,
     /// The flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// Bits per second on its sender's wire.
     pub sent_bps: f64,
     /// Acknowledged payload bits per second.
@@ -162,7 +162,7 @@ pub struct RootRecord {
 /// A flow that had packets waiting behind a PAUSE.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Waited {
-    pub flow: u32,
+    pub flow: FlowId,
     pub start: Time,
     pub end: Time,
 }
@@ -175,7 +175,7 @@ pub struct NotificationRecord {
     /// [`Kind::Cnp`] or [`Kind::Cnm`].
     pub kind: Kind,
     /// The flow.
-    pub flow: u32,
+    pub flow: FlowId,
     /// The congestion point of a CNM; `None` for a CNP.
     pub point: Option<u32>,
 }
@@ -233,7 +233,7 @@ pub struct Samples {
     /// Ports' transmission.
     pub utilization: Vec<UtilizationSample>,
     /// Flows under way whose rates are sampled.
-    pub(super) flows: Vec<u32>,
+    pub(super) flows: Vec<FlowId>,
     /// By entry of [`Recording::utilization`]: bytes sent at the last sample.
     pub(super) sent: Vec<u64>,
 }
@@ -244,9 +244,9 @@ pub(crate) struct Partial {
     /// Steps whose time is known.
     pub steps_done: Vec<(u32, Time)>,
     /// What senders know of their flows.
-    pub outcomes: Vec<(u32, FlowOutcome)>,
+    pub outcomes: Vec<(FlowId, FlowOutcome)>,
     /// By receivers: flows and their packets that came marked.
-    pub marked_flows: Vec<(u32, Marks)>,
+    pub marked_flows: Vec<(FlowId, Marks)>,
     /// Flows that waited behind a PAUSE, once for each.
     pub waited: Vec<Waited>,
     /// The number of those flows, once the blocked ones are known.
@@ -352,7 +352,7 @@ impl Records {
     }
 
     /// A receiver has done with a flow.
-    pub(crate) fn flow_received(&mut self, flow: u32, marks: Marks) {
+    pub(crate) fn flow_received(&mut self, flow: FlowId, marks: Marks) {
         if marks.any() {
             self.partial.marked_flows.push((flow, marks));
         }
@@ -365,7 +365,7 @@ impl Probe for Records {
     }
 
     fn on_mark(&mut self, now: Time, egress: PortId, packet: &Packet, mark: Mark) {
-        self.totals.marks[egress as usize].count(mark);
+        self.totals.marks[egress.index()].count(mark);
         if self.recording.marks {
             self.marks.push(MarkRecord { time: now, port: egress, flow: packet.flow, seq: packet.seq, mark });
         }
@@ -374,7 +374,7 @@ impl Probe for Records {
     fn on_drop(&mut self, _: Time, port: PortId, packet: &Packet) {
         match packet.kind {
             Kind::Cnm => self.totals.cnms_lost += 1,
-            _ => self.totals.drops[port as usize] += 1,
+            _ => self.totals.drops[port.index()] += 1,
         }
     }
 
@@ -386,8 +386,8 @@ impl Probe for Records {
 
     fn on_control_frame(&mut self, _: Time, port: PortId, kind: Kind) {
         match kind {
-            Kind::Pfc => self.totals.pause_frames[port as usize] += 1,
-            Kind::CreditUpdate => self.totals.credit_updates[port as usize] += 1,
+            Kind::Pfc => self.totals.pause_frames[port.index()] += 1,
+            Kind::CreditUpdate => self.totals.credit_updates[port.index()] += 1,
             _ => self.totals.cnms_sent += 1,
         }
     }

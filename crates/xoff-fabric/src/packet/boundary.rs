@@ -22,12 +22,12 @@ impl Boundary {
     /// Whether a node is in this partition.
     #[inline]
     pub fn owns(&self, node: NodeId) -> bool {
-        self.partition_of[node as usize] == self.number
+        self.partition_of[node.index()] == self.number
     }
 
     /// The packets that have left for the partition of a node.
     pub fn outbox(&mut self, node: NodeId) -> &mut Transit {
-        &mut self.outboxes[usize::from(self.partition_of[node as usize])]
+        &mut self.outboxes[usize::from(self.partition_of[node.index()])]
     }
 
     /// Number of packets that have left.

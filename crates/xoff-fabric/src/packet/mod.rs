@@ -26,7 +26,7 @@ pub type PacketId = u32;
 pub const NO_PACKET: PacketId = u32::MAX;
 
 /// In place of a message's number in frames that belong to no message.
-pub const NO_FLOW: FlowId = u32::MAX;
+pub const NO_FLOW: FlowId = FlowId(u32::MAX);
 
 /// Kind of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -149,7 +149,7 @@ impl Packet {
             next_at: Time::NEVER,
             next: NO_PACKET,
             position: 0,
-            ingress: 0,
+            ingress: PortId(0),
             point: 0,
             number: 0,
             size: size as u16,
@@ -234,14 +234,14 @@ impl Packet {
     /// The host's port at which the packet ends, if each switch chooses its next hop; `None` if its path is fixed.
     #[inline]
     pub fn destination(&self) -> Option<PortId> {
-        (self.position & BY_HOP != 0).then_some(self.position & !BY_HOP)
+        (self.position & BY_HOP != 0).then_some(PortId(self.position & !BY_HOP))
     }
 
     /// Lets each switch choose the next hop of a packet that leaves its host, to another host's `port`; `path_number` names
     /// one of the equal-cost paths.
     #[inline]
     pub fn goes_to(&mut self, port: PortId, path_number: u32) {
-        (self.position, self.point, self.links) = (port | BY_HOP, path_number, 1);
+        (self.position, self.point, self.links) = (port.0 | BY_HOP, path_number, 1);
     }
 
     /// The number of the packet's path among the remaining equal-cost paths, in data and ACKs whose next hop each switch

@@ -186,6 +186,8 @@ impl std::ops::IndexMut<PacketId> for Packets {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::ids::FlowId;
+    use crate::ids::PortId;
     use crate::packet::{DATA, Packet};
     use xoff_engine::Rate;
     use xoff_schemes::int::Records;
@@ -199,7 +201,7 @@ mod tests {
     fn only_packets_that_want_a_record_get_one() {
         // The maximum number of hops: a data packet gets all of them, and an unwanted record changes none.
         let mut packets = Packets::with_int(false, 0);
-        let id = packets.insert(Packet::data(0, 0, 0, 900, 1_000, DATA, 0, Time::ZERO));
+        let id = packets.insert(Packet::data(FlowId(0), 0, 0, 900, 1_000, DATA, PortId(0), Time::ZERO));
         let reading = |hop: u64| PortReading {
             at: Time::from_ns(hop),
             tx_bytes: 128 * hop,

@@ -102,7 +102,7 @@ impl Packets {
             events.arrive(self, events.slot(index_of(key), key), time, id);
         }
         for (node, event) in transit.signals.drain(..) {
-            events.push(node, event.time, event.key, event.arg);
+            events.push(node.0, event.time, event.key, event.arg);
         }
         transit.arrivals.clear();
         transit.packets.clear();

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use xoff_engine::Time;
 
 use super::windows::GRID;
-use crate::ids::{NodeId, PortId, peer};
+use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::PartitionId;
 use crate::settings::{NicTimer, Order};
@@ -107,7 +107,7 @@ impl Cut {
 
     /// The partition that a node is in.
     pub fn partition_of(&self, node: NodeId) -> usize {
-        usize::from(self.partition_of[node as usize])
+        usize::from(self.partition_of[node.index()])
     }
 }
 
@@ -152,8 +152,8 @@ struct Load {
 
 impl Load {
     /// Estimated numbers of a flow's data packets and ACKs.
-    fn packets(net: &Network, flow: u32, duration: Option<Time>) -> (u64, u64) {
-        let f = &net.flows[flow as usize];
+    fn packets(net: &Network, flow: FlowId, duration: Option<Time>) -> (u64, u64) {
+        let f = &net.flows[flow.index()];
         let until = duration.unwrap_or(Time::NEVER).min(f.stop.unwrap_or(Time::NEVER));
         let until = if until == Time::NEVER { f.start.saturating_add(Time::from_us(1_000)) } else { until };
         let rate = net.topology.rate(net.data_path(flow)[0]);
@@ -169,7 +169,7 @@ impl Load {
 
     /// Estimated number of packets received at all nodes.
     fn packet_hops(net: &Network, duration: Option<Time>) -> f64 {
-        let hops = (0..net.flows.len() as u32).map(|flow| {
+        let hops = FlowId::all(net.flows.len()).map(|flow| {
             let (route, (data, acks)) = (net.route(flow), Self::packets(net, flow, duration));
             data as f64 * f64::from(route.links) + acks as f64 * f64::from(route.ack_links)
         });
@@ -182,18 +182,18 @@ impl Load {
         let mut hosts = vec![Time::ZERO; topology.nodes.len()];
         let mut pass = |ports: &[PortId], packets: u64| {
             for &port in ports {
-                links[(port / 2) as usize] += packets;
-                nodes[topology.node_of(peer(port)) as usize] += packets;
+                links[port.link()] += packets;
+                nodes[topology.node_of(port.peer()).index()] += packets;
             }
         };
-        for (number, flow) in net.flows.iter().enumerate() {
-            let (data, acks) = Self::packets(net, number as u32, duration);
-            let path = net.data_path(number as u32);
+        for (number, flow) in FlowId::all(net.flows.len()).zip(&net.flows) {
+            let (data, acks) = Self::packets(net, number, duration);
+            let path = net.data_path(number);
             pass(path, data);
-            pass(net.ack_path(number as u32), acks);
+            pass(net.ack_path(number), acks);
             let time = topology.rate(path[0]).serialization(net.wire.frame()).0.saturating_mul(data);
             for host in [flow.src, flow.dst] {
-                hosts[host as usize] = hosts[host as usize].saturating_add(Time(time));
+                hosts[host.index()] = hosts[host.index()].saturating_add(Time(time));
             }
         }
         let first = net.flows.first().map_or(Time::ZERO, |f| f.start);
@@ -238,7 +238,7 @@ impl Atoms {
         for (number, link) in net.topology.links.iter().enumerate() {
             let joined = net.is_host(link.a) || net.is_host(link.b);
             if joined || min_delay(net, number as u32) < cut_from {
-                let (a, b) = (find(&mut root, link.a as usize), find(&mut root, link.b as usize));
+                let (a, b) = (find(&mut root, link.a.index()), find(&mut root, link.b.index()));
                 // The first node names the atom, so that numbers follow the topology's order.
                 root[a.max(b)] = a.min(b);
             }
@@ -262,10 +262,10 @@ impl Atoms {
             let atom = atoms.of[first];
             atoms.of[node] = atom;
             atoms.work[atom] += load.nodes[node];
-            atoms.with_hosts[atom] |= net.is_host(node as u32);
+            atoms.with_hosts[atom] |= net.is_host(NodeId::at(node));
         }
         for (link, &packets) in net.topology.links.iter().zip(&load.links) {
-            let (a, b) = (atoms.of[link.a as usize], atoms.of[link.b as usize]);
+            let (a, b) = (atoms.of[link.a.index()], atoms.of[link.b.index()]);
             if a != b {
                 // The added packet makes links without traffic count as links.
                 for (one, other) in [(a, b), (b, a)] {
@@ -384,7 +384,7 @@ impl Atoms {
             work[usize::from(partition)] += packets;
         }
         for (number, link) in net.topology.links.iter().enumerate() {
-            let (a, b) = (partition_of[link.a as usize], partition_of[link.b as usize]);
+            let (a, b) = (partition_of[link.a.index()], partition_of[link.b.index()]);
             if a != b {
                 lookahead = lookahead.min(min_delay(net, number as u32));
                 crossing[usize::from(a)] += load.links[number];

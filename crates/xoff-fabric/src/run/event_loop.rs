@@ -11,7 +11,7 @@ use super::partition::Partition;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
-use crate::ids::{NodeId, QueueId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::observe::fingerprint;
 
@@ -40,7 +40,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
             let Some(end) = self.ctx.events.begin_window(limit) else { break };
             self.begin_starts(end);
-            while let Some(node) = self.ctx.events.open_next() {
+            while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 self.fetch_node();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
@@ -62,10 +62,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Schedules at hosts the messages that start by themselves before `end`.
     fn begin_starts(&mut self, end: Time) {
         while let Some((time, key)) = self.ctx.events.take_start(end) {
-            let flow = index_of(key);
-            let src = self.ctx.net.flows[flow as usize].src;
+            let flow = FlowId(index_of(key));
+            let src = self.ctx.net.flows[flow.index()].src;
             self.ctx.schedule(src, time, key, 0);
-            await_flow(&mut self.ctx, flow + 1);
+            await_flow(&mut self.ctx, flow.next());
         }
     }
 
@@ -77,7 +77,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         for (port, packet) in fifos {
             self.ctx.packets.prefetch(packet);
             fetch_ahead(&self.links.ports, port);
-            let queue = QueueId::new(port, 0, self.links.priorities);
+            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
             fetch_ahead(&self.switches.accounting.buffers, queue.0);
         }
     }
@@ -91,7 +91,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         self.ctx.events.take(&mut self.ctx.packets, slot);
                     self.ctx.packets.prefetch(following);
                     self.begin_event(time, key(kind::SWITCH_ARRIVAL, fifo));
-                    self.switches.arrival(&mut self.ctx, &mut self.links, node, fifo, arg);
+                    self.switches.arrival(&mut self.ctx, &mut self.links, node, PortId(fifo), arg);
                     if self.ctx.halts {
                         self.ctx.halts = false;
                         return;
@@ -117,7 +117,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         self.ctx.events.take(&mut self.ctx.packets, slot);
                     self.ctx.packets.prefetch(following);
                     self.begin_event(time, key(kind::HOST_ARRIVAL, fifo));
-                    self.hosts.arrival(&mut self.ctx, &mut self.links, fifo, arg);
+                    self.hosts.arrival(&mut self.ctx, &mut self.links, PortId(fifo), arg);
                 }
                 Next::Own if self.ctx.counters.events >= last => return,
                 Next::Own => {
@@ -151,7 +151,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             "they come by FIFOs"
         );
         match kind_of(key) {
-            kind::PORT_READY => self.port_ready(index),
+            kind::PORT_READY => self.port_ready(PortId(index)),
             kind::NIC_WAKE => N::wake(&mut self.hosts, &mut self.ctx, &mut self.links, index, arg),
             _ => self.rare_event(key, arg),
         }
@@ -165,10 +165,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         match kind_of(key) {
             kind::SWITCH_ARRIVAL => {
                 let node = links.ports[index as usize].node;
-                switches.arrival(ctx, links, node, index, arg)
+                switches.arrival(ctx, links, node, PortId(index), arg)
             }
-            kind::HOST_ARRIVAL => hosts.arrival(ctx, links, index, arg),
-            kind::PORT_READY => self.port_ready(index),
+            kind::HOST_ARRIVAL => hosts.arrival(ctx, links, PortId(index), arg),
+            kind::PORT_READY => self.port_ready(PortId(index)),
             kind::NIC_WAKE => N::wake(hosts, ctx, links, index, arg),
             _ => self.rare_event(key, arg),
         }
@@ -177,9 +177,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// A port has finished a frame: a switch's port for which another frame waits, or a host's port if each transmission ends
     /// with an event.
     #[inline(always)] // the way of every packet
-    fn port_ready(&mut self, port: u32) {
+    fn port_ready(&mut self, port: PortId) {
         let Partition { ctx, links, switches, hosts, .. } = self;
-        if links.ready_events && ctx.net.is_host(links.ports[port as usize].node) {
+        if links.ready_events && ctx.net.is_host(links.ports[port.index()].node) {
             return hosts.port_ready(ctx, links, port);
         }
         switches.port_ready(ctx, links, port);
@@ -196,13 +196,13 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 self.settle_links();
             }
             kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
-            kind::FLOW_START => hosts.flow_start(ctx, links, index, arg),
-            kind::FLOW_STOP => hosts.flow_stop(ctx, links, index),
+            kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
+            kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
-            kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, index),
-            kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, index),
+            kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, ConnectionId(index)),
+            kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, ConnectionId(index)),
             kind::CONGESTION_TIMER => switches.congestion_timer(ctx, links, index),
-            kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, index),
+            kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, ConnectionId(index)),
             kind::INT_REFRESH => {
                 switches.refresh_int_table(ctx, links, own_ports);
                 self.count_once(key);
@@ -223,7 +223,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             Some(&Effect::Send(port, _) | &Effect::Credited { port, .. }) => port,
             Some(&Effect::Stopped(queue) | &Effect::Resumed(queue, _)) => queue.port(links.priorities),
         };
-        if ctx.net.is_host(links.ports[port as usize].node) {
+        if ctx.net.is_host(links.ports[port.index()].node) {
             hosts.settle(ctx, links);
         } else {
             switches.settle(ctx, links);
@@ -253,14 +253,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Partition { ctx, links, hosts, .. } = self;
         let now = ctx.now;
         let ports = &mut links.ports;
-        let queued = |port: u32| {
-            let port = &mut ports[port as usize];
+        let queued = |port: PortId| {
+            let port = &mut ports[port.index()];
             let sample = (port.queued_bytes, port.recent_max_bytes);
             port.fold_max();
             sample
         };
         ctx.probes.records.sample_queues(now, queued);
-        ctx.probes.records.sample_transmission(now, |port| links.ports[port as usize].sent_by(now));
+        ctx.probes.records.sample_transmission(now, |port| links.ports[port.index()].sent_by(now));
         hosts.sample(ctx);
         self.schedule_sample();
     }
@@ -272,7 +272,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             if let Some((since, frames)) = links.stops[queue.index()].current() {
                 let (port, priority) = (queue.port(links.priorities), queue.priority(links.priorities));
                 if ctx.probes.on_stops {
-                    if ctx.net.is_host(links.ports[port as usize].node) {
+                    if ctx.net.is_host(links.ports[port.index()].node) {
                         hosts.report_stop(ctx, links, queue, since);
                     } else {
                         switches.report_stop(ctx, links, queue, since);

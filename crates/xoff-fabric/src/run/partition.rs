@@ -16,7 +16,7 @@ use crate::ctx::Ctx;
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
-use crate::ids::{NodeId, PortId, QueueId};
+use crate::ids::{FlowId, NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::arrival_key;
 use crate::link::buffer::{IngressQueue, Memory};
@@ -100,16 +100,16 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
         return FutureEvents::joint(true);
     }
     let topology = &net.topology;
-    let ports = 0..topology.ports();
+    let ports = topology.port_ids();
     let delays = ports.clone().filter(|&p| owned(topology.node_of(p))).map(|p| topology.delay(p));
     let lookahead = delays.min().unwrap_or(Time::ZERO);
     let mut degree = vec![0; topology.nodes.len()];
-    ports.clone().for_each(|p| degree[topology.node_of(p) as usize] += 1);
+    ports.clone().for_each(|p| degree[topology.node_of(p).index()] += 1);
     let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
     if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
         return FutureEvents::joint(false);
     }
-    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p), arrival_key(net, p))).collect();
+    let fifos: Vec<_> = ports.map(|p| (topology.node_of(p).0, arrival_key(net, p))).collect();
     FutureEvents::by_entity(topology.nodes.len(), &fifos, lookahead, topology.ports() >= PORTS_IN_CACHE)
 }
 
@@ -126,7 +126,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     ) -> Self {
         let topology = &net.topology;
         let owned = |node: NodeId| cut.partition_of(node) == usize::from(number);
-        let own_ports: Vec<PortId> = (0..topology.ports()).filter(|&p| owned(topology.node_of(p))).collect();
+        let own_ports: Vec<PortId> = topology.port_ids().filter(|&p| owned(topology.node_of(p))).collect();
         let mut packets = match net.signals.int {
             IntPath::Off => Packets::new(),
             _ => {
@@ -138,7 +138,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         packets.ways = recording.breakdown.then(Box::default);
         packets.offers = recording.roots.is_some().then(Box::default);
         let events = future_events(net, &owned);
-        let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port, key));
+        let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port.0, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
         links.wire_hooks |= probes.on_wire;
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
@@ -175,7 +175,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             switches.refresh_int_table(ctx, links, own_ports);
         }
         C::begin(links, ctx, own_ports);
-        await_flow(ctx, 0);
+        await_flow(ctx, FlowId(0));
         hosts.begin_steps(ctx);
         self.schedule_sample();
     }
@@ -252,7 +252,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn port(&self, port: PortId) -> &Port {
-        &self.links.ports[port as usize]
+        &self.links.ports[port.index()]
     }
 
     fn ingress(&self, queue: QueueId) -> &IngressQueue {

@@ -10,7 +10,7 @@ use super::partition::AnyPartition;
 use super::partitions;
 use super::threads::{alone, together};
 use super::windows::{Bounds, End, Windows};
-use crate::ids::{PortId, QueueId, peer};
+use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::port::Port;
@@ -203,7 +203,7 @@ impl Simulation {
         let priorities = usize::from(self.net.settings.switch.priorities);
         let is_held = |queue: QueueId| {
             let port = queue.port(priorities);
-            self.partition(port).is_held(queue, self.partition(peer(port)))
+            self.partition(port).is_held(queue, self.partition(port.peer()))
         };
         let queues = self.net.topology.ports() * priorities as u32;
         let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
@@ -270,7 +270,7 @@ impl Simulation {
 
     /// Both ends' credits of an egress port's priority; `None` if flow control has no credits.
     pub fn credits(&self, port: PortId, priority: u8) -> Option<(&SendingEnd, &ReceivingEnd)> {
-        self.partition(port).credits(self.queue(port, priority), self.partition(peer(port)))
+        self.partition(port).credits(self.queue(port, priority), self.partition(port.peer()))
     }
 
     /// Bytes in all switches' memories, and bytes charged to all ingress ports. The two are always equal.

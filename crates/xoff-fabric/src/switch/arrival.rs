@@ -42,9 +42,9 @@ impl Switches {
         };
         // Control and data interleave unpredictably: defer this branch.
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
-        let port = &links.ports[egress as usize];
+        let port = &links.ports[egress.index()];
         let buffer = &self.accounting.buffers[queue.index()];
-        let memory = &self.accounting.memories[node as usize];
+        let memory = &self.accounting.memories[node.index()];
         // Control packets are not charged, but near a threshold they take the slow path like data: testing costs more.
         let passes = self.fast_path & port.is_quiet(ctx.now) & memory.lets_through(buffer, size);
         if C::HAS_CREDITS {
@@ -83,7 +83,7 @@ impl Switches {
         kind: Kind,
         size: u64,
     ) {
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         if self.int == IntPath::Data {
             let (at, tx_bytes) = (ctx.now, port.tx_bytes);
             let reading = || PortReading { at, tx_bytes, queue_bytes: 0, rate: port.rate };
@@ -172,18 +172,18 @@ impl Switches {
             ctx.probes.on_drop(ctx.now, ingress, &packet);
             return;
         }
-        let node = links.ports[ingress as usize].node;
+        let node = links.ports[ingress.index()].node;
         let failure = Failure::Drop {
             at: ctx.now,
-            node: ctx.net.topology.nodes[node as usize].name.clone(),
+            node: ctx.net.topology.nodes[node.index()].name.clone(),
             port: ctx.net.topology.port_name(ingress),
             priority: packet.class - DATA,
             size: u64::from(packet.size),
             occupancy: overflow.occupancy,
-            used: self.accounting.memories[node as usize].used(),
+            used: self.accounting.memories[node.index()].used(),
             full: overflow.full,
             unrefreshed: ctx.net.settings.flow_control.stops_expire(),
         };
-        ctx.fail(key(kind::SWITCH_ARRIVAL, ingress), failure);
+        ctx.fail(key(kind::SWITCH_ARRIVAL, ingress.0), failure);
     }
 }

@@ -8,7 +8,7 @@ use xoff_schemes::{AnyCongestion, CongestionPoint, Detector, MarkingRandom, Pack
 use super::Switches;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
-use crate::ids::{PortId, QueueId, peer};
+use crate::ids::{PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
@@ -52,7 +52,7 @@ impl EgressHooks {
             marks_acks: marking.shared.is_some() && marking.detector.is_some(),
             frame_numbers: marking.shared.clone(),
         };
-        for port in 0..net.topology.ports() {
+        for port in net.topology.port_ids() {
             for priority in 0..priorities {
                 let point = QueueId::new(port, priority, priorities.into()).0;
                 let env = |domain, shared: Option<&MarkingRandom>| PortEnv {
@@ -61,7 +61,7 @@ impl EgressHooks {
                     delay: net.topology.delay(port),
                     payload: net.wire.payload,
                     frame: net.wire.frame(),
-                    to_host: net.is_host(net.topology.node_of(peer(port))),
+                    to_host: net.is_host(net.topology.node_of(port.peer())),
                     credit_period: net.settings.flow_control.update_period(),
                     hysteresis: net.settings.flow_control.hysteresis(net.wire.largest()),
                     random: shared
@@ -93,14 +93,14 @@ impl EgressHooks {
 /// A detector's or congestion point's view of a packet.
 fn packet_view(ctx: &Ctx, id: PacketId) -> PacketView {
     let packet = &ctx.packets[id];
-    PacketView { flow: ctx.net.connections.of(packet.flow), bytes: u64::from(packet.size) }
+    PacketView { flow: ctx.net.connections.of(packet.flow).0, bytes: u64::from(packet.size) }
 }
 
 impl Switches {
     /// Schedules the first timers of the congestion points at switches' ports.
     pub fn begin_points<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
         for &port in ports {
-            if self.hooks.points.is_empty() || ctx.net.is_host(links.ports[port as usize].node) {
+            if self.hooks.points.is_empty() || ctx.net.is_host(links.ports[port.index()].node) {
                 continue;
             }
             for priority in 0..links.priorities as u8 {

@@ -24,7 +24,7 @@ impl Switches {
         frame: Frame,
     ) {
         let (kind, class, size) = (frame.kind, frame.class, frame.size());
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         let idle = port.is_idle(ctx.now);
         let mut may_send = port.paused & (1 << class) == 0;
         let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
@@ -34,7 +34,7 @@ impl Switches {
             }
             return self.forward(ctx, links, egress, id, frame);
         }
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         // The class may have just been stopped for lack of credits.
         may_send &= port.paused & (1 << class) == 0;
         port.backlog |= 1 << class;
@@ -43,7 +43,7 @@ impl Switches {
         if may_send && !port.armed && !idle {
             port.armed = true;
             let (node, at) = (port.node, port.busy_until);
-            ctx.schedule(node, at, key(kind::PORT_READY, egress), 0);
+            ctx.schedule(node, at, key(kind::PORT_READY, egress.0), 0);
         }
         let ingress = ctx.packets[id].ingress;
         self.push(ctx, links, egress, class, ingress, id, size);
@@ -85,7 +85,7 @@ impl Switches {
     /// A port has finished a frame and another waits.
     #[inline(always)] // runs for every packet
     pub fn port_ready<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         port.armed = false;
         if port.busy_until > ctx.now {
             // A resumed class went ahead in the meantime.
@@ -97,11 +97,11 @@ impl Switches {
     /// Wakes a busy port at the end of its frame if something waits for it.
     #[inline(always)] // runs for every packet that waits
     fn arm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         if !port.armed && port.sendable() != 0 {
             port.armed = true;
             let (node, at) = (port.node, port.busy_until);
-            ctx.schedule(node, at, key(kind::PORT_READY, egress), 0);
+            ctx.schedule(node, at, key(kind::PORT_READY, egress.0), 0);
         }
     }
 
@@ -109,7 +109,7 @@ impl Switches {
     #[inline(always)] // runs for every packet
     fn send_next<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         loop {
-            let sendable = links.ports[egress as usize].sendable();
+            let sendable = links.ports[egress.index()].sendable();
             if sendable == 0 {
                 return;
             }
@@ -174,7 +174,7 @@ impl Switches {
             }
             _ => _ = queue.pop(&ctx.packets),
         }
-        let port = &mut links.ports[egress as usize];
+        let port = &mut links.ports[egress.index()];
         port.queued_bytes -= size;
         if queue.is_empty() {
             port.backlog &= !(1 << class);
@@ -183,7 +183,7 @@ impl Switches {
 
     /// A port may send again, or has something new to send.
     pub fn kick<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
-        if links.ports[egress as usize].is_idle(ctx.now) {
+        if links.ports[egress.index()].is_idle(ctx.now) {
             self.send_next(ctx, links, egress);
         } else {
             self.arm(ctx, links, egress);
@@ -240,7 +240,7 @@ impl Switches {
                     self.on_dequeue(ctx, links, egress, id, class);
                 }
                 if self.int == IntPath::Data {
-                    let port = &links.ports[egress as usize];
+                    let port = &links.ports[egress.index()];
                     let (tx_bytes, queue_bytes) = (port.tx_bytes, port.queued_bytes);
                     let reading = || PortReading { at: ctx.now, tx_bytes, queue_bytes, rate: port.rate };
                     ctx.packets.stamp(id, port.speed_code, reading);
@@ -249,7 +249,7 @@ impl Switches {
             Kind::Ack if self.int == IntPath::Ack => {
                 let ingress = ctx.packets[id].ingress;
                 let reading = self.int_reading(ctx, links, ingress);
-                let code = links.ports[ingress as usize].speed_code;
+                let code = links.ports[ingress.index()].speed_code;
                 ctx.packets.stamp(id, code, || reading);
                 let packet = &mut ctx.packets[id];
                 packet.size += ctx.net.wire.ack_growth as u16;

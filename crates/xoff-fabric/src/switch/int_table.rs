@@ -22,19 +22,19 @@ impl Switches {
     /// Algorithm 1, line 8).
     #[inline]
     pub(super) fn int_reading<C>(&self, ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
-        self.int_table.readings.get(port as usize).copied().unwrap_or_else(|| live_reading(ctx, links, port))
+        self.int_table.readings.get(port.index()).copied().unwrap_or_else(|| live_reading(ctx, links, port))
     }
 
     /// Takes the periodic snapshot of the counters of `ports`, which are the partition's own (FNCC, section 4.1).
     pub fn refresh_int_table<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, ports: &[PortId]) {
         let IntTable { readings, ports: refreshed } = &mut self.int_table;
         if readings.is_empty() {
-            readings.extend((0..links.ports.len() as u32).map(|port| live_reading(ctx, links, port)));
-            let at_switch = |port: &PortId| !ctx.net.is_host(links.ports[*port as usize].node);
+            readings.extend(PortId::all(links.ports.len()).map(|port| live_reading(ctx, links, port)));
+            let at_switch = |port: &PortId| !ctx.net.is_host(links.ports[port.index()].node);
             refreshed.extend(ports.iter().copied().filter(at_switch));
         }
         for &port in refreshed.iter() {
-            readings[port as usize] = live_reading(ctx, links, port);
+            readings[port.index()] = live_reading(ctx, links, port);
         }
         let next = ctx.now + ctx.net.settings.packets.int_refresh;
         ctx.events.push_common(next, key(kind::INT_REFRESH, 0));
@@ -44,7 +44,7 @@ impl Switches {
 /// A port's counters now.
 #[inline]
 fn live_reading<C>(ctx: &Ctx, links: &Links<C>, port: PortId) -> PortReading {
-    let port = &links.ports[port as usize];
+    let port = &links.ports[port.index()];
     PortReading {
         at: ctx.now,
         // The frame on the wire counts with the part that has left: whole frames would make the rate between two readings

@@ -4,7 +4,7 @@ use xoff_schemes::Cnm;
 
 use super::Switches;
 use crate::ctx::Ctx;
-use crate::ids::PortId;
+use crate::ids::{ConnectionId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::{BY_HOP, Kind, Packet};
@@ -20,23 +20,24 @@ impl Switches {
         message: &Cnm,
     ) {
         let net = ctx.net.clone();
-        let flow = net.connections.first_message(message.flow);
+        let connection = ConnectionId(message.flow);
+        let flow = net.connections.first_message(connection);
         let size = net.wire.cnp;
         let mut packet = Packet::cnm(flow, message, size, egress, ctx.now);
         let frame = packet.frame();
         if net.paths.next_hops.is_some() {
             // The congestion point's number selects the path.
-            packet.position = net.data_path(flow)[0] | BY_HOP;
+            packet.position = net.data_path(flow)[0].0 | BY_HOP;
             ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
             let id = ctx.packets.insert(packet);
-            let node = links.ports[egress as usize].node;
+            let node = links.ports[egress.index()].node;
             let out = self.next_hop(ctx, links, node, id);
             return self.enqueue(ctx, links, out, id, frame);
         }
         let path = net.data_path(flow);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
         // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
-        let position = net.paths.routes[message.flow as usize].back + (path.len() - hop) as u32;
+        let position = net.paths.routes[connection.index()].back + (path.len() - hop) as u32;
         packet.position = position + 1;
         ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
         let id = ctx.packets.insert(packet);

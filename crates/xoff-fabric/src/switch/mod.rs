@@ -198,7 +198,7 @@ fn packets_waiting<C>(
     match voqs {
         Some(voqs) if class >= DATA => voqs.packets(port, (class - DATA).into(), &ctx.packets),
         _ => {
-            let place = port as usize * links.classes + class as usize;
+            let place = port.index() * links.classes + class as usize;
             links.queues[place].packets(&ctx.packets).collect()
         }
     }

@@ -44,7 +44,7 @@ impl Switches {
         let packet = &mut ctx.packets[id];
         packet.links += 1;
         if packet.kind == Kind::Data {
-            packet.path_id ^= mix(u64::from(egress)) as u16;
+            packet.path_id ^= mix(u64::from(egress.0)) as u16;
         }
         egress
     }
@@ -61,10 +61,10 @@ impl Switches {
         // ACKs and notifications are small: they follow their path numbers.
         if hops.choice().adapts() && packet.kind == Kind::Data {
             let load = |port: PortId| {
-                let port = &links.ports[port as usize];
+                let port = &links.ports[port.index()];
                 (port.queued_bytes, port.busy_until > ctx.now)
             };
-            let random = &mut self.ties[packet.ingress as usize];
+            let random = &mut self.ties[packet.ingress.index()];
             return hops.choice().at_switch(candidates, load, random).unwrap_or(packet.ingress);
         }
         // Each candidate has a share of the remaining paths; a number beyond all of them wraps.

@@ -8,7 +8,7 @@ use xoff_schemes::{Cnm, EgressView, IngressView, Joining, SwitchEnv, SwitchPoint
 
 use super::Switches;
 use crate::ctx::Ctx;
-use crate::ids::{NodeId, PortId, QueueId, peer};
+use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
@@ -19,11 +19,11 @@ use crate::settings::FlowControl;
 struct OneSwitch {
     state: Box<dyn SwitchPoint>,
     /// By ingress queue: the egress ports that hold packets of the queue, each with the number of these packets.
-    fed: Vec<Vec<(u32, u32)>>,
+    fed: Vec<Vec<(PortId, u32)>>,
 }
 
 /// Counts one more packet of an ingress queue for an egress port.
-fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+fn feed(fed: &mut Vec<(PortId, u32)>, egress: PortId) {
     match fed.iter_mut().find(|(port, _)| *port == egress) {
         Some((_, packets)) => *packets += 1,
         None => fed.push((egress, 1)),
@@ -31,7 +31,7 @@ fn feed(fed: &mut Vec<(u32, u32)>, egress: u32) {
 }
 
 /// Counts one packet fewer of an ingress queue for an egress port.
-fn unfeed(fed: &mut Vec<(u32, u32)>, egress: u32) {
+fn unfeed(fed: &mut Vec<(PortId, u32)>, egress: PortId) {
     if let Some(place) = fed.iter().position(|&(port, _)| port == egress) {
         fed[place].1 -= 1;
         if fed[place].1 == 0 {
@@ -59,14 +59,14 @@ impl SwitchPoints {
         }
         let priorities = usize::from(net.settings.switch.priorities);
         let mut ports = vec![0; net.topology.nodes.len()];
-        let number = (0..net.topology.ports()).map(|port| {
-            let of_node: &mut u32 = &mut ports[net.topology.node_of(port) as usize];
+        let number = net.topology.port_ids().map(|port| {
+            let of_node: &mut u32 = &mut ports[net.topology.node_of(port).index()];
             *of_node += 1;
             *of_node - 1
         });
         let number = number.collect();
         let switch = |node: usize| {
-            if net.is_host(node as NodeId) || !owned(node as NodeId) {
+            if net.is_host(NodeId::at(node)) || !owned(NodeId::at(node)) {
                 return None;
             }
             let env = SwitchEnv {
@@ -85,13 +85,13 @@ impl SwitchPoints {
     /// By switch that has a point: maximum number of flows in the point's table.
     pub(crate) fn max_flows(&self) -> impl Iterator<Item = (NodeId, u64)> {
         let switches = self.switches.iter().enumerate();
-        switches.filter_map(|(node, s)| Some((node as NodeId, s.as_ref()?.state.max_flows())))
+        switches.filter_map(|(node, s)| Some((NodeId::at(node), s.as_ref()?.state.max_flows())))
     }
 
     /// A switch's point, and the switch's own number of a port's and priority's ingress queue.
     fn place(&mut self, node: NodeId, ingress: PortId, priority: usize) -> Option<(&mut OneSwitch, usize)> {
-        let queue = self.number[ingress as usize] as usize * self.priorities + priority;
-        Some((self.switches[node as usize].as_mut()?, queue))
+        let queue = self.number[ingress.index()] as usize * self.priorities + priority;
+        Some((self.switches[node.index()].as_mut()?, queue))
     }
 }
 
@@ -111,32 +111,32 @@ impl Switches {
         let mut out = std::mem::take(&mut points.out);
         let packet = &ctx.packets[id];
         let (priority, priorities) = (class - DATA, links.priorities);
-        let (port, ingress) = (&links.ports[egress as usize], packet.ingress);
-        let number = points.number[egress as usize];
+        let (port, ingress) = (&links.ports[egress.index()], packet.ingress);
+        let number = points.number[egress.index()];
         if let Some((switch, from)) = points.place(port.node, ingress, priority.into()) {
             feed(&mut switch.fed[from], egress);
             let queue = QueueId::new(ingress, priority, priorities);
             let buffer = &self.accounting.buffers[queue.index()];
             let xoff = match ctx.net.settings.flow_control {
                 FlowControl::None => None,
-                _ => Some(self.accounting.memories[port.node as usize].xoff(buffer)),
+                _ => Some(self.accounting.memories[port.node.index()].xoff(buffer)),
             };
             let connection = ctx.net.connections.of(packet.flow);
             let joining = Joining {
                 now: ctx.now,
-                flow: connection,
+                flow: connection.0,
                 bytes: u64::from(packet.size),
                 // The packet's position has moved on to the port after this one.
-                hops: (packet.position - 1 - ctx.net.paths.routes[connection as usize].data) as u8,
+                hops: (packet.position - 1 - ctx.net.paths.routes[connection.index()].data) as u8,
                 ingress: IngressView {
                     queue: from as u32,
                     bytes: buffer.occupancy(),
                     xoff,
                     feeds: switch.fed[from].len() as u32,
-                    delay: ctx.net.topology.delay(peer(ingress)),
+                    delay: ctx.net.topology.delay(ingress.peer()),
                 },
                 egress: EgressView {
-                    queue: QueueId::new(number, priority, priorities).0,
+                    queue: number * priorities as u32 + u32::from(priority),
                     point: QueueId::new(egress, priority, priorities).0,
                     bytes,
                     rate: port.rate,
@@ -161,7 +161,7 @@ impl Switches {
         class: u8,
     ) {
         let Some(points) = self.switch_points.as_mut() else { return };
-        let (node, ingress) = (links.ports[egress as usize].node, ctx.packets[id].ingress);
+        let (node, ingress) = (links.ports[egress.index()].node, ctx.packets[id].ingress);
         if let Some((switch, from)) = points.place(node, ingress, usize::from(class - DATA)) {
             unfeed(&mut switch.fed[from], egress);
         }
@@ -179,12 +179,12 @@ impl Switches {
     ) -> bool {
         let Some(points) = self.switch_points.as_mut() else { return false };
         debug_assert_eq!(ctx.packets[id].kind, Kind::Cnm);
-        let node = links.ports[egress as usize].node;
-        let Some(switch) = points.switches[node as usize].as_mut() else { return false };
+        let node = links.ports[egress.index()].node;
+        let Some(switch) = points.switches[node.index()].as_mut() else { return false };
         let connection = ctx.net.connections.of(ctx.packets[id].flow);
-        match switch.state.previous_hop(ctx.now, connection) {
+        match switch.state.previous_hop(ctx.now, connection.0) {
             Some(port) => {
-                debug_assert_eq!(port, points.number[egress as usize], "the table and the path agree");
+                debug_assert_eq!(port, points.number[egress.index()], "the table and the path agree");
                 false
             }
             None => {

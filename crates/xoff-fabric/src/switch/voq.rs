@@ -44,15 +44,15 @@ pub(crate) struct Voqs {
 impl Voqs {
     /// Empty queues for each pair of ports of a node and each priority.
     pub fn new(topology: &Topology, priorities: usize) -> Self {
-        let ports = topology.ports();
+        let ports = topology.port_ids();
         let mut of_node = vec![0u32; topology.nodes.len()];
-        let number = (0..ports).map(|port| {
-            let count = &mut of_node[topology.node_of(port) as usize];
+        let number = ports.clone().map(|port| {
+            let count = &mut of_node[topology.node_of(port).index()];
             *count += 1;
             *count - 1
         });
         let number: Vec<u32> = number.collect();
-        let inputs: Vec<u32> = (0..ports).map(|port| of_node[topology.node_of(port) as usize]).collect();
+        let inputs: Vec<u32> = ports.map(|port| of_node[topology.node_of(port).index()]).collect();
         let mut queues = 0;
         let first = inputs.iter().map(|&inputs| {
             queues += inputs * priorities as u32;
@@ -60,7 +60,7 @@ impl Voqs {
         });
         let first = first.collect();
         let empty = Voq { head: NO_PACKET, tail: NO_PACKET, next: NONE };
-        let rings = vec![Ring { first: NONE, last: NONE }; ports as usize * priorities];
+        let rings = vec![Ring { first: NONE, last: NONE }; topology.ports() as usize * priorities];
         Voqs { priorities, inputs, number, first, queues: vec![empty; queues as usize], rings }
     }
 
@@ -74,8 +74,8 @@ impl Voqs {
         id: PacketId,
         packets: &mut Packets,
     ) {
-        let out = output as usize;
-        let place = self.first[out] + priority as u32 * self.inputs[out] + self.number[input as usize];
+        let out = output.index();
+        let place = self.first[out] + priority as u32 * self.inputs[out] + self.number[input.index()];
         packets[id].next = NO_PACKET;
         let queue = &mut self.queues[place as usize];
         if queue.head != NO_PACKET {
@@ -103,14 +103,14 @@ impl Voqs {
     /// The packet whose turn it is; [`NO_PACKET`] if no packet waits.
     #[inline]
     pub fn head(&self, output: PortId, priority: usize) -> PacketId {
-        let first = self.rings[output as usize * self.priorities + priority].first;
+        let first = self.rings[output.index() * self.priorities + priority].first;
         if first == NONE { NO_PACKET } else { self.queues[first as usize].head }
     }
 
     /// Takes the packet whose turn it is, of an output and priority that has one.
     #[inline]
     pub fn pop(&mut self, output: PortId, priority: usize, packets: &Packets) -> PacketId {
-        let ring = output as usize * self.priorities + priority;
+        let ring = output.index() * self.priorities + priority;
         let place = self.rings[ring].first;
         let queue = &mut self.queues[place as usize];
         let id = queue.head;
@@ -126,7 +126,7 @@ impl Voqs {
     /// The packets queued for an output and priority, input by input.
     pub fn packets(&self, output: PortId, priority: usize, packets: &Packets) -> Vec<PacketId> {
         let mut ids = Vec::new();
-        let mut place = self.rings[output as usize * self.priorities + priority].first;
+        let mut place = self.rings[output.index() * self.priorities + priority].first;
         while place != NONE {
             let queue = &self.queues[place as usize];
             let mut id = queue.head;

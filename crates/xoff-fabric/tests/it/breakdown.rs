@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::breakdown::{Cause, Leg};
 use xoff_fabric::settings::{
     CreditUnit, FlowControl, Forwarding, Host, LinkCredits, Packets, Pfc, Settings, Switch,
@@ -43,14 +44,14 @@ fn links(switches: u32, hosts: &[u32]) -> Topology {
 }
 
 /// A flow's rows are these, and they sum to its completion time.
-fn assert_rows(sim: &Simulation, flow: u32, expected: &[Row]) {
+fn assert_rows(sim: &Simulation, flow: FlowId, expected: &[Row]) {
     let of_flow = sim.records().breakdown.iter().filter(|r| r.flow == flow);
     let rows: Vec<_> =
         of_flow.map(|r| (r.leg, r.cause, sim.network().topology.port_name(r.port), r.time.0)).collect();
     let expected: Vec<_> = expected.iter().map(|&(l, c, p, t)| (l, c, p.to_string(), t)).collect();
     assert_eq!(rows, expected);
     let sum: u64 = rows.iter().map(|row| row.3).sum();
-    assert_eq!(sim.records().flows[flow as usize].fct, Some(Time(sum)));
+    assert_eq!(sim.records().flows[flow.index()].fct, Some(Time(sum)));
 }
 
 /// The way of a packet of `frame` ps over s0 and of its ACK, without any wait.
@@ -69,7 +70,7 @@ const H1: [&str; 2] = ["s0->h1", "h1->s0"];
 fn a_lone_packet_is_serialized_and_propagated_and_nothing_else() {
     // One byte: a frame of 63 B, 5,040 ps, on two links, its ACK on two, 1 us each: 4,020,640 ps in all.
     let sim = run(links(1, &[0, 0]), Settings::default(), none(), vec![flow(0, 1, 1)]);
-    assert_rows(&sim, 0, &way(H0, H1, 5_040));
+    assert_rows(&sim, FlowId(0), &way(H0, H1, 5_040));
 }
 
 #[test]
@@ -77,13 +78,13 @@ fn the_packets_before_the_last_are_serialization_at_the_sender() {
     // Three full packets: two are sent before the last.
     let sim = run(links(1, &[0, 0]), Settings::default(), none(), vec![flow(0, 1, 3 * PAYLOAD)]);
     let sender = vec![(Sender, Serialization, "h0->s0", 2 * FRAME)];
-    assert_rows(&sim, 0, &[sender, way(H0, H1, FRAME)].concat());
+    assert_rows(&sim, FlowId(0), &[sender, way(H0, H1, FRAME)].concat());
     // With a gap of 20 B, 1,600 ps, after each frame, which the last one does not wait for.
     let packets = Packets { gap: Bytes(20), ..Packets::default() };
     let settings = Settings { packets, ..Settings::default() };
     let sim = run(links(1, &[0, 0]), settings, none(), vec![flow(0, 1, 3 * PAYLOAD)]);
     let sender = vec![(Sender, Serialization, "h0->s0", 2 * (FRAME + 1_600))];
-    assert_rows(&sim, 0, &[sender, way(H0, H1, FRAME)].concat());
+    assert_rows(&sim, FlowId(0), &[sender, way(H0, H1, FRAME)].concat());
 }
 
 #[test]
@@ -93,7 +94,7 @@ fn the_receivers_delay_is_processing() {
     let sim = run(links(1, &[0, 0]), settings, none(), vec![flow(0, 1, PAYLOAD)]);
     let mut expected = way(H0, H1, FRAME);
     expected.insert(4, (Ack, Processing, "h1->s0", 700_000));
-    assert_rows(&sim, 0, &expected);
+    assert_rows(&sim, FlowId(0), &expected);
 }
 
 #[test]
@@ -102,10 +103,10 @@ fn a_packet_behind_another_queues_at_the_shared_port() {
     let flows = vec![flow(0, 2, PAYLOAD), flow(1, 2, PAYLOAD)];
     let sim = run(links(1, &[0, 0, 0]), Settings::default(), none(), flows);
     let to = ["s0->h2", "h2->s0"];
-    assert_rows(&sim, 0, &way(H0, to, FRAME));
+    assert_rows(&sim, FlowId(0), &way(H0, to, FRAME));
     let mut expected = way(["h1->s0", "s0->h1"], to, FRAME);
     expected.insert(2, (Data, Queueing, "s0->h2", FRAME));
-    assert_rows(&sim, 1, &expected);
+    assert_rows(&sim, FlowId(1), &expected);
 }
 
 #[test]
@@ -116,9 +117,9 @@ fn flows_of_a_host_queue_for_its_wire() {
     let sim = run(links(1, &[0, 0, 0]), Settings::default(), none(), flows);
     let own = (Sender, Serialization, "h0->s0", 2 * FRAME);
     let sender = vec![own, (Sender, Queueing, "h0->s0", FRAME)];
-    assert_rows(&sim, 0, &[sender, way(H0, H1, FRAME)].concat());
+    assert_rows(&sim, FlowId(0), &[sender, way(H0, H1, FRAME)].concat());
     let sender = vec![own, (Sender, Queueing, "h0->s0", 3 * FRAME)];
-    assert_rows(&sim, 1, &[sender, way(H0, ["s0->h2", "h2->s0"], FRAME)].concat());
+    assert_rows(&sim, FlowId(1), &[sender, way(H0, ["s0->h2", "h2->s0"], FRAME)].concat());
 }
 
 /// PAUSE at more than two frames, RESUME at none.
@@ -142,7 +143,7 @@ fn a_stopped_sender_is_paused() {
     ];
     let mut expected = [sender, way(H0, H1, FRAME)].concat();
     expected[4] = (Data, Serialization, "s0->h1", 10 * FRAME);
-    assert_rows(&sim, 0, &expected);
+    assert_rows(&sim, FlowId(0), &expected);
 }
 
 #[test]
@@ -164,7 +165,7 @@ fn a_victim_is_paused_where_its_packet_waits() {
         link(Ack, "s1->s0", ACK),
         link(Ack, "s0->h2", ACK),
     ];
-    assert_rows(&sim, 1, &expected.concat());
+    assert_rows(&sim, FlowId(1), &expected.concat());
 }
 
 #[test]
@@ -180,7 +181,7 @@ fn a_window_of_a_packet_shows_in_each_round_trip() {
     let mut expected = [sender, way(H0, H1, FRAME)].concat();
     expected[6].3 = 5_920;
     expected[8].3 = 5_920;
-    assert_rows(&sim, 0, &expected);
+    assert_rows(&sim, FlowId(0), &expected);
 }
 
 #[test]
@@ -197,7 +198,7 @@ fn a_low_rate_shows_in_each_gap() {
     let mut expected = [sender, way(H0, H1, FRAME)].concat();
     expected[6].3 = 5_920;
     expected[8].3 = 5_920;
-    assert_rows(&sim, 0, &expected);
+    assert_rows(&sim, FlowId(0), &expected);
 }
 
 #[test]
@@ -209,7 +210,7 @@ fn a_slow_source_is_no_fault_of_the_network() {
         (Sender, Serialization, "h0->s0", 2 * FRAME),
         (Sender, Source, "h0->s0", 2 * (11_648_000 - FRAME)),
     ];
-    assert_rows(&sim, 0, &[sender, way(H0, H1, FRAME)].concat());
+    assert_rows(&sim, FlowId(0), &[sender, way(H0, H1, FRAME)].concat());
 }
 
 #[test]
@@ -229,14 +230,14 @@ fn cut_through_counts_the_header_and_credits_count_as_a_pause() {
     let mut expected = [sender, way(H0, H1, FRAME)].concat();
     expected[2].3 = 5_120;
     expected[6].3 = 5_120;
-    assert_rows(&sim, 0, &expected);
+    assert_rows(&sim, FlowId(0), &expected);
     // Store-and-forward: the first has left s0 at 2u + 1 us.
     let switch = Switch { forwarding: Some(Forwarding::StoreAndForward), ..Switch::default() };
     let settings = Settings { switch, ..settings };
     let sim = run(links(1, &[0, 0]), settings, none(), vec![flow(0, 1, 2 * PAYLOAD)]);
     let sender =
         vec![(Sender, Serialization, "h0->s0", FRAME), (Sender, Paused, "h0->s0", FRAME + 2_001_280)];
-    assert_rows(&sim, 0, &[sender, way(H0, H1, FRAME)].concat());
+    assert_rows(&sim, FlowId(0), &[sender, way(H0, H1, FRAME)].concat());
 }
 
 #[test]
@@ -258,7 +259,7 @@ fn a_throttle_holds_back_what_it_says() {
         .records()
         .breakdown
         .iter()
-        .filter(|r| r.flow == 0 && r.leg == Sender)
+        .filter(|r| r.flow == FlowId(0) && r.leg == Sender)
         .map(|r| (r.cause, r.time.0))
         .collect();
     assert_eq!(at_sender, [(Serialization, 768_000), (Throttled, 2_257_280 - 768_000)]);
@@ -282,7 +283,7 @@ fn a_loss_costs_what_it_takes_to_learn_of_it() {
     let sender =
         vec![(Sender, Serialization, "h2->s0", FRAME), (Sender, Recovery, "h2->s0", 100 * US - FRAME)];
     let way = way(["h2->s0", "s0->h2"], ["s0->h3", "h3->s0"], FRAME);
-    assert_rows(&sim, 2, &[sender, way].concat());
+    assert_rows(&sim, FlowId(2), &[sender, way].concat());
 }
 
 #[test]
@@ -295,9 +296,9 @@ fn a_flow_that_does_not_complete_shows_what_held_it() {
     sim.run(&mut |_| true).expect("no loss");
     let rows: Vec<_> = sim.records().breakdown.iter().map(|r| (r.flow, r.leg, r.cause, r.time.0)).collect();
     let expected = [
-        (0, Sender, Serialization, FRAME),
-        (0, Sender, InFlight, 1_500_000 - FRAME),
-        (1, Sender, Serialization, 1_500_000),
+        (FlowId(0), Sender, Serialization, FRAME),
+        (FlowId(0), Sender, InFlight, 1_500_000 - FRAME),
+        (FlowId(1), Sender, Serialization, 1_500_000),
     ];
     assert_eq!(rows, expected);
 }

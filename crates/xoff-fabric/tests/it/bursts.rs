@@ -4,6 +4,7 @@ use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Rate, Time};
 use xoff_fabric::Recording;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::settings::Settings;
 
 /// 1518 B less 62 B of headers and 8 B of timestamp.
@@ -45,12 +46,15 @@ fn flows_under_way_at_the_same_host_are_counted_at_a_flows_start() {
     let timely = scheme("timely", json!({ "delta": "0bps" }), Time::from_us(5));
     let topology = chain(1, &[0, 0, 0, 0, 0], Rate::from_gbps(10), Time::from_us(1));
     let flows = vec![flow(0, 1, 10 * PAYLOAD), endless(0, 1, 5), endless(0, 4, 100), endless(2, 3, 100)];
-    let recording =
-        Recording { interval: Some(Time::from_us(1)), rates: vec![0, 1, 2, 3], ..Recording::default() };
+    let recording = Recording {
+        interval: Some(Time::from_us(1)),
+        rates: vec![FlowId(0), FlowId(1), FlowId(2), FlowId(3)],
+        ..Recording::default()
+    };
     let mut sim = simulate(topology, Settings::default(), timely, flows, recording, Some(Time::from_us(110)));
     sim.run(&mut |_| true).expect("no loss");
     let first =
-        |flow: u32| sim.records().samples.rates.iter().find(|r| r.flow == flow).expect("sampled").rate;
+        |flow| sim.records().samples.rates.iter().find(|r| r.flow == FlowId(flow)).expect("sampled").rate;
     let gbps = [0, 1, 2, 3].map(|flow| first(flow).bps() / 1_000_000_000);
     assert_eq!(gbps, [10, 5, 5, 10]);
 }

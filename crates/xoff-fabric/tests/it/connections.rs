@@ -5,6 +5,7 @@ use crate::common::{endless, flow, scheme, star};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
 use xoff_fabric::network::{Flow, Network};
 use xoff_fabric::routing::{Router, Routing};
@@ -151,7 +152,7 @@ fn messages_of_a_connection_go_one_after_the_other() {
         assert_eq!((outcome.acked_bytes, outcome.retransmitted_bytes), (size, 0));
     }
     for (flow, fct) in fcts(&sim).into_iter().enumerate() {
-        let rows = sim.records().breakdown.iter().filter(|row| row.flow == flow as u32);
+        let rows = sim.records().breakdown.iter().filter(|row| row.flow == FlowId::at(flow));
         assert_eq!(rows.map(|row| row.time.0).sum::<u64>(), fct, "message {flow}");
     }
     // On two connections the messages take turns. The first packets of the first message go before the second connection joins
@@ -295,7 +296,7 @@ proptest! {
             prop_assert_eq!(Some(outcome.acked_bytes), flow.size);
         }
         for (number, outcome) in all.iter().enumerate() {
-            let rows = breakdown.iter().filter(|row| row.flow == number as u32);
+            let rows = breakdown.iter().filter(|row| row.flow == FlowId::at(number));
             prop_assert_eq!(Some(Time(rows.map(|row| row.time.0).sum())), outcome.fct);
         }
         prop_assert_eq!((all, breakdown, fingerprint), outcomes(3));

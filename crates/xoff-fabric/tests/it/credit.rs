@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{
     AckClass, Cbfc, CreditUnit, FlowControl, Forwarding, LinkCredits, Packets, Settings, Switch,
@@ -51,7 +52,7 @@ fn throughput(flow_control: FlowControl, delay_us: u64) -> f64 {
         ..topology.links[1]
     };
     let sim = run(topology, settings(flow_control), vec![endless(0, 1, 0)], Time::from_ms(10));
-    (sim.port(0).tx_bytes * BYTE) as f64 / Time::from_ms(10).0 as f64
+    (sim.port(PortId(0)).tx_bytes * BYTE) as f64 / Time::from_ms(10).0 as f64
 }
 
 /// What a link under CBFC carries, as a share of its rate, with a buffer of B bytes and an update every T_c.
@@ -123,7 +124,7 @@ fn link_credits_come_back_one_by_one() {
         let topology = chain(1, &[0, 0], Rate::from_gbps(GBPS), Time::from_us(1));
         let settings = Settings { switch, ..settings(fc) };
         let sim = run(topology, settings, vec![endless(0, 1, 0)], Time::from_ms(1));
-        (sim.port(0).tx_packets, sim)
+        (sim.port(PortId(0)).tx_packets, sim)
     };
     let frames_in_1_ms = |k: f64| k * 1e6 / 2412.8;
     for k in [1u32, 4, 11] {
@@ -148,9 +149,9 @@ fn a_place_is_free_when_the_last_bit_has_left_whatever_follows_it() {
     let mut settings = settings(cbfc(65_536, 5));
     (settings.packets.ack, settings.host.ack_every) = (Bytes(50_000), 2);
     let sim = run(topology, settings, vec![one, flow(1, 2, 1000)], Time::from_us(12));
-    let (sending, receiving) = sim.credits(0, 0).expect("credits");
+    let (sending, receiving) = sim.credits(PortId(0), 0).expect("credits");
     assert_eq!((sending.sent(), receiving.received(), receiving.occupied(), sending.used()), (16, 16, 0, 0));
-    assert!(sim.port(3).tx_bytes >= 51_024, "the ACK is on the wire");
+    assert!(sim.port(PortId(3)).tx_bytes >= 51_024, "the ACK is on the wire");
 }
 
 #[test]
@@ -168,7 +169,7 @@ fn a_gap_behind_a_frame_keeps_no_place() {
     settings.packets.gap = Bytes(1_000);
     let topology = chain(1, &[0, 0], Rate::from_gbps(GBPS), Time::from_us(1));
     let sim = run(topology, settings, vec![endless(0, 1, 0)], Time::from_ms(1));
-    assert_eq!(sim.port(0).tx_packets, 1_000_000_000 / 2_412_800 + 1);
+    assert_eq!(sim.port(PortId(0)).tx_packets, 1_000_000_000 / 2_412_800 + 1);
 }
 
 #[test]
@@ -187,7 +188,7 @@ fn an_ack_that_grows_takes_credits_for_what_it_becomes() {
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
     assert!(sim.records().flows[0].fct.is_some());
     // Port 1 is s0's to h0: 40 ACKs of 6 flits, or fewer where the window was smaller than a packet.
-    let (sending, receiving) = sim.credits(1, 0).expect("credits");
+    let (sending, receiving) = sim.credits(PortId(1), 0).expect("credits");
     assert_eq!((sending.sent(), receiving.received(), sending.available()), (240, 240, 11));
 }
 
@@ -204,7 +205,7 @@ fn a_header_is_all_that_a_hop_costs_with_cut_through() {
         let flows = vec![flow(0, 1, 1000)];
         let mut sim = simulate(topology.clone(), settings, none.clone(), flows, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        (sim.records().flows[0].fct, sim.network().ideal_fct(0), sim.network().env.base_rtt)
+        (sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), sim.network().env.base_rtt)
     };
     let cut = Time(8_000_000 + 3 * 12_800 + 204_800 + 3 * 12_800 + 13_200);
     assert_eq!(fct(None), (Some(cut), Some(cut), cut));
@@ -225,7 +226,7 @@ fn cut_through_from_a_slow_to_a_fast_link_waits_for_the_rest() {
     let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 1000)], Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     let expected = Some(Time(4_000_000 + 819_200 + 12_800 + 52_800));
-    assert_eq!((sim.records().flows[0].fct, sim.network().ideal_fct(0)), (expected, expected));
+    assert_eq!((sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0))), (expected, expected));
 }
 
 #[test]

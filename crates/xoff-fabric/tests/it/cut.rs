@@ -4,6 +4,7 @@
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::Settings;
 use xoff_fabric::topology::{AnyTopology, NodeKind, Topology};
@@ -18,7 +19,7 @@ fn network(topology: Topology, flows: Vec<Flow>) -> Network {
 fn all_to_all(topology: Topology) -> Network {
     let hosts = topology.hosts();
     let pairs = hosts.iter().flat_map(|&a| hosts.iter().filter(move |&&b| b != a).map(move |&b| (a, b)));
-    let flows = pairs.map(|(a, b)| flow(a, b, 100_000)).collect();
+    let flows = pairs.map(|(a, b)| flow(a.0, b.0, 100_000)).collect();
     network(topology, flows)
 }
 
@@ -35,7 +36,7 @@ fn pods_of_a_fat_tree_stay_together_and_parts_are_alike() {
         assert_eq!(cut.partitions(), parts);
         let of = |tier: u8| -> Vec<usize> {
             let nodes = net.topology.nodes.iter().enumerate().filter(|(_, n)| n.tier == tier);
-            nodes.map(|(i, _)| cut.partition_of(i as u32)).collect()
+            nodes.map(|(i, _)| cut.partition_of(NodeId::at(i))).collect()
         };
         // 8 pods of 16 hosts, 4 edge and 4 aggregation switches; 16 core switches.
         for (tier, of_pod) in [(0, 16), (1, 4), (2, 4)] {
@@ -58,7 +59,7 @@ fn hosts_stay_with_their_switch_and_links_without_delay_are_whole() {
     topology.links[5].delay_ba = Time::ZERO;
     let net = all_to_all(topology);
     let cut = Cut::into(&net, 8, None);
-    let parts: Vec<usize> = (0..7).map(|node| cut.partition_of(node)).collect();
+    let parts: Vec<usize> = (0..7).map(|node| cut.partition_of(NodeId(node))).collect();
     assert_eq!(parts, [0, 0, 1, 1, 0, 1, 1]);
 }
 
@@ -76,7 +77,7 @@ fn the_longest_links_are_cut_where_the_work_allows_it() {
     (topology.links[5].delay_ab, topology.links[5].delay_ba) = (Time::from_us(1), Time::from_us(1));
     let net = all_to_all(topology);
     let cut = Cut::into(&net, 2, None);
-    let parts: Vec<usize> = (4..8).map(|switch| cut.partition_of(switch)).collect();
+    let parts: Vec<usize> = (4..8).map(|switch| cut.partition_of(NodeId(switch))).collect();
     assert_eq!(parts, [0, 0, 1, 1]);
 }
 
@@ -88,9 +89,9 @@ fn several_threads_are_for_large_runs() {
     // 11 million packet-hops in 0.8 ms, and so 13,000 a microsecond.
     let topology = fat_tree(8);
     let hosts = topology.hosts();
-    let flows = (0..hosts.len()).map(|i| flow(hosts[i], hosts[(i + 16) % 128], 10_000_000)).collect();
+    let flows = (0..hosts.len()).map(|i| flow(hosts[i].0, hosts[(i + 16) % 128].0, 10_000_000)).collect();
     let large = network(topology, flows);
-    assert!(large.topology.nodes[large.flows[0].src as usize].kind == NodeKind::Host);
+    assert!(large.topology.nodes[large.flows[0].src.index()].kind == NodeKind::Host);
     assert_eq!(Cut::fastest(&large, 2, None).partitions(), 2);
     assert_eq!(Cut::fastest(&large, 1, None).partitions(), 1);
 }
@@ -104,7 +105,7 @@ fn several_threads_begin_at_some_hundred_thousand_packet_hops() {
         let topology = fat_tree(8);
         let hosts = topology.hosts();
         let size = packets * 1456;
-        let flows = (0..hosts.len()).map(|i| flow(hosts[i], hosts[(i + 16) % 128], size)).collect();
+        let flows = (0..hosts.len()).map(|i| flow(hosts[i].0, hosts[(i + 16) % 128].0, size)).collect();
         Cut::fastest(&network(topology, flows), 2, None).partitions()
     };
     assert_eq!((parts(200), parts(400)), (1, 2));

@@ -3,6 +3,7 @@
 use crate::common::{endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::routing::{Routing, StaticRoute, StaticRoutes};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
 use xoff_fabric::topology::{Link, Node, NodeKind, Topology};
@@ -15,8 +16,8 @@ fn ring() -> Topology {
     let switches = (0..4).map(|i| node(format!("ring{i}"), NodeKind::Switch, 1));
     let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
-    let access = (0..4).map(|i| link(i, 4 + i));
-    let trunk = (0..4).map(|i| link(4 + i, 4 + (i + 1) % 4));
+    let access = (0..4).map(|i| link(NodeId(i), NodeId(4 + i)));
+    let trunk = (0..4).map(|i| link(NodeId(4 + i), NodeId(4 + (i + 1) % 4)));
     Topology { nodes: hosts.chain(switches).collect(), links: access.chain(trunk).collect() }
 }
 
@@ -58,7 +59,7 @@ fn a_run_in_deadlock_ends_and_names_the_ring() {
         let mut sim = clockwise(3, flow_control, flows.clone(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
         // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
-        assert_eq!(sim.deadlock(), [8, 10, 12, 14]);
+        assert_eq!(sim.deadlock(), [8, 10, 12, 14].map(PortId));
         assert!(sim.counters().flows_done < 4);
     }
 }
@@ -82,7 +83,7 @@ fn a_congested_network_that_moves_is_no_deadlock() {
     for flow_control in [pfc(), cbfc, credit] {
         let mut sim = clockwise(2, flow_control, flows.clone(), Some(Time::from_us(300)));
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
-        let stopped: u64 = (0..16).map(|port| sim.paused(port, 0).0).sum();
+        let stopped: u64 = (0..16).map(|port| sim.paused(PortId(port), 0).0).sum();
         assert!(stopped > 0, "flow control had to act");
         assert!(sim.deadlock().is_empty());
     }

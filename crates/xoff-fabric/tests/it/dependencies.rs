@@ -2,6 +2,7 @@
 
 use crate::common::{flow, round_packets as network, star};
 use xoff_engine::Time;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Dependency, DependencyError, Milestone, Schedule, Step, Waiter};
 use xoff_fabric::topology::Topology;
@@ -75,7 +76,7 @@ fn who_waits_for_several_waits_for_the_last_of_them_and_for_its_own_start() {
 fn steps_join_and_fork_and_tell_when_they_came() {
     // Step 0 comes at 3 us and lets two flows go; step 1 comes 200 ns after both ACKs; step 2 1 us after step 1, and
     // lets the last flow go. The two flows share the sender's link: the second ACK comes 80 ns behind the first.
-    let steps = [3, 0, 0].map(|us| Step { host: 0, start: Time::from_us(us), hold: None }).to_vec();
+    let steps = [3, 0, 0].map(|us| Step { host: NodeId(0), start: Time::from_us(us), hold: None }).to_vec();
     let flows = vec![flow(0, 1, PAYLOAD), flow(0, 1, PAYLOAD), flow(0, 1, PAYLOAD)];
     let dependencies = vec![
         after(Milestone::Step(0), Waiter::Flow(0), Time::ZERO),
@@ -93,7 +94,7 @@ fn steps_join_and_fork_and_tell_when_they_came() {
 
 #[test]
 fn a_step_whose_milestones_never_come_has_no_time() {
-    let steps = vec![Step { host: 0, start: Time::ZERO, hold: None }];
+    let steps = vec![Step { host: NodeId(0), start: Time::ZERO, hold: None }];
     let dependencies = vec![after(Milestone::Sent(1), Waiter::Step(0), Time::ZERO)];
     let schedule = Schedule { steps, dependencies, background: vec![false, true], ..Schedule::default() };
     let long = flow(0, 1, 1_000 * PAYLOAD);
@@ -123,11 +124,11 @@ fn flows_of_a_connection_take_one_path_and_others_their_own() {
     );
     let topology = leaf_spine.expect("known").expect("valid").build().expect("a topology");
     let hosts = topology.hosts();
-    let flows = vec![flow(hosts[0], hosts[1], PAYLOAD); 32];
+    let flows = vec![flow(hosts[0].0, hosts[1].0, PAYLOAD); 32];
     let paths = |connections| {
         let schedule = Schedule { connections, ..Schedule::default() };
         let net = network(topology.clone(), flows.clone(), schedule).expect("a network");
-        let mut paths: Vec<_> = (0..32).map(|f| net.data_path(f).to_vec()).collect();
+        let mut paths: Vec<_> = (0..32).map(|f| net.data_path(FlowId(f)).to_vec()).collect();
         paths.sort();
         paths.dedup();
         paths.len()
@@ -139,7 +140,7 @@ fn flows_of_a_connection_take_one_path_and_others_their_own() {
 #[test]
 fn what_cannot_be_waited_for_is_refused() {
     let flows = || vec![flow(0, 1, 1), flow(1, 2, 1), flow(2, 0, 1)];
-    let steps = || vec![Step { host: 2, start: Time::ZERO, hold: None }];
+    let steps = || vec![Step { host: NodeId(2), start: Time::ZERO, hold: None }];
     let refused = |dependencies: Vec<Dependency>| {
         let schedule = Schedule { dependencies, steps: steps(), ..Schedule::default() };
         match network(star(&[0, 0, 0]), flows(), schedule) {

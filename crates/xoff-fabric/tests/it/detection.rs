@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::Network;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
@@ -41,7 +42,7 @@ fn spreading(detector: &AnyDetector, recording: fn(&Simulation) -> Recording) ->
 
 fn port(sim: &Simulation, name: &str) -> PortId {
     let names = sim.network().topology.port_names();
-    names.iter().position(|n| n == name).expect("a port") as PortId
+    PortId::at(names.iter().position(|n| n == name).expect("a port"))
 }
 
 fn everything(sim: &Simulation) -> Recording {
@@ -58,7 +59,7 @@ fn tcd() -> AnyDetector {
 fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
-    let at = |name: &str| records.totals.marks[port(&sim, name) as usize];
+    let at = |name: &str| records.totals.marks[port(&sim, name).index()];
     assert!(at("s2->h6").ce > 100 && at("s2->h6").ue == 0, "{:?}", at("s2->h6"));
     assert!(at("s1->s2").ue > 20, "{:?}", at("s1->s2"));
     // The victim passes s2->h7, where nothing is congested.
@@ -88,7 +89,7 @@ fn np_ecn_marks_a_part_of_what_red_marks_behind_pauses() {
         let detector = AnyDetector::read(name, params).expect("a detector").expect("valid parameters");
         let sim = spreading(&detector, |_| Recording::default());
         ["s0->s1", "s1->s2"]
-            .map(|at| sim.records().totals.marks[port(&sim, at) as usize].ce)
+            .map(|at| sim.records().totals.marks[port(&sim, at).index()].ce)
             .iter()
             .sum::<u64>()
     };
@@ -102,7 +103,7 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
     let sim = spreading(&tcd(), everything);
     let records = sim.records();
     let mut by_port = HashMap::<PortId, (u64, u64)>::new();
-    let mut last = HashMap::<(u32, u64), Mark>::new();
+    let mut last = HashMap::<(FlowId, u64), Mark>::new();
     for row in &records.marks {
         let counts = by_port.entry(row.port).or_default();
         if row.mark == Mark::Ce {
@@ -115,11 +116,12 @@ fn the_table_of_marks_holds_each_mark_of_ports_and_flows() {
         assert!(row.mark > before, "{row:?} after {before:?}");
     }
     for (port, marks) in records.totals.marks.iter().enumerate() {
-        let (ce, ue) = by_port.get(&(port as PortId)).copied().unwrap_or_default();
+        let (ce, ue) = by_port.get(&PortId::at(port)).copied().unwrap_or_default();
         assert_eq!((marks.ce, marks.ue), (ce, ue));
     }
     for (id, outcome) in records.flows.iter().enumerate() {
-        let of = |mark| last.iter().filter(|((flow, _), m)| *flow == id as u32 && **m == mark).count() as u64;
+        let of =
+            |mark| last.iter().filter(|((flow, _), m)| *flow == FlowId::at(id) && **m == mark).count() as u64;
         assert_eq!((outcome.marks.ce, outcome.marks.ue), (of(Mark::Ce), of(Mark::Ue)), "flow {id}");
     }
     let upgraded = records.marks.len() - last.len();

@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::PortId;
 use xoff_fabric::observe::Full;
 use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
@@ -33,7 +34,7 @@ fn a_pause_stops_the_peer_after_its_frame() {
     let xoff = Bytes(10 * FRAME);
     let mut sim = two_to_one(pfc(Pfc { xoff: Some(xoff), ..Pfc::default() }), 6_000);
     sim.run(&mut |_| true).expect("no loss");
-    let h1 = 2; // link 1, end a
+    let h1 = PortId(2); // link 1, end a
     let pause = sim.records().pauses.iter().find(|p| p.port == h1).expect("h1 was paused");
     assert_eq!(pause.start, Time(1_121_440 + 20 * FRAME_PS + 5_120 + 1_000_000));
     assert_eq!(sim.port(h1).tx_packets, 38);
@@ -88,7 +89,7 @@ fn starved(refresh: bool) -> xoff_fabric::Simulation {
 fn without_a_resume_a_pause_ends_with_its_quanta() {
     // Without refresh h1 goes on after exactly 512 ns.
     let sim = starved(false);
-    let pause = sim.records().pauses.iter().find(|p| p.port == 2).expect("h1 was paused");
+    let pause = sim.records().pauses.iter().find(|p| p.port == PortId(2)).expect("h1 was paused");
     assert_eq!((pause.end - pause.start, pause.frames), (Time(512_000), 1));
 }
 
@@ -123,13 +124,9 @@ fn only_one_frame_of_each_priority_waits_for_the_wire() {
     let duration = Some(Time::from_us(100));
     let mut sim = simulate(topology, settings, none, flows.collect(), Recording::default(), duration);
     sim.run(&mut |_| true).expect("no loss");
-    for to_host in [1, 3] {
-        assert!(sim.records().totals.pause_frames[to_host] > 1_000);
-        assert!(
-            sim.port(to_host as u32).max_queued_bytes <= 8 * 64,
-            "{}",
-            sim.port(to_host as u32).max_queued_bytes
-        );
+    for to_host in [PortId(1), PortId(3)] {
+        assert!(sim.records().totals.pause_frames[to_host.index()] > 1_000);
+        assert!(sim.port(to_host).max_queued_bytes <= 8 * 64, "{}", sim.port(to_host).max_queued_bytes);
     }
 }
 
@@ -184,7 +181,7 @@ fn a_loss_says_where_pauses_end_by_themselves() {
 fn refreshed_pauses_last_until_the_resume() {
     // With refresh: every 256 ns another PAUSE, so h1 stays stopped to the end of the run.
     let sim = starved(true);
-    let pauses: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == 2).collect();
+    let pauses: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == PortId(2)).collect();
     assert_eq!((pauses.len(), pauses[0].end), (1, Time::from_us(20)));
     // From its start on, a refresh each 256 ns.
     let expected = 1 + (pauses[0].end - pauses[0].start).0 / 256_000;
@@ -215,7 +212,7 @@ fn two_line_rate_flows_grow_the_queue_at_line_rate() {
     // pair, pair 74 is the last: 74 frames = 112,332 B, and C t = 12.5 B/ns x (10,000 - 1,000) ns = 112,500 B.
     let settings = Settings { flow_control: FlowControl::None, ..Settings::default() };
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let queue = 5; // link 2 (h2), end b: the switch's port to h2
+    let queue = PortId(5); // link 2 (h2), end b: the switch's port to h2
     let recording =
         Recording { interval: Some(Time::from_us(10)), queues: vec![queue], ..Recording::default() };
     let none = scheme("none", json!({}), Time::ZERO);

@@ -11,6 +11,7 @@
 
 use serde_json::{Value, json};
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::PortId;
 use xoff_fabric::observe::detection::MarkRecord;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
@@ -33,12 +34,12 @@ struct Marks {
 struct Outcome(Simulation);
 
 impl Outcome {
-    fn port(&self, name: &str) -> u32 {
+    fn port(&self, name: &str) -> PortId {
         let topology = &self.0.network().topology;
-        (0..topology.ports()).find(|&p| topology.port_name(p) == name).expect("a port of that name")
+        topology.port_ids().find(|&p| topology.port_name(p) == name).expect("a port of that name")
     }
 
-    fn was_root(&self, port: u32, time: Time) -> bool {
+    fn was_root(&self, port: PortId, time: Time) -> bool {
         self.0.records().roots.iter().any(|r| r.port == port && r.start <= time && time <= r.end)
     }
 

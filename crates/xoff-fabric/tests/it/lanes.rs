@@ -4,6 +4,7 @@
 use crate::common::{chain, endless, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{Packets, Settings, Switch};
@@ -28,7 +29,8 @@ fn network(scope: &str, multipliers: &[u16], switches: &[u32], flows: Vec<Flow>)
 
 fn run(net: Network, duration: Option<Time>) -> Simulation {
     let fecn = AnyDetector::read("fecn", json!({"threshold": "10KB"})).expect("known").expect("valid");
-    let recording = Recording { interval: Some(Time::from_us(100)), rates: vec![0], ..Recording::default() };
+    let recording =
+        Recording { interval: Some(Time::from_us(100)), rates: vec![FlowId(0)], ..Recording::default() };
     let mut sim = Simulation::new(net, Some(&fecn), recording, duration);
     sim.run(&mut |_| true).expect("no loss");
     sim
@@ -62,7 +64,7 @@ fn a_becn_for_one_flow_slows_all_of_its_level() {
         let sim = run(network(scope, &[0, 8], &[0; 4], flows()), Some(Time::from_ms(10)));
         assert!(sim.records().flows[0].marks.ce > 0 && sim.records().flows[1].marks.ce == 0);
         let last = *sim.records().samples.rates.last().expect("samples");
-        (sim.port(0).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
+        (sim.port(PortId(0)).tx_packets as f64 * FRAME.0 as f64 / Time::from_ms(10).0 as f64, last.rate)
     };
     let (by_qp, by_sl) = (share("qp"), share("sl"));
     assert!((by_qp.0 - 1.0).abs() < 0.01, "{by_qp:?}");
@@ -78,7 +80,7 @@ fn a_level_remembers_what_its_flows_have_met() {
         let third = Flow { start: Time::from_ms(2), ..flow(0, 3, 100_000) };
         let flows = vec![flow(0, 2, 400_000), flow(1, 2, 400_000), third];
         let sim = run(network(scope, &[0, 8], &[0; 4], flows), None);
-        let (fct, ideal) = (sim.records().flows[2].fct.expect("done"), sim.network().ideal_fct(2));
+        let (fct, ideal) = (sim.records().flows[2].fct.expect("done"), sim.network().ideal_fct(FlowId(2)));
         fct - ideal.expect("a size")
     };
     assert_eq!(late("qp"), Time::ZERO);

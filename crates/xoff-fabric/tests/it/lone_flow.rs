@@ -4,6 +4,7 @@ use crate::common::{chain, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::Recording;
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::settings::{Host, Packets, Settings};
 use xoff_fabric::topology::{AnyTopology, Topology};
 
@@ -15,12 +16,12 @@ fn fct(topology: &Topology, settings: &Settings, src: u32, dst: u32, size: u64) 
     let mut sim = simulate(topology.clone(), settings.clone(), none, flows, Recording::default(), None);
     sim.run(&mut |_| true).expect("no loss");
     assert_eq!(sim.packets_in_flight(), 0, "every packet has left");
-    (sim.records().flows[0].fct.expect("completed"), sim.network().ideal_fct(0).expect("finite"))
+    (sim.records().flows[0].fct.expect("completed"), sim.network().ideal_fct(FlowId(0)).expect("finite"))
 }
 
 /// Every packet's way through store-and-forward queues in tandem, one after the other: an independent reckoning of
 /// what the closed form of the ideal FCT claims. ACKs take the way back.
-fn packet_by_packet(topology: &Topology, path: &[u32], size: u64, gap: u64, ack_every: u64) -> Time {
+fn packet_by_packet(topology: &Topology, path: &[PortId], size: u64, gap: u64, ack_every: u64) -> Time {
     let packets = size.div_ceil(PAYLOAD);
     let mut free = vec![0u64; path.len()];
     let mut free_back = vec![0u64; path.len()];
@@ -36,10 +37,10 @@ fn packet_by_packet(topology: &Topology, path: &[u32], size: u64, gap: u64, ack_
         }
         if n % ack_every == 0 || n == packets {
             for (k, &port) in path.iter().enumerate().rev() {
-                let rate = topology.rate(port ^ 1);
+                let rate = topology.rate(port.peer());
                 let end = at.max(free_back[k]) + rate.serialization(66).0;
                 free_back[k] = end + rate.serialization(gap).0;
-                at = end + topology.delay(port ^ 1).0;
+                at = end + topology.delay(port.peer()).0;
             }
             done = at;
         }
@@ -64,7 +65,7 @@ fn sizes_around_packet_boundaries_on_mixed_rates() {
     topology.links[2].rate_ab = Rate::from_gbps(40);
     topology.links[3].rate_ab = Rate::from_gbps(400);
     topology.links[3].rate_ba = Rate::from_gbps(3); // does not divide: rounds up at each packet
-    let path = [0, 4, 6, 3];
+    let path = [0, 4, 6, 3].map(PortId);
     for size in [1, 2, PAYLOAD - 1, PAYLOAD, PAYLOAD + 1, 2 * PAYLOAD, 2 * PAYLOAD + 1, 100_000, 1_000_000] {
         for (gap, ack_every) in [(0, 1), (20, 1), (0, 4), (20, 7)] {
             let packets = Packets { gap: Bytes(gap), ..Packets::default() };
@@ -94,7 +95,7 @@ fn a_train_of_acks_on_a_slow_way_back() {
             let packets = Packets { gap: Bytes(gap), ..Packets::default() };
             let host = Host { ack_every: ack_every as u32, ..Host::default() };
             let settings = Settings { packets, host, ..Settings::default() };
-            let expected = packet_by_packet(&topology, &[0, 4, 6, 3], size, gap, ack_every);
+            let expected = packet_by_packet(&topology, &[0, 4, 6, 3].map(PortId), size, gap, ack_every);
             let (measured, ideal) = fct(&topology, &settings, 0, 1, size);
             assert_eq!(
                 measured, expected,
@@ -173,14 +174,14 @@ fn on_every_topology() {
         let (src, dst) = (hosts[0], hosts[hosts.len() - 1]);
         for size in [1, PAYLOAD, PAYLOAD + 1, 3 * PAYLOAD, 500_000] {
             let none = scheme("none", json!({}), Time::ZERO);
-            let flows = vec![flow(src, dst, size)];
+            let flows = vec![flow(src.0, dst.0, size)];
             let recording = Recording::default();
             let mut sim = simulate(topology.clone(), Settings::default(), none, flows, recording, None);
             sim.run(&mut |_| true).expect("no loss");
-            let path = sim.network().data_path(0).to_vec();
+            let path = sim.network().data_path(FlowId(0)).to_vec();
             let expected = packet_by_packet(&topology, &path, size, 0, 1);
             assert_eq!(sim.records().flows[0].fct, Some(expected), "{name}, {size} B");
-            assert_eq!(sim.network().ideal_fct(0), Some(expected), "closed form on {name}, {size} B");
+            assert_eq!(sim.network().ideal_fct(FlowId(0)), Some(expected), "closed form on {name}, {size} B");
         }
     }
 }

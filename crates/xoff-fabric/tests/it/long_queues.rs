@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::Recording;
-use xoff_fabric::ids::QueueId;
+use xoff_fabric::ids::{PortId, QueueId};
 use xoff_fabric::observe::{Hooks, OwnRow, Probe, Records};
 use xoff_fabric::packet::Packet;
 use xoff_fabric::settings::Settings;
@@ -50,7 +50,7 @@ fn three_of_five_packets_find_a_long_queue() {
     let mut settings = Settings::default();
     (settings.packets.mtu, settings.packets.header) = (Bytes(1_000), Bytes(48));
     settings.packets.gap = Bytes(0);
-    let queue = QueueId::new(3, 0, settings.switch.priorities.into());
+    let queue = QueueId::new(PortId(3), 0, settings.switch.priorities.into());
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, vec![flow(0, 1, 5 * 952)], Recording::default(), None);
     sim.add_probe(|_| Box::new(LongQueues { bytes: 1_500, packets: BTreeMap::new() }));

@@ -5,6 +5,7 @@
 use crate::common::{flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, NicChoice, Rate, Time};
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::observe::Records;
 use xoff_fabric::routing::{HostNic, Router, Routing, RoutingError};
 use xoff_fabric::settings::{Cbfc, FlowControl, LinkCredits, Pfc, Settings};
@@ -32,7 +33,14 @@ fn planes(nics: &[u32]) -> Topology {
     let nodes = nodes.chain((0..switches).map(|s| node(format!("s{s}"), NodeKind::Switch, 1))).collect();
     let link = |(h, s)| {
         let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
-        Link { a: h, b: hosts + s, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
+        Link {
+            a: NodeId(h),
+            b: NodeId(hosts + s),
+            rate_ab: rate,
+            rate_ba: rate,
+            delay_ab: delay,
+            delay_ba: delay,
+        }
     };
     let ends = (0..hosts).flat_map(|h| (0..nics[h as usize]).map(move |s| (h, s)));
     Topology { nodes, links: ends.map(link).collect() }
@@ -72,11 +80,11 @@ fn run(
 /// The number of each flow's NIC at its sender.
 fn nics_of(net: &Network) -> Vec<usize> {
     let adjacency = net.topology.adjacency();
-    let nic = |f: u32| {
+    let nic = |f: FlowId| {
         let first = net.data_path(f)[0];
-        adjacency.ports_of(net.flows[f as usize].src).iter().position(|&p| p == first).expect("its port")
+        adjacency.ports_of(net.flows[f.index()].src).iter().position(|&p| p == first).expect("its port")
     };
-    (0..net.flows.len() as u32).map(nic).collect()
+    FlowId::all(net.flows.len()).map(nic).collect()
 }
 
 #[test]
@@ -84,21 +92,24 @@ fn each_nic_has_its_whole_line_rate() {
     let two = || vec![flow(0, 1, 100 * PAYLOAD); 2];
     let (sim, fct) = run(planes(&[2, 2]), settings(), two(), &[0, 1]);
     assert_eq!(fct, [Some(ALONE); 2]);
-    assert_eq!(sim.network().ideal_fct(0), Some(ALONE));
-    assert_eq!(sim.network().ideal_fct(1), Some(ALONE));
+    assert_eq!(sim.network().ideal_fct(FlowId(0)), Some(ALONE));
+    assert_eq!(sim.network().ideal_fct(FlowId(1)), Some(ALONE));
     // Links: h0-s0, h0-s1, h1-s0, h1-s1. Flow 1 goes from h0's second port to h1's, and its ACKs come back there.
-    assert_eq!((sim.network().data_path(1), sim.network().ack_path(1)), (&[2, 7][..], &[6, 3][..]));
+    assert_eq!(
+        (sim.network().data_path(FlowId(1)), sim.network().ack_path(FlowId(1))),
+        (&[PortId(2), PortId(7)][..], &[PortId(6), PortId(3)][..])
+    );
     for host_port in [0, 2] {
-        assert_eq!(sim.port(host_port).tx_packets, 100);
+        assert_eq!(sim.port(PortId(host_port)).tx_packets, 100);
         // 100 ACKs of each NIC's own flow.
-        assert_eq!(sim.port(host_port + 4).tx_packets, 100);
+        assert_eq!(sim.port(PortId(host_port + 4)).tx_packets, 100);
     }
     // On one NIC the two take turns. Flow 0 sends a frame before flow 1 starts and is then first in line, so its last frame is
     // number 198 of 200, and flow 1 has the last two.
     let (sim, fct) = run(planes(&[2, 2]), settings(), two(), &[0, 0]);
     let more = |frames: u64| Some(Time(ALONE.0 + frames * 80_000));
     assert_eq!(fct, [more(98), more(100)]);
-    assert_eq!((sim.port(0).tx_packets, sim.port(2).tx_packets), (200, 0));
+    assert_eq!((sim.port(PortId(0)).tx_packets, sim.port(PortId(2)).tx_packets), (200, 0));
 }
 
 #[test]
@@ -172,12 +183,12 @@ fn connections_take_nics_in_turn_by_hash_or_by_number() {
 fn a_receiver_with_fewer_nics_takes_them_in_turn() {
     // Three NICs at h0 and two at h1 on a common switch: 0 to 0, 1 to 1, 2 to 0.
     let mut topology = planes(&[3, 2]);
-    topology.links.iter_mut().for_each(|link| link.b = 2);
+    topology.links.iter_mut().for_each(|link| link.b = NodeId(2));
     let flows = vec![flow(0, 1, PAYLOAD); 3];
     let net = network(topology, settings(), flows, vec![]).expect("a network");
     // Ports of h0: 0, 2, 4; of the switch towards h1: 7, 9.
-    let paths: Vec<_> = (0..3).map(|f| net.data_path(f).to_vec()).collect();
-    assert_eq!(paths, [[0, 7], [2, 9], [4, 7]]);
+    let paths: Vec<_> = (0..3).map(|f| net.data_path(FlowId(f)).to_vec()).collect();
+    assert_eq!(paths, [[0, 7], [2, 9], [4, 7]].map(|path| path.map(PortId)));
 }
 
 #[test]
@@ -191,8 +202,8 @@ fn nics_that_cannot_reach_each_other_are_refused() {
          of the two, or as many NICs at each host as there are planes"
     );
     let router = Router::new(&planes(&[2, 3]), &Routing::default(), 1).expect("routing");
-    let (from, to) = router.ends(1, 0, 2).expect("NICs");
-    assert_eq!((from, to), (HostNic { host: 1, nic: 2 }, HostNic { host: 0, nic: 0 }));
+    let (from, to) = router.ends(NodeId(1), NodeId(0), 2).expect("NICs");
+    assert_eq!((from, to), (HostNic { host: NodeId(1), nic: 2 }, HostNic { host: NodeId(0), nic: 0 }));
     let (from_name, to_name) = ("h1".to_string(), "h0".to_string());
     assert_eq!(
         router.path_between(from, to, 0, &mut Vec::new()),
@@ -211,19 +222,19 @@ fn rails_join_nics_of_one_number_and_planes_share_hosts_alone() {
     // Two groups of two leaves: host0 and host1 on leaf0 and leaf1, host2 and host3 on leaf2 and leaf3.
     let rails = built("leaf_spine", json!({"leaves": 4, "spines": 1, "hosts_per_leaf": 2, "rails": 2}));
     assert_eq!(rails.hosts().len(), 4);
-    let names: Vec<String> =
-        rails.links[..8].iter().enumerate().map(|(l, _)| rails.port_name(2 * l as u32)).collect();
+    let names: Vec<String> = (0..8).map(|l| rails.port_name(PortId::of_link(l)[0])).collect();
     assert_eq!(names[2..6], ["host1->leaf0", "host1->leaf1", "host2->leaf2", "host2->leaf3"]);
     // In two planes the second has numbers of its own.
     let planes = built("leaf_spine", json!({"leaves": 2, "spines": 1, "hosts_per_leaf": 1, "planes": 2}));
-    let names: Vec<String> = (0..planes.links.len() as u32).map(|l| planes.port_name(2 * l)).collect();
+    let names: Vec<String> =
+        (0..planes.links.len()).map(|l| planes.port_name(PortId::of_link(l)[0])).collect();
     let hosts = ["host0->leaf0", "host0->leaf2", "host1->leaf1", "host1->leaf3"];
     let trunks = ["leaf0->spine0", "leaf1->spine0", "leaf2->spine1", "leaf3->spine1"];
     assert_eq!(names, [hosts, trunks].concat());
     // k = 4: 8 edge switches in 4 pods make 4 groups of two rails, with two hosts each.
     let tree = built("fat_tree", json!({"k": 4, "rails": 2, "planes": 2}));
     assert_eq!((tree.hosts().len(), tree.nodes.len(), tree.links.len()), (8, 8 + 2 * 20, 8 * 4 + 2 * 32));
-    let nics: Vec<String> = (0..4).map(|l| tree.port_name(2 * l)).collect();
+    let nics: Vec<String> = (0..4).map(|l| tree.port_name(PortId::of_link(l)[0])).collect();
     assert_eq!(nics, ["host0->edge0", "host0->edge1", "host0->edge8", "host0->edge9"]);
     let refused = |name, params| {
         let topology = AnyTopology::read(name, params).expect("known").expect("valid");
@@ -246,8 +257,8 @@ fn every_routing_keeps_to_the_nics_planes() {
     let t = built("fat_tree", json!({"k": 4, "planes": 2}));
     let adjacency = t.adjacency();
     // Switches of plane p are those that its edge switches reach; names count on.
-    let plane = |port: u32| {
-        let name = &t.nodes[t.node_of(port) as usize].name;
+    let plane = |port: PortId| {
+        let name = &t.nodes[t.node_of(port).index()].name;
         let digits = name.trim_start_matches(|c: char| c.is_alphabetic());
         let per_plane = if name.starts_with("core") { 4 } else { 8 };
         digits.parse::<u32>().expect("a number") / per_plane
@@ -257,10 +268,10 @@ fn every_routing_keeps_to_the_nics_planes() {
         let router = Router::new(&t, &routing, 1).expect(name);
         assert_eq!(router.max_hops(), 6, "{name}");
         for (nic, key) in [(0, 0), (1, 0), (0, 9), (1, 9)] {
-            let (from, to) = router.ends(0, 15, nic).expect("NICs");
+            let (from, to) = router.ends(NodeId(0), NodeId(15), nic).expect("NICs");
             let mut path = Vec::new();
             router.path_between(from, to, key, &mut path).expect(name);
-            assert_eq!(Some(path[0]), adjacency.nic_port(0, nic), "{name}");
+            assert_eq!(Some(path[0]), adjacency.nic_port(NodeId(0), nic), "{name}");
             assert!(path.len() == 6 && path[1..].iter().all(|&p| plane(p) == nic), "{name}: {path:?}");
         }
     }
@@ -273,7 +284,7 @@ fn threads_do_not_change_what_several_nics_do() {
     let topology = built("leaf_spine", json!({"leaves": 6, "spines": 3, "hosts_per_leaf": 3, "rails": 2}));
     let hosts = topology.hosts();
     let pairs = hosts.iter().flat_map(|&a| hosts.iter().filter(move |&&b| b != a).map(move |&b| (a, b)));
-    let flows: Vec<Flow> = pairs.map(|(a, b)| flow(a, b, 40 * PAYLOAD)).collect();
+    let flows: Vec<Flow> = pairs.map(|(a, b)| flow(a.0, b.0, 40 * PAYLOAD)).collect();
     let on = |parts: usize| -> Records {
         let mut settings = settings();
         settings.host.nic = NicChoice::RoundRobin;

@@ -2,6 +2,7 @@
 
 use crate::common::{flow, round_packets, star};
 use xoff_engine::Time;
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{
     Dependency, DependencyError, Hold, Milestone, Schedule, Step, Waiter,
@@ -17,7 +18,7 @@ const BACK: u64 = 2 * (4_000 + US);
 
 /// A step of `host` that takes a processor for some microseconds.
 fn work(host: u32, processor: u32, us: u64) -> Step {
-    Step { host, start: Time::ZERO, hold: Some(Hold { processor, time: Time::from_us(us) }) }
+    Step { host: NodeId(host), start: Time::ZERO, hold: Some(Hold { processor, time: Time::from_us(us) }) }
 }
 
 fn after(on: Milestone, then: Waiter, delay_us: u64) -> Dependency {
@@ -90,7 +91,7 @@ fn on_an_ideal_network_messages_do_not_meet() {
         after(Milestone::Step(0), Waiter::Flow(2), 5),
         after(Milestone::Sent(2), Waiter::Step(2), 0),
     ];
-    let all = vec![plain(2), plain(1), work(2, 0, 1)];
+    let all = vec![plain(NodeId(2)), plain(NodeId(1)), work(2, 0, 1)];
     let schedule = Schedule { steps: all, dependencies, ..Schedule::default() };
     let sim = run(flows, schedule);
     let alone = 101 * 80_000 + 2 * US;

@@ -7,6 +7,7 @@ use crate::common::{self, chain, flow, simulate};
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
     AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
@@ -91,7 +92,7 @@ fn cases() -> impl Strategy<Value = Case> {
             topology.links.push(topology.links[trunk]);
         }
         if triangle && switches == 3 {
-            topology.links.push(Link { a: first, b: first + 2, ..topology.links[trunk] });
+            topology.links.push(Link { a: NodeId(first), b: NodeId(first + 2), ..topology.links[trunk] });
         }
         for (link, gbps) in topology.links.iter_mut().zip(&rates) {
             (link.rate_ab, link.rate_ba) = (Rate::from_gbps(*gbps), Rate::from_gbps(*gbps));
@@ -199,7 +200,7 @@ proptest! {
         }
         prop_assert_eq!(sim.buffered_bytes(), (0, 0));
         prop_assert_eq!(sim.open_receptions(), 0);
-        for port in 0..case.topology.ports() {
+        for port in case.topology.port_ids() {
             for priority in 0..case.settings.switch.priorities {
                 if let Some((sending, receiving)) = sim.credits(port, priority) {
                     // Everything that was sent has come, and its places and credits are back.
@@ -244,7 +245,7 @@ proptest! {
         let sim = run(&case, scheme, 1);
         for i in 0..case.flows.len() {
             // Without telemetry in its packets a flow alone can be no slower than with it.
-            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(i as u32));
+            prop_assert!(sim.records().flows[i].fct >= sim.network().ideal_fct(FlowId::at(i)));
         }
     }
 
@@ -283,7 +284,7 @@ proptest! {
         let mut sums = vec![Time::ZERO; case.flows.len()];
         for row in &with.records().breakdown {
             prop_assert!(row.time > Time::ZERO);
-            sums[row.flow as usize] += row.time;
+            sums[row.flow.index()] += row.time;
         }
         for (outcome, sum) in with.records().flows.iter().zip(sums) {
             let until_the_end = with.now().saturating_sub(outcome.start);
@@ -317,22 +318,22 @@ proptest! {
         if lossy {
             lose_packets(&mut case.settings, 30_000);
         }
-        let ports: Vec<u32> = (0..case.topology.ports()).rev().collect();
+        let ports: Vec<PortId> = case.topology.port_ids().rev().collect();
         let recording = Recording {
             interval: interval.map(Time),
             queues: ports.clone(),
             utilization: ports,
-            rates: (0..case.flows.len() as u32).collect(),
+            rates: FlowId::all(case.flows.len()).collect(),
             pauses: true,
             notifications: true,
             roots: Some(5_000),
             marks: true,
-            states: (0..case.topology.ports()).collect(),
+            states: case.topology.port_ids().collect(),
             throttles: true,
             // What looks at each packet takes it off the quick way through a switch, which is to be tested too.
             breakdown: case.flows.len().is_multiple_of(2),
             packets: case.flows.len().is_multiple_of(3).then(|| PacketFilter {
-                ports: (0..case.topology.ports()).collect(),
+                ports: case.topology.port_ids().collect(),
                 from: Time(2_000_000),
                 until: Time(9_000_000),
             }),

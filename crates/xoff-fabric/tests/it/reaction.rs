@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, simulate};
 use serde_json::json;
 use xoff_engine::{Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::settings::{Packets, Settings};
 use xoff_fabric::{Recording, Simulation, network_env, routing::Router, routing::Routing};
 use xoff_schemes::{AnyScheme, IntFormat};
@@ -19,7 +20,7 @@ fn dumbbell(name: &str) -> Simulation {
     let scheme = AnyScheme::read(name, json!({})).expect("known").expect("valid");
     let router = Router::new(&topology, &Routing::default(), 1).expect("routes");
     let env = network_env(&topology, &router, &settings, &scheme.signals()).expect("connected");
-    let recording = Recording { interval: Some(STEP), rates: vec![0], ..Recording::default() };
+    let recording = Recording { interval: Some(STEP), rates: vec![FlowId(0)], ..Recording::default() };
     let flows = vec![endless(0, 2, 0), endless(1, 2, 300)];
     let mut sim =
         simulate(topology, settings, scheme.resolve(&env), flows, recording, Some(Time::from_us(330)));

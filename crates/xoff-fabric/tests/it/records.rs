@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::observe::records::RateSample;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::{Flow, Recording, Simulation, Stop};
@@ -10,13 +11,13 @@ use xoff_fabric::{Flow, Recording, Simulation, Stop};
 /// Two hosts at 100 Gbps and 1 us a link, both sides of a switch, with the rates of all flows sampled.
 fn two_hosts(flows: Vec<Flow>, interval: Time, duration: Option<Time>) -> Simulation {
     let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let rates = (0..flows.len() as u32).collect();
+    let rates = FlowId::all(flows.len()).collect();
     let recording = Recording { interval: Some(interval), rates, ..Recording::default() };
     let none = scheme("none", json!({}), Time::ZERO);
     simulate(topology, Settings::default(), none, flows, recording, duration)
 }
 
-fn rows(sim: &Simulation, flow: u32) -> Vec<RateSample> {
+fn rows(sim: &Simulation, flow: FlowId) -> Vec<RateSample> {
     sim.records().samples.rates.iter().filter(|r| r.flow == flow).copied().collect()
 }
 
@@ -35,7 +36,7 @@ fn a_flow_shorter_than_the_interval_has_one_row() {
     // One byte takes 4,020,640 ps to its ACK (see lone_flow.rs): 63 B sent and 1 B acknowledged in that time.
     let mut sim = two_hosts(vec![flow(0, 1, 1)], Time::from_us(10), None);
     sim.run(&mut |_| true).expect("no loss");
-    let rows = rows(&sim, 0);
+    let rows = rows(&sim, FlowId(0));
     assert_eq!(rows.len(), 1);
     assert_eq!((rows[0].time, rows[0].interval), (Time(4_020_640), Time(4_020_640)));
     assert!((rows[0].sent_bps - 63.0 * 8.0 / 4.020_640e-6).abs() < 1.0, "{rows:?}");
@@ -56,7 +57,7 @@ fn rows_add_up_to_what_each_flow_sent_and_had_acknowledged() {
     let mut sim = two_hosts(flows, Time::from_us(3), None);
     sim.run(&mut |_| true).expect("no loss");
     for (id, f) in sim.network().flows.iter().enumerate() {
-        let rows = rows(&sim, id as u32);
+        let rows = rows(&sim, FlowId::at(id));
         let outcome = sim.records().flows[id];
         let size = f.size.expect("finite");
         let (sent, acked) = bytes(&rows);
@@ -78,7 +79,7 @@ fn the_last_row_of_a_run_that_is_cut_short_ends_with_it() {
     for (duration, last) in [(Time(10_500_000), Time(500_000)), (Time::from_us(10), Time::from_us(1))] {
         let mut sim = two_hosts(vec![endless(0, 1, 0)], Time::from_us(1), Some(duration));
         assert_eq!(sim.run(&mut |_| true).expect("no loss"), Stop::Duration);
-        let rows = rows(&sim, 0);
+        let rows = rows(&sim, FlowId(0));
         let end = rows.last().expect("rows");
         assert_eq!((end.time, end.interval), (duration, last));
         assert_close(bytes(&rows).1, sim.records().flows[0].acked_bytes);
@@ -92,8 +93,8 @@ fn a_run_ends_with_the_sample_that_fills_its_record() {
     let topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
     let recording = Recording {
         interval: Some(Time::from_ns(1)),
-        queues: (0..4).collect(),
-        rates: vec![0],
+        queues: PortId::all(4).collect(),
+        rates: vec![FlowId(0)],
         ..Recording::default()
     };
     let none = scheme("none", json!({}), Time::ZERO);

@@ -4,6 +4,7 @@
 use crate::common::{chain, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::PortId;
 use xoff_fabric::observe::records::RootRecord;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::topology::Topology;
@@ -23,9 +24,9 @@ fn run(topology: Topology, xoff: u64, flows: Vec<Flow>, growth: u64) -> Simulati
     sim
 }
 
-fn port(sim: &Simulation, name: &str) -> u32 {
+fn port(sim: &Simulation, name: &str) -> PortId {
     let topology = &sim.network().topology;
-    (0..topology.ports()).find(|&p| topology.port_name(p) == name).expect("a port of that name")
+    topology.port_ids().find(|&p| topology.port_name(p) == name).expect("a port of that name")
 }
 
 #[test]
@@ -76,7 +77,7 @@ fn a_flow_that_waits_for_others_is_blocked_and_those_at_the_root_are_not() {
     let stopped = |name: &str| records.pauses.iter().filter(|p| p.port == port(&sim, name)).count();
     let counts = ["s0->s1", "h0->s0"].map(stopped);
     assert!(counts[0] > 5 && counts[1] > 5, "{counts:?}");
-    let roots: Vec<u32> = records.roots.iter().map(|r| r.port).collect();
+    let roots: Vec<PortId> = records.roots.iter().map(|r| r.port).collect();
     assert_eq!(roots, [port(&sim, "s1->h3")]);
 }
 

@@ -10,7 +10,7 @@ use xoff_fabric::routing::{
 };
 use xoff_fabric::topology::{
     Chain, Dumbbell, FatTree, Graph, GraphLink, Join, LeafSpine, Link, Nearest, Node, NodeId, NodeKind,
-    PortId, Star, Topology, TopologyKind, peer,
+    PortId, Star, Topology, TopologyKind,
 };
 
 fn ecmp(symmetric: bool) -> Routing {
@@ -35,7 +35,7 @@ fn path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     out
 }
 fn reversed(path: &[PortId]) -> Vec<PortId> {
-    path.iter().rev().map(|&p| peer(p)).collect()
+    path.iter().rev().map(|&p| p.peer()).collect()
 }
 fn ack_path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     let mut out = Vec::new();
@@ -49,27 +49,27 @@ fn nodes(t: &Topology, path: &[PortId], from: NodeId, to: NodeId) -> Vec<NodeId>
     let mut passed = vec![from];
     for &port in path {
         assert_eq!(t.node_of(port), at);
-        at = t.node_of(peer(port));
+        at = t.node_of(port.peer());
         passed.push(at);
     }
     assert_eq!(at, to);
-    assert!(passed[1..passed.len() - 1].iter().all(|&n| t.nodes[n as usize].kind == NodeKind::Switch));
+    assert!(passed[1..passed.len() - 1].iter().all(|&n| t.nodes[n.index()].kind == NodeKind::Switch));
     passed
 }
 fn names(t: &Topology, path: &[PortId], from: NodeId, to: NodeId) -> Vec<String> {
-    nodes(t, path, from, to).iter().map(|&n| t.nodes[n as usize].name.clone()).collect()
+    nodes(t, path, from, to).iter().map(|&n| t.nodes[n.index()].name.clone()).collect()
 }
 
 #[test]
 fn a_dumbbells_path_is_its_chain() {
     let t = Dumbbell::default().build().unwrap();
     let router = Router::new(&t, &Routing::default(), 1).unwrap();
-    let mut out = vec![99];
-    router.path(0, 2, 0, &mut out).unwrap();
-    assert_eq!(out[0], 99, "a path is appended");
+    let mut out = vec![PortId(99)];
+    router.path(NodeId(0), NodeId(2), 0, &mut out).unwrap();
+    assert_eq!(out[0], PortId(99), "a path is appended");
     let ports: Vec<_> = out[1..].iter().map(|&p| t.port_name(p)).collect();
     assert_eq!(ports, ["sender0->switch1", "switch1->switch2", "switch2->switch3", "switch3->receiver0"]);
-    let ack: Vec<_> = ack_path(&router, 0, 2, 0).iter().map(|&p| t.port_name(p)).collect();
+    let ack: Vec<_> = ack_path(&router, NodeId(0), NodeId(2), 0).iter().map(|&p| t.port_name(p)).collect();
     assert_eq!(ack, ["receiver0->switch3", "switch3->switch2", "switch2->switch1", "switch1->sender0"]);
     assert_eq!(router.max_hops(), 4);
 }
@@ -103,8 +103,8 @@ fn a_fat_trees_paths_have_2_4_or_6_links() {
         let router = Router::new(&t, &routing, 7).unwrap();
         for key in 0..50 {
             for (to, links) in [(1, 2), (2, 4), (3, 4), (4, 6), (15, 6)] {
-                let there = path(&router, 0, to, key);
-                nodes(&t, &there, 0, to);
+                let there = path(&router, NodeId(0), NodeId(to), key);
+                nodes(&t, &there, NodeId(0), NodeId(to));
                 assert_eq!(there.len(), links);
             }
         }
@@ -119,8 +119,8 @@ fn flows_spread_evenly_over_a_fat_trees_cores() {
     // whose choices were not independent would use 4 of the 16.
     let t = fat_tree(8);
     // Pods have 16 hosts: 0 to 15 and 16 to 31.
-    let one_pair = |key: u64| (0, 16, key);
-    let many_pairs = |key: u64| ((key % 16) as NodeId, 16 + (key / 16 % 16) as NodeId, key / 256);
+    let one_pair = |key: u64| (NodeId(0), NodeId(16), key);
+    let many_pairs = |key: u64| (NodeId((key % 16) as u32), NodeId(16 + (key / 16 % 16) as u32), key / 256);
     for (symmetric, flow) in [(true, one_pair as fn(u64) -> _), (true, many_pairs), (false, one_pair)] {
         let router = Router::new(&t, &ecmp(symmetric), 3).unwrap();
         let mut flows: BTreeMap<NodeId, u32> = BTreeMap::new();
@@ -145,8 +145,8 @@ fn parallel_links_share_flows_and_keep_symmetry() {
     let router = Router::new(&t, &Routing::default(), 5).unwrap();
     let mut used: BTreeMap<PortId, u32> = BTreeMap::new();
     for key in 0..4_000 {
-        let there = path(&router, 0, 1, key);
-        assert_eq!(ack_path(&router, 0, 1, key), reversed(&there));
+        let there = path(&router, NodeId(0), NodeId(1), key);
+        assert_eq!(ack_path(&router, NodeId(0), NodeId(1), key), reversed(&there));
         used.entry(there[1]).and_modify(|n| *n += 1).or_insert(1);
     }
     // 1000 flows each, standard deviation sqrt(4000 * 1/4 * 3/4) = 27; 150 are more than five of them.
@@ -159,8 +159,9 @@ fn asymmetric_ecmp_sends_acks_their_own_way() {
     let t = fat_tree(8);
     let router = Router::new(&t, &ecmp(false), 3).unwrap();
     assert!(!router.is_symmetric());
-    let same =
-        (0..10_000).filter(|&key| ack_path(&router, 0, 16, key) == reversed(&path(&router, 0, 16, key)));
+    let same = (0..10_000).filter(|&key| {
+        ack_path(&router, NodeId(0), NodeId(16), key) == reversed(&path(&router, NodeId(0), NodeId(16), key))
+    });
     // An independent choice meets the data's one of 16 paths 625 times, give or take 24.
     assert!(same.count().abs_diff(625) <= 125);
 }
@@ -170,7 +171,7 @@ fn the_seed_alone_decides() {
     let t = fat_tree(8);
     let all = |seed| {
         let router = Router::new(&t, &Routing::default(), seed).unwrap();
-        (0..100).map(|key| path(&router, 0, 100, key)).collect::<Vec<_>>()
+        (0..100).map(|key| path(&router, NodeId(0), NodeId(100), key)).collect::<Vec<_>>()
     };
     assert_eq!(all(1), all(1));
     assert_ne!(all(1), all(2));
@@ -184,9 +185,9 @@ fn spanning_trees_take_the_cores_in_turn_and_use_every_path() {
     assert!(router.is_symmetric());
     let mut cores: BTreeMap<NodeId, u32> = BTreeMap::new();
     for key in 0..10_000 {
-        let there = path(&router, 0, 16, key);
-        assert_eq!(ack_path(&router, 0, 16, key), reversed(&there));
-        *cores.entry(nodes(&t, &there, 0, 16)[3]).or_default() += 1;
+        let there = path(&router, NodeId(0), NodeId(16), key);
+        assert_eq!(ack_path(&router, NodeId(0), NodeId(16), key), reversed(&there));
+        *cores.entry(nodes(&t, &there, NodeId(0), NodeId(16))[3]).or_default() += 1;
     }
     assert_eq!(cores.len(), 16);
     assert!(cores.values().all(|&n| n.abs_diff(625) <= 125), "{cores:?}");
@@ -199,8 +200,11 @@ fn a_tree_uses_one_path_for_all_flows_of_a_pair() {
     let router = Router::new(&t, &trees(1, &["core2"]), 3).unwrap();
     for key in 0..100 {
         let far = ["host0", "edge0", "agg1", "core2", "agg3", "edge2", "host4"];
-        assert_eq!(names(&t, &path(&router, 0, 4, key), 0, 4), far);
-        assert_eq!(names(&t, &path(&router, 0, 2, key), 0, 2), ["host0", "edge0", "agg1", "edge1", "host2"]);
+        assert_eq!(names(&t, &path(&router, NodeId(0), NodeId(4), key), NodeId(0), NodeId(4)), far);
+        assert_eq!(
+            names(&t, &path(&router, NodeId(0), NodeId(2), key), NodeId(0), NodeId(2)),
+            ["host0", "edge0", "agg1", "edge1", "host2"]
+        );
     }
 }
 
@@ -211,7 +215,7 @@ fn trees_avoid_the_links_of_earlier_ones() {
     let t = t.build().unwrap();
     let router = Router::new(&t, &trees(4, &["spine0"]), 3).unwrap();
     for hop in [1, 2] {
-        let used: BTreeSet<_> = (0..200).map(|key| path(&router, 0, 1, key)[hop]).collect();
+        let used: BTreeSet<_> = (0..200).map(|key| path(&router, NodeId(0), NodeId(1), key)[hop]).collect();
         assert_eq!(used.len(), 4);
     }
 }
@@ -238,17 +242,17 @@ fn static_routes_are_followed_both_ways_and_others_use_ecmp() {
     let router = router.unwrap();
     assert!(router.is_symmetric());
     for key in 0..20 {
-        let there = path(&router, 0, 4, key);
-        assert_eq!(names(&t, &there, 0, 4)[1..6], via);
-        assert_eq!(ack_path(&router, 0, 4, key), reversed(&there));
-        assert_eq!(path(&router, 0, 5, key).len(), 6);
+        let there = path(&router, NodeId(0), NodeId(4), key);
+        assert_eq!(names(&t, &there, NodeId(0), NodeId(4))[1..6], via);
+        assert_eq!(ack_path(&router, NodeId(0), NodeId(4), key), reversed(&there));
+        assert_eq!(path(&router, NodeId(0), NodeId(5), key).len(), 6);
     }
     assert_eq!(router.max_hops(), 6);
 
     // A route need not be a shortest one: 8 switch links and 2 host links between hosts of one pod.
     let long = ["edge0", "agg0", "core0", "agg2", "edge2", "agg3", "core2", "agg1", "edge1"];
     let router = Router::new(&t, &static_routes(&[route("host0", "host2", &long)]), 1).unwrap();
-    assert_eq!(path(&router, 2, 0, 0).len(), 10);
+    assert_eq!(path(&router, NodeId(2), NodeId(0), 0).len(), 10);
     assert_eq!(router.max_hops(), 10);
     // hosts 0 and 2 are the first on their switches and stand for them already.
     assert_eq!(router.representative_pairs().len(), 64);
@@ -263,8 +267,14 @@ fn two_different_static_routes_of_a_pair_are_asymmetric() {
     assert!(Router::new(&t, &static_routes(&[there.clone(), back]), 1).unwrap().is_symmetric());
     let router = Router::new(&t, &static_routes(&[there, other]), 1).unwrap();
     assert!(!router.is_symmetric());
-    assert_eq!(names(&t, &ack_path(&router, 0, 2, 0), 2, 0), ["host2", "edge1", "agg1", "edge0", "host0"]);
-    assert_eq!(names(&t, &path(&router, 0, 2, 0), 0, 2), ["host0", "edge0", "agg0", "edge1", "host2"]);
+    assert_eq!(
+        names(&t, &ack_path(&router, NodeId(0), NodeId(2), 0), NodeId(2), NodeId(0)),
+        ["host2", "edge1", "agg1", "edge0", "host0"]
+    );
+    assert_eq!(
+        names(&t, &path(&router, NodeId(0), NodeId(2), 0), NodeId(0), NodeId(2)),
+        ["host0", "edge0", "agg0", "edge1", "host2"]
+    );
 }
 
 #[test]
@@ -332,14 +342,14 @@ fn wrong_ends_of_a_path_are_named() {
     let t = fat_tree(4);
     let router = Router::new(&t, &Routing::default(), 1).unwrap();
     let error = |from, to| {
-        let mut out = vec![5];
+        let mut out = vec![PortId(5)];
         let error = router.path(from, to, 0, &mut out).unwrap_err();
-        assert_eq!(out, [5], "nothing is appended");
+        assert_eq!(out, [PortId(5)], "nothing is appended");
         error
     };
-    assert_eq!(error(0, 16), RoutingError::NotAHost { node: "edge0".into() });
-    assert_eq!(error(36, 0), RoutingError::NoSuchNode { node: 36 });
-    assert_eq!(error(3, 3), RoutingError::SameHost { host: "host3".into() });
+    assert_eq!(error(NodeId(0), NodeId(16)), RoutingError::NotAHost { node: "edge0".into() });
+    assert_eq!(error(NodeId(36), NodeId(0)), RoutingError::NoSuchNode { node: NodeId(36) });
+    assert_eq!(error(NodeId(3), NodeId(3)), RoutingError::SameHost { host: "host3".into() });
 }
 
 /// `switches` switches with `trunks` between them, and a host on each of `hosts`; not validated, so that it may fall
@@ -351,8 +361,8 @@ fn network(switches: u32, trunks: &[(u32, u32)], hosts: &[u32]) -> Topology {
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
     let host_nodes = (0..n).map(|i| node(NodeKind::Host, format!("h{i}")));
     let switch_nodes = (0..switches).map(|i| node(NodeKind::Switch, format!("s{i}")));
-    let host_links = hosts.iter().zip(0..).map(|(&s, h)| link(h, n + s));
-    let trunk_links = trunks.iter().map(|&(a, b)| link(n + a, n + b));
+    let host_links = hosts.iter().zip(0..).map(|(&s, h)| link(NodeId(h), NodeId(n + s)));
+    let trunk_links = trunks.iter().map(|&(a, b)| link(NodeId(n + a), NodeId(n + b)));
     Topology {
         nodes: host_nodes.chain(switch_nodes).collect(),
         links: host_links.chain(trunk_links).collect(),
@@ -367,7 +377,7 @@ fn a_path_beyond_the_tables_is_named() {
         let router = Router::new(&t, &Routing::default(), 1).unwrap();
         let (from, to) = ("sender1".to_string(), "receiver0".to_string());
         let expected = if found { Ok(()) } else { Err(RoutingError::TooLong { from, to }) };
-        assert_eq!(router.path(1, 2, 0, &mut Vec::new()), expected);
+        assert_eq!(router.path(NodeId(1), NodeId(2), 0, &mut Vec::new()), expected);
     }
 }
 
@@ -376,12 +386,14 @@ fn an_unreachable_pair_is_named() {
     let t = network(2, &[], &[0, 1]);
     for routing in [ecmp(true), ecmp(false), trees(2, &[]), static_routes(&[])] {
         let mut out = Vec::new();
-        let error = Router::new(&t, &routing, 1).unwrap().path(0, 1, 0, &mut out).unwrap_err();
+        let error =
+            Router::new(&t, &routing, 1).unwrap().path(NodeId(0), NodeId(1), 0, &mut out).unwrap_err();
         assert_eq!(error, RoutingError::Unreachable { from: "h0".into(), to: "h1".into() });
         assert!(out.is_empty());
     }
     let lone = Topology { links: Vec::new(), ..t };
-    let error = Router::new(&lone, &Routing::default(), 1).unwrap().path(0, 1, 0, &mut Vec::new());
+    let error =
+        Router::new(&lone, &Routing::default(), 1).unwrap().path(NodeId(0), NodeId(1), 0, &mut Vec::new());
     assert_eq!(error, Err(RoutingError::NotConnected { host: "h0".into() }));
 }
 
@@ -399,8 +411,14 @@ fn two_hosts_need_no_switch() {
         Graph { hosts: vec!["x".into(), "y".into()], links: vec![link], ..Graph::default() }.build().unwrap();
     for routing in [ecmp(true), trees(1, &[])] {
         let router = Router::new(&t, &routing, 1).unwrap();
-        assert_eq!((path(&router, 0, 1, 0), ack_path(&router, 0, 1, 0)), (vec![0], vec![1]));
-        assert_eq!((router.max_hops(), router.representative_pairs()), (1, vec![(0, 1), (1, 0)]));
+        assert_eq!(
+            (path(&router, NodeId(0), NodeId(1), 0), ack_path(&router, NodeId(0), NodeId(1), 0)),
+            (vec![PortId(0)], vec![PortId(1)])
+        );
+        assert_eq!(
+            (router.max_hops(), router.representative_pairs()),
+            (1, vec![(NodeId(0), NodeId(1)), (NodeId(1), NodeId(0))])
+        );
     }
 }
 
@@ -410,14 +428,18 @@ fn representative_pairs_are_few_and_enough() {
     let t = fat_tree(4);
     let pairs = Router::new(&t, &Routing::default(), 1).unwrap().representative_pairs();
     assert_eq!(pairs.len(), 64);
-    assert!(pairs.contains(&(0, 1)) && pairs.contains(&(0, 2)) && pairs.contains(&(14, 0)));
+    assert!(
+        pairs.contains(&(NodeId(0), NodeId(1)))
+            && pairs.contains(&(NodeId(0), NodeId(2)))
+            && pairs.contains(&(NodeId(14), NodeId(0)))
+    );
 
     // Three hosts on a switch, the last with a slower link: the pair of equal ones, and both orders of unequal
     // ones; there is no pair of slow ones.
     let mut t = Star { hosts: 3, ..Star::default() }.build().unwrap();
     t.links[2].rate_ab = Rate::from_gbps(25);
     let router = Router::new(&t, &Routing::default(), 1).unwrap();
-    assert_eq!(router.representative_pairs(), [(0, 1), (0, 2), (2, 0)]);
+    assert_eq!(router.representative_pairs(), [(0, 1), (0, 2), (2, 0)].map(|(a, b)| (NodeId(a), NodeId(b))));
     assert_eq!(router.max_hops(), 2);
 
     // A host alone on its switch has no partner there.
@@ -491,8 +513,8 @@ fn all_distances(t: &Topology) -> Vec<Vec<usize>> {
         row[i] = 0;
     }
     for l in &t.links {
-        d[l.a as usize][l.b as usize] = 1;
-        d[l.b as usize][l.a as usize] = 1;
+        d[l.a.index()][l.b.index()] = 1;
+        d[l.b.index()][l.a.index()] = 1;
     }
     for via in 0..n {
         for a in 0..n {
@@ -524,7 +546,7 @@ proptest! {
                     if router.is_symmetric() {
                         prop_assert_eq!(ack_path(&router, from, to, key), reversed(&there));
                     }
-                    let least = distance[from as usize][to as usize];
+                    let least = distance[from.index()][to.index()];
                     if matches!(routing, Routing::SpanningTrees(_)) {
                         prop_assert!(there.len() >= least);
                     } else {
@@ -549,17 +571,17 @@ proptest! {
         let mut longest = 0;
         for from in t.hosts() {
             for to in t.hosts().into_iter().filter(|&to| to != from) {
-                let there = path(&router, from, to, seed ^ u64::from(to));
+                let there = path(&router, from, to, seed ^ u64::from(to.0));
                 let passed = nodes(&t, &there, from, to);
-                links.extend(there[1..there.len() - 1].iter().map(|p| p / 2));
+                links.extend(there[1..there.len() - 1].iter().map(|p| p.link()));
                 switches.extend_from_slice(&passed[1..passed.len() - 1]);
                 longest = longest.max(there.len());
             }
         }
-        for list in [&mut links, &mut switches] {
-            list.sort_unstable();
-            list.dedup();
-        }
+        links.sort_unstable();
+        links.dedup();
+        switches.sort_unstable();
+        switches.dedup();
         prop_assert_eq!(links.len() + 1, switches.len());
         prop_assert_eq!(longest, router.max_hops());
     }

@@ -9,7 +9,7 @@ use xoff_fabric::routing::{
 };
 use xoff_fabric::topology::{
     AnyTopology, Chain, Dumbbell, FatTree, Graph, GraphLink, Join, LeafSpine, NodeId, PortId, Star, Topology,
-    TopologyKind, peer,
+    TopologyKind,
 };
 
 fn d_mod_k() -> Routing {
@@ -28,7 +28,7 @@ fn path(router: &Router, from: NodeId, to: NodeId) -> Vec<PortId> {
 
 /// The switches on a path, by name.
 fn via(t: &Topology, path: &[PortId]) -> Vec<String> {
-    path[1..].iter().map(|&p| t.nodes[t.node_of(p) as usize].name.clone()).collect()
+    path[1..].iter().map(|&p| t.nodes[t.node_of(p).index()].name.clone()).collect()
 }
 
 #[test]
@@ -46,13 +46,13 @@ fn with_k_4_each_host_has_its_core() {
         (15, 0, vec!["edge7", "agg6", "core0", "agg0", "edge0"]),
         (3, 9, vec!["edge1", "agg1", "core2", "agg5", "edge4"]), // 9: 1, then 4 mod 2 = 0
     ] {
-        assert_eq!(via(&t, &path(&router, from, to)), switches, "{from} to {to}");
+        assert_eq!(via(&t, &path(&router, NodeId(from), NodeId(to))), switches, "{from} to {to}");
     }
     // ACKs are packets to the sender.
     assert!(!router.is_symmetric());
     let mut ack = vec![];
-    router.ack_path(0, 15, 0, &mut ack).expect("a path");
-    assert_eq!(ack, path(&router, 15, 0));
+    router.ack_path(NodeId(0), NodeId(15), 0, &mut ack).expect("a path");
+    assert_eq!(ack, path(&router, NodeId(15), NodeId(0)));
     assert_eq!(router.max_hops(), 6);
 }
 
@@ -62,8 +62,11 @@ fn with_k_16_each_host_has_its_core() {
     let router = Router::new(&t, &d_mod_k(), 1).expect("a fat-tree");
     // 1,023: 7, then 127 mod 8 = 7: core 7 x 8 + 7. 500: 4, then 62 mod 8 = 6: core 4 x 8 + 6, pod 7.
     let far = ["edge0", "agg7", "core63", "agg127", "edge127"];
-    assert_eq!(via(&t, &path(&router, 0, 1_023)), far);
-    assert_eq!(via(&t, &path(&router, 0, 500)), ["edge0", "agg4", "core38", "agg60", "edge62"]);
+    assert_eq!(via(&t, &path(&router, NodeId(0), NodeId(1_023))), far);
+    assert_eq!(
+        via(&t, &path(&router, NodeId(0), NodeId(500))),
+        ["edge0", "agg4", "core38", "agg60", "edge62"]
+    );
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn packets_to_a_host_take_one_tree_and_hosts_share_the_links() {
                     let node = t.node_of(port);
                     assert_eq!(*next.entry(node).or_insert(port), port, "one way from each switch to a host");
                     leads.entry(port).or_default().insert(to);
-                    if t.nodes[node as usize].tier == 3 {
+                    if t.nodes[node.index()].tier == 3 {
                         cores.insert(node);
                     }
                 }
@@ -96,8 +99,7 @@ fn packets_to_a_host_take_one_tree_and_hosts_share_the_links() {
         // aggregation's to those of other pods with both of its remainders; a core's downwards to one in each pod.
         let all = hosts.len();
         for (&port, to) in &leads {
-            let (node, other) =
-                (&t.nodes[t.node_of(port) as usize], &t.nodes[t.node_of(peer(port)) as usize]);
+            let (node, other) = (&t.nodes[t.node_of(port).index()], &t.nodes[t.node_of(port.peer()).index()]);
             let expected = match (node.tier, other.tier) {
                 (1, 2) => (all - half as usize) / half as usize,
                 (2, 3) => (all - (half * half) as usize) / (half * half) as usize,
@@ -118,7 +120,7 @@ fn more_hosts_than_links_upwards_share_them() {
     let t = FatTree { k: 4, hosts_per_edge: Some(4), ..FatTree::default() }.build().expect("a fat-tree");
     let router = Router::new(&t, &d_mod_k(), 1).expect("a fat-tree");
     for (to, core) in [(28, "core0"), (29, "core2"), (30, "core1"), (31, "core3")] {
-        assert_eq!(via(&t, &path(&router, 0, to))[2], core);
+        assert_eq!(via(&t, &path(&router, NodeId(0), NodeId(to)))[2], core);
     }
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use xoff_engine::{Rate, Time};
 use xoff_fabric::routing::{Ecmp, EcmpHash, Router, Routing, RoutingError, StaticRoutes};
-use xoff_fabric::topology::{Chain, Graph, GraphLink, NodeId, PortId, Topology, TopologyKind, peer};
+use xoff_fabric::topology::{Chain, Graph, GraphLink, NodeId, PortId, Topology, TopologyKind};
 
 fn path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> {
     let mut out = Vec::new();
@@ -20,7 +20,7 @@ fn ack_path(router: &Router, from: NodeId, to: NodeId, key: u64) -> Vec<PortId> 
 
 /// The name of the second switch on a path.
 fn second(t: &Topology, path: &[PortId]) -> String {
-    t.nodes[t.node_of(peer(path[1])) as usize].name.clone()
+    t.nodes[t.node_of(path[1].peer()).index()].name.clone()
 }
 
 fn ns3_hpcc() -> Routing {
@@ -59,16 +59,16 @@ fn the_hash_of_the_ns3_simulator_picks_as_there() {
     let links = [("s2", "s4"), ("s2", "s5"), ("s2", "s6"), ("s3", "s4"), ("s3", "s5"), ("s3", "s6")];
     let t = between_s2_and_s3(&links);
     let router = Router::new(&t, &ns3_hpcc(), 1).unwrap();
-    let data: Vec<_> = (0..6).map(|k| second(&t, &path(&router, 0, 1, k))).collect();
+    let data: Vec<_> = (0..6).map(|k| second(&t, &path(&router, NodeId(0), NodeId(1), k))).collect();
     assert_eq!(data, ["s6", "s5", "s6", "s5", "s6", "s4"]);
-    let acks: Vec<_> = (0..6).map(|k| second(&t, &ack_path(&router, 0, 1, k))).collect();
+    let acks: Vec<_> = (0..6).map(|k| second(&t, &ack_path(&router, NodeId(0), NodeId(1), k))).collect();
     assert_eq!(acks, ["s4", "s4", "s5", "s4", "s4", "s5"]);
     assert!(!router.is_symmetric());
     assert_eq!(router.max_hops(), 4);
     // Another destination port is another hash: with 4791, 1155245072 or 2 modulo 3 for k = 0.
     let other = Routing::Ecmp(Ecmp { hash: EcmpHash::Ns3Hpcc, dst_port: Some(4_791), ..Ecmp::default() });
     let router = Router::new(&t, &other, 1).unwrap();
-    assert_eq!(second(&t, &path(&router, 0, 1, 0)), "s4");
+    assert_eq!(second(&t, &path(&router, NodeId(0), NodeId(1), 0)), "s4");
 }
 
 #[test]
@@ -78,7 +78,7 @@ fn the_ns3_simulators_next_hops_stand_in_the_order_of_its_search() {
     let links = [("s3", "s4"), ("s3", "s5"), ("s4", "s7"), ("s5", "s6"), ("s6", "s2"), ("s7", "s2")];
     let t = between_s2_and_s3(&links);
     let router = Router::new(&t, &ns3_hpcc(), 1).unwrap();
-    let picked: Vec<_> = (0..6).map(|k| second(&t, &path(&router, 0, 1, k))).collect();
+    let picked: Vec<_> = (0..6).map(|k| second(&t, &path(&router, NodeId(0), NodeId(1), k))).collect();
     assert_eq!(picked, ["s6", "s6", "s7", "s6", "s7", "s7"]);
 }
 

@@ -4,6 +4,7 @@
 use crate::common::{chain, flow};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::{Ecmp, PathChoice, Router, Routing};
 use xoff_fabric::settings::{
@@ -69,7 +70,7 @@ fn run(choice: PathChoice, settings: Settings, name: &str, flows: Vec<Flow>) -> 
 fn worst_slowdown(sim: &Simulation) -> f64 {
     let flows = sim.records().flows.iter().enumerate();
     let slowdown = |(flow, outcome): (usize, &xoff_fabric::observe::records::FlowOutcome)| {
-        let ideal = sim.network().ideal_fct(flow as u32).expect("finite");
+        let ideal = sim.network().ideal_fct(FlowId::at(flow)).expect("finite");
         outcome.fct.expect("complete").0 as f64 / ideal.0 as f64
     };
     flows.map(slowdown).fold(0.0, f64::max)
@@ -78,8 +79,8 @@ fn worst_slowdown(sim: &Simulation) -> f64 {
 /// The maximum number of flows with one link on their paths.
 fn collisions(net: &Network) -> u64 {
     let mut flows = vec![0; net.topology.ports() as usize];
-    for flow in 0..net.flows.len() as u32 {
-        net.data_path(flow).iter().for_each(|&port| flows[port as usize] += 1);
+    for flow in FlowId::all(net.flows.len()) {
+        net.data_path(flow).iter().for_each(|&port| flows[port.index()] += 1);
     }
     flows.into_iter().max().unwrap_or(0)
 }
@@ -166,7 +167,7 @@ fn credits_are_conserved_and_come_back_whatever_the_path() {
                     worst_slowdown(&sim)
                 );
                 assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0));
-                for port in 0..sim.network().topology.ports() {
+                for port in sim.network().topology.port_ids() {
                     if let Some((sending, receiving)) = sim.credits(port, 0) {
                         assert_eq!(sending.sent(), receiving.received());
                         assert_eq!((receiving.occupied(), sending.used()), (0, 0));
@@ -185,7 +186,7 @@ fn a_fat_tree_has_no_circle_of_links_whatever_the_path() {
     }
     // In a ring of four switches the two ways to the opposite one close a circle in either direction, of four links.
     let mut ring = chain(4, &[0, 1, 2, 3], Rate::from_gbps(100), Time::from_us(1));
-    ring.links.push(Link { a: 7, b: 4, ..ring.links[4] });
+    ring.links.push(Link { a: NodeId(7), b: NodeId(4), ..ring.links[4] });
     let router = Router::new(&ring, &ecmp(PathChoice::PerPacket), 1).expect("routes");
     assert_eq!(router.dependencies(1).expect("paths").cycle().len(), 4);
 }
@@ -196,7 +197,7 @@ fn a_flow_alone_is_as_fast_on_all_paths_as_on_one() {
     for choice in CHOICES {
         for size in [1, 1456, 300_000] {
             let sim = run(choice, with_transport(Transport::Unordered), "none", vec![flow(0, 15, size)]);
-            assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(0), "{choice:?} {size}");
+            assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{choice:?} {size}");
         }
     }
 }
@@ -228,8 +229,8 @@ fn the_base_rtt_is_that_of_the_slowest_way_there_and_the_slowest_back() {
 #[test]
 fn packets_reach_a_host_on_the_other_end_of_their_senders_link() {
     let link = |rate| Link {
-        a: 0,
-        b: 1,
+        a: NodeId(0),
+        b: NodeId(1),
         rate_ab: rate,
         rate_ba: rate,
         delay_ab: Time::from_us(1),
@@ -243,7 +244,7 @@ fn packets_reach_a_host_on_the_other_end_of_their_senders_link() {
         let net = network(topology.clone(), choice, settings, "none", vec![flow(0, 1, 10_000)]);
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(0));
+        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)));
     }
 }
 
@@ -262,7 +263,7 @@ fn what_cuts_through_to_a_faster_link_never_runs_out_of_bits() {
         let net = network(topology.clone(), choice, settings, "none", vec![flow(0, 1, 100_000)]);
         let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
         assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(0), "{choice:?}");
+        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{choice:?}");
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::common::{chain, flow, scheme, simulate};
 use serde_json::{Value, json};
 use xoff_engine::{Rate, Time};
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::packet::Kind;
 use xoff_fabric::settings::Settings;
 use xoff_fabric::topology::Topology;
@@ -35,11 +36,11 @@ fn a_message_leaves_with_the_packet_that_exceeds_the_threshold() {
     let sim = run(topology, fixed(json!({})), flows);
     let records = sim.records();
     let first = records.notifications.first().expect("a message");
-    assert_eq!((first.kind, first.flow), (Kind::Cnm, 1));
+    assert_eq!((first.kind, first.flow), (Kind::Cnm, FlowId(1)));
     let (least, most) = (4_428_800 + 5_280, 4_428_800 + 2 * 5_280);
     assert!((least..=most).contains(&first.time.0), "{first:?}");
     // The next frame of h0 brings the other one; each flow is told once a base RTT, longer than all of this lasts.
-    assert_eq!(records.notifications.iter().map(|n| n.flow).collect::<Vec<_>>(), [1, 0]);
+    assert_eq!(records.notifications.iter().map(|n| n.flow).collect::<Vec<_>>(), [FlowId(1), FlowId(0)]);
     assert_eq!((records.totals.cnms_sent, records.totals.cnms_lost), (2, 0));
     assert_eq!(records.totals.flow_tables.len(), 1);
     assert_eq!(records.totals.flow_tables[0].1, 2);
@@ -54,7 +55,7 @@ fn messages_find_their_way_through_several_switches() {
     let records = sim.records();
     assert!(records.totals.cnms_sent > 10 && records.totals.cnms_lost == 0, "{}", records.totals.cnms_sent);
     for flow in 0..3 {
-        assert!(records.notifications.iter().any(|n| n.flow == flow), "flow {flow}");
+        assert!(records.notifications.iter().any(|n| n.flow == FlowId(flow)), "flow {flow}");
     }
     // Every switch knows the flows that pass it: 1, 2, 3 and 3.
     let most: Vec<u64> = records.totals.flow_tables.iter().map(|t| t.1).collect();

@@ -3,6 +3,7 @@
 use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::settings::{
     Cbfc, CounterWidth, FlowControl, Forwarding, LinkCredits, Packets, Pfc, Settings, Switch,
 };
@@ -41,7 +42,7 @@ fn used_credits_make_a_port_congested_at_the_moment() {
     let pft = json!({"threshold": "fixed", "interval": "fixed", "m": 0, "n": 0, "k": 3, "threshold_enter": 592,
                      "threshold_escape": 592});
     let sim = two_to_one(credits(), Some(pft));
-    let rows: Vec<_> = sim.records().throttles.iter().filter(|r| r.port == 0).collect();
+    let rows: Vec<_> = sim.records().throttles.iter().filter(|r| r.port == PortId(0)).collect();
     assert_eq!((rows[0].time, rows[0].state), (Time(5 * 128_000), ThrottleState::Congested));
     // The first frame of both hosts comes to the switch at 1.128 us; h0's leaves at 1.256 us, its flit's symbol takes 1.28 ns
     // and 1 us: at 2.25728 us c = 500, below 592.
@@ -53,12 +54,12 @@ fn a_throttled_port_uses_fewer_credits_at_some_cost_of_throughput() {
     // Without a throttle both hosts fill the switch's buffers, 4096 flits each, and wait for credits; the receiver's link is
     // busy: from 1.128 us to 500 us 3898 frames of 128 ns begin. With AT-RI a congested host sends with a probability of
     // 0.422 at c = 592 and 0.344 at 672, so that two of them use no less than 0.69 of the link, and no buffer fills.
-    let received = |sim: &Simulation| sim.port(5).tx_packets;
+    let received = |sim: &Simulation| sim.port(PortId(5)).tx_packets;
     let free = two_to_one(credits(), None);
     let held = two_to_one(credits(), Some(json!({"random_bits": 28, "m": 18})));
-    assert!(free.records().pauses.iter().any(|p| p.port == 0), "it waited for credits");
-    assert!(held.records().pauses.iter().all(|p| p.port != 0), "it was held back before");
-    let used = |sim: &Simulation| sim.credits(0, 0).expect("credits").0.used();
+    assert!(free.records().pauses.iter().any(|p| p.port == PortId(0)), "it waited for credits");
+    assert!(held.records().pauses.iter().all(|p| p.port != PortId(0)), "it was held back before");
+    let used = |sim: &Simulation| sim.credits(PortId(0), 0).expect("credits").0.used();
     assert!(used(&free) > 3_900 && used(&held) < 2_000, "{} {}", used(&free), used(&held));
     assert_eq!(received(&free), 3_898);
     let share = received(&held) as f64 / 3_898.0;
@@ -81,7 +82,7 @@ fn under_pfc_a_pause_counts_as_a_full_buffer() {
     let pfc = || FlowControl::Pfc(Pfc { xoff: Some(Bytes(100_000)), ..Pfc::default() });
     let free = two_to_one(pfc(), None);
     let held = two_to_one(pfc(), Some(json!({})));
-    let first = |sim: &Simulation| sim.records().pauses.iter().find(|p| p.port == 0).map(|p| p.start);
+    let first = |sim: &Simulation| sim.records().pauses.iter().find(|p| p.port == PortId(0)).map(|p| p.start);
     assert_eq!(first(&free), first(&held), "the same up to the first pause");
     assert!(!held.records().throttles.is_empty());
     assert_eq!(sim_share(&free), sim_share(&held));
@@ -89,7 +90,7 @@ fn under_pfc_a_pause_counts_as_a_full_buffer() {
 
 /// Frames that reached the receiver.
 fn sim_share(sim: &Simulation) -> u64 {
-    sim.port(5).tx_packets
+    sim.port(PortId(5)).tx_packets
 }
 
 #[test]
@@ -113,6 +114,6 @@ fn a_flow_alone_is_not_held_back() {
         let end = Some(Time::from_ms(1));
         let mut sim = simulate(topology, settings, none, flows, Recording::default(), end);
         assert!(sim.run(&mut |_| true).is_ok());
-        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(0), "{gbps} Gbps");
+        assert_eq!(sim.records().flows[0].fct, sim.network().ideal_fct(FlowId(0)), "{gbps} Gbps");
     }
 }

@@ -2,9 +2,10 @@
 
 use serde_json::json;
 use xoff_engine::{Rate, Time};
+use xoff_fabric::ids::{NodeId, PortId};
 use xoff_fabric::topology::{
     AnyTopology, Chain, Dumbbell, FatTree, Graph, Join, LeafSpine, Link, MAX_RATE, Nearest, Node, NodeKind,
-    Star, Topology, TopologyError, TopologyKind, catalogue, peer,
+    Star, Topology, TopologyError, TopologyKind, catalogue,
 };
 
 fn count(t: &Topology, kind: NodeKind) -> usize {
@@ -16,7 +17,7 @@ fn links_between(t: &Topology, a: &str, b: &str) -> usize {
 }
 
 fn tier(t: &Topology, name: &str) -> Option<u8> {
-    t.node_by_name(name).map(|n| t.nodes[n as usize].tier)
+    t.node_by_name(name).map(|n| t.nodes[n.index()].tier)
 }
 
 fn graph(text: &str) -> Result<Topology, TopologyError> {
@@ -41,14 +42,14 @@ fn the_default_dumbbell_is_fncc_figure_10() {
     assert_eq!(forward, links);
     assert_eq!(ports[1], "switch1->sender0");
     // All links 100 Gbps with 1.5 us (Section 5).
-    assert!((0..t.ports()).all(|p| t.rate(p) == Rate(100_000_000_000) && t.delay(p) == Time(1_500_000)));
+    assert!(t.port_ids().all(|p| t.rate(p) == Rate(100_000_000_000) && t.delay(p) == Time(1_500_000)));
 }
 
 #[test]
 fn a_dumbbells_trunk_rate_is_that_of_the_links_between_switches_only() {
     let t = Dumbbell { trunk_rate: Some(Rate::from_gbps(40)), receivers: 2, ..Dumbbell::default() };
     let t = t.build().unwrap();
-    for (name, port) in t.port_names().iter().zip(0..) {
+    for (name, port) in t.port_names().iter().zip(t.port_ids()) {
         let trunk = name.matches("switch").count() == 2;
         assert_eq!(t.rate(port), Rate::from_gbps(if trunk { 40 } else { 100 }), "{name}");
     }
@@ -91,7 +92,7 @@ fn fat_trees_have_the_counts_of_al_fares() {
         );
         let adjacency = t.adjacency();
         for (n, node) in t.nodes.iter().enumerate().filter(|(_, n)| n.kind == NodeKind::Switch) {
-            assert_eq!(adjacency.ports_of(n as u32).len(), k as usize, "{}", node.name);
+            assert_eq!(adjacency.ports_of(NodeId::at(n)).len(), k as usize, "{}", node.name);
         }
     }
 }
@@ -134,7 +135,7 @@ fn a_fat_trees_tiers_have_their_own_rates_and_delays() {
     let t = t.build().unwrap();
     // 8 edge switches with 6 hosts each; 16 links in each of the two upper tiers as without oversubscription.
     assert_eq!((count(&t, NodeKind::Host), t.links.len()), (48, 48 + 16 + 16));
-    for (name, p) in t.port_names().iter().zip(0..) {
+    for (name, p) in t.port_names().iter().zip(t.port_ids()) {
         let (rate, delay) = match (name.contains("host"), name.contains("core")) {
             (true, _) => (25, 1500),
             (_, true) => (400, 1500),
@@ -149,17 +150,17 @@ fn a_leaf_spine_connects_every_pair_as_often_as_asked() {
     // SRCC, Section II-B: 4 leaves with 16 hosts, 8 spines: 64 hosts, 64 + 32 links of 4 us.
     let t = LeafSpine::default().build().unwrap();
     assert_eq!((count(&t, NodeKind::Host), count(&t, NodeKind::Switch), t.links.len()), (64, 12, 96));
-    assert!((0..t.ports()).all(|p| t.delay(p) == Time::from_us(4)));
+    assert!(t.port_ids().all(|p| t.delay(p) == Time::from_us(4)));
     assert_eq!(links_between(&t, "host63", "leaf3"), 1);
 
     let t = LeafSpine { leaves: 2, spines: 2, hosts_per_leaf: 1, links_per_pair: 3, ..LeafSpine::default() };
     let t = t.build().unwrap();
     // Hosts take links 0 and 1; leaf0-spine0 links 2 to 4, so ports 4 to 9.
-    let names: Vec<_> = (4..10).map(|p| t.port_name(p)).collect();
+    let names: Vec<_> = (4..10).map(|p| t.port_name(PortId(p))).collect();
     let parallel = ["leaf0->spine0", "spine0->leaf0", "leaf0->spine0#2", "spine0->leaf0#2"];
     assert_eq!(names[..4], parallel);
     assert_eq!(names[4..], ["leaf0->spine0#3", "spine0->leaf0#3"]);
-    assert_eq!(t.port_names(), (0..t.ports()).map(|p| t.port_name(p)).collect::<Vec<_>>());
+    assert_eq!(t.port_names(), t.port_ids().map(|p| t.port_name(p)).collect::<Vec<_>>());
     assert_eq!(["leaf0", "spine1"].map(|n| tier(&t, n)), [Some(1), Some(2)]);
 }
 
@@ -174,14 +175,14 @@ const TWO_HOSTS: &str = r#"
 #[test]
 fn a_graphs_directions_survive_the_host_becoming_the_first_end() {
     let t = graph(TWO_HOSTS).unwrap();
-    let port = |name: &str| t.port_names().iter().position(|n| n == name).unwrap() as u32;
+    let port = |name: &str| PortId::at(t.port_names().iter().position(|n| n == name).unwrap());
     assert_eq!((t.rate(port("s->h1")), t.delay(port("s->h1"))), (Rate::from_gbps(40), Time::from_us(2)));
     assert_eq!((t.rate(port("h1->s")), t.delay(port("h1->s"))), (Rate::from_gbps(25), Time::from_us(3)));
     // Link 1 has ports 2 and 3; its end `a` is the host.
-    assert_eq!((t.port_name(2), t.port_name(peer(2))), ("h1->s".into(), "s->h1".into()));
+    assert_eq!((t.port_name(PortId(2)), t.port_name(PortId(2).peer())), ("h1->s".into(), "s->h1".into()));
     let adjacency = t.adjacency();
-    assert_eq!(adjacency.ports_of(2), [1, 3]);
-    assert_eq!((adjacency.nic_port(1, 0), adjacency.nic_port(1, 1)), (Some(2), None));
+    assert_eq!(adjacency.ports_of(NodeId(2)), [PortId(1), PortId(3)]);
+    assert_eq!((adjacency.nic_port(NodeId(1), 0), adjacency.nic_port(NodeId(1), 1)), (Some(PortId(2)), None));
 }
 
 #[test]
@@ -337,10 +338,20 @@ fn absurd_sizes_are_counted_and_not_built() {
 fn a_topology_made_by_hand_is_checked_for_its_indices() {
     let node = |name: &str| Node { name: name.into(), kind: NodeKind::Host, tier: 0 };
     let rate = Rate::from_gbps(1);
-    let link = |b| Link { a: 0, b, rate_ab: rate, rate_ba: rate, delay_ab: Time::ZERO, delay_ba: Time::ZERO };
+    let link = |b| Link {
+        a: NodeId(0),
+        b,
+        rate_ab: rate,
+        rate_ba: rate,
+        delay_ab: Time::ZERO,
+        delay_ba: Time::ZERO,
+    };
     let pair = |b| Topology { nodes: vec![node("x"), node("y")], links: vec![link(b)] };
-    assert_eq!(pair(1).validate(), Ok(()));
-    assert_eq!(pair(2).validate(), Err(TopologyError::NoSuchNode { link: 0, node: 2, nodes: 2 }));
+    assert_eq!(pair(NodeId(1)).validate(), Ok(()));
+    assert_eq!(
+        pair(NodeId(2)).validate(),
+        Err(TopologyError::NoSuchNode { link: 0, node: NodeId(2), nodes: 2 })
+    );
 }
 
 #[test]
@@ -371,7 +382,7 @@ fn names_are_found_and_guessed() {
     let t = FatTree { k: 4, ..FatTree::default() }.build().unwrap();
     let names = t.names();
     // Hosts are nodes 0 to 15, edge0 is node 16.
-    assert_eq!((names.find("host3"), t.node_by_name("edge0")), (Some(3), Some(16)));
+    assert_eq!((names.find("host3"), t.node_by_name("edge0")), (Some(NodeId(3)), Some(NodeId(16))));
     assert_eq!((names.find("edge8"), t.node_by_name("edge8")), (None, None));
     assert_eq!(names.nearest("cor2"), Nearest(Some("core2".into())));
     assert_eq!(names.nearest("whatever"), Nearest(None));

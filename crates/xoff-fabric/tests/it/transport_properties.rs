@@ -5,6 +5,7 @@ use crate::common::flow;
 use proptest::prelude::*;
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::routing::{Ecmp, PathChoice, Router, Routing};
 use xoff_fabric::settings::{
     Cbfc, FlowControl, Forwarding, LinkCredits, Pfc, Queueing, Settings, Switch, Transport,
@@ -39,7 +40,7 @@ fn leaf_spine(leaves: u32, spines: u32, links: u32, rates: &[u64], delays: &[u64
     let link = |(number, (a, b)): (usize, (u32, u32))| {
         let (rate, delay) =
             (Rate::from_gbps(rates[number % rates.len()]), Time(delays[number % delays.len()]));
-        Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
+        Link { a: NodeId(a), b: NodeId(b), rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
     };
     Topology { nodes, links: ends.enumerate().map(link).collect() }
 }
@@ -158,7 +159,7 @@ proptest! {
         let once = !case.settings.lossy && (in_order || case.settings.host.transport == Transport::Unordered);
         let mut sums = vec![Time::ZERO; case.flows.len()];
         for row in &sim.records().breakdown {
-            sums[row.flow as usize] += row.time;
+            sums[row.flow.index()] += row.time;
         }
         for ((flow, outcome), sum) in case.flows.iter().zip(&sim.records().flows).zip(sums) {
             let size = flow.size.unwrap_or(0);
@@ -173,12 +174,12 @@ proptest! {
         if !matches!(case.settings.flow_control, FlowControl::Cbfc(_)) {
             // Each packet that was put on a wire has arrived, and nothing is under way. Updates of credits never end.
             prop_assert_eq!(sim.packets_in_flight(), 0);
-            let sent: u64 = (0..case.topology.ports()).map(|port| sim.port(port).tx_packets).sum();
+            let sent: u64 = case.topology.port_ids().map(|port| sim.port(port).tx_packets).sum();
             let pauses: u64 = sim.records().totals.pause_frames.iter().sum();
             prop_assert_eq!(sim.counters().packet_hops, sent);
             prop_assert!(pauses <= sent);
         }
-        for port in 0..case.topology.ports() {
+        for port in case.topology.port_ids() {
             if let Some((sending, receiving)) = sim.credits(port, 0) {
                 prop_assert_eq!((sending.sent(), receiving.occupied()), (receiving.received(), 0));
             }

@@ -11,7 +11,7 @@
 use crate::common::{chain, flow, scheme};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::ids::PortId;
+use xoff_fabric::ids::{FlowId, NodeId, PortId};
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::{Dependency, Milestone, Step, Waiter};
 use xoff_fabric::observe::capture::PacketFilter;
@@ -103,7 +103,7 @@ fn an_unordered_message_is_delivered_whatever_the_one_before_it_lacks() {
     {
         let schedule = Schedule {
             connections: vec![Some(0); 2],
-            steps: vec![Step { host: 1, start: Time::ZERO, hold: None }],
+            steps: vec![Step { host: NodeId(1), start: Time::ZERO, hold: None }],
             dependencies: vec![Dependency {
                 on: Milestone::Delivered(1),
                 then: Waiter::Step(0),
@@ -123,8 +123,8 @@ struct Heard {
     drops: u32,
     answers: u32,
     acked: u64,
-    started: Vec<(u32, Time)>,
-    ended: Vec<(u32, Time)>,
+    started: Vec<(FlowId, Time)>,
+    ended: Vec<(FlowId, Time)>,
 }
 
 impl Probe for Heard {
@@ -136,16 +136,16 @@ impl Probe for Heard {
         self.drops += 1;
     }
 
-    fn on_ack(&mut self, _: Time, _: u32, bytes: u64) {
+    fn on_ack(&mut self, _: Time, _: FlowId, bytes: u64) {
         self.answers += 1;
         self.acked += bytes;
     }
 
-    fn on_flow_start(&mut self, now: Time, flow: u32) {
+    fn on_flow_start(&mut self, now: Time, flow: FlowId) {
         self.started.push((flow, now));
     }
 
-    fn on_flow_end(&mut self, now: Time, flow: u32, _: &FlowOutcome) {
+    fn on_flow_end(&mut self, now: Time, flow: FlowId, _: &FlowOutcome) {
         self.ended.push((flow, now));
     }
 
@@ -154,8 +154,8 @@ impl Probe for Heard {
         row("acked", Time::ZERO, 0, self.acked as f64);
         row("answers", Time::ZERO, 0, self.answers.into());
         row("drops", Time::ZERO, 0, self.drops.into());
-        self.ended.iter().for_each(|&(flow, at)| row("ended", at, flow, 1.0));
-        self.started.iter().for_each(|&(flow, at)| row("started", at, flow, 1.0));
+        self.ended.iter().for_each(|&(flow, at)| row("ended", at, flow.0, 1.0));
+        self.started.iter().for_each(|&(flow, at)| row("started", at, flow.0, 1.0));
     }
 }
 
@@ -251,7 +251,7 @@ fn a_capped_sender_has_less_than_a_product_and_a_packet_in_flight() {
         let mut settings = settings(transport);
         settings.switch.buffer = room;
         settings.host.bdp_cap = bdp_cap;
-        let packets = PacketFilter { ports: vec![0], from: Time::ZERO, until: Time::from_ms(1) };
+        let packets = PacketFilter { ports: vec![PortId(0)], from: Time::ZERO, until: Time::from_ms(1) };
         let recording = Recording { packets: Some(packets), ..Recording::default() };
         let sim = run(settings, vec![flow(0, 1, 200 * PAYLOAD)], recording);
         let (mut sent, mut acked, mut max) = (0, 0, 0);

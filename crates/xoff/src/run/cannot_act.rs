@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_engine::Bytes;
 use xoff_fabric::Simulation;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::records::FlowOutcome;
 use xoff_schemes::{AnyScheme, SlEnv};
 use xoff_traffic::Traffic;
@@ -33,10 +34,10 @@ pub(super) fn cannot_act(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
         outcome.cnps == 0 && outcome.fct.is_some_and(|fct| fct <= net.env.base_rtt * 2)
     };
     let mut labels: BTreeMap<u16, Label> = BTreeMap::new();
-    for (number, flow) in (0u32..).zip(&traffic.flows) {
+    for (number, flow) in FlowId::all(traffic.flows.len()).zip(&traffic.flows) {
         let label = labels.entry(flow.label).or_default();
         let is_shared = net.connections.is_shared(net.connections.of(number));
-        let outcome = &sim.records().flows[number as usize];
+        let outcome = &sim.records().flows[number.index()];
         let too_short = |size| size <= net.wire.payload || (size <= bdp && is_over(outcome));
         label.is_controlled |= is_shared || !flow.size.is_some_and(too_short);
         if !label.is_controlled && !label.repeats {

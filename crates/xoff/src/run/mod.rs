@@ -12,7 +12,7 @@ use serde_json::Value;
 use xoff_engine::Time;
 pub use xoff_fabric::Failure;
 use xoff_fabric::network::Flow;
-use xoff_fabric::network::dependencies::{Schedule, Step};
+use xoff_fabric::network::dependencies::Schedule;
 use xoff_fabric::observe::{OwnRow, Probe};
 use xoff_fabric::topology::{NodeId, PortId};
 use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
@@ -125,7 +125,7 @@ pub fn run_with(
 
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
 fn schedule(traffic: &Traffic, hosts: &[NodeId]) -> Schedule {
-    let steps = traffic.steps.iter().map(|s| Step { host: hosts[s.host as usize], ..*s });
+    let steps = traffic.steps.iter().map(|s| s.at(hosts[s.host as usize]));
     let (flows, connected) = (&traffic.flows, traffic.flows.iter().any(|f| f.connection.is_some()));
     let background = flows.iter().any(|f| f.background);
     let nics = flows.iter().any(|f| f.nic.is_some());

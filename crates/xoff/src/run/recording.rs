@@ -2,6 +2,7 @@
 
 use xoff_engine::Time;
 use xoff_fabric::Recording;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
 
@@ -17,11 +18,11 @@ fn once(mut ports: Vec<PortId>) -> Vec<PortId> {
 /// The fabric's settings for a `[record]` table: names of ports and labels become their numbers.
 pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let record = &scenario.record;
-    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
-    let all = 0..topology.ports();
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
+    let all = topology.port_ids();
     let named = |names: &[String]| -> Vec<PortId> {
         let known = topology.port_names();
-        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(|p| p as PortId)).collect()
+        names.iter().filter_map(|n| known.iter().position(|k| k == n).map(PortId::at)).collect()
     };
     let states = match &record.states {
         States::None => Vec::new(),
@@ -41,10 +42,10 @@ pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let flows = traffic.flows.iter().enumerate();
     let rates = match &record.rates {
         Rates::None => Vec::new(),
-        Rates::All => flows.map(|(i, _)| i as u32).collect(),
+        Rates::All => flows.map(|(i, _)| FlowId::at(i)).collect(),
         Rates::Labels(labels) => flows
             .filter(|(_, f)| labels.contains(&traffic.labels[f.label as usize]))
-            .map(|(i, _)| i as u32)
+            .map(|(i, _)| FlowId::at(i))
             .collect(),
     };
     Recording {

@@ -9,7 +9,7 @@ use xoff_engine::Violation;
 use xoff_engine::violation::key_text;
 use xoff_fabric::network_env;
 use xoff_fabric::settings::FlowControl;
-use xoff_fabric::topology::{NodeKind, Topology};
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_schemes::Signals;
 
 use super::error::{Problem, ScenarioError, Source};
@@ -237,8 +237,9 @@ fn throttle(c: &mut Checker<'_>, s: &mut Scenario) {
 /// Refuses a switch port of a rate for which the detector has no parameters.
 fn detector_at_ports(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     let Some(detector) = &s.detector else { return };
-    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
-    let refused = (0..topology.ports())
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
+    let refused = topology
+        .port_ids()
         .filter(of_switch)
         .find_map(|p| detector.accepts(topology.rate(p)).err().map(|violation| (p, violation)));
     if let Some((port, violation)) = refused {

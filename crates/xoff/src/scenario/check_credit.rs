@@ -4,7 +4,7 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{CounterWidth, CreditUnit, FlowControl, LinkCredits, NicTimer};
-use xoff_fabric::topology::{NodeKind, Topology, peer};
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_schemes::{Signals, SlEnv};
 
 use super::Scenario;
@@ -39,7 +39,7 @@ pub(super) fn updates(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     }
     let (settings, priorities) = (s.settings(), s.switch.priorities);
     let wire = WireSizes::new(&settings, signals);
-    let rates = (0..topology.ports()).map(|port| (topology.rate(port), port));
+    let rates = topology.port_ids().map(|port| (topology.rate(port), port));
     let (Some((slowest, port)), Some((fastest, _))) = (rates.clone().min(), rates.max()) else { return };
     let taken = slowest.serialization((wire.update + wire.gap) * u64::from(priorities));
     let period = cbfc.update_period;
@@ -68,9 +68,9 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
     }
     let settings = s.settings();
     let wire = WireSizes::new(&settings, signals);
-    let of_host = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Host;
-    let credits = |port| Sizing::of(topology, peer(port), &settings, &wire).credits();
-    let max = (0..topology.ports()).filter(of_host).map(credits).max().unwrap_or(0);
+    let of_host = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Host;
+    let credits = |port: PortId| Sizing::of(topology, port.peer(), &settings, &wire).credits();
+    let max = topology.port_ids().filter(of_host).map(credits).max().unwrap_or(0);
     let (all, idle) = (max.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());
     if all <= idle {
         c.warnings.push(format!(
@@ -93,7 +93,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     let settings = s.settings();
     let wire = WireSizes::new(&settings, signals);
     let path = format!("flow_control.{key}");
-    let sizings = (0..topology.ports()).map(|port| (port, Sizing::of(topology, port, &settings, &wire)));
+    let sizings = topology.port_ids().map(|port| (port, Sizing::of(topology, port, &settings, &wire)));
     let granted = |sizing: &Sizing| match width {
         CounterWidth::Wide => sizing.credits(),
         CounterWidth::TwelveBit => sizing.credits().min(2048),
@@ -101,7 +101,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     // The link with the largest deficit.
     let worst = sizings.max_by_key(|(_, sizing)| sizing.needed().saturating_sub(granted(sizing)));
     let Some((port, sizing)) = worst else { return };
-    let into = topology.port_name(peer(port));
+    let into = topology.port_name(port.peer());
     let amount = |credits: u64| match &s.flow_control {
         FlowControl::Cbfc(_) => Bytes(credits * 64).to_string(),
         FlowControl::Credit(LinkCredits { unit: CreditUnit::Packet, .. }) => credits.to_string(),

@@ -3,7 +3,7 @@
 use xoff_engine::{Rate, Time};
 use xoff_fabric::network::choice_violation;
 use xoff_fabric::routing::Router;
-use xoff_fabric::topology::{AnyTopology, MAX_RATE, NodeKind, Topology, TopologyError};
+use xoff_fabric::topology::{AnyTopology, MAX_RATE, NodeKind, PortId, Topology, TopologyError};
 use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
 
@@ -27,7 +27,7 @@ pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) 
         }
     }
     let topology = s.topology.build().map_err(|error| topology_problem(c, &error)).ok()?;
-    if let Some(port) = (0..topology.ports()).find(|&p| topology.rate(p) < MIN_RATE) {
+    if let Some(port) = topology.port_ids().find(|&p| topology.rate(p) < MIN_RATE) {
         rate_problem(c, &topology.port_name(port), topology.rate(port));
         return None;
     }
@@ -102,8 +102,8 @@ pub(super) fn router(
 
 /// The speeds that INT can name.
 fn int_speeds(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
-    let stamps = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
-    let mut ports = (0..topology.ports()).filter(stamps);
+    let stamps = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
+    let mut ports = topology.port_ids().filter(stamps);
     let uncoded = ports.find(|&p| PackedRecord::speed_code(topology.rate(p)).is_none());
     if s.packets.int_format == IntFormat::Hardware
         && let Some(port) = uncoded

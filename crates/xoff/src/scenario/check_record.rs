@@ -3,7 +3,7 @@
 use xoff_engine::spelling::nearest;
 use xoff_engine::{Bytes, Time};
 use xoff_fabric::routing::PathChoice;
-use xoff_fabric::topology::{NodeKind, Topology};
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_traffic::{FlowSpec, Traffic};
 
 use super::check::Checker;
@@ -73,10 +73,10 @@ fn is_endless(flow: &FlowSpec) -> bool {
 
 /// The number of ports whose queues are sampled.
 fn ports(c: &mut Checker<'_>, queues: &Queues, topology: &Topology) -> usize {
-    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
     match queues {
         Queues::None => 0,
-        Queues::Switches => (0..topology.ports()).filter(of_switch).count(),
+        Queues::Switches => topology.port_ids().filter(of_switch).count(),
         Queues::All => topology.ports() as usize,
         Queues::Ports(names) => {
             known_ports(c, "queues", names, &topology.port_names(), &["none", "switches", "all"]);
@@ -142,7 +142,7 @@ fn states(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
     known_ports(c, "states", names, &known, &["none", "all"]);
     for (i, name) in names.iter().enumerate() {
         let port = known.iter().position(|k| k == name);
-        let node = port.map(|p| &topology.nodes[topology.node_of(p as u32) as usize]);
+        let node = port.map(|p| &topology.nodes[topology.node_of(PortId::at(p)).index()]);
         if node.is_some_and(|n| n.kind != NodeKind::Switch) {
             let message = format!("`states` in [record] names {name:?}, a port of a host");
             c.add(

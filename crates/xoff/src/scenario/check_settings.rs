@@ -4,7 +4,7 @@ use xoff_engine::{Bytes, Time};
 use xoff_fabric::link::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{Clock, FlowControl};
-use xoff_fabric::topology::{NodeKind, Topology, peer};
+use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_schemes::Signals;
 
 use super::Scenario;
@@ -50,18 +50,18 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     let wire = WireSizes::new(&s.settings(), signals);
     let waiting = wire.largest() + wire.pfc_frames(s.switch.priorities);
     // A quantum's length follows from the rate of the paused port, and the wait from the rate of the port that pauses it.
-    let min = |port: u32| {
+    let min = |port: PortId| {
         let wait = 2 * topology.rate(port).serialization(waiting).0;
-        u64::from(u16::MAX).min(wait.div_ceil(quanta_time(1, topology.rate(peer(port))).0))
+        u64::from(u16::MAX).min(wait.div_ceil(quanta_time(1, topology.rate(port.peer())).0))
     };
-    let ports = (0..topology.ports()).map(|port| (min(port), port));
+    let ports = topology.port_ids().map(|port| (min(port), port));
     if let Some((min, port)) = ports.max()
         && u64::from(pfc.quanta) < min
     {
         let message = format!(
             "`quanta` in [flow_control] is {}, a pause that would end on `{}` before the frame that repeats it is there",
             pfc.quanta,
-            topology.port_name(peer(port))
+            topology.port_name(port.peer())
         );
         c.add("flow_control.quanta", message, format!("expected at least {min}, or `refresh = false`"));
     }
@@ -73,8 +73,8 @@ pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topolo
         return;
     }
     let frame = WireSizes::new(&s.settings(), signals).frame();
-    let no_time = |&port: &u32| topology.rate(port).ns3_time(frame) == Time::ZERO;
-    if let Some(port) = (0..topology.ports()).find(no_time) {
+    let no_time = |&port: &PortId| topology.rate(port).ns3_time(frame) == Time::ZERO;
+    if let Some(port) = topology.port_ids().find(no_time) {
         let message = format!(
             "`clock = \"ns3\"` in [quirks] cuts the {frame}B of a frame on `{}`, at {}, to 0 ns",
             topology.port_name(port),
@@ -93,10 +93,10 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     let wire = WireSizes::new(&s.settings(), signals);
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
-    let room = |port: u32| {
+    let room = |port: PortId| {
         let ends = LinkEnds {
-            rate_in: topology.rate(peer(port)),
-            delay_in: topology.delay(peer(port)),
+            rate_in: topology.rate(port.peer()),
+            delay_in: topology.delay(port.peer()),
             rate_out: topology.rate(port),
             delay_out: topology.delay(port),
         };
@@ -104,7 +104,8 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     };
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
-    let switches = (0u32..).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
+    let switches =
+        NodeId::all(topology.nodes.len()).zip(&topology.nodes).filter(|(_, n)| n.kind == NodeKind::Switch);
     let needed = switches.map(|(node, n)| {
         let ports = adjacency.ports_of(node);
         let headrooms = ports.iter().map(|&p| u128::from(room(p))).sum::<u128>() * priorities;
@@ -126,12 +127,12 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
     // Dynamic thresholds are shares of the memory, and always within it.
     let Some(xoff) = pfc.xoff else { return };
-    let of_switch = |p: &u32| topology.nodes[topology.node_of(*p) as usize].kind == NodeKind::Switch;
-    let largest = (0..topology.ports()).filter(of_switch).max_by_key(|&p| room(p));
+    let of_switch = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Switch;
+    let largest = topology.port_ids().filter(of_switch).max_by_key(|&p| room(p));
     if let Some(port) = largest
         && xoff.0.saturating_add(room(port)) > buffer.0
     {
-        let (name, above) = (topology.port_name(peer(port)), Bytes(room(port)));
+        let (name, above) = (topology.port_name(port.peer()), Bytes(room(port)));
         let sum = Bytes(xoff.0.saturating_add(above.0));
         c.warnings.push(format!(
             "`buffer` in [switch] is {buffer}, and PFC lets what comes in by `{name}` grow to {sum}, `xoff` {xoff} and a \

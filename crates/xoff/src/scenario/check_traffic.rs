@@ -1,7 +1,7 @@
 //! Checks of the run's end and of the traffic, by making its flows.
 
 use xoff_engine::{NicChoice, Rate, Time};
-use xoff_fabric::topology::{Topology, peer};
+use xoff_fabric::topology::Topology;
 use xoff_traffic::workloads::WORKLOADS;
 use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
 
@@ -26,10 +26,10 @@ pub(super) fn all(
         let nics = adjacency.ports_of(node);
         let rate = nics.iter().fold(0u64, |sum, &port| sum.saturating_add(topology.rate(port).bps()));
         HostInfo {
-            name: topology.nodes[node as usize].name.clone(),
+            name: topology.nodes[node.index()].name.clone(),
             rate: Rate(rate),
             // Every host of a topology that was built has a NIC.
-            rack: nics.first().map(|&port| topology.node_of(peer(port))).unwrap_or_default(),
+            rack: nics.first().map(|&port| topology.node_of(port.peer()).0).unwrap_or_default(),
         }
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
@@ -93,7 +93,7 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
         }
         None => ("host.nic".into(), "[host]"),
     };
-    let name = &topology.nodes[host as usize].name;
+    let name = &topology.nodes[host.index()].name;
     let (has, numbers) = match nics {
         1 => ("one NIC".to_string(), "0".to_string()),
         _ => (format!("{nics} NICs, numbered from 0"), format!("a number from 0 to {}", nics - 1)),

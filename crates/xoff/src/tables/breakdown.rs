@@ -14,7 +14,7 @@ pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
         .u32(
             "flow",
             "flow id; the rows of a complete flow sum to its fct_ps, those of another one to the end of the run",
-            rows.iter().map(|r| r.flow),
+            rows.iter().map(|r| r.flow.0),
         )
         .names(
             "leg",
@@ -30,7 +30,7 @@ pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
             rows.iter().map(|r| r.cause as u32),
             &causes,
         )
-        .names("port", "egress port at which, or on whose link, the time was spent", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port at which, or on whose link, the time was spent", rows.iter().map(|r| r.port.0), &names.ports)
         .u64("time_ps", "duration, ps", rows.iter().map(|r| r.time.ps()))
         .table("breakdown")
 }

@@ -9,7 +9,7 @@ use super::columns::Columns;
 /// Adds the columns of each port's delay, headroom and credits.
 pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
     let net = sim.network();
-    let ports = 0..net.topology.ports();
+    let ports = net.topology.port_ids();
     let headroom = |of: fn(Headroom) -> u64| {
         let value = move |port: PortId| sim.headroom(port).map(of);
         ports.clone().map(value)

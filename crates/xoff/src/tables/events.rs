@@ -2,7 +2,6 @@
 
 use xoff_fabric::Simulation;
 use xoff_fabric::packet::Kind;
-use xoff_fabric::topology::peer;
 use xoff_schemes::ThrottleState;
 use xoff_schemes::{Mark, PortState};
 
@@ -12,8 +11,8 @@ use super::{Names, Table};
 pub(super) fn pauses(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().pauses;
     Columns::new()
-        .names("port", "egress port that was stopped", rows.iter().map(|r| r.port), &names.ports)
-        .names("by", "port that sent the PAUSE", rows.iter().map(|r| peer(r.port)), &names.ports)
+        .names("port", "egress port that was stopped", rows.iter().map(|r| r.port.0), &names.ports)
+        .names("by", "port that sent the PAUSE", rows.iter().map(|r| r.port.peer().0), &names.ports)
         .u8("priority", "priority that was stopped", rows.iter().map(|r| r.priority))
         .u64("start_ps", "start, ps", rows.iter().map(|r| r.start.ps()))
         .u64("length_ps", "duration, ps", rows.iter().map(|r| (r.end - r.start).ps()))
@@ -27,7 +26,7 @@ pub(super) fn roots(sim: &Simulation, names: &Names) -> Table {
         .names(
             "port",
             "egress port to which more was offered than its link carries",
-            rows.iter().map(|r| r.port),
+            rows.iter().map(|r| r.port.0),
             &names.ports,
         )
         .u8("priority", "data priority of the queue", rows.iter().map(|r| r.priority))
@@ -49,7 +48,7 @@ pub(super) fn notifications(sim: &Simulation) -> Table {
             rows.iter().map(|r| kind(r.kind)),
             &kinds,
         )
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .u64_or_null("point", "congestion point of a cnm", rows.iter().map(|r| r.point.map(u64::from)))
         .table("notifications")
 }
@@ -59,8 +58,8 @@ pub(super) fn marks(sim: &Simulation, names: &Names) -> Table {
     let marks = strings(["ce", "ue"].into_iter().map(String::from));
     Columns::new()
         .u64("time_ps", "when the packet left its queue, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port that marked it", rows.iter().map(|r| r.port), &names.ports)
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .names("port", "egress port that marked it", rows.iter().map(|r| r.port.0), &names.ports)
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .u64(
             "offset_bytes",
             "offset of its first payload byte in its connection, B",
@@ -80,7 +79,7 @@ pub(super) fn states(sim: &Simulation, names: &Names) -> Table {
     let states = strings(PortState::ALL.iter().map(|s| s.name().to_string()));
     Columns::new()
         .u64("time_ps", "time of the change, at which a packet leaves, ps; the first row of each queue is at 0", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .u8("priority", "data priority", rows.iter().map(|r| r.priority))
         .names(
             "state",
@@ -102,7 +101,7 @@ pub(super) fn throttles(sim: &Simulation, names: &Names) -> Table {
             "time of the change, ps; before its first row a throttle is normal",
             rows.iter().map(|r| r.time.ps()),
         )
-        .names("port", "port of the host", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "port of the host", rows.iter().map(|r| r.port.0), &names.ports)
         .names(
             "state",
             "state of the network as the throttle sees it: normal or congested",

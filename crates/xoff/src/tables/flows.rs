@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use arrow_array::StringArray;
 use xoff_engine::Time;
-use xoff_fabric::topology::{PortId, peer};
+use xoff_fabric::ids::{FlowId, NodeId};
+use xoff_fabric::topology::PortId;
 use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
@@ -21,7 +22,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     };
     // A flow that was stopped early has no ideal completion time.
     let whole = |i: usize| outcomes[i].fct.is_none() || net.flows[i].size == Some(outcomes[i].acked_bytes);
-    let ideal = rows.iter().map(|&i| net.ideal_fct(i as u32).filter(|_| whole(i)));
+    let ideal = rows.iter().map(|&i| net.ideal_fct(FlowId::at(i)).filter(|_| whole(i)));
     let ideal: Vec<Option<Time>> = ideal.collect();
     let slowdown = rows.iter().zip(&ideal).map(|(&i, ideal)| {
         let (fct, ideal) = (outcomes[i].fct?, (*ideal)?);
@@ -33,7 +34,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
     let ports = net.topology.adjacency();
     // A data path begins with the egress port of the sender's NIC.
     let nic = |i: usize| {
-        let first = net.data_path(i as u32).first();
+        let first = net.data_path(FlowId::at(i)).first();
         ports.ports_of(net.flows[i].src).iter().position(|port| Some(port) == first).unwrap_or(0)
     };
     Columns::new()
@@ -44,13 +45,13 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
             rows.iter().map(|&i| u32::from(traffic.flows[i].label)),
             &labels,
         )
-        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src), &names.nodes)
-        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst), &names.nodes)
+        .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src.0), &names.nodes)
+        .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst.0), &names.nodes)
         .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
         .u32(
             "connection",
             "number of the connection (queue pair) that carries it; messages with one number share it, one after the other",
-            rows.iter().map(|&i| net.connections.of(i as u32)),
+            rows.iter().map(|&i| net.connections.of(FlowId::at(i)).0),
         )
         .u32(
             "nic",
@@ -117,14 +118,14 @@ fn path_names(net: &Network, rows: &[usize]) -> (Vec<u32>, Arc<StringArray>) {
     let mut known: HashMap<&[PortId], u32> = HashMap::new();
     let mut texts: Vec<String> = Vec::new();
     let topology = &net.topology;
-    let name = |node: u32| topology.nodes[node as usize].name.as_str();
+    let name = |node: NodeId| topology.nodes[node.index()].name.as_str();
     let rows = rows.iter().map(|&i| {
-        let path = net.data_path(i as u32);
+        let path = net.data_path(FlowId::at(i));
         *known.entry(path).or_insert_with(|| {
             let mut text = name(net.flows[i].src).to_string();
             for &port in path {
                 text.push('>');
-                text.push_str(name(topology.node_of(peer(port))));
+                text.push_str(name(topology.node_of(port.peer())));
             }
             texts.push(text);
             texts.len() as u32 - 1
@@ -153,7 +154,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
             &strings(traffic.kernels.iter().cloned()),
         )
         .u32("process", "number of the process, within its pattern", rows.iter().map(|o| o.role.process))
-        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize]), &names.nodes)
+        .names("host", "its host", rows.iter().map(|o| hosts[o.host as usize].0), &names.nodes)
         .u32("ring", "random ring of GPCNeT's tests, from 0", rows.iter().map(|o| o.ring))
         .u32("iteration", "iteration, from 0", rows.iter().map(|o| o.role.iteration))
         .u64("bytes", "payload that the process sends in it, without barriers", rows.iter().map(|o| o.bytes))

@@ -6,7 +6,7 @@ use arrow_array::builder::{ListBuilder, UInt64Builder};
 use arrow_schema::{DataType, Field};
 use xoff_fabric::Simulation;
 use xoff_fabric::observe::capture::PacketRecord;
-use xoff_fabric::packet::{HAS_RATE, Kind};
+use xoff_fabric::packet::{HAS_RATE, Kind, NO_FLOW};
 use xoff_schemes::Mark;
 
 use super::columns::{Columns, strings};
@@ -38,7 +38,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
              through; ps",
             rows.iter().map(|r| r.time.ps()),
         )
-        .names("port", "the port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "the port", rows.iter().map(|r| r.port.0), &names.ports)
         .names(
             "direction",
             "out or in",
@@ -54,7 +54,7 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         .u64_or_null(
             "flow",
             "flow id; null: a packet of flow control",
-            rows.iter().map(|r| (r.flow != u32::MAX).then_some(r.flow.into())),
+            rows.iter().map(|r| (r.flow != NO_FLOW).then_some(r.flow.0.into())),
         )
         .u64_or_null(
             "priority",

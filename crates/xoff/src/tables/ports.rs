@@ -1,7 +1,7 @@
 //! The table of ports: totals of the run.
 
 use xoff_fabric::Simulation;
-use xoff_fabric::topology::{PortId, peer};
+use xoff_fabric::topology::PortId;
 
 use super::columns::Columns;
 use super::{Names, Table, buffer_sizing};
@@ -9,7 +9,7 @@ use super::{Names, Table, buffer_sizing};
 pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     let (net, records) = (sim.network(), sim.records());
     let topology = &net.topology;
-    let all = 0..topology.ports();
+    let all = topology.port_ids();
     let seconds = sim.now().secs();
     let priorities = net.settings.switch.priorities;
     let paused = |p: PortId| (0..priorities).map(|q| sim.paused(p, q).ps()).sum();
@@ -18,9 +18,9 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         if seconds > 0.0 { bits / (sim.port(p).rate.bps() as f64 * seconds) } else { 0.0 }
     };
     let columns = Columns::new()
-        .names("port", "egress port: node->neighbour", all.clone(), &names.ports)
-        .names("node", "its node", all.clone().map(|p| topology.node_of(p)), &names.nodes)
-        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(peer(p))), &names.nodes)
+        .names("port", "egress port: node->neighbour", all.clone().map(|p| p.0), &names.ports)
+        .names("node", "its node", all.clone().map(|p| topology.node_of(p).0), &names.nodes)
+        .names("peer", "the neighbour", all.clone().map(|p| topology.node_of(p.peer()).0), &names.nodes)
         .u64("rate_bps", "line rate, bit/s", all.clone().map(|p| topology.rate(p).bps()))
         .u64("tx_bytes", "bytes sent", all.clone().map(|p| sim.port(p).tx_bytes))
         .u64("tx_packets", "packets sent, of any kind", all.clone().map(|p| sim.port(p).tx_packets))
@@ -29,24 +29,24 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
         .u64(
             "pause_frames_sent",
             "PAUSE frames sent by this port, to stop its neighbour",
-            all.clone().map(|p| records.totals.pause_frames[p as usize]),
+            all.clone().map(|p| records.totals.pause_frames[p.index()]),
         )
         .u64(
             "credit_updates_sent",
             "updates of credits (CBFC) sent by this port, to its neighbour",
-            all.clone().map(|p| records.totals.credit_updates[p as usize]),
+            all.clone().map(|p| records.totals.credit_updates[p.index()]),
         )
         .u64("paused_ps", "time for which it was stopped, all priorities, ps", all.clone().map(paused))
-        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.totals.marks[p as usize].ce))
+        .u64("marked_ce", "data packets marked CE", all.clone().map(|p| records.totals.marks[p.index()].ce))
         .u64(
             "marked_ue",
             "data packets marked UE (undetermined)",
-            all.clone().map(|p| records.totals.marks[p as usize].ue),
+            all.clone().map(|p| records.totals.marks[p.index()].ue),
         )
         .u64(
             "dropped",
             "packets dropped that came in by this port",
-            all.map(|p| records.totals.drops[p as usize]),
+            all.map(|p| records.totals.drops[p.index()]),
         );
     buffer_sizing::add(columns, sim).table("ports")
 }

@@ -9,7 +9,7 @@ pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().samples.queues;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .u64(
             "bytes",
             "bytes queued at that moment, without the frame on the wire",
@@ -29,7 +29,7 @@ pub(super) fn rates(sim: &Simulation) -> Table {
             "length of the interval, ps: shorter than `record.interval` where the flow or the run began or ended in it",
             rows.iter().map(|r| r.interval.ps()),
         )
-        .u32("flow", "flow id", rows.iter().map(|r| r.flow))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
         .f64("sent_bps", "frame bits that the sender began to send, bit/s", rows.iter().map(|r| r.sent_bps))
         .f64("goodput_bps", "payload acknowledged, bit/s", rows.iter().map(|r| r.goodput_bps))
         .f64("rate_bps", "the scheme's rate, bit/s", rows.iter().map(|r| r.rate.bps() as f64))
@@ -47,7 +47,7 @@ pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
         |r: &xoff_fabric::observe::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port), &names.ports)
+        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .f64("tx_bps", "bits sent, bit/s", rows.iter().map(|r| r.tx_bps))
         .f64("utilization", "tx_bps over the line rate", rows.iter().map(share))
         .table("utilization")

@@ -1,6 +1,7 @@
 //! The addresses that ports, nodes and flows have in a capture.
 
 use xoff_fabric::Network;
+use xoff_fabric::ids::FlowId;
 use xoff_fabric::topology::{NodeId, PortId};
 
 /// UDP's destination port of RoCEv2 (IBTA, Annex A17).
@@ -10,7 +11,7 @@ const FIRST_QP: u32 = 0x01_0000;
 
 /// A port's MAC address: locally administered, with the port's number.
 pub fn mac(port: PortId) -> [u8; 6] {
-    let [a, b, c, d] = port.to_be_bytes();
+    let [a, b, c, d] = port.0.to_be_bytes();
     [0x02, 0, a, b, c, d]
 }
 
@@ -29,23 +30,23 @@ impl Addresses {
             *count += 1;
             (first + *count).to_be_bytes()
         };
-        Addresses((0..net.topology.nodes.len() as NodeId).map(address).collect())
+        Addresses(NodeId::all(net.topology.nodes.len()).map(address).collect())
     }
 
     pub fn of(&self, node: NodeId) -> [u8; 4] {
-        self.0[node as usize]
+        self.0[node.index()]
     }
 }
 
 /// The number of a flow's queue pair, the same at both its ends.
-pub fn queue_pair(flow: u32) -> u32 {
-    FIRST_QP + flow % ((1 << 24) - FIRST_QP)
+pub fn queue_pair(flow: FlowId) -> u32 {
+    FIRST_QP + flow.0 % ((1 << 24) - FIRST_QP)
 }
 
 /// UDP's source port of a flow's packets in both directions: in the range 0xC000 to 0xFFFF that Annex A17 reserves for it,
 /// and different from flow to flow, since routers choose among equal paths by it.
-pub fn udp_source(flow: u32) -> u16 {
-    0xC000 | (flow.wrapping_mul(0x9E37_79B9) >> 18) as u16
+pub fn udp_source(flow: FlowId) -> u16 {
+    0xC000 | (flow.0.wrapping_mul(0x9E37_79B9) >> 18) as u16
 }
 
 #[cfg(test)]
@@ -54,13 +55,13 @@ mod tests {
 
     #[test]
     fn queue_pairs_fit_into_24_bits_and_stay_off_those_of_management() {
-        assert_eq!(queue_pair(5), 0x01_0005);
-        assert_eq!(queue_pair(0xFE_FFFF), 0xFF_FFFF);
-        assert_eq!(queue_pair(0xFF_0000), 0x01_0000);
+        assert_eq!(queue_pair(FlowId(5)), 0x01_0005);
+        assert_eq!(queue_pair(FlowId(0xFE_FFFF)), 0xFF_FFFF);
+        assert_eq!(queue_pair(FlowId(0xFF_0000)), 0x01_0000);
     }
 
     #[test]
     fn source_ports_lie_in_the_range_for_them() {
-        assert!((0..100_000).all(|flow| udp_source(flow) >= 0xC000));
+        assert!(FlowId::all(100_000).all(|flow| udp_source(flow) >= 0xC000));
     }
 }

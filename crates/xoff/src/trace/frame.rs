@@ -2,9 +2,9 @@
 
 use etherparse::{EtherType, Ethernet2Header, IpDscp, IpEcn, IpNumber, Ipv4Header, UdpHeader};
 use xoff_fabric::Network;
+use xoff_fabric::ids::QueueId;
 use xoff_fabric::observe::capture::PacketRecord;
 use xoff_fabric::packet::{Kind, LAST};
-use xoff_fabric::topology::peer;
 use xoff_schemes::Mark;
 
 use super::addresses::{Addresses, ROCE_PORT, mac, queue_pair, udp_source};
@@ -125,7 +125,7 @@ impl<'t> Framer<'t> {
             // Annex A17: senders may leave the checksum at zero, since the ICRC protects the packet.
             checksum: 0,
         };
-        let mut bytes = self.ethernet(row, mac(peer(row.sender())), 0x0800).to_vec();
+        let mut bytes = self.ethernet(row, mac(row.sender().peer()), 0x0800).to_vec();
         bytes.extend(ip.to_bytes());
         bytes.extend(udp.to_bytes());
         bytes.extend(transport);
@@ -149,11 +149,11 @@ impl<'t> Framer<'t> {
 
     /// IPv4 addresses of the packet's sender and receiver.
     fn ends(&self, net: &Network, row: &PacketRecord) -> ([u8; 4], [u8; 4]) {
-        let flow = &net.flows[row.flow as usize];
+        let flow = &net.flows[row.flow.index()];
         let (source, destination) = match row.kind {
             Kind::Data => (flow.src, flow.dst),
             Kind::Cnm => {
-                let port = row.point / u32::from(net.settings.switch.priorities);
+                let port = QueueId(row.point).port(net.settings.switch.priorities.into());
                 (net.topology.node_of(port), flow.src)
             }
             _ => (flow.dst, flow.src),
@@ -194,7 +194,7 @@ impl<'t> Framer<'t> {
             Kind::Data if row.seq == 0 => {
                 // RETH: a virtual address and a key, which the simulator does not model, and the length of the message.
                 bytes.extend([0; 12]);
-                let size = net.flows[row.flow as usize].size.unwrap_or(LONGEST_MESSAGE);
+                let size = net.flows[row.flow.index()].size.unwrap_or(LONGEST_MESSAGE);
                 bytes.extend((size.min(LONGEST_MESSAGE) as u32).to_be_bytes());
             }
             Kind::Ack | Kind::Nack => {
@@ -212,7 +212,7 @@ impl<'t> Framer<'t> {
 
     /// Whether an ACK acknowledges its whole flow, which is one message.
     fn is_all(&self, row: &PacketRecord) -> bool {
-        let flow = row.flow as usize;
+        let flow = row.flow.index();
         let outcome = &self.trace.records.flows[flow];
         let size = self.trace.net.flows[flow].size;
         size.is_some_and(|size| row.seq >= size) || (outcome.fct.is_some() && row.seq >= outcome.acked_bytes)

@@ -12,7 +12,7 @@ use pcap_file::pcapng::blocks::interface_description::{
 use pcap_file::pcapng::blocks::name_resolution::{Ipv4Record, NameResolutionBlock, Record};
 use pcap_file::pcapng::blocks::section_header::{SectionHeaderBlock, SectionHeaderOption};
 use pcap_file::{DataLink, Endianness, PcapError};
-use xoff_fabric::topology::{NodeId, PortId, peer};
+use xoff_fabric::topology::{NodeId, PortId};
 
 use super::Trace;
 use super::addresses::mac;
@@ -68,8 +68,8 @@ fn blocks(trace: &Trace, snap_length: u32, out: &mut impl Write) -> Result<(), P
 
 fn interface(trace: &Trace, port: PortId, snap_length: u32) -> InterfaceDescriptionBlock<'static> {
     let topology = &trace.net.topology;
-    let name = |port: PortId| &topology.nodes[topology.node_of(port) as usize].name;
-    let about = format!("port of {} on its link with {}", name(port), name(peer(port)));
+    let name = |port: PortId| &topology.nodes[topology.node_of(port).index()].name;
+    let about = format!("port of {} on its link with {}", name(port), name(port.peer()));
     InterfaceDescriptionBlock {
         linktype: DataLink::ETHERNET,
         snaplen: snap_length,
@@ -90,7 +90,7 @@ fn names(trace: &Trace, framer: &Framer<'_>) -> NameResolutionBlock<'static> {
     let nodes = trace.net.topology.nodes.iter().enumerate();
     let record = |(node, of): (usize, &xoff_fabric::topology::Node)| {
         Record::Ipv4(Ipv4Record {
-            ip_addr: framer.addresses.of(node as NodeId).to_vec().into(),
+            ip_addr: framer.addresses.of(NodeId::at(node)).to_vec().into(),
             names: vec![of.name.clone().into()],
         })
     };

@@ -59,10 +59,10 @@ impl Ns3Table {
     pub fn new(topology: &Topology, graph: &SwitchGraph, params: &Ecmp) -> Result<Self, RoutingError> {
         let ids = ids(topology)?;
         if let Some(host) = topology.hosts().into_iter().find(|&host| graph.nics(host) > 1) {
-            let host = topology.nodes[host as usize].name.clone();
+            let host = topology.nodes[host.index()].name.clone();
             return Err(RoutingError::SeveralNics { host });
         }
-        let name = |switch: u32| topology.nodes[graph.node(switch) as usize].name.clone();
+        let name = |switch: u32| topology.nodes[graph.node(switch).index()].name.clone();
         for switch in 0..graph.len() as u32 {
             let mut neighbours: Vec<u32> = graph.links(switch).iter().map(|&(_, to)| to).collect();
             neighbours.sort_unstable();
@@ -110,7 +110,7 @@ impl PathTable for Ns3Table {
 
 impl Ns3Table {
     fn id(&self, node: NodeId) -> u16 {
-        self.ids[node as usize]
+        self.ids[node.index()]
     }
 
     fn search(&self, graph: &SwitchGraph, target: u32) -> Search {

@@ -50,7 +50,7 @@ impl NicScheduler for Ns3Nic {
         links: &mut Links<C>,
         connection: ConnectionId,
     ) {
-        let Some(nic) = hosts.senders[connection as usize].as_deref().map(|sender| sender.nic) else {
+        let Some(nic) = hosts.senders[connection.index()].as_deref().map(|sender| sender.nic) else {
             return;
         };
         let flows = &mut hosts.nics[nic as usize].scheduler.flows;
@@ -84,7 +84,7 @@ impl NicScheduler for Ns3Nic {
         first: bool,
         done: bool,
     ) {
-        let Some(sender) = hosts.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = hosts.senders[connection.index()].as_deref() else { return };
         let nic = sender.nic;
         if !first && ctx.net.settings.quirks.gap == PacingGap::RateInForce {
             hosts.ns3_repace(ctx, links, connection);
@@ -110,7 +110,7 @@ impl NicScheduler for Ns3Nic {
     /// Sends the next packet of an idle NIC, or sets its timer.
     fn kick<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let port_id = hosts.nics[nic as usize].port;
-        let port = &mut links.ports[port_id as usize];
+        let port = &mut links.ports[port_id.index()];
         if !port.is_idle(ctx.now) {
             return;
         }
@@ -123,10 +123,10 @@ impl NicScheduler for Ns3Nic {
             return hosts.ns3_wait(ctx, nic);
         };
         hosts.nics[nic as usize].scheduler.last = place;
-        let Some(sender) = hosts.senders[connection as usize].as_deref() else { return };
+        let Some(sender) = hosts.senders[connection.index()].as_deref() else { return };
         let class = DATA + sender.priority;
         hosts.emit(ctx, links, connection, port_id, class);
-        if let Some(sender) = hosts.senders[connection as usize].as_deref_mut() {
+        if let Some(sender) = hosts.senders[connection.index()].as_deref_mut() {
             sender.pacing.next_at = sender.earliest_departure(&ctx.net.settings.quirks);
         }
         if ctx.probes.on_flows {
@@ -153,7 +153,7 @@ impl NicScheduler for Ns3Nic {
 impl Hosts<Ns3Nic> {
     /// A flow's rate was set, possibly to the same value.
     fn ns3_repace<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, connection: ConnectionId) {
-        let Some(sender) = self.senders[connection as usize].as_deref_mut() else { return };
+        let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         let next_at = sender.earliest_departure(&ctx.net.settings.quirks);
         sender.pacing.next_at = next_at;
         let nic = sender.nic;
@@ -182,7 +182,7 @@ impl Hosts<Ns3Nic> {
         for turn in 1..=count {
             let place = (turn + scheduler.last) % count;
             let connection = scheduler.flows[place];
-            match self.senders[connection as usize].as_deref() {
+            match self.senders[connection.index()].as_deref() {
                 None => first_done = Some(first_done.map_or(place, |p| p.min(place))),
                 Some(sender) => {
                     let may = paused & 1 << (DATA + sender.priority) == 0
@@ -199,7 +199,7 @@ impl Hosts<Ns3Nic> {
             let mut place = 0;
             scheduler.flows.retain(|&connection| {
                 place += 1;
-                place <= first || senders[connection as usize].is_some()
+                place <= first || senders[connection.index()].is_some()
             });
             let flows = &scheduler.flows;
             found = found.and_then(|(_, found)| Some((flows.iter().position(|&c| c == found)?, found)));
@@ -210,7 +210,7 @@ impl Hosts<Ns3Nic> {
     /// Nothing may be sent now: sets the timer, unless one is set.
     fn ns3_wait(&mut self, ctx: &mut Ctx, nic: NicId) {
         let scheduler = &self.nics[nic as usize].scheduler;
-        let open = scheduler.flows.iter().filter_map(|&c| self.senders[c as usize].as_deref());
+        let open = scheduler.flows.iter().filter_map(|&c| self.senders[c.index()].as_deref());
         let min = open.filter(|s| s.stream.snd_nxt < s.message.end).map(|s| s.pacing.next_at).min();
         if let Some(at) = min
             && scheduler.wake_at.is_none()

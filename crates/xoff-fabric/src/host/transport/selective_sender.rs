@@ -156,7 +156,7 @@ mod tests {
         for number in 0..packets {
             let offset = u64::from(number) * 1_000;
             let segment = Segment { offset, payload: 1_000, number, last: false, again: false };
-            sender.on_send(&segment, 0, &mut stream);
+            sender.on_send(&segment, FlowId(0), &mut stream);
         }
         (sender, stream)
     }
@@ -172,7 +172,7 @@ mod tests {
         for number in [1, 2] {
             let segment = sender.next_lost().expect("a lost packet");
             assert_eq!((segment.number, segment.offset), (number, u64::from(number) * 1_000));
-            sender.on_send(&segment, 0, &mut stream);
+            sender.on_send(&segment, FlowId(0), &mut stream);
         }
         // Packet 4 arrives behind the same gap: nothing is lost anew.
         assert_eq!(sender.on_ack(1_000, 4, &mut stream), 1_000);

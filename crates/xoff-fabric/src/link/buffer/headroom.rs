@@ -2,7 +2,7 @@
 
 use xoff_engine::{Rate, Time};
 
-use crate::ids::{PortId, peer};
+use crate::ids::PortId;
 use crate::network::Network;
 use crate::settings::Pfc;
 
@@ -52,8 +52,8 @@ impl LinkEnds {
     /// The link of an ingress port.
     pub fn of(net: &Network, ingress: PortId) -> LinkEnds {
         LinkEnds {
-            rate_in: net.topology.rate(peer(ingress)),
-            delay_in: net.topology.delay(peer(ingress)),
+            rate_in: net.topology.rate(ingress.peer()),
+            delay_in: net.topology.delay(ingress.peer()),
             rate_out: net.topology.rate(ingress),
             delay_out: net.topology.delay(ingress),
         }

@@ -13,7 +13,7 @@ pub use headroom::{LinkEnds, headroom, pfc_headroom, quanta_time};
 
 use xoff_engine::Rate;
 
-use crate::ids::QueueId;
+use crate::ids::{NodeId, QueueId};
 use crate::network::Network;
 use crate::observe::Full;
 use crate::settings::{FlowControl, Pfc};
@@ -31,7 +31,7 @@ pub struct IngressQueue {
     /// Whether the peer was told to pause.
     pub pausing: bool,
     /// The switch.
-    pub node: u32,
+    pub node: NodeId,
     xoff: u64,
     xon: u64,
     /// Memory above the threshold.
@@ -101,7 +101,7 @@ impl IngressQueue {
     /// The thresholds of one ingress port and priority of switch `node` under `flow_control`, in a network whose hosts have
     /// `line_rate`.
     pub fn new(
-        node: u32,
+        node: NodeId,
         flow_control: &FlowControl,
         ends: &LinkEnds,
         line_rate: Rate,
@@ -294,11 +294,12 @@ impl Accounting {
         let mut headrooms = vec![0u64; topology.nodes.len()];
         let mut queues = vec![0u64; topology.nodes.len()];
         let mut buffers = Vec::with_capacity(topology.ports() as usize * usize::from(priorities));
-        for port in 0..topology.ports() {
+        for port in topology.port_ids() {
             let ends = LinkEnds::of(net, port);
-            let node = topology.node_of(port) as usize;
+            let node = topology.node_of(port).index();
             for _ in 0..priorities {
-                let queue = IngressQueue::new(node as u32, fc, &ends, net.env.line_rate, frame, pfc_frames);
+                let queue =
+                    IngressQueue::new(NodeId::at(node), fc, &ends, net.env.line_rate, frame, pfc_frames);
                 headrooms[node] += queue.headroom();
                 queues[node] += 1;
                 buffers.push(queue);
@@ -316,13 +317,13 @@ impl Accounting {
     #[inline(always)] // runs for every packet
     pub fn charge(&mut self, queue: QueueId, size: u64) -> Result<bool, Overflow> {
         let buffer = &mut self.buffers[queue.index()];
-        self.memories[buffer.node as usize].charge(buffer, size)
+        self.memories[buffer.node.index()].charge(buffer, size)
     }
 
     /// Releases a packet of `size` bytes that is leaving; returns whether the peer may go on.
     #[inline(always)] // runs for every packet
     pub fn release(&mut self, queue: QueueId, size: u64) -> bool {
         let buffer = &mut self.buffers[queue.index()];
-        self.memories[buffer.node as usize].release(buffer, size)
+        self.memories[buffer.node.index()].release(buffer, size)
     }
 }

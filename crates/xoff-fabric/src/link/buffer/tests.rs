@@ -26,7 +26,7 @@ fn the_longest_pause_is_that_of_the_standard() {
 #[test]
 fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
     let flow_control = FlowControl::Pfc(Pfc { xoff: Some(Bytes(10_000)), ..Pfc::default() });
-    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
     let mut memory = Memory::new(&flow_control, None, 0, 1);
     for _ in 0..10 {
         assert_eq!(memory.charge(&mut queue, 1_000), Ok(false)); // up to 10,000 B: at Xoff, not above
@@ -45,7 +45,7 @@ fn static_thresholds_pause_above_xoff_and_resume_at_xon() {
 fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
     let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(1_500)), ..Pfc::default() };
     let flow_control = FlowControl::Pfc(pfc);
-    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
     let mut memory = Memory::new(&flow_control, None, 0, 1);
     for _ in 0..3 {
         assert!(memory.charge(&mut queue, 1_000).is_ok());
@@ -80,7 +80,7 @@ fn a_packet_that_fits_its_reserve_needs_no_shared_memory() {
     // and its queue may hold 8 x 1,000 B. The eighth packet finds nothing free.
     let pfc = Pfc { alpha: Some(8.0), reserve: Bytes(2_000), headroom: Some(Bytes(500)), ..Pfc::default() };
     let flow_control = FlowControl::Pfc(pfc);
-    let mut first = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut first = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
     let mut second = first;
     let mut memory = Memory::new(&flow_control, Some(10_000), 1_000, 2);
     for size in [1_000, 1_000, 1_000, 1_000, 1_000, 1_000, 1_000] {
@@ -102,7 +102,7 @@ fn dynamic_threshold_is_a_share_of_what_is_free() {
         ..Pfc::default()
     };
     let flow_control = FlowControl::Pfc(pfc);
-    let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+    let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
     let mut memory = Memory::new(&flow_control, Some(100_000), 9_000, 1);
     for _ in 0..30 {
         assert_eq!(memory.charge(&mut queue, 1_000), Ok(false));
@@ -138,7 +138,7 @@ proptest::proptest! {
             Some(_) => Pfc { alpha, ..Pfc::default() },
         };
         let flow_control = FlowControl::Pfc(pfc);
-        let mut queue = IngressQueue::new(0, &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
         let mut other = queue;
         let mut memory = Memory::new(&flow_control, Some(140_000), 2 * queue.headroom(), 2);
         for _ in 0..others / 1_000 {

@@ -50,7 +50,7 @@ impl Cbfc {
 
     /// Sends updates of a port that has nothing else to send.
     fn update_if_idle(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
-        let p = &links.ports[port as usize];
+        let p = &links.ports[port.index()];
         if p.is_idle(ctx.now) && p.backlog == 0 {
             Self::send_updates(links, ctx, port);
         }
@@ -77,11 +77,11 @@ impl LinkControl for Cbfc {
         };
         let topology = &net.topology;
         let mut first = vec![0u32; topology.nodes.len() + 1];
-        (0..topology.ports()).for_each(|port| first[topology.node_of(port) as usize + 1] += 1);
+        topology.port_ids().for_each(|port| first[topology.node_of(port).index() + 1] += 1);
         for node in 1..first.len() {
             first[node] += first[node - 1];
         }
-        let mut ports: Vec<PortId> = (0..topology.ports()).collect();
+        let mut ports: Vec<PortId> = topology.port_ids().collect();
         ports.sort_by_key(|&port| topology.node_of(port));
         let queues = ports.len() * usize::from(net.settings.switch.priorities);
         Cbfc {
@@ -98,9 +98,9 @@ impl LinkControl for Cbfc {
     fn begin(links: &mut Links<Self>, ctx: &mut Ctx, ports: &[PortId]) {
         let period = links.control.params.update_period;
         for &port in ports {
-            let phase = stream(ctx.net.seed, Domain::Credit, port.into()).next_u64() % period.0.max(1);
-            let node = links.ports[port as usize].node;
-            ctx.schedule(node, Time(phase), key(kind::LINK_CONTROL_PERIOD, port), 0);
+            let phase = stream(ctx.net.seed, Domain::Credit, port.0.into()).next_u64() % period.0.max(1);
+            let node = links.ports[port.index()].node;
+            ctx.schedule(node, Time(phase), key(kind::LINK_CONTROL_PERIOD, port.0), 0);
         }
     }
 
@@ -118,16 +118,16 @@ impl LinkControl for Cbfc {
 
     #[inline(always)]
     fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
-        let port = &links.ports[egress as usize];
+        let port = &links.ports[egress.index()];
         let at = port.busy_until - port.gap;
         let control = &mut links.control;
         let credits = control.credits.unit.credits(size) as u32;
         let leaving = Leaving { queue, credits, at };
-        let before = std::mem::replace(&mut control.leaving[egress as usize], leaving);
+        let before = std::mem::replace(&mut control.leaving[egress.index()], leaving);
         control.credits.receiving[before.queue.index()].free(before.credits.into());
         if control.params.on_change {
             let port = queue.port(links.priorities);
-            ctx.schedule(links.ports[port as usize].node, at, key(kind::LINK_CONTROL_APPLY, port), 0);
+            ctx.schedule(links.ports[port.index()].node, at, key(kind::LINK_CONTROL_APPLY, port.0), 0);
         }
     }
 
@@ -167,14 +167,14 @@ impl LinkControl for Cbfc {
     /// An update goes onto the wire; its limit counts all places that are free now.
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
-        let node = links.ports[port as usize].node as usize;
+        let node = links.ports[port.index()].node.index();
         let control = &mut links.control;
         control.waiting[queue.index()] = false;
         // Frees the places of packets that have left since the last look.
         for &egress in &control.ports[control.first[node] as usize..control.first[node + 1] as usize] {
             // The last data packet has left the buffer by now, even if the wire has since taken a control packet.
-            if control.leaving[egress as usize].at <= ctx.now {
-                let left = std::mem::take(&mut control.leaving[egress as usize]);
+            if control.leaving[egress.index()].at <= ctx.now {
+                let left = std::mem::take(&mut control.leaving[egress.index()]);
                 control.credits.receiving[left.queue.index()].free(left.credits.into());
             }
         }
@@ -183,12 +183,13 @@ impl LinkControl for Cbfc {
     }
 
     /// The period of a port's updates is over, or a place in its buffer is free.
-    fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, event: u32, port: u32, _: u32) {
+    fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, event: u32, index: u32, _: u32) {
+        let port = PortId(index);
         if event == kind::LINK_CONTROL_APPLY {
             return Self::update_if_idle(links, ctx, port);
         }
         let next = ctx.now + links.control.params.update_period;
-        ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, port), 0);
+        ctx.schedule(links.ports[port.index()].node, next, key(kind::LINK_CONTROL_PERIOD, port.0), 0);
         Self::send_updates(links, ctx, port);
     }
 }

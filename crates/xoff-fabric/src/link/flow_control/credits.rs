@@ -5,7 +5,7 @@
 
 use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::sizing::Sizing;
-use crate::ids::{PortId, QueueId, peer};
+use crate::ids::{PortId, QueueId};
 use crate::network::Network;
 use crate::settings::CounterWidth;
 
@@ -26,12 +26,12 @@ impl Credits {
         let priorities = usize::from(net.settings.switch.priorities);
         let queues = net.topology.ports() as usize * priorities;
         let mut receiving = Vec::with_capacity(queues);
-        for port in 0..net.topology.ports() {
+        for port in net.topology.port_ids() {
             let capacity = Sizing::of(&net.topology, port, &net.settings, &net.wire).credits();
             receiving.extend((0..priorities).map(|_| ReceivingEnd::new(capacity)));
         }
         let sending = (0..queues).map(|queue| {
-            let there = peer((queue / priorities) as PortId) as usize * priorities;
+            let there = QueueId::new(QueueId(queue as u32).port(priorities).peer(), 0, priorities).index();
             SendingEnd::new(receiving[there].capacity(), width)
         });
         let sending = sending.collect();

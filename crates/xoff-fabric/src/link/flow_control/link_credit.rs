@@ -28,7 +28,7 @@ impl LinkCredit {
         let Some(returning) = &mut links.control.returning else {
             return links.signal_peer(ctx, queue, credits as u32, at, symbol);
         };
-        let port = &links.ports[queue.port(links.priorities) as usize];
+        let port = &links.ports[queue.port(links.priorities).index()];
         if port.arrivals == AWAY {
             return links.signal_peer(ctx, queue, credits as u32, at, symbol);
         }
@@ -136,7 +136,7 @@ impl LinkControl for LinkCredit {
 
     #[inline(always)]
     fn on_left(links: &mut Links<Self>, ctx: &mut Ctx, egress: PortId, queue: QueueId, size: u64) {
-        let port = &links.ports[egress as usize];
+        let port = &links.ports[egress.index()];
         let left_at = port.busy_until - port.gap;
         let credits = &mut links.control.credits;
         let number = credits.unit.credits(size);

@@ -9,7 +9,6 @@ use xoff_engine::Time;
 
 use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, Overflow, PacketId, PortId, QueueId};
 use crate::event::{key, kind};
-use crate::ids::peer;
 use crate::link::buffer::quanta_time;
 use crate::packet::{Kind, Packet};
 use crate::settings::{self, FlowControl, FlowControlKind};
@@ -42,10 +41,10 @@ impl Pfc {
         let port = queue.port(links.priorities);
         if expires {
             // The peer counts quanta by the rate at which it sends.
-            let pause = quanta_time(u64::from(quanta), links.ports[peer(port) as usize].rate);
+            let pause = quanta_time(u64::from(quanta), links.ports[port.peer().index()].rate);
             let next = ctx.now + if refresh { pause / 2 } else { pause }.max(Time(1));
             links.control.queues[queue.index()].refresh_at = next;
-            ctx.schedule(links.ports[port as usize].node, next, key(kind::LINK_CONTROL_PERIOD, queue.0), 0);
+            ctx.schedule(links.ports[port.index()].node, next, key(kind::LINK_CONTROL_PERIOD, queue.0), 0);
         }
         Self::send(links, ctx, queue, quanta);
     }
@@ -89,7 +88,7 @@ impl Pfc {
         if quanta == 0 {
             return links.resume(ctx, queue);
         }
-        let port = &links.ports[queue.port(links.priorities) as usize];
+        let port = &links.ports[queue.port(links.priorities).index()];
         let until = ctx.now + quanta_time(quanta, port.rate);
         links.control.queues[queue.index()].until = until;
         if links.control.params.expires {
@@ -146,7 +145,7 @@ impl LinkControl for Pfc {
         ctx.packets.remove(id);
         let queue = QueueId::new(port, priority, links.priorities);
         // A RESUME takes as long as a PAUSE, so that one never overtakes the other.
-        let port = &links.ports[port as usize];
+        let port = &links.ports[port.index()];
         let response = quanta_time(u64::from(links.control.params.response_quanta), port.rate);
         if response == Time::ZERO {
             Self::apply(links, ctx, queue, quanta);

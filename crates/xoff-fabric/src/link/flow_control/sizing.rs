@@ -9,7 +9,7 @@ use xoff_engine::{Rate, Time};
 use xoff_schemes::int::MAX_INT_HOPS;
 
 use super::counters::Unit;
-use crate::ids::{PortId, peer};
+use crate::ids::PortId;
 use crate::network::WireSizes;
 use crate::path::topology::Topology;
 use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
@@ -41,7 +41,7 @@ pub struct Sizing {
 impl Sizing {
     /// The buffer at `ingress`.
     pub fn of(topology: &Topology, ingress: PortId, settings: &Settings, wire: &WireSizes) -> Sizing {
-        let (rate, back) = (topology.rate(peer(ingress)), topology.rate(ingress));
+        let (rate, back) = (topology.rate(ingress.peer()), topology.rate(ingress));
         let frame = wire.frame();
         let largest = match settings.host.ack_class {
             AckClass::Data => frame.max(wire.ack + wire.ack_growth * MAX_INT_HOPS as u64),
@@ -50,7 +50,7 @@ impl Sizing {
         let sizing = Sizing {
             rate,
             period: Time::ZERO,
-            propagation: topology.delay(peer(ingress)) + topology.delay(ingress),
+            propagation: topology.delay(ingress.peer()) + topology.delay(ingress),
             message: Time::ZERO,
             frames: rate.serialization(largest) * 2,
             unit: BLOCK,

@@ -117,6 +117,8 @@ mod tests {
     use xoff_schemes::AnyScheme;
 
     use super::*;
+    use crate::ids::NodeId;
+    use crate::ids::PortId;
     use crate::path::topology::{Star, TopologyKind};
     use crate::routing::Routing;
     use crate::settings::{FlowControl, Settings};
@@ -132,7 +134,7 @@ mod tests {
         let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
         let flow = |src| Flow {
             src,
-            dst: 2,
+            dst: NodeId(2),
             size: None,
             start: Time::ZERO,
             stop: None,
@@ -141,7 +143,7 @@ mod tests {
         };
         let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
         let topology = star.build().expect("a star");
-        let flows = vec![flow(0), flow(1)];
+        let flows = vec![flow(NodeId(0)), flow(NodeId(1))];
         let net =
             crate::Network::build(topology, &Routing::default(), settings, scheme, flows, 1).expect("built");
         let recording = Recording { pauses: true, ..Recording::default() };
@@ -163,7 +165,7 @@ mod tests {
         let frame = Time(FRAME * 80);
         let a_1 = Time::from_us(1) + frame;
         let way = Time::from_us(1) + Time(80);
-        let h1 = 2; // link 1, end a
+        let h1 = PortId(2); // link 1, end a
         let stop = sim.records().pauses.iter().find(|stop| stop.port == h1).expect("h1 was stopped");
         assert_eq!((stop.start, stop.end), (a_1 + frame * 20 + way, a_1 + frame * 59 + way));
     }

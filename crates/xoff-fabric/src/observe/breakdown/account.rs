@@ -75,7 +75,7 @@ pub(crate) struct Breakdown {
     /// By flow, from its start to its end.
     accounts: Vec<Option<Box<Account>>>,
     /// By node: its flows under way.
-    open: Vec<Vec<u32>>,
+    open: Vec<Vec<FlowId>>,
     /// By port: until when its throttle holds data back, by the throttle's last answer.
     throttled_until: Vec<Time>,
 }
@@ -92,7 +92,7 @@ impl Breakdown {
 
     /// The account of a flow under way.
     pub fn account_of(&mut self, flow: FlowId) -> Option<&mut Account> {
-        self.accounts[flow as usize].as_deref_mut()
+        self.accounts[flow.index()].as_deref_mut()
     }
 
     /// Something that may hold a flow of a host has changed.
@@ -105,8 +105,8 @@ impl Breakdown {
         }
         let (wire_cause, spent) = (Cause::Serialization, [Time::ZERO; CAUSES]);
         let account = Account { since: now, held, wire_until: now, wire_cause, spent };
-        self.accounts[flow as usize] = Some(Box::new(account));
-        self.open[node as usize].push(flow);
+        self.accounts[flow.index()] = Some(Box::new(account));
+        self.open[node.index()].push(flow);
     }
 
     /// A flow's frame takes the wire until `wire_until`; `again` says that it is a retransmission. Returns the flow's time
@@ -123,23 +123,23 @@ impl Breakdown {
 
     /// Flows of a host that are under way.
     pub fn flows_of(&self, node: NodeId) -> Vec<FlowId> {
-        self.open[node as usize].clone()
+        self.open[node.index()].clone()
     }
 
     /// Until when a port's throttle holds data back, by the throttle's last answer.
     pub fn throttled_until(&self, port: PortId) -> Time {
-        self.throttled_until[port as usize]
+        self.throttled_until[port.index()]
     }
 
     /// Takes a throttle's answer until when it holds data back; returns whether that changes what holds flows.
     pub fn on_throttle(&mut self, now: Time, port: PortId, until: Time) -> bool {
-        let before = std::mem::replace(&mut self.throttled_until[port as usize], until);
+        let before = std::mem::replace(&mut self.throttled_until[port.index()], until);
         before != until && before.max(until) > now
     }
 
     /// Drops the account of a host's flow, which has ended.
     pub fn close(&mut self, flow: FlowId, node: NodeId) {
-        self.accounts[flow as usize] = None;
-        self.open[node as usize].retain(|&f| f != flow);
+        self.accounts[flow.index()] = None;
+        self.open[node.index()].retain(|&f| f != flow);
     }
 }

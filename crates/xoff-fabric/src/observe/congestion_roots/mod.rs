@@ -100,7 +100,7 @@ pub(crate) struct Sent {
 /// A time for which a queue was a root.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Ended {
-    queue: u32,
+    queue: QueueId,
     start: Time,
     end: Time,
     max_bytes: u64,
@@ -125,7 +125,7 @@ pub(crate) struct RootWatch {
 impl RootWatch {
     /// A watch over the empty queues of a network, for roots with a virtual queue of `growth` bytes.
     pub(crate) fn new(growth: u64, net: &Network) -> Self {
-        let links = (0..net.topology.ports()).map(|port| {
+        let links = net.topology.port_ids().map(|port| {
             let is_host = net.is_host(net.topology.node_of(port));
             Link::new(net.topology.rate(port), growth, is_host)
         });
@@ -141,7 +141,7 @@ impl RootWatch {
 
     /// Time that a frame takes on the link of a port, with the gap after it.
     fn frame_time(&self, port: PortId, size: u64) -> Time {
-        let rate = self.links[port as usize].rate;
+        let rate = self.links[port.index()].rate;
         self.clock.serialization(rate, size) + self.clock.serialization(rate, self.gap)
     }
 
@@ -157,7 +157,7 @@ impl RootWatch {
     ) -> Time {
         self.end_if_over(queue, now);
         let port = queue.port(self.priorities);
-        let (time, growth) = (self.frame_time(port, size), self.links[port as usize].growth);
+        let (time, growth) = (self.frame_time(port, size), self.links[port.index()].growth);
         let q = &mut self.queues[queue.index()];
         let leaves = q.offered.serve(offered, time);
         let waits = leaves - offered;
@@ -189,7 +189,7 @@ impl RootWatch {
     pub(crate) fn depart(&mut self, sent: Sent, planned: Time, now: Time) -> Time {
         let time = self.frame_time(sent.port, sent.size);
         let left = now + time;
-        let link = &mut self.links[sent.port as usize];
+        let link = &mut self.links[sent.port.index()];
         if link.is_host {
             link.idle += now.saturating_sub(link.busy_until);
             link.busy_until = left;
@@ -241,7 +241,7 @@ impl RootWatch {
     fn end(&mut self, queue: QueueId, end: Time) {
         let q = &mut self.queues[queue.index()];
         if let Some(start) = q.since.take() {
-            self.ended.push(Ended { queue: queue.0, start, end, max_bytes: q.high });
+            self.ended.push(Ended { queue, start, end, max_bytes: q.high });
         }
     }
 }
@@ -296,8 +296,8 @@ impl Probe for RootWatch {
         }
         let priorities = self.priorities;
         records.roots.extend(self.ended.drain(..).map(|root| RootRecord {
-            port: QueueId(root.queue).port(priorities),
-            priority: QueueId(root.queue).priority(priorities),
+            port: root.queue.port(priorities),
+            priority: root.queue.priority(priorities),
             start: root.start,
             end: root.end,
             max_bytes: root.max_bytes,
@@ -314,7 +314,7 @@ impl Records {
             return;
         }
         let priorities = usize::from(net.settings.switch.priorities);
-        let queue = |port: PortId, priority: u8| port as usize * priorities + usize::from(priority);
+        let queue = |port: PortId, priority: u8| QueueId::new(port, priority, priorities).index();
         let mut by_queue: Vec<Vec<(Time, Time)>> =
             vec![Vec::new(); net.topology.ports() as usize * priorities];
         // Rows are sorted by start and do not overlap for one queue, so their ends are in order too.
@@ -322,11 +322,11 @@ impl Records {
             by_queue[queue(root.port, root.priority)].push((root.start, root.end));
         }
         for wait in waited {
-            let outcome = &mut self.flows[wait.flow as usize];
+            let outcome = &mut self.flows[wait.flow.index()];
             if outcome.hol_blocked {
                 continue;
             }
-            let priority = net.flows[wait.flow as usize].priority;
+            let priority = net.flows[wait.flow.index()].priority;
             let guilty = net.data_path(wait.flow).iter().any(|&port| {
                 let roots = &by_queue[queue(port, priority)];
                 let first = roots.partition_point(|&(_, end)| end < wait.start);

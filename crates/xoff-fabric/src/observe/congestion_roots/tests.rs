@@ -14,7 +14,7 @@ fn watch(is_host: bool, priorities: usize) -> RootWatch {
 }
 
 fn root(start: u64, end: u64, max_bytes: u64) -> Ended {
-    Ended { queue: 0, start: ns(start), end: ns(end), max_bytes }
+    Ended { queue: QueueId(0), start: ns(start), end: ns(end), max_bytes }
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn a_root_that_is_stopped_stays_one_until_a_packet_would_have_found_no_backlog()
 fn frames_of_other_classes_take_the_links_time() {
     // Each 1,200 ns a frame of the other priority leaves and one joins the queue: 1,600 ns of work. The queue's frames wait
     // 1,600, 2,000 and 2,400 ns.
-    let other = Sent { port: 0, kind: Kind::Data, class: DATA + 1, size: FRAME, stopped: Time::ZERO };
+    let other = Sent { port: PortId(0), kind: Kind::Data, class: DATA + 1, size: FRAME, stopped: Time::ZERO };
     let mut w = watch(false, 2);
     for k in 0..3 {
         assert_eq!(w.queues[0].since, None, "frame {k}");
@@ -126,7 +126,7 @@ fn frames_of_other_classes_take_the_links_time() {
 fn a_switch_hands_on_for_how_long_stops_have_held_a_packet() {
     // It would have been sent by 5,000 ns and begins on the wire at 7,000 ns: it is sent by 7,800.
     let mut w = watch(false, 1);
-    let sent = Sent { port: 0, kind: Kind::Data, class: DATA, size: FRAME, stopped: Time::ZERO };
+    let sent = Sent { port: PortId(0), kind: Kind::Data, class: DATA, size: FRAME, stopped: Time::ZERO };
     assert_eq!(w.depart(sent, ns(5_000), ns(7_000)), ns(2_800));
     assert_eq!(w.depart(sent, ns(7_800), ns(7_000)), Time::ZERO);
 }
@@ -135,7 +135,7 @@ fn a_switch_hands_on_for_how_long_stops_have_held_a_packet() {
 fn a_host_knows_for_how_long_stops_have_held_its_data() {
     let mut w = watch(true, 1);
     let mut held = |made: u64, now: u64, stopped: u64| {
-        let sent = Sent { port: 0, kind: Kind::Data, class: DATA, size: FRAME, stopped: ns(stopped) };
+        let sent = Sent { port: PortId(0), kind: Kind::Data, class: DATA, size: FRAME, stopped: ns(stopped) };
         w.depart(sent, ns(made), ns(now)).0 / 1_000
     };
     // All data is there at 0. The NIC is stopped from 1,600 to 5,600 ns, and is 4,000 ns late from then on.

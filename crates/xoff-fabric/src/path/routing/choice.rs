@@ -32,6 +32,6 @@ impl Choice for Mixing {
         mix(mix(self.salt ^ (u64::from(from) << 32 | u64::from(to))) ^ key)
     }
     fn at(&self, hash: u64, node: NodeId, ways: usize) -> usize {
-        (mix(hash ^ mix(u64::from(node))) % ways as u64) as usize
+        (mix(hash ^ mix(u64::from(node.0))) % ways as u64) as usize
     }
 }

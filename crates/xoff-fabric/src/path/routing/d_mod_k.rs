@@ -14,10 +14,10 @@
 
 use super::switches::SwitchGraph;
 use super::{End, HostNic, RoutingError};
-use crate::path::topology::{NodeKind, PortId, Topology};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// In `down`: the switch is not below.
-const NONE: PortId = PortId::MAX;
+const NONE: PortId = PortId(u32::MAX);
 
 /// Links of a switch to the tier above: egress port and the switch there.
 type Upwards = Box<[(PortId, u32)]>;
@@ -36,12 +36,12 @@ impl DModK {
     /// Prepares the routing on a network of tiers. Each switch must link only to the tiers next to its own, no two paths may
     /// lead down from one switch to another, and switches of the top must reach all hosts of their plane.
     pub(super) fn new(topology: &Topology, graph: &SwitchGraph) -> Result<DModK, RoutingError> {
-        let name = |s: u32| topology.nodes[graph.node(s) as usize].name.clone();
-        let tier = |s: u32| topology.nodes[graph.node(s) as usize].tier;
+        let name = |s: u32| topology.nodes[graph.node(s).index()].name.clone();
+        let tier = |s: u32| topology.nodes[graph.node(s).index()].tier;
         let switches = 0..graph.len() as u32;
         let mut numbers = vec![u32::MAX; topology.nodes.len()];
         for (number, host) in topology.hosts().into_iter().enumerate() {
-            numbers[host as usize] = number as u32;
+            numbers[host.index()] = number as u32;
         }
         let level = switches.clone().find_map(|s| {
             let same = graph.links(s).iter().find(|(_, to)| tier(s).abs_diff(tier(*to)) != 1);
@@ -79,8 +79,8 @@ impl DModK {
             .clone()
             .map(|s| graph.links(s).iter().copied().filter(|(_, to)| tier(*to) > tier(s)).collect())
             .collect();
-        let is_host = |n: u32| topology.nodes[n as usize].kind == NodeKind::Host;
-        let mut with_hosts: Vec<u32> = (0..topology.nodes.len() as u32)
+        let is_host = |n: NodeId| topology.nodes[n.index()].kind == NodeKind::Host;
+        let mut with_hosts: Vec<u32> = NodeId::all(topology.nodes.len())
             .filter(|&n| is_host(n))
             .flat_map(|host| (0..graph.nics(host)).map(move |nic| HostNic { host, nic }))
             .filter_map(|nic| graph.switch_of(nic))
@@ -141,7 +141,7 @@ impl DModK {
         to: End,
         out: &mut Vec<PortId>,
     ) -> Option<()> {
-        let mut number = self.numbers[to.host() as usize] as usize;
+        let mut number = self.numbers[to.host().index()] as usize;
         let mut at = from.switch;
         while !self.below(at, to.switch) {
             let ups = &self.up[at as usize];

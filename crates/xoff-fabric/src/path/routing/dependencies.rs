@@ -6,7 +6,7 @@ use petgraph::algo::tarjan_scc;
 use petgraph::graphmap::DiGraphMap;
 
 use super::{HostNic, NextHops, Router, RoutingError};
-use crate::path::topology::{PortId, peer};
+use crate::path::topology::PortId;
 
 /// Which link waits for which: if a path passes two links one after the other, the first waits for the second. A link's
 /// number is that of the egress port at its beginning.
@@ -66,7 +66,7 @@ impl Router {
         let hosts = self.topology.hosts();
         let mut dependencies = Dependencies::default();
         let mut add = |before: PortId, end: PortId| {
-            let switch = self.topology.node_of(peer(before));
+            let switch = self.topology.node_of(before.peer());
             match hops.towards(switch, end) {
                 Ok(last) => dependencies.add(&[before, last]),
                 Err(next) => next.iter().for_each(|&(port, _)| dependencies.add(&[before, port])),
@@ -77,7 +77,7 @@ impl Router {
                 for nic in 0..self.nics(src)? {
                     let (from, to) = self.ends(src, dst, nic)?;
                     let (start, end) = (self.nic_port(from)?, self.nic_port(to)?);
-                    if peer(start) != end {
+                    if start.peer() != end {
                         add(start, end);
                     }
                 }

@@ -5,6 +5,7 @@ use std::fmt;
 use xoff_engine::{Nearest, Violation};
 
 use super::PathChoice;
+use crate::ids::NodeId;
 
 /// Why there is no routing or no path.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,7 +27,7 @@ pub enum RoutingError {
     /// A path's end is not the index of a node.
     NoSuchNode {
         /// The index.
-        node: u32,
+        node: NodeId,
     },
     /// A path's end is a switch.
     NotAHost {

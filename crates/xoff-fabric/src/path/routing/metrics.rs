@@ -6,7 +6,7 @@ use xoff_engine::{Rate, Time};
 
 use super::switches::UNREACHED;
 use super::{HostNic, Router, Ways};
-use crate::path::topology::{NodeId, PortId, peer, peer_nic};
+use crate::path::topology::{NodeId, PortId, peer_nic};
 
 /// Maximum number of switches from which representative pairs go to all other switches.
 const MAX_ORIGINS: usize = 256;
@@ -110,8 +110,8 @@ impl Router {
             .flat_map(|host| (0..self.graph.nics(host)).map(move |nic| HostNic { host, nic }));
         let at_port: BTreeMap<PortId, HostNic> =
             nics.filter_map(|nic| Some((self.graph.nic_port(nic)?, nic))).collect();
-        let ends = (0..topology.links.len() as PortId).flat_map(|l| [2 * l, 2 * l + 1]);
-        let pairs = ends.filter_map(move |p| Some((*at_port.get(&p)?, *at_port.get(&peer(p))?)));
+        let ends = (0..topology.links.len()).flat_map(PortId::of_link);
+        let pairs = ends.filter_map(move |p| Some((*at_port.get(&p)?, *at_port.get(&p.peer())?)));
         pairs.filter(|&(from, to)| self.talks(from, to))
     }
 
@@ -125,7 +125,7 @@ impl Router {
                 let attached = self.graph.nic_port(end).zip(self.graph.switch_of(end));
                 let Some((port, switch)) = attached else { continue };
                 let t = &self.topology;
-                let link = (t.rate(port), t.rate(peer(port)), t.delay(port), t.delay(peer(port)));
+                let link = (t.rate(port), t.rate(port.peer()), t.delay(port), t.delay(port.peer()));
                 let group = &mut groups[switch as usize];
                 match group.iter_mut().find(|g| (g.link, g.nic, g.nics) == (link, nic, nics)) {
                     None => group.push(Alike { link, nic, nics, first: host, second: None }),

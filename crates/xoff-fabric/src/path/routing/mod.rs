@@ -38,7 +38,7 @@ use trees::Trees;
 use std::fmt;
 use std::sync::Arc;
 
-use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology, peer};
+use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology};
 
 /// A topology's paths under one kind of routing.
 #[derive(Clone, Debug)]
@@ -91,7 +91,7 @@ const _: () = assert!(MAX_NODES < 1 << NIC_SHIFT && MAX_NICS <= 1 << (u32::BITS 
 impl HostNic {
     /// The NIC's network address in hashes: the host's number if the NIC is the first one.
     fn address(self) -> u32 {
-        self.host | self.nic << NIC_SHIFT
+        self.host.0 | self.nic << NIC_SHIFT
     }
 }
 
@@ -178,7 +178,7 @@ impl Router {
     /// # Errors
     /// [`RoutingError`] if the node is not a host with links.
     pub fn nics(&self, host: NodeId) -> Result<u32, RoutingError> {
-        match self.topology.nodes.get(host as usize) {
+        match self.topology.nodes.get(host.index()) {
             None => Err(RoutingError::NoSuchNode { node: host }),
             Some(n) if n.kind != NodeKind::Host => Err(RoutingError::NotAHost { node: n.name.clone() }),
             Some(n) => match self.graph.nics(host) {
@@ -225,7 +225,7 @@ impl Router {
         ack: bool,
         out: &mut Vec<PortId>,
     ) -> Result<(), RoutingError> {
-        let (first, last) = (self.nic_port(src)?, peer(self.nic_port(dst)?));
+        let (first, last) = (self.nic_port(src)?, self.nic_port(dst)?.peer());
         if src.host == dst.host {
             return Err(RoutingError::SameHost { host: self.name(src.host) });
         }
@@ -243,7 +243,7 @@ impl Router {
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
                 Ways::DModK(tree) => {
-                    let next = |port| self.graph.switch(self.topology.node_of(peer(port)));
+                    let next = |port: PortId| self.graph.switch(self.topology.node_of(port.peer()));
                     tree.path(next, from, to, out)
                 }
             };
@@ -314,7 +314,7 @@ impl Router {
     }
 
     fn name(&self, node: NodeId) -> String {
-        self.topology.nodes[node as usize].name.clone()
+        self.topology.nodes[node.index()].name.clone()
     }
 
     fn unreachable(&self, from: HostNic, to: HostNic) -> RoutingError {
@@ -335,6 +335,6 @@ impl Router {
 fn reverse(path: &mut [PortId]) {
     path.reverse();
     for port in path {
-        *port = peer(*port);
+        *port = port.peer();
     }
 }

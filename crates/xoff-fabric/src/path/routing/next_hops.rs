@@ -2,7 +2,7 @@
 
 use super::switches::UNREACHED;
 use super::{Candidate, PathChoice, Router};
-use crate::ids::{NodeId, PortId, peer};
+use crate::ids::{NodeId, PortId};
 use crate::path::topology::Topology;
 
 /// By switch and destination switch: the egress ports that lead nearer, each with the number of shortest paths behind it.
@@ -25,8 +25,8 @@ impl NextHops {
     pub(super) fn new(topology: &Topology, router: &Router, choice: PathChoice) -> NextHops {
         let graph = &router.graph;
         let switches = graph.len();
-        let index = (0..topology.nodes.len() as NodeId).map(|node| graph.switch(node)).collect();
-        let node_of = (0..topology.ports()).map(|port| topology.node_of(port)).collect();
+        let index = NodeId::all(topology.nodes.len()).map(|node| graph.switch(node)).collect();
+        let node_of = topology.port_ids().map(|port| topology.node_of(port)).collect();
         let (mut first, mut candidates) = (vec![0], Vec::new());
         for to in 0..switches as u32 {
             let distance = graph.distances(to);
@@ -62,21 +62,21 @@ impl NextHops {
     /// otherwise `Err` with the candidates, each with the number of shortest paths behind it.
     #[inline]
     pub fn towards(&self, switch: NodeId, end: PortId) -> Result<PortId, &[Candidate]> {
-        let last = peer(end);
-        let to = self.node_of[last as usize];
+        let last = end.peer();
+        let to = self.node_of[last.index()];
         if to == switch {
             return Ok(last);
         }
-        let place = self.index[to as usize] as usize * self.switches + self.index[switch as usize] as usize;
+        let place = self.index[to.index()] as usize * self.switches + self.index[switch.index()] as usize;
         Err(&self.candidates[self.first[place] as usize..self.first[place + 1] as usize])
     }
 
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
     pub fn paths(&self, start: PortId, end: PortId) -> u32 {
-        if peer(start) == end {
+        if start.peer() == end {
             return 1; // two hosts with a link between them
         }
-        let first = self.node_of[peer(start) as usize];
+        let first = self.node_of[start.peer().index()];
         match self.towards(first, end) {
             Ok(_) => 1,
             Err(candidates) => {

@@ -10,7 +10,7 @@ use xoff_engine::Time;
 use super::ecmp::FAR;
 use super::switches::SwitchGraph;
 use super::{HostNic, Router, RoutingError, Ways};
-use crate::path::topology::{PortId, peer};
+use crate::path::topology::PortId;
 
 /// Times of a data packet and of its ACK on a link.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Router {
         let mut trees = HashMap::new();
         let mut slowest = Time::ZERO;
         for (src, dst) in self.representative_ends() {
-            let (first, last) = (self.nic_port(src)?, peer(self.nic_port(dst)?));
+            let (first, last) = (self.nic_port(src)?, self.nic_port(dst)?.peer());
             let trip = if first == last {
                 let time = times(first, 0);
                 Some(time.data + time.ack)
@@ -93,7 +93,7 @@ impl Router {
     ) -> Option<Time> {
         let graph = &self.graph;
         let (from, to) = (graph.switch_of(src)?, graph.switch_of(dst)?);
-        let (first, last) = (graph.nic_port(src)?, peer(graph.nic_port(dst)?));
+        let (first, last) = (graph.nic_port(src)?, graph.nic_port(dst)?.peer());
         let at_receiver = Slowest::default().behind(times(last, 0));
         let whole = |between: Slowest| between.behind(times(first, between.links));
         if let Ways::Trees(trees) = &self.ways {

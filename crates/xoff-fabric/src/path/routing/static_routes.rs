@@ -182,7 +182,7 @@ impl Reader<'_> {
             let nearest = self.names.nearest(&name);
             return Err(RoutingError::UnknownNode { key, name, nearest });
         };
-        if self.topology.nodes[node as usize].kind != kind {
+        if self.topology.nodes[node.index()].kind != kind {
             let expected = if kind == NodeKind::Host { "host" } else { "switch" };
             return Err(RoutingError::WrongKind { key, name, expected });
         }

@@ -1,7 +1,7 @@
 //! The switches and the links between them, without the hosts.
 
 use super::HostNic;
-use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer, peer_nic};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer_nic};
 
 /// Distance to a switch that cannot be reached.
 pub(crate) const UNREACHED: u32 = u32::MAX;
@@ -29,24 +29,24 @@ pub(crate) struct SwitchGraph {
 impl SwitchGraph {
     pub(crate) fn new(topology: &Topology) -> SwitchGraph {
         let adjacency = topology.adjacency();
-        let is_host = |n: NodeId| topology.nodes[n as usize].kind == NodeKind::Host;
-        let nodes = 0..topology.nodes.len() as NodeId;
+        let is_host = |n: NodeId| topology.nodes[n.index()].kind == NodeKind::Host;
+        let nodes = NodeId::all(topology.nodes.len());
         let switches: Vec<NodeId> = nodes.clone().filter(|&n| !is_host(n)).collect();
         let mut index = vec![NONE; topology.nodes.len()];
         for (i, &s) in switches.iter().enumerate() {
-            index[s as usize] = i as u32;
+            index[s.index()] = i as u32;
         }
         let mut links = Vec::new();
         let mut start = vec![0];
         for &s in &switches {
-            let between = |&p: &PortId| (p, index[topology.node_of(peer(p)) as usize]);
+            let between = |&p: &PortId| (p, index[topology.node_of(p.peer()).index()]);
             links.extend(adjacency.ports_of(s).iter().map(between).filter(|&(_, to)| to != NONE));
             start.push(links.len() as u32);
         }
         let (mut nics, mut nic_start) = (Vec::new(), vec![0]);
         for node in nodes {
             if is_host(node) {
-                let attached = |&port: &PortId| (port, index[topology.node_of(peer(port)) as usize]);
+                let attached = |&port: &PortId| (port, index[topology.node_of(port.peer()).index()]);
                 nics.extend(adjacency.ports_of(node).iter().map(attached));
             }
             nic_start.push(nics.len() as u32);
@@ -64,11 +64,11 @@ impl SwitchGraph {
     }
     /// The index of a node that is a switch.
     pub(crate) fn switch(&self, node: NodeId) -> u32 {
-        self.index[node as usize]
+        self.index[node.index()]
     }
     /// Port and switch of each of a host's NICs.
     fn nics_of(&self, host: NodeId) -> &[(PortId, u32)] {
-        let host = host as usize;
+        let host = host.index();
         &self.nics[self.nic_start[host] as usize..self.nic_start[host + 1] as usize]
     }
     /// The number of a host's NICs; 0 for a switch.

@@ -14,7 +14,7 @@ use super::choice::{Choice, Mixing};
 use super::params::SpanningTrees;
 use super::switches::{SwitchGraph, UNREACHED};
 use super::{End, RoutingError};
-use crate::path::topology::{NodeId, NodeKind, PortId, Topology, peer};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// Maximum number of spanning trees.
 pub const MAX_TREES: u32 = 4096;
@@ -29,7 +29,7 @@ pub(super) struct Trees {
 
 #[derive(Clone, Debug)]
 struct Tree {
-    /// For each switch, egress port towards the root; `PortId::MAX` for the root and for switches that it does not reach.
+    /// For each switch, egress port towards the root; `PortId(u32::MAX)` for the root and for switches that it does not reach.
     up: Box<[PortId]>,
     /// For each switch, number of links to the root, or [`UNREACHED`].
     depth: Box<[u32]>,
@@ -71,7 +71,7 @@ impl Trees {
         // Trees of other planes do not reach the two switches.
         let spans = |tree: &usize| self.trees[*tree].reaches(from.switch);
         let count = (0..self.trees.len()).filter(spans).count();
-        let tree = self.choice.at(hash, NodeId::MAX, count.max(1));
+        let tree = self.choice.at(hash, NodeId(u32::MAX), count.max(1));
         let tree = (0..self.trees.len()).filter(spans).nth(tree)?;
         self.path_in(tree, topology, graph, from.switch, to.switch, out)
     }
@@ -92,14 +92,14 @@ impl Trees {
         out: &mut Vec<PortId>,
     ) -> Option<()> {
         let tree = self.trees.get(tree)?;
-        let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
+        let above = |s: u32| graph.switch(topology.node_of(tree.up[s as usize].peer()));
         tree.path(above, from, to, out)
     }
 
     /// Maximum number of links between two of `switches` in any of the trees.
     pub(super) fn longest(&self, topology: &Topology, graph: &SwitchGraph, switches: &[u32]) -> usize {
         let in_tree = |tree: &Tree| {
-            let above = |s: u32| graph.switch(topology.node_of(peer(tree.up[s as usize])));
+            let above = |s: u32| graph.switch(topology.node_of(tree.up[s as usize].peer()));
             let mut path = Vec::new();
             let mut links = |a: u32, b: u32| {
                 path.clear();
@@ -118,17 +118,16 @@ impl Trees {
 impl Tree {
     fn new(graph: &SwitchGraph, root: u32, number: u64, choice: Mixing, used: &mut [u32]) -> Tree {
         let depth = graph.distances(root);
-        let salt = choice.flow(graph.node(root), NodeId::MAX, number);
-        let mut up = vec![PortId::MAX; graph.len()];
+        let salt = choice.flow(graph.node(root).0, u32::MAX, number);
+        let mut up = vec![PortId(u32::MAX); graph.len()];
         for s in 0..graph.len() as u32 {
             let mine = depth[s as usize];
             let nearer =
                 |&&(_, to): &&(PortId, u32)| mine != UNREACHED && mine != 0 && depth[to as usize] == mine - 1;
-            let uses =
-                |&&(port, _): &&(PortId, u32)| (used[(port / 2) as usize], mix(salt ^ u64::from(port)));
+            let uses = |&&(port, _): &&(PortId, u32)| (used[port.link()], mix(salt ^ u64::from(port.0)));
             if let Some(&(port, _)) = graph.links(s).iter().filter(nearer).min_by_key(uses) {
                 up[s as usize] = port;
-                used[(port / 2) as usize] += 1;
+                used[port.link()] += 1;
             }
         }
         Tree { up: up.into(), depth: depth.into() }
@@ -157,7 +156,7 @@ impl Tree {
                 out.push(self.up[from as usize]);
                 from = above(from);
             } else {
-                down.push(peer(self.up[to as usize]));
+                down.push(self.up[to as usize].peer());
                 to = above(to);
             }
         }
@@ -172,7 +171,7 @@ fn roots(topology: &Topology, graph: &SwitchGraph, params: &SpanningTrees) -> Re
         return Err(RoutingError::TooManyRoots { roots: params.roots.len(), trees: params.trees });
     }
     if params.roots.is_empty() {
-        let tier = |s: &u32| topology.nodes[graph.node(*s) as usize].tier;
+        let tier = |s: &u32| topology.nodes[graph.node(*s).index()].tier;
         let all = 0..graph.len() as u32;
         let top = all.clone().map(|s| tier(&s)).max();
         let top: Vec<u32> = all.filter(|s| Some(tier(s)) == top).collect();
@@ -185,7 +184,7 @@ fn roots(topology: &Topology, graph: &SwitchGraph, params: &SpanningTrees) -> Re
         let Some(node) = names.find(name) else {
             return Err(RoutingError::UnknownNode { key, name: name.clone(), nearest: names.nearest(name) });
         };
-        if topology.nodes[node as usize].kind != NodeKind::Switch {
+        if topology.nodes[node.index()].kind != NodeKind::Switch {
             return Err(RoutingError::WrongKind { key, name: name.clone(), expected: "switch" });
         }
         Ok(graph.switch(node))

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{NodeId, PortId, Topology, peer};
+use super::{NodeId, PortId, Topology};
 
 /// The ports of every node, computed once from a topology.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,7 +16,7 @@ impl Adjacency {
     /// The ports at `node`, in the order of their links.
     #[inline]
     pub fn ports_of(&self, node: NodeId) -> &[PortId] {
-        let node = node as usize;
+        let node = node.index();
         &self.ports[self.start[node] as usize..self.start[node + 1] as usize]
     }
     /// The port of a host's NIC; `None` if the host has no NIC of this number.
@@ -29,16 +29,16 @@ impl Topology {
     /// The ports of every node. All link ends must be nodes, as [`Topology::validate`] checks.
     pub fn adjacency(&self) -> Adjacency {
         let mut start = vec![0u32; self.nodes.len() + 1];
-        for port in 0..self.ports() {
-            start[self.node_of(port) as usize + 1] += 1;
+        for port in self.port_ids() {
+            start[self.node_of(port).index() + 1] += 1;
         }
         for n in 0..self.nodes.len() {
             start[n + 1] += start[n];
         }
         let mut free = start.clone();
-        let mut ports = vec![0; self.ports() as usize];
-        for port in 0..self.ports() {
-            let slot = &mut free[self.node_of(port) as usize];
+        let mut ports = vec![PortId::default(); self.ports() as usize];
+        for port in self.port_ids() {
+            let slot = &mut free[self.node_of(port).index()];
             ports[*slot as usize] = port;
             *slot += 1;
         }
@@ -48,7 +48,7 @@ impl Topology {
     /// A port's name, made of its node's and its peer's names: `switch1->switch2`, with `#2` for the second of parallel
     /// links and `#3` for the third. Searches all earlier links; for all names see [`Topology::port_names`].
     pub fn port_name(&self, port: PortId) -> String {
-        let link = (port / 2) as usize;
+        let link = port.link();
         let ends = |l: usize| self.ends(l);
         self.name_of_port(port, 1 + (0..link).filter(|&l| ends(l) == ends(link)).count())
     }
@@ -59,7 +59,7 @@ impl Topology {
         let mut names = Vec::with_capacity(self.ports() as usize);
         for link in 0..self.links.len() {
             let number = parallel.entry(self.ends(link)).and_modify(|n| *n += 1).or_insert(1);
-            names.extend([0, 1].map(|end| self.name_of_port(2 * link as PortId + end, *number)));
+            names.extend(PortId::of_link(link).map(|port| self.name_of_port(port, *number)));
         }
         names
     }
@@ -70,8 +70,8 @@ impl Topology {
     }
 
     fn name_of_port(&self, port: PortId, number: usize) -> String {
-        let name = |p: PortId| &self.nodes[self.node_of(p) as usize].name;
-        let (from, to) = (name(port), name(peer(port)));
+        let name = |p: PortId| &self.nodes[self.node_of(p).index()].name;
+        let (from, to) = (name(port), name(port.peer()));
         if number == 1 { format!("{from}->{to}") } else { format!("{from}->{to}#{number}") }
     }
 }

@@ -22,12 +22,12 @@ impl Builder {
     /// Adds a node.
     pub(super) fn node(&mut self, name: String, kind: NodeKind) -> NodeId {
         self.0.nodes.push(Node { name, kind, tier: 0 });
-        self.0.nodes.len() as NodeId - 1
+        NodeId::at(self.0.nodes.len() - 1)
     }
 
     /// Adds `count` nodes called `prefix` and a number that counts from `first`; returns the first one.
     pub(super) fn nodes(&mut self, prefix: &str, first: u32, count: u32, kind: NodeKind) -> NodeId {
-        let id = self.0.nodes.len() as NodeId;
+        let id = NodeId::at(self.0.nodes.len());
         for i in 0..count {
             self.node(format!("{prefix}{}", u64::from(first) + u64::from(i)), kind);
         }
@@ -41,7 +41,7 @@ impl Builder {
 
     /// Adds any link; if only one end is a host, that end becomes `a`.
     pub(super) fn any_link(&mut self, link: Link) {
-        let is_host = |n: NodeId| self.0.nodes[n as usize].kind == NodeKind::Host;
+        let is_host = |n: NodeId| self.0.nodes[n.index()].kind == NodeKind::Host;
         self.0.links.push(if is_host(link.b) && !is_host(link.a) {
             Link {
                 a: link.b,

@@ -72,14 +72,14 @@ impl TopologyKind for Chain {
         let sender = b.nodes("sender", 0, 2, NodeKind::Host);
         let receiver = b.nodes("receiver", 0, receivers, NodeKind::Host);
         let first = b.nodes("switch", 1, switches, NodeKind::Switch);
-        let last = first + switches - 1;
+        let last = first + (switches - 1);
         b.link(sender, first, self.rate, self.delay);
-        b.link(sender + 1, first + join - 1, self.rate, self.delay);
-        for r in receiver..receiver + receivers {
-            b.link(r, last, self.rate, self.delay);
+        b.link(sender + 1, first + (join - 1), self.rate, self.delay);
+        for r in 0..receivers {
+            b.link(receiver + r, last, self.rate, self.delay);
         }
-        for s in first..last {
-            b.link(s, s + 1, self.rate, self.delay);
+        for s in 0..switches - 1 {
+            b.link(first + s, first + (s + 1), self.rate, self.delay);
         }
         b.finish()
     }

@@ -58,15 +58,15 @@ impl TopologyKind for Dumbbell {
         let sender = b.nodes("sender", 0, self.senders, NodeKind::Host);
         let receiver = b.nodes("receiver", 0, self.receivers, NodeKind::Host);
         let first = b.nodes("switch", 1, self.switches, NodeKind::Switch);
-        let last = first + self.switches - 1;
-        for s in sender..sender + self.senders {
-            b.link(s, first, self.rate, self.delay);
+        let last = first + (self.switches - 1);
+        for s in 0..self.senders {
+            b.link(sender + s, first, self.rate, self.delay);
         }
-        for r in receiver..receiver + self.receivers {
-            b.link(r, last, self.rate, self.delay);
+        for r in 0..self.receivers {
+            b.link(receiver + r, last, self.rate, self.delay);
         }
-        for s in first..last {
-            b.link(s, s + 1, self.trunk_rate.unwrap_or(self.rate), self.delay);
+        for s in 0..self.switches - 1 {
+            b.link(first + s, first + (s + 1), self.trunk_rate.unwrap_or(self.rate), self.delay);
         }
         b.finish()
     }

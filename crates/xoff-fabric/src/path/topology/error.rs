@@ -6,6 +6,7 @@ use xoff_engine::{Nearest, Rate, Time, Violation};
 
 use super::nics::MAX_NICS;
 use super::validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
+use crate::ids::NodeId;
 
 /// Why a topology is refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,7 +66,7 @@ pub enum TopologyError {
         /// The link's index.
         link: usize,
         /// The node's index.
-        node: u32,
+        node: NodeId,
         /// Number of nodes.
         nodes: usize,
     },

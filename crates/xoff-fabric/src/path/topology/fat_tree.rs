@@ -104,14 +104,14 @@ impl TopologyKind for FatTree {
         for e in 0..self.planes * edges {
             let pod = e / half;
             for a in 0..half {
-                b.link(edge + e, agg + pod * half + a, rate, delay);
+                b.link(edge + e, agg + (pod * half + a), rate, delay);
             }
         }
         let (rate, delay) = (self.core_rate.unwrap_or(self.rate), self.core_delay.unwrap_or(self.delay));
         for a in 0..self.planes * edges {
             let (plane, group) = (a / edges, a % half);
             for c in 0..half {
-                b.link(agg + a, core + plane * cores + group * half + c, rate, delay);
+                b.link(agg + a, core + (plane * cores + group * half + c), rate, delay);
             }
         }
         b.finish()

@@ -117,7 +117,7 @@ impl Graph {
 impl Topology {
     /// The topology's nodes and links, listed in their order, from which the same network can be built again.
     pub fn listed(&self) -> Graph {
-        let name = |node: NodeId| self.nodes[node as usize].name.clone();
+        let name = |node: NodeId| self.nodes[node.index()].name.clone();
         let kind = |kind| match kind {
             NodeKind::Host => GraphNodeKind::Host,
             NodeKind::Switch => GraphNodeKind::Switch,

@@ -98,9 +98,9 @@ impl TopologyKind for LeafSpine {
         let (rate, delay) = (self.spine_rate.unwrap_or(self.rate), self.spine_delay.unwrap_or(self.delay));
         for l in 0..self.planes * self.leaves {
             let first = spine + l / self.leaves * self.spines;
-            for s in first..first + self.spines {
+            for s in 0..self.spines {
                 for _ in 0..self.links_per_pair {
-                    b.link(leaf + l, s, rate, delay);
+                    b.link(leaf + l, first + s, rate, delay);
                 }
             }
         }

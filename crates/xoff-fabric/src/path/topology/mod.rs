@@ -29,7 +29,7 @@ pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
 pub use star::Star;
 pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
 
-pub use crate::ids::{NodeId, PortId, peer};
+pub use crate::ids::{NodeId, PortId};
 
 use xoff_engine::{Rate, Time};
 
@@ -83,25 +83,29 @@ pub struct Topology {
 impl Topology {
     /// The node of a port.
     pub fn node_of(&self, port: PortId) -> NodeId {
-        let link = &self.links[(port / 2) as usize];
-        if port.is_multiple_of(2) { link.a } else { link.b }
+        let link = &self.links[port.link()];
+        if port.is_at_a() { link.a } else { link.b }
     }
     /// Rate of the direction that leaves `port`.
     pub fn rate(&self, port: PortId) -> Rate {
-        let link = &self.links[(port / 2) as usize];
-        if port.is_multiple_of(2) { link.rate_ab } else { link.rate_ba }
+        let link = &self.links[port.link()];
+        if port.is_at_a() { link.rate_ab } else { link.rate_ba }
     }
     /// Propagation delay of the direction that leaves `port`.
     pub fn delay(&self, port: PortId) -> Time {
-        let link = &self.links[(port / 2) as usize];
-        if port.is_multiple_of(2) { link.delay_ab } else { link.delay_ba }
+        let link = &self.links[port.link()];
+        if port.is_at_a() { link.delay_ab } else { link.delay_ba }
     }
     /// Number of ports.
     pub fn ports(&self) -> u32 {
-        2 * self.links.len() as u32
+        PortId::count(self.links.len())
+    }
+    /// All ports, in order.
+    pub fn port_ids(&self) -> impl DoubleEndedIterator<Item = PortId> + ExactSizeIterator + Clone {
+        PortId::all(self.ports() as usize)
     }
     /// The hosts, in order.
     pub fn hosts(&self) -> Vec<NodeId> {
-        (0..self.nodes.len() as u32).filter(|&n| self.nodes[n as usize].kind == NodeKind::Host).collect()
+        NodeId::all(self.nodes.len()).filter(|&n| self.nodes[n.index()].kind == NodeKind::Host).collect()
     }
 }

@@ -27,11 +27,16 @@ impl<'t> NameIndex<'t> {
 impl Topology {
     /// The node called `name`, found by a search of all nodes; for more than one look-up see [`Topology::names`].
     pub fn node_by_name(&self, name: &str) -> Option<NodeId> {
-        self.nodes.iter().position(|n| n.name == name).map(|n| n as NodeId)
+        self.nodes.iter().position(|n| n.name == name).map(NodeId::at)
     }
     /// All nodes by name.
     pub fn names(&self) -> NameIndex<'_> {
-        let by_name = self.nodes.iter().zip(0..).map(|(n, id)| (n.name.as_str(), id)).collect();
+        let by_name = self
+            .nodes
+            .iter()
+            .zip(NodeId::all(self.nodes.len()))
+            .map(|(n, id)| (n.name.as_str(), id))
+            .collect();
         NameIndex { topology: self, by_name }
     }
 }

@@ -56,7 +56,7 @@ impl Topology {
     pub(super) fn validate_nics(&self, adjacency: &Adjacency, hosts: &[NodeId]) -> Result<(), TopologyError> {
         let component = self.components();
         let nics = |host: NodeId| adjacency.ports_of(host);
-        let at = |port: PortId| component[(port / 2) as usize];
+        let at = |port: PortId| component[port.link()];
         // Checking the first host with the maximum number of NICs is enough: hosts that are connected with this host NIC by
         // NIC are connected with each other NIC by NIC.
         let max = hosts.iter().map(|&host| nics(host).len()).max();
@@ -66,7 +66,7 @@ impl Topology {
             for (nic_a, &port) in (0..).zip(nics(first)) {
                 let nic_b = peer_nic(nic_a, count);
                 if at(port) != at(nics(other)[nic_b as usize]) {
-                    let name = |node: NodeId| self.nodes[node as usize].name.clone();
+                    let name = |node: NodeId| self.nodes[node.index()].name.clone();
                     let (a, b) = (name(first), name(other));
                     return Err(if max == Some(1) {
                         TopologyError::Disconnected { a, b }
@@ -90,14 +90,14 @@ impl Topology {
             link
         }
         let mut at_node = vec![u32::MAX; self.nodes.len()];
-        for port in 0..self.ports() {
-            let node = self.node_of(port) as usize;
+        for port in self.port_ids() {
+            let node = self.node_of(port).index();
             if self.nodes[node].kind == NodeKind::Host {
                 continue;
             }
-            let known = std::mem::replace(&mut at_node[node], port / 2);
+            let known = std::mem::replace(&mut at_node[node], port.link() as u32);
             if known != u32::MAX {
-                let (a, b) = (find(&mut root, known), find(&mut root, port / 2));
+                let (a, b) = (find(&mut root, known), find(&mut root, port.link() as u32));
                 root[a.max(b) as usize] = a.min(b);
             }
         }

@@ -58,6 +58,7 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+    use crate::ids::NodeId;
     use crate::path::topology::AnyTopology;
     use crate::routing::{Router, Routing};
 
@@ -70,7 +71,7 @@ mod tests {
         assert_eq!((ring.nodes.len(), ring.links.len()), (15, 15));
         let mut path = Vec::new();
         let router = Router::new(&ring, &Routing::default(), 1).expect("a router");
-        router.path(0, 6, 0, &mut path).expect("a path");
+        router.path(NodeId(0), NodeId(6), 0, &mut path).expect("a path");
         let names: Vec<String> = path.iter().map(|&port| ring.port_name(port)).collect();
         assert_eq!(names, ["host0->switch0", "switch0->switch4", "switch4->switch3", "switch3->host6"]);
     }

@@ -39,8 +39,8 @@ impl TopologyKind for Star {
         let mut b = Builder::new(hosts + 1, hosts)?;
         let host = b.nodes("host", 0, self.hosts, NodeKind::Host);
         let switch = b.nodes("switch", 1, 1, NodeKind::Switch);
-        for h in host..host + self.hosts {
-            b.link(h, switch, self.rate, self.delay);
+        for h in 0..self.hosts {
+            b.link(host + h, switch, self.rate, self.delay);
         }
         b.finish()
     }

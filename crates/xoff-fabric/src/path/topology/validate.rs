@@ -7,7 +7,7 @@ use xoff_engine::{Rate, Time};
 use super::adjacency::Adjacency;
 use super::error::TopologyError;
 use super::nics::MAX_NICS;
-use super::{Node, NodeKind, Topology};
+use super::{Node, NodeId, NodeKind, Topology};
 
 /// Maximum number of nodes of a topology.
 pub const MAX_NODES: u32 = 2_000_000;
@@ -60,11 +60,11 @@ impl Topology {
         for (i, link) in self.links.iter().enumerate() {
             let nodes = self.nodes.len();
             for node in [link.a, link.b] {
-                if node as usize >= nodes {
+                if node.index() >= nodes {
                     return Err(TopologyError::NoSuchNode { link: i, node, nodes });
                 }
             }
-            let name = |node: u32| self.nodes[node as usize].name.clone();
+            let name = |node: NodeId| self.nodes[node.index()].name.clone();
             if link.a == link.b {
                 return Err(TopologyError::SelfLoop { link: i, name: name(link.a) });
             }
@@ -93,26 +93,26 @@ impl Topology {
         for &host in &hosts {
             let links = adjacency.ports_of(host).len();
             if links == 0 || links > MAX_NICS as usize {
-                return Err(TopologyError::HostLinks { host: self.nodes[host as usize].name.clone(), links });
+                return Err(TopologyError::HostLinks { host: self.nodes[host.index()].name.clone(), links });
             }
         }
         self.validate_nics(&adjacency, &hosts)
     }
 
     /// Number of links from the nearest of `sources` to every node; `u32::MAX` if there is no path.
-    fn distances(&self, adjacency: &Adjacency, sources: &[u32]) -> Vec<u32> {
+    fn distances(&self, adjacency: &Adjacency, sources: &[NodeId]) -> Vec<u32> {
         let mut distance = vec![u32::MAX; self.nodes.len()];
         let mut queue = sources.to_vec();
         for &s in sources {
-            distance[s as usize] = 0;
+            distance[s.index()] = 0;
         }
         let mut next = 0;
         while let Some(&node) = queue.get(next) {
             next += 1;
             for &port in adjacency.ports_of(node) {
-                let to = self.node_of(super::peer(port));
-                if distance[to as usize] == u32::MAX {
-                    distance[to as usize] = distance[node as usize] + 1;
+                let to = self.node_of(port.peer());
+                if distance[to.index()] == u32::MAX {
+                    distance[to.index()] = distance[node.index()] + 1;
                     queue.push(to);
                 }
             }

@@ -7,6 +7,7 @@
 
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{
@@ -64,8 +65,8 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     };
     // Three flows of each host: to another one, to one of four, and one of small packets, made as slowly as that.
     let flow = |src: u32, dst: u32, priority, source_rate| Flow {
-        src,
-        dst,
+        src: NodeId(src),
+        dst: NodeId(dst),
         size: None,
         start: Time(u64::from(src) * 1_000),
         stop: Some(time),
@@ -90,9 +91,9 @@ pub fn run(flow_control: FlowControl, throttled: bool, time: Time) -> Outcome {
     assert!(sim.records().flows.iter().all(|f| f.fct.is_some()), "every flow has ended");
     assert_eq!((sim.buffered_bytes(), sim.open_receptions()), ((0, 0), 0), "nothing is left");
     let mut outcome = Outcome::default();
-    for port in 0..sim.network().topology.ports() {
+    for port in sim.network().topology.port_ids() {
         outcome.transmissions +=
-            sim.port(port).tx_packets - sim.records().totals.credit_updates[port as usize];
+            sim.port(port).tx_packets - sim.records().totals.credit_updates[port.index()];
         for priority in 0..2 {
             let (sending, receiving) = sim.credits(port, priority).expect("credits");
             assert_eq!(sending.sent(), receiving.received(), "what was sent has come");

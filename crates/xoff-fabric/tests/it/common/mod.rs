@@ -3,6 +3,7 @@
 pub mod credit_load;
 
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::{Flow, Network};
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::Settings;
@@ -23,14 +24,22 @@ pub fn chain(switches: u32, hosts: &[u32], rate: Rate, delay: Time) -> Topology 
     let switch = |i: u32| Node { name: format!("s{i}"), kind: NodeKind::Switch, tier: 1 };
     let nodes = (0..hosts.len()).map(host).chain((0..switches).map(switch)).collect();
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
-    let access = hosts.iter().enumerate().map(|(i, s)| link(i as u32, n + s));
-    let trunk = (1..switches).map(|s| link(n + s - 1, n + s));
+    let access = hosts.iter().enumerate().map(|(i, s)| link(NodeId(i as u32), NodeId(n + s)));
+    let trunk = (1..switches).map(|s| link(NodeId(n + s - 1), NodeId(n + s)));
     Topology { nodes, links: access.chain(trunk).collect() }
 }
 
 /// A finite flow that starts at time zero.
 pub fn flow(src: u32, dst: u32, size: u64) -> Flow {
-    Flow { src, dst, size: Some(size), start: Time::ZERO, stop: None, source_rate: None, priority: 0 }
+    Flow {
+        src: NodeId(src),
+        dst: NodeId(dst),
+        size: Some(size),
+        start: Time::ZERO,
+        stop: None,
+        source_rate: None,
+        priority: 0,
+    }
 }
 
 /// A flow that starts at `start_us` and never ends.

@@ -11,8 +11,9 @@ use std::io::{self, Write};
 
 use prost::Message;
 use xoff_engine::Time;
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::observe::records::RateSample;
-use xoff_fabric::packet::Kind;
+use xoff_fabric::packet::{Kind, NO_FLOW};
 use xoff_fabric::topology::PortId;
 
 use super::Trace;
@@ -40,10 +41,10 @@ pub fn write(trace: &Trace, out: &mut impl Write) -> io::Result<()> {
 /// The name of a slice. The trace contains the text of each name once, and slices refer to it by number.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Name {
-    Packet(Kind, u32),
+    Packet(Kind, FlowId),
     Pause,
     Root,
-    Flow(u32),
+    Flow(FlowId),
 }
 
 struct Writer<'t, W> {
@@ -125,7 +126,7 @@ impl<W: Write> Writer<'_, W> {
         let iid = *self.names.entry(name).or_insert(next);
         let new = (iid == next).then(|| {
             let text = match name {
-                Name::Packet(kind, u32::MAX) => kind_name(kind).to_string(),
+                Name::Packet(kind, NO_FLOW) => kind_name(kind).to_string(),
                 Name::Packet(kind, flow) => format!("{} of flow {flow}", kind_name(kind)),
                 Name::Pause => "paused".to_string(),
                 Name::Root => "congestion root".to_string(),
@@ -187,17 +188,17 @@ impl<W: Write> Writer<'_, W> {
             list.sort_unstable();
             list.dedup();
         }
-        let mut nodes: Vec<u32> = ports.iter().map(|&p| net.topology.node_of(p)).collect();
+        let mut nodes: Vec<NodeId> = ports.iter().map(|&p| net.topology.node_of(p)).collect();
         nodes.sort_unstable();
         nodes.dedup();
         for (rank, &node) in nodes.iter().enumerate() {
-            let name = net.topology.nodes[node as usize].name.clone();
+            let name = net.topology.nodes[node.index()].name.clone();
             self.track(Track::Node(node), None, name, Some(rank as i32))?;
         }
         self.shown.extend(&ports);
         for &port in &ports {
             let node = Track::Node(net.topology.node_of(port));
-            self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port as i32))?;
+            self.track(Track::Port(port), Some(node), net.topology.port_name(port), Some(port.0 as i32))?;
             let bytes = CounterDescriptor { unit: Some(CounterUnit::SizeBytes.into()), ..Default::default() };
             self.counter(Track::Queue(port), Track::Port(port), "queue", bytes, 0)?;
         }
@@ -218,8 +219,8 @@ impl<W: Write> Writer<'_, W> {
         let nodes = &trace.net.topology.nodes;
         self.track(Track::Flows, None, "flows".to_string(), Some(i32::MAX))?;
         for (number, outcome) in trace.records.flows.iter().enumerate().filter(|(_, o)| o.started) {
-            let (flow, of) = (number as u32, &trace.net.flows[number]);
-            let ends = format!("{} to {}", nodes[of.src as usize].name, nodes[of.dst as usize].name);
+            let (flow, of) = (FlowId::at(number), &trace.net.flows[number]);
+            let ends = format!("{} to {}", nodes[of.src.index()].name, nodes[of.dst.index()].name);
             let name = format!("flow {flow}: {ends}");
             self.track(Track::Flow(flow), Some(Track::Flows), name, Some(number as i32))?;
             let until = outcome.fct.map_or(end, |fct| outcome.start + fct);

@@ -34,7 +34,7 @@ pub(super) fn arrow(row: &PacketRecord) -> Option<u64> {
     };
     // A folded multiplication is a good hash: with 10^8 chains, two of them share an id with a probability of 3 in 10,000.
     let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
-        * u128::from((u64::from(row.flow) << 2 | chain).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1);
+        * u128::from((u64::from(row.flow.0) << 2 | chain).wrapping_mul(0xD6E8_FEB8_6659_FD93) | 1);
     Some((key >> 64) as u64 ^ key as u64)
 }
 

@@ -1,18 +1,19 @@
 //! Tracks of a trace and their numbers.
 
+use xoff_fabric::ids::{FlowId, NodeId};
 use xoff_fabric::topology::PortId;
 
 /// A track, by its content.
 #[derive(Clone, Copy)]
 pub(super) enum Track {
-    Node(u32),
+    Node(NodeId),
     Port(PortId),
     Queue(PortId),
     Pause(PortId, u8),
     Root(PortId, u8),
     Flows,
-    Flow(u32),
-    FlowCounter(u32, Counter),
+    Flow(FlowId),
+    FlowCounter(FlowId, Counter),
 }
 
 /// A counter of a flow.
@@ -42,14 +43,14 @@ impl Track {
     /// kind.
     pub(super) fn id(self) -> u64 {
         let (kind, number) = match self {
-            Track::Node(node) => (1, node.into()),
-            Track::Port(port) => (2, port.into()),
-            Track::Queue(port) => (3, port.into()),
-            Track::Pause(port, priority) => (4, u64::from(port) << 3 | u64::from(priority)),
-            Track::Root(port, priority) => (5, u64::from(port) << 3 | u64::from(priority)),
+            Track::Node(node) => (1, node.0.into()),
+            Track::Port(port) => (2, port.0.into()),
+            Track::Queue(port) => (3, port.0.into()),
+            Track::Pause(port, priority) => (4, u64::from(port.0) << 3 | u64::from(priority)),
+            Track::Root(port, priority) => (5, u64::from(port.0) << 3 | u64::from(priority)),
             Track::Flows => (6, 0),
-            Track::Flow(flow) => (7, flow.into()),
-            Track::FlowCounter(flow, counter) => (8, u64::from(flow) << 2 | counter as u64),
+            Track::Flow(flow) => (7, flow.0.into()),
+            Track::FlowCounter(flow, counter) => (8, u64::from(flow.0) << 2 | counter as u64),
         };
         kind << 40 | number
     }

@@ -33,6 +33,7 @@ mod tests {
     use xoff_schemes::AnyScheme;
 
     use super::*;
+    use crate::ids::NodeId;
     use crate::path::topology::{LeafSpine, TopologyKind};
     use crate::routing::{Ecmp, PathChoice, Routing};
     use crate::settings::Settings;
@@ -43,9 +44,10 @@ mod tests {
     #[test]
     fn the_longer_queue_gets_a_quarter() {
         let mut random = stream(1, Domain::Routing, 0);
-        let load = |port| if port == 7 { (1_000, true) } else { (0, false) };
-        let mut pick = || PathChoice::TwoChoices.at_switch(&[(5, 1), (7, 1)], load, &mut random);
-        let longer = (0..4_000).filter(|_| pick() == Some(7)).count();
+        let load = |port| if port == PortId(7) { (1_000, true) } else { (0, false) };
+        let mut pick =
+            || PathChoice::TwoChoices.at_switch(&[(PortId(5), 1), (PortId(7), 1)], load, &mut random);
+        let longer = (0..4_000).filter(|_| pick() == Some(PortId(7))).count();
         assert!(longer.abs_diff(1_000) < 3 * 27, "{longer}");
         assert_eq!(PathChoice::TwoChoices.at_switch(&[], load, &mut random), None);
     }
@@ -60,8 +62,8 @@ mod tests {
         let settings = Settings::default();
         let payload = 1_000 * crate::settings::WireSizes::new(&settings, &Default::default()).payload;
         let flow = Flow {
-            src: 0,
-            dst: 1,
+            src: NodeId(0),
+            dst: NodeId(1),
             size: Some(payload),
             start: Time::ZERO,
             stop: None,
@@ -74,7 +76,7 @@ mod tests {
         let mut sim = Simulation::new(net, None, Recording::default(), None);
         sim.run(&mut |_| true).expect("no loss");
         // Two links lead to hosts; links 2 and 3 lead from leaf 0, their end a, to the spines.
-        let sent = [4, 6].map(|port: PortId| sim.port(port).tx_packets);
+        let sent = [4, 6].map(|port| sim.port(PortId(port)).tx_packets);
         assert_eq!(sent.iter().sum::<u64>(), 1_000);
         assert!(sent[0].abs_diff(500) < 48, "{sent:?}");
     }
