@@ -15,7 +15,8 @@ use xoff_engine::Time;
 use xoff_schemes::throttle::AnyThrottle;
 
 pub use flow_control::{
-    Cbfc, CounterWidth, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc, Thresholds,
+    Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc,
+    Thresholds,
 };
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
 pub use packets::Packets;

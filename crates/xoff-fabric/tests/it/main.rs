@@ -9,6 +9,7 @@ mod common;
 mod connections;
 mod credit;
 mod credit_bounds;
+mod credit_flits;
 mod cut;
 mod deadlock;
 mod dependencies;
