@@ -34,3 +34,4 @@ mod throttle;
 mod topology;
 mod transport_properties;
 mod transports;
+mod vl_arbitration;
