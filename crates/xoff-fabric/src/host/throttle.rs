@@ -17,7 +17,7 @@ use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::observe::Records;
-use crate::observe::records::ThrottleRecord;
+use crate::observe::rows::ThrottleRecord;
 
 /// Bytes of one credit if flow control has no credits: a flit.
 const FLIT: u64 = 16;

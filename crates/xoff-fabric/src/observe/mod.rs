@@ -13,13 +13,15 @@ mod failure;
 mod merge;
 mod probe;
 pub mod records;
+pub mod rows;
 mod sampling;
 
 pub use counters::Counters;
 pub(crate) use counters::fingerprint;
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};
-pub use records::{OwnRow, Recording, Records};
+pub use records::{Recording, Records};
+pub use rows::OwnRow;
 pub(crate) use sampling::{RatesNow, Sampled};
 
 use xoff_engine::Time;

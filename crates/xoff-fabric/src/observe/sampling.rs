@@ -2,7 +2,8 @@
 
 use xoff_engine::{Rate, Time};
 
-use super::records::{QueueSample, RateSample, Records, UtilizationSample};
+use super::records::Records;
+use super::rows::{QueueSample, RateSample, UtilizationSample};
 use crate::ids::{FlowId, PortId};
 
 /// A flow's counts at its last sample, or at its start.

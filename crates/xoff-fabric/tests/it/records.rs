@@ -4,7 +4,7 @@ use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
-use xoff_fabric::observe::records::RateSample;
+use xoff_fabric::observe::rows::RateSample;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::{Flow, Recording, Simulation, Stop};
 

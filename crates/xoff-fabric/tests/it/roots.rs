@@ -5,7 +5,7 @@ use crate::common::{chain, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::PortId;
-use xoff_fabric::observe::records::RootRecord;
+use xoff_fabric::observe::rows::RootRecord;
 use xoff_fabric::settings::{FlowControl, Pfc, Settings};
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{Flow, Recording, Simulation};

@@ -44,7 +44,7 @@ pub(super) fn rates(sim: &Simulation) -> Table {
 pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().samples.utilization;
     let share =
-        |r: &xoff_fabric::observe::records::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
+        |r: &xoff_fabric::observe::rows::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)

@@ -41,7 +41,8 @@ mod virtual_queue;
 use xoff_engine::{Rate, Time};
 
 use super::probe::{Hooks, Probe, Resumed};
-use super::records::{Records, RootRecord, Waited};
+use super::records::Records;
+use super::rows::{RootRecord, Waited};
 use crate::ids::{PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{DATA, Kind, Packet};

@@ -12,7 +12,7 @@ use std::io::{self, Write};
 use prost::Message;
 use xoff_engine::Time;
 use xoff_fabric::ids::{FlowId, NodeId};
-use xoff_fabric::observe::records::RateSample;
+use xoff_fabric::observe::rows::RateSample;
 use xoff_fabric::packet::{Kind, NO_FLOW};
 use xoff_fabric::topology::PortId;
 
