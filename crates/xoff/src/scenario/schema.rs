@@ -139,6 +139,7 @@ impl Walk {
     fn key(&mut self, path: &str, of: Option<&str>, property: &Value, required: bool) {
         let schema = self.resolve(property).clone();
         let item = schema.get("items").map(|items| self.resolve(items).clone());
+        let list = path;
         let (path, inner) = match &item {
             Some(item) if item.get("properties").is_some() || item.get("oneOf").is_some() => {
                 (format!("{path}[]"), item)
@@ -150,6 +151,18 @@ impl Walk {
             schema.get("description").and_then(Value::as_str).unwrap_or("").replace('\n', " ")
         };
         let own_doc = if doc(property).is_empty() { doc(&schema) } else { doc(property) };
+        // A list that may be left out is a key, beside those of its tables.
+        let is_list = item.as_ref().is_some_and(|item| item.get("properties").is_some());
+        if let Some(default) = property.get("default").filter(|_| is_list) {
+            self.keys.push(KeyDoc {
+                path: list.to_string(),
+                of: of.map(str::to_string),
+                r#type: "list of tables".to_string(),
+                default: Some(default.clone()),
+                required: false,
+                doc: own_doc.clone(),
+            });
+        }
         if let Some((tag, ..)) = forms.first() {
             let names: Vec<String> = forms.iter().map(|(_, name, _)| format!("`\"{name}\"`")).collect();
             self.keys.push(KeyDoc {
