@@ -37,11 +37,7 @@ impl LinkCredit {
     ) {
         let symbol = links.control.symbol;
         let Some(returning) = &mut links.control.returning else {
-            let (message, at) = match (&links.control.flits, left_by) {
-                (Some(flits), Some(egress)) => (flits.message(credits, egress), ctx.now + flits.step(egress)),
-                _ => (credits as u32, at),
-            };
-            return links.signal_peer(ctx, queue, message, at, symbol);
+            return Self::give_back_by_event(links, ctx, queue, credits, at, left_by);
         };
         let port = &links.ports[queue.port(links.priorities).index()];
         if port.arrivals == AWAY {
@@ -56,6 +52,24 @@ impl LinkCredit {
         if is_stopped {
             Self::await_credits(links, ctx, there);
         }
+    }
+
+    /// Sends credits back whose arrival is an event.
+    #[cold]
+    #[inline(never)]
+    fn give_back_by_event(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        queue: QueueId,
+        credits: u64,
+        at: Time,
+        left_by: Option<PortId>,
+    ) {
+        let (message, at) = match (&links.control.flits, left_by) {
+            (Some(flits), Some(egress)) => (flits.message(credits, egress), ctx.now + flits.step(egress)),
+            _ => (credits as u32, at),
+        };
+        links.signal_peer(ctx, queue, message, at, links.control.symbol);
     }
 
     /// Turns the arrival that lets a stopped egress queue go on into an event, if the credits are on their way.
@@ -76,15 +90,23 @@ impl LinkCredit {
     /// Takes in the credits that have arrived at an egress queue before the current event, or with it.
     #[inline]
     fn collect(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
-        let LinkCredit { credits, returning, flits, .. } = &mut links.control;
-        let Some(returning) = returning else {
-            return flits.iter_mut().for_each(|flits| flits.collect(ctx.now, queue, credits));
-        };
+        let LinkCredit { credits, returning, .. } = &mut links.control;
+        let Some(returning) = returning else { return Self::collect_flits(links, ctx.now, queue) };
         let key = key(kind::LINK_CONTROL_APPLY, queue.0);
         // Simultaneous events come by key.
         let limit = if key <= ctx.key { ctx.now + Time(1) } else { ctx.now };
         while let Some(arrival) = returning.pop_before(queue, limit) {
             take_in(credits, ctx, queue, &arrival);
+        }
+    }
+
+    /// Takes in the credits that have come back to an egress queue flit by flit.
+    #[cold]
+    #[inline(never)]
+    fn collect_flits(links: &mut Links<Self>, now: Time, queue: QueueId) {
+        let LinkCredit { credits, flits, .. } = &mut links.control;
+        if let Some(flits) = flits {
+            flits.collect(now, queue, credits);
         }
     }
 }
