@@ -188,7 +188,7 @@ def survey(
         new = [reading for reading in dict.fromkeys(readings) if reading not in found]
         results = cache.results([paper.experiments(claims, scale, reading) for reading in new])
         for reading, own in zip(new, results, strict=True):
-            rerun = Rerun(claims, scale, own, {}, out, reading)
+            rerun = Rerun(claims, scale, own, out, reading)
             found[reading] = {claim.name: paper.find(claim, rerun, "") for claim in claims}
 
     judge(paper.space.design())
@@ -216,7 +216,7 @@ def _study() -> Any:
 def _distributions(space: Space) -> dict[str, Any]:
     optuna = extra("optuna", "--readings with a search")
     made = optuna.distributions.CategoricalDistribution
-    return {choice.name: made([each.name for each in choice.alternatives]) for choice in space.choices}
+    return {choice.name: made([each.name for each in choice.tried]) for choice in space.choices}
 
 
 def _known(space: Space, reading: Reading, score: float) -> Any:

@@ -5,19 +5,17 @@ A run is GPCNeT on 120 hosts, without PFT or with a setting of PFT. The claims s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
 from xoff.papers.pft.measures import measure
+from xoff.papers.space import Reading, Sets
 from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "fabric.toml"
-
-Sets = Mapping[str, object]
-"""Settings on top of a run's own."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +52,38 @@ class Control:
         added = f", k {self.k}" if self.k else ""
         return f"{self.strategy}, {letter} {self.shift}{added}, {self.thresholds}"
 
-    @property
-    def sets(self) -> Sets:
-        """The setting as keys of a scenario."""
+    def sets(self, reading: Reading) -> dict[str, object]:
+        """The setting as keys of a scenario, under a reading."""
         m, n = (self.shift, 0) if self.interval == "random" else (0, self.shift)
-        return {
+        enter, escape = self.enter, self.escape
+        made: dict[str, object] = {
             "throttle.name": "pft",
             "throttle.threshold": self.threshold,
             "throttle.interval": self.interval,
             "throttle.m": m,
             "throttle.n": n,
             "throttle.k": self.k,
-            "throttle.threshold_enter": self.enter,
-            "throttle.threshold_escape": self.escape,
             "record.throttles": True,
         }
+        if self.interval == "random":
+            made |= reading.sets("random")
+        if self.threshold == "average":
+            made |= reading.sets("algorithm") | _windows(reading)
+            if reading.sets("thresholds")["ordered"]:
+                enter, escape = max(enter, escape), min(enter, escape)
+        return {**made, "throttle.threshold_enter": enter, "throttle.threshold_escape": escape}
+
+
+def _windows(reading: Reading) -> dict[str, object]:
+    """Windows and counts of Algorithm 2, in cycles."""
+    cycles = int(str(reading.sets("window")["cycles"]))
+    count = round(cycles * float(str(reading.sets("count")["share"])))
+    return {
+        "throttle.enter_window": cycles,
+        "throttle.escape_window": cycles,
+        "throttle.enter_count": count,
+        "throttle.escape_count": count,
+    }
 
 
 BEST = Control("average", "random", 18)
@@ -116,13 +131,10 @@ DRAWN = tuple(
     for strategy in STRATEGIES
 )
 """The settings whose distributions are drawn (Fig. 3 and 4): the middle one of each strategy, and the best of AT-RI."""
-QUICK_GRID = tuple(
+SHORT_GRID = tuple(
     c for c in GRID if c in DRAWN or (c.k == 0 and c.shift in (15, 16, 20, 8, 12) and c.enter in (0x250, 0x2A0))
 )
-HEAVY = "heavy"
-"""The reading under which the congestors' trees reach their sources: messages of 64 KiB."""
-HEAVY_SETS: Sets = {"traffic.0.congestor_size": "64KiB", "traffic.0.congestor_iterations": 90}
-"""Its settings; fewer iterations, as each takes longer."""
+"""A part of the settings: of each strategy the middle one and two or three others."""
 PPORTS = (1, 8, 16)
 """Processes a port; the paper shows 16."""
 
@@ -135,8 +147,6 @@ class Point:
     """PFT's setting; `None` without PFT."""
     processes: int = 16
     """PPort."""
-    reading: str = "default"
-    """Name of the reading."""
 
 
 @dataclass(frozen=True)
@@ -146,67 +156,55 @@ class Scale:
     grid: Sequence[Control]
     """Settings of Fig. 5."""
     seeds: int
-    """Seeds of the grid, which draw congestors, rings and routes."""
-    drawn_seeds: int
-    """Seeds of the settings whose distributions are drawn, and of runs without control."""
-    every: bool
-    """All values of each reading, or only the outer ones."""
+    """Seeds of each run, which draw congestors, rings and routes."""
+    processes: Sequence[int]
+    """Processes a port, with the paper's best setting alone where they are not 16."""
     sets: Sets = field(default_factory=dict)
-    """How long the tests are."""
+    """How long the tests are, if they are shorter than the scenario's."""
 
 
-FULL = Scale(GRID, seeds=1, drawn_seeds=3, every=True)
-QUICK = Scale(QUICK_GRID, seeds=1, drawn_seeds=1, every=False)
+_SHORT_TESTS: Sets = {
+    "traffic.0.latency_iterations": 10,
+    "traffic.0.bandwidth_size": "32KiB",
+    "traffic.0.congestor_iterations": 1000,
+    "traffic.0.all_to_all_iterations": 50,
+}
+
+FULL = Scale(GRID, seeds=4, processes=PPORTS)
+QUICK = Scale(SHORT_GRID, seeds=3, processes=PPORTS, sets=_SHORT_TESTS)
+SURVEY = Scale(SHORT_GRID, seeds=4, processes=(16,))
+"""How much is run under each reading."""
+QUICK_SURVEY = Scale(DRAWN, seeds=3, processes=(16,), sets=_SHORT_TESTS)
+"""The same with `--quick`."""
 
 
-def points(claim: str, scale: Scale) -> dict[Point, int]:
-    """The runs that a claim needs, with the number of their seeds."""
+def points(claim: str, scale: Scale) -> list[Point]:
+    """The runs that a claim needs, each of which is made with each seed."""
     if claim == "injection-rate":
-        return {}
-    needed = {Point(None): scale.drawn_seeds} | {Point(control): scale.seeds for control in scale.grid}
-    needed |= {Point(control): scale.drawn_seeds for control in DRAWN}
-    if claim == "control-factor":
-        for processes in PPORTS:
-            for control in (None, BEST):
-                needed.setdefault(Point(control, processes), 1)
-    return needed
+        return []
+    if claim == "best-setting":
+        return [Point(control, processes) for processes in scale.processes for control in (None, BEST)]
+    return [Point(None), *(Point(control) for control in scale.grid)]
 
 
-def heavy(scale: Scale) -> dict[Point, int]:
-    """Runs under `HEAVY`, with one seed each: the grid, or with `--quick` the part of it that is drawn."""
-    controls = QUICK_GRID if scale.every else DRAWN
-    return {Point(control, reading=HEAVY): 1 for control in (None, *controls)}
+def settings(point: Point, scale: Scale, reading: Reading) -> dict[str, object]:
+    """The settings with which the scenario makes a run under a reading."""
+    own = reading.on({"traffic.0.processes": point.processes, **scale.sets}, "fabric")
+    return own if point.control is None else own | point.control.sets(reading)
 
 
-def settings(point: Point, scale: Scale, sets: Sets) -> dict[str, object]:
-    """The settings with which the scenario makes a run; `sets` are a reading's."""
-    own: dict[str, object] = {"traffic.0.processes": point.processes, **scale.sets}
-    if point.control is not None:
-        own |= point.control.sets
-    own |= {key: value for key, value in sets.items() if point.control or not key.startswith("throttle.")}
-    return own
-
-
-def jobs(wanted: Mapping[Point, int], scale: Scale, sets: Sets | None = None) -> list[Job]:
-    """Runs by (point, seed)."""
+def jobs(claims: Iterable[str], scale: Scale, reading: Reading) -> list[Job]:
+    """The runs of some claims, by (point, seed)."""
+    wanted = dict.fromkeys(point for claim in sorted(set(claims)) for point in points(claim, scale))
     return [
         Job(
             key=(point, seed),
             scenario=SCENARIO,
             measure=measure,
-            sets=settings(point, scale, sets or {}),
+            sets=settings(point, scale, reading),
             seed=seed,
             cost=point.processes,
         )
-        for point, seeds in wanted.items()
-        for seed in range(1, seeds + 1)
+        for seed in range(1, scale.seeds + 1)
+        for point in wanted
     ]
-
-
-def merged(groups: Iterable[Mapping[Point, int]]) -> dict[Point, int]:
-    """The runs of several claims, each with the greatest number of seeds."""
-    needed: dict[Point, int] = {}
-    for group in groups:
-        for point, seeds in group.items():
-            needed[point] = max(seeds, needed.get(point, 0))
-    return needed
