@@ -327,6 +327,7 @@ fn wrong_values_are_named() {
         (30, None, gpcnet(r#", "processes": 2000"#), "processes", "to 1024"),
         (30, None, gpcnet(r#", "latency_size": "0B""#), "latency_size", "1B"),
         (30, None, gpcnet(r#", "overhead": "2000s""#), "overhead", "at most"),
+        (30, None, gpcnet(r#", "eager_outstanding": 0"#), "eager_outstanding", "from 1 to 1000000"),
         (30, us(50), gpcnet(""), "congestor_lead", "before 50us"),
         (32, None, mpi_io(r#", "duration": "0us""#), "duration", "above 0"),
         (32, us(9), mpi_io(r#", "duration": "10us""#), "duration", "end of the run"),

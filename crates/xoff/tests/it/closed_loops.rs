@@ -187,6 +187,61 @@ fn congestors_hold_up_the_tests_and_go_on_while_they_run() {
     assert!(warning.contains("congestor_iterations"), "{warning}");
 }
 
+/// By iteration: when the one sender of an incast of 952 B, one packet, starts its messages, in ps. Two of four hosts run it.
+fn sends(kernel: &str, more: &str) -> Vec<u64> {
+    let traffic = format!(
+        r#"pattern = "gpcnet", congestor_share = 0.5, congestor_kernels = ["{kernel}"], congestor_size = "{PAYLOAD}B",
+           congestor_iterations = 9, tests = ["latency"], rings = 1, latency_iterations = 1{more}"#
+    );
+    let traffic =
+        if more.contains("overhead") { traffic } else { format!(r#"{traffic}, overhead = "100ns""#) };
+    let output = run(4, &traffic.replace('\n', " "));
+    let batch = &output.tables.iter().find(|t| t.name == "flows").expect("a table").batch;
+    let column = |name: &str| batch.column_by_name(name).expect("a column");
+    let kernels = column("kernel").as_dictionary::<arrow_array::types::Int32Type>();
+    let names = kernels.values().as_string::<i32>();
+    let starts = column("start_ps").as_primitive::<UInt64Type>();
+    let of_kernel = |&i: &usize| names.value(kernels.keys().value(i) as usize) == kernel;
+    (0..batch.num_rows()).filter(of_kernel).map(|i| starts.value(i)).collect()
+}
+
+#[test]
+fn eager_sends_go_on_while_messages_are_unacknowledged() {
+    const O: u64 = 100_000;
+    // A message's last ACK is back 2.16 us + 2.008 us after its start. A packet takes 80 ns, so messages 100 ns apart, an
+    // overhead, do not wait for each other.
+    let acked = there(1) + BACK;
+    assert_eq!(acked, 4_168_000);
+    let with = |outstanding: u32| sends("two_sided_incast", &format!(", eager_outstanding = {outstanding}"));
+    // One message: an overhead after each ACK.
+    let each_acked: Vec<u64> = (0..9).map(|i| i * (acked + O)).collect();
+    assert_eq!(with(1), each_acked);
+    // Three: at 0, 100 and 200 ns; then each an overhead after the ACK of the third before it, which are 100 ns apart too.
+    let threes: Vec<u64> = (0..9).map(|i| i / 3 * (acked + O) + i % 3 * O).collect();
+    assert_eq!(with(3), threes);
+    // 9 or more: none waits for an ACK, and 256 are the default.
+    let at_once: Vec<u64> = (0..9).map(|i| i * O).collect();
+    assert_eq!(with(9), at_once);
+    assert_eq!(sends("two_sided_incast", ""), at_once);
+    // With 8, only the last one waits, for the ACK of the first.
+    assert_eq!(with(8), [&at_once[..8], &[acked + O]].concat());
+    // A message above the eager limit goes by rendezvous: the sender waits for each ACK. At the limit it does not.
+    assert_eq!(sends("two_sided_incast", r#", eager = "951B""#), each_acked);
+    assert_eq!(sends("two_sided_incast", r#", eager = "952B""#), at_once);
+    // A put is flushed: one at a time, and without an overhead.
+    assert_eq!(sends("put_incast", ""), (0..9).map(|i| i * acked).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_full_send_queue_paces_the_next_send_too() {
+    // Without an overhead three messages are handed over at 0 and leave one after the other, 80 ns apart; their ACKs come so too.
+    // The next three follow one by one with these ACKs, not all with the first.
+    let starts = sends("two_sided_incast", r#", eager_outstanding = 3, overhead = "0us""#);
+    let acked = there(1) + BACK;
+    let expected: Vec<u64> = (0..9).map(|i| if i < 3 { 0 } else { i / 3 * acked + i % 3 * FRAME }).collect();
+    assert_eq!(starts, expected);
+}
+
 #[test]
 fn closed_loops_do_not_depend_on_threads() {
     let text = r#"

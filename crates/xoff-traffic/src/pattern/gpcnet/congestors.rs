@@ -1,5 +1,7 @@
 //! Congestors: the processes that cause congestion.
 
+use std::collections::VecDeque;
+
 use xoff_engine::Time;
 
 use super::{CongestorKernel, Gpcnet};
@@ -42,8 +44,8 @@ impl Gpcnet {
                     hosts.map(|(i, &host)| program.process(host, number(i), slice)).collect();
                 match kernel {
                     CongestorKernel::AllToAll => self.exchange(program, &mut ranks),
-                    CongestorKernel::TwoSidedIncast => self.incast(program, &ranks, program.overhead),
-                    CongestorKernel::PutIncast => self.incast(program, &ranks, Time::ZERO),
+                    CongestorKernel::TwoSidedIncast => self.two_sided_incast(program, &ranks),
+                    CongestorKernel::PutIncast => self.stop_and_wait(program, &ranks, Time::ZERO),
                     CongestorKernel::GetBroadcast => self.broadcast(program, &ranks),
                 }
             }
@@ -59,8 +61,18 @@ impl Gpcnet {
         }
     }
 
+    /// Blocking sends to the first process: several eager messages under way, or one message by rendezvous.
+    fn two_sided_incast(&self, program: &mut Program<'_>, ranks: &[Process]) {
+        let eager = self.congestor_size <= self.eager && self.eager_outstanding > 1;
+        if eager {
+            self.eager_sends(program, ranks)
+        } else {
+            self.stop_and_wait(program, ranks, self.overhead)
+        }
+    }
+
     /// Each process but the first sends to the first one, `pause` after the last ACK of its previous message.
-    fn incast(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
+    fn stop_and_wait(&self, program: &mut Program<'_>, ranks: &[Process], pause: Time) {
         for rank in &ranks[1..] {
             let (mut before, mut delay) = (Milestone::Step(rank.at), Time::ZERO);
             for iteration in 0..self.congestor_iterations {
@@ -68,6 +80,32 @@ impl Gpcnet {
                 let flow = program.message(rank, &ranks[0], self.congestor_size.0);
                 program.sink.after(before, Waiter::Flow(flow), delay);
                 (before, delay) = (Milestone::Sent(flow), pause);
+            }
+        }
+    }
+
+    /// Each process but the first hands messages over to the first one, at most `eager_outstanding` unacknowledged. A message is
+    /// handed over an overhead after the previous hand-over, and after the last ACK that makes room.
+    fn eager_sends(&self, program: &mut Program<'_>, ranks: &[Process]) {
+        for rank in &ranks[1..] {
+            // The step at which the latest message was handed over, and the messages that may be unacknowledged.
+            let (mut handed_over, mut unacknowledged) = (rank.at, VecDeque::new());
+            for iteration in 0..self.congestor_iterations {
+                program.iteration = iteration;
+                let flow = program.message(rank, &ranks[0], self.congestor_size.0);
+                if iteration > 0 {
+                    let next = program.sink.step(rank.host, program.start);
+                    let next_send = Waiter::Step(next);
+                    program.sink.after(Milestone::Step(handed_over), next_send, program.overhead);
+                    if unacknowledged.len() == self.eager_outstanding as usize
+                        && let Some(oldest) = unacknowledged.pop_front()
+                    {
+                        program.sink.after(Milestone::Sent(oldest), next_send, program.overhead);
+                    }
+                    handed_over = next;
+                }
+                program.sink.after(Milestone::Step(handed_over), Waiter::Flow(flow), Time::ZERO);
+                unacknowledged.push_back(flow);
             }
         }
     }

@@ -14,16 +14,27 @@
 //! its result is the bytes of the 16 messages divided by the time. `allreduce` sums 8 B over the slice. A barrier of all
 //! processes comes before each ring and test.
 //!
-//! **Congestors.** In `all_to_all` a process exchanges 4 KiB with each process of its slice in turn, pairwise. In
-//! `two_sided_incast` and `put_incast` all processes send 4 KiB to the first process of the slice, in `get_broadcast` they
-//! read 4 KiB from it. Congestors go on while the tests run.
+//! **Congestors** (`congestors.c` of the benchmark). In `all_to_all` a process exchanges 4 KiB with each process of its slice in
+//! turn, by `MPI_Sendrecv`. In `two_sided_incast` all processes send 4 KiB to the first process of the slice by blocking
+//! `MPI_Send`s, one each iteration. In `put_incast` all processes put 4 KiB to the first process, in `get_broadcast` they get
+//! 4 KiB from it; each `MPI_Put` and `MPI_Get` is followed by `MPI_Win_flush`, so one of a process is under way. Congestors go on
+//! while the tests run.
 //!
-//! Readings. A process continues `overhead` after the arrival of what it waits for: matching and software. One-sided operations
-//! need no matching and have no overhead: the target's NIC answers a get by itself. A sender does not wait for a short
-//! message, and waits for the last ACK of a longer one (`eager`); but in an incast each sender waits for the ACK before it
-//! sends again, as it must with buffers of finite size. A request for a get takes 16 B (the extended header of InfiniBand's
-//! RDMA read), and a barrier sends messages of 8 B by dissemination. The allreduce is by recursive doubling, which MPI
-//! libraries use for small vectors.
+//! **Eager messages.** `MPI_Send` returns when the sender's buffer may be used again (MPI 4.0, section 3.4). By the eager protocol
+//! that is so once the message is copied or handed to the NIC: the next send follows while messages are still unacknowledged,
+//! until the send queue is full. `eager`, 8 KiB, is the default of Cray MPICH (`MPICH_GNI_MAX_EAGER_MSG_SIZE`), and nearly the eager
+//! fragment of UCX, the transport of Open MPI and MPICH on InfiniBand (`SEG_SIZE`, 8,256 B). `eager_outstanding`, 256, is the
+//! send queue of a connection of UCX (`TX_QUEUE_LEN` in `ib_iface.c`; the window of its own flow control, `FC_WND_SIZE` in `rc_iface.c`,
+//! is 512 messages). Larger messages go by rendezvous, and the sender waits for the last ACK; the request to send and its answer
+//! are not modelled.
+//!
+//! Readings. A process continues `overhead` after the arrival of what it waits for: matching and software; the call of an eager
+//! send takes as long. One-sided operations need no matching and have no overhead: the target's NIC answers a get by itself,
+//! and a flush ends with the last ACK of its put. The first process of an incast receives at the rate of its link: its receives never
+//! hold up a sender. The benchmark's `MPI_Iallreduce` of a timeout, once in hundreds of iterations, is left out. In the tests and in
+//! `all_to_all` a process sends one message or a few to a peer before it waits for the peer, and `eager_outstanding` does not
+//! limit them. A request for a get takes 16 B (the extended header of InfiniBand's RDMA read), and a barrier sends messages of
+//! 8 B by dissemination. The allreduce is by recursive doubling, which MPI libraries use for small vectors.
 //! The barrier of all processes goes over hosts: the processes of a host meet, then one of them goes through a barrier of
 //! all hosts, then the others continue.
 
@@ -125,9 +136,15 @@ pub struct Gpcnet {
     /// Time from the arrival of a two-sided message to the receiver's next action, for matching and software.
     #[serde(default = "overhead")]
     pub overhead: Time,
-    /// Two-sided messages up to this size count as sent at once, longer ones with their last ACK.
+    /// Two-sided messages up to this size go by the eager protocol: the sender does not wait for them. Longer ones go by rendezvous:
+    /// the sender waits for the last ACK.
     #[serde(default = "eager")]
     pub eager: Bytes,
+    /// Maximum number of eager messages of a process of `two_sided_incast` that are handed over and not acknowledged, 1 to
+    /// 1,000,000; the next send waits until one of them is acknowledged. 256 is UCX's send queue of a connection
+    /// (`UCX_RC_VERBS_TX_QUEUE_LEN`); with 1 a process waits for each ACK.
+    #[serde(default = "eager_outstanding")]
+    pub eager_outstanding: u32,
 }
 
 /// The kernel that a congestor repeats.
@@ -210,6 +227,9 @@ const fn overhead() -> Time {
 const fn eager() -> Bytes {
     Bytes(8192)
 }
+const fn eager_outstanding() -> u32 {
+    256
+}
 
 /// The hosts of congestors and victims, and the victims' rings.
 struct Placement {
@@ -276,6 +296,7 @@ impl Gpcnet {
             (self.bandwidth_iterations, 1_000_000, "bandwidth_iterations"),
             (self.bandwidth_outstanding, 1_000, "bandwidth_outstanding"),
             (self.allreduce_iterations, 1_000_000, "allreduce_iterations"),
+            (self.eager_outstanding, 1_000_000, "eager_outstanding"),
         ] {
             if !(1..=max).contains(&count) {
                 return Err(Fault::bounds(count, format!("a number from 1 to {max}")).at(key));
