@@ -42,6 +42,8 @@ class Cache:
     def __init__(self, title: str, executor: Callable[[], RunExecutor] | None = None) -> None:
         self._title, self._executor = title, executor
         self._known: dict[str, Any] = {}
+        # By what a job says: the same words mean the same, and to resolve a scenario can take a second.
+        self._digests: dict[str, str] = {}
         self.asked = 0
         """Runs that were asked for."""
         self.made = 0
@@ -49,7 +51,7 @@ class Cache:
 
     def results(self, groups: Sequence[Sequence[Job]]) -> list[dict[Any, Any]]:
         """The results of each group of jobs by their keys."""
-        digests = [[digest(job) for job in jobs] for jobs in groups]
+        digests = [[self._digest(job) for job in jobs] for jobs in groups]
         self.asked += sum(len(jobs) for jobs in groups)
         missing = {
             name: replace(job, key=name)
@@ -63,6 +65,12 @@ class Cache:
             {job.key: self._known[name] for job, name in zip(jobs, names, strict=True)}
             for jobs, names in zip(groups, digests, strict=True)
         ]
+
+    def _digest(self, job: Job) -> str:
+        said = repr((job.scenario, sorted(job.sets.items()), job.seed, job.measure))
+        if said not in self._digests:
+            self._digests[said] = digest(job)
+        return self._digests[said]
 
 
 def digest(job: Job) -> str:

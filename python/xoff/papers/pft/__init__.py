@@ -36,10 +36,9 @@ def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
 
 
 def _lengths(scale: Scale) -> str:
-    size = scale.sets.get("traffic.0.bandwidth_size", "128KiB")
     return (
-        f"{len(scale.grid)} settings, {scale.seeds} seeds of each. The tests' messages have 8 B and {size}; the tests "
-        "are shorter than GPCNeT's: see the choice `tests`."
+        f"{len(scale.grid)} settings, {scale.seeds} seeds of each. The tests are shorter than GPCNeT's: see the choice "
+        "`tests`."
     )
 
 
@@ -52,7 +51,7 @@ def _shortened_claim(name: str, scale: Scale) -> str:
         return ""
     return (
         f"Shortened by --quick: {len(scale.grid)} settings instead of {len(FULL.grid)}, {scale.seeds} seeds instead of "
-        f"{FULL.seeds}, messages of 32 KiB instead of 128 KiB in the bandwidth test."
+        f"{FULL.seeds}."
     )
 
 

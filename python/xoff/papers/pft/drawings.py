@@ -259,8 +259,8 @@ def _cost(results: Results, average: str, folder: Path) -> list[FigureFile]:
         axes.set_title(title, loc="left", pad=28)
         fig.legend_above(axes, 5)
         caption = (
-            "Each dot is a setting of Fig. 5: payload that the congestors got delivered while the tests ran. Means over "
-            f"{_seeds(results)}."
+            "Each dot is a setting of Fig. 5: payload that the congestors got delivered while the tests ran. Means "
+            f"over {_seeds(results)}."
         )
         return [fig.save(figure, pl.DataFrame(rows), folder, FigureFile("cost", title, caption))]
 

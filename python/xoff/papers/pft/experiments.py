@@ -6,12 +6,12 @@ A run is GPCNeT on 120 hosts, without PFT or with a setting of PFT. The claims s
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from xoff.papers.pft.measures import measure
-from xoff.papers.space import Reading, Sets
+from xoff.papers.space import Reading
 from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
@@ -159,22 +159,13 @@ class Scale:
     """Seeds of each run, which draw congestors, rings and routes."""
     processes: Sequence[int]
     """Processes a port, with the paper's best setting alone where they are not 16."""
-    sets: Sets = field(default_factory=dict)
-    """How long the tests are, if they are shorter than the scenario's."""
 
-
-_SHORT_TESTS: Sets = {
-    "traffic.0.latency_iterations": 10,
-    "traffic.0.bandwidth_size": "32KiB",
-    "traffic.0.congestor_iterations": 1000,
-    "traffic.0.all_to_all_iterations": 50,
-}
 
 FULL = Scale(GRID, seeds=4, processes=PPORTS)
-QUICK = Scale(SHORT_GRID, seeds=3, processes=PPORTS, sets=_SHORT_TESTS)
+QUICK = Scale(DRAWN, seeds=3, processes=PPORTS)
 SURVEY = Scale(SHORT_GRID, seeds=4, processes=(16,))
 """How much is run under each reading."""
-QUICK_SURVEY = Scale(DRAWN, seeds=3, processes=(16,), sets=_SHORT_TESTS)
+QUICK_SURVEY = Scale(DRAWN, seeds=3, processes=(16,))
 """The same with `--quick`."""
 
 
@@ -187,9 +178,9 @@ def points(claim: str, scale: Scale) -> list[Point]:
     return [Point(None), *(Point(control) for control in scale.grid)]
 
 
-def settings(point: Point, scale: Scale, reading: Reading) -> dict[str, object]:
+def settings(point: Point, reading: Reading) -> dict[str, object]:
     """The settings with which the scenario makes a run under a reading."""
-    own = reading.on({"traffic.0.processes": point.processes, **scale.sets}, "fabric")
+    own = reading.on({"traffic.0.processes": point.processes}, "fabric")
     return own if point.control is None else own | point.control.sets(reading)
 
 
@@ -201,7 +192,7 @@ def jobs(claims: Iterable[str], scale: Scale, reading: Reading) -> list[Job]:
             key=(point, seed),
             scenario=SCENARIO,
             measure=measure,
-            sets=settings(point, scale, reading),
+            sets=settings(point, reading),
             seed=seed,
             cost=point.processes,
         )

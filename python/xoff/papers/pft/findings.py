@@ -25,8 +25,8 @@ SIGNIFICANT = 0.1
 """Share of the line rate by which a rate at least falls if it "changes significantly"."""
 
 GRID_NOTE = (
-    "The paper prints no list of its settings: the grid here is section III.D's m and n, with the thresholds of the best "
-    "setting (changed places under FT, which needs t_e >= t_s), and other thresholds and k at m 18 and n 10."
+    "The paper prints no list of its settings: the grid here is section III.D's m and n, with the thresholds of the "
+    "best setting (changed places under FT, which needs t_e >= t_s), and other thresholds and k at m 18 and n 10."
 )
 CHOSEN_NOTE = (
     "The paper says that strategies and parameters can be chosen so: of each strategy one setting is asked for. It is "
@@ -110,10 +110,10 @@ def _rate(reading: Reading) -> Ruled:
         ),
     }
     note = (
-        "Two sentences of III.D are no part of what is checked. That the rate is the smaller the larger n is contradicts "
-        "Equation 1, where c is shifted right by n: a slip. That the rate falls the faster the larger c is holds of "
-        "neither formula: 1/(1 + f) flattens out, and 1 - f/2^b is a straight line. A change is taken for significant "
-        "from a tenth of the line rate on."
+        "Two sentences of III.D are not checked, but computed beside the checks. That the rate is the smaller the "
+        "larger n is contradicts Equation 1, where c is shifted right by n: a slip. That the rate falls the faster the "
+        "larger c is holds of neither formula: 1/(1 + f) flattens out, and 1 - f/2^b is a straight line. A change is "
+        "taken for significant from a tenth of the line rate on."
     )
     return checks, measured, note
 
@@ -172,7 +172,10 @@ def shifts(results: Results, control: Control, which: int) -> Seeds:
 
 
 def chosen(found: Mapping[Control, Seeds], *, least: bool) -> Seeds:
-    """For each seed the value of the setting with the least or greatest mean over the other seeds, or over the only one."""
+    """For each seed the value of the setting whose mean over the other seeds is least or greatest.
+
+    A single seed chooses by itself.
+    """
     sign = 1 if least else -1
     made = {}
     for seed in next(iter(found.values())):
