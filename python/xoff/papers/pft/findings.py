@@ -25,8 +25,9 @@ SIGNIFICANT = 0.1
 """Share of the line rate by which a rate at least falls if it "changes significantly"."""
 
 GRID_NOTE = (
-    "The paper prints no list of its settings: the grid here is section III.D's m and n, with the thresholds of the "
-    "best setting (changed places under FT, which needs t_e >= t_s), and other thresholds and k at m 18 and n 10."
+    "The paper prints no list of its settings: the grid here has m and n from section III.D's ranges with the "
+    "thresholds of the best setting (changed places under FT, which needs t_e >= t_s), and other thresholds and k at m "
+    "18 and n 10."
 )
 CHOSEN_NOTE = (
     "The paper says that strategies and parameters can be chosen so: of each strategy one setting is asked for. It is "
