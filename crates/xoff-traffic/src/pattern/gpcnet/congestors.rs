@@ -19,7 +19,9 @@ impl Gpcnet {
             let ranks = hosts.len() as u128;
             let (of_iteration, iterations) = match kernel {
                 CongestorKernel::AllToAll => (ranks * (ranks - 1), self.exchanges()),
-                CongestorKernel::TwoSidedIncast | CongestorKernel::PutIncast => (ranks - 1, self.congestor_iterations),
+                CongestorKernel::TwoSidedIncast | CongestorKernel::PutIncast => {
+                    (ranks - 1, self.congestor_iterations)
+                }
                 CongestorKernel::GetBroadcast => (2 * (ranks - 1), self.congestor_iterations),
             };
             of_iteration * u128::from(iterations)
