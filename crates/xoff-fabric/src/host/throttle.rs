@@ -1,6 +1,7 @@
 //! Injection throttles at hosts: when the next data packet of a NIC may go, by the credits that the port uses.
 //!
-//! A throttle is told of every change of its port's used credits. These are the credits of packets that are on their way
+//! A throttle is told of every change of its port's used credits; of those that follow from the time alone, flits that leave
+//! and credits that come back one by one, when it is next asked, and of none to which it is indifferent. Used credits are the credits of packets that are on their way
 //! to the neighbour or, as far as the host knows, in the neighbour's buffer. Without credits (PFC), a host knows only
 //! whether it is paused: while it is, the neighbour's threshold divided by 16 B counts as used credits, otherwise none.
 
@@ -25,6 +26,8 @@ const FLIT: u64 = 16;
 pub(crate) struct Throttles {
     /// By port; `None` at switches and in other partitions.
     gates: Vec<Option<AnyGate>>,
+    /// By port: the time up to which its throttle has been told.
+    told: Vec<Time>,
     /// Credits that count as used while a port is paused, if flow control has no credits.
     paused: u64,
     /// Changes of state in one call; kept so that its allocation is used again.
@@ -40,14 +43,20 @@ impl Throttles {
             (net.is_host(node) && owned(node)).then(|| params.throttle(&env))
         };
         let threshold = net.settings.flow_control.stop_bytes(net.settings.switch.buffer);
-        let gates = (0..net.topology.ports()).map(gate).collect();
-        Box::new(Throttles { gates, paused: threshold / FLIT, changes: Changes::new() })
+        let gates: Vec<Option<AnyGate>> = (0..net.topology.ports()).map(gate).collect();
+        Box::new(Throttles {
+            told: vec![Time::ZERO; gates.len()],
+            gates,
+            paused: threshold / FLIT,
+            changes: Changes::new(),
+        })
     }
 
     /// The number of credits that the port uses has changed; without credits, whether the port is paused has changed.
     fn on_credits<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
+        self.catch_up(ctx.now, links, port);
         let Some(gate) = &mut self.gates[port as usize] else { return };
-        let used = match C::used_credits(links, port) {
+        let used = match C::used_credits(links, port, ctx.now) {
             Some(used) => used,
             None if links.ports[port as usize].paused != 0 => self.paused,
             None => 0,
@@ -56,8 +65,23 @@ impl Throttles {
         record(&mut ctx.probes.records, port, &mut self.changes);
     }
 
+    /// Tells a port's throttle of the changes of used credits, up to `now`, that follow from the time alone.
+    fn catch_up<C: LinkControl>(&mut self, now: Time, links: &Links<C>, port: PortId) {
+        let told = std::mem::replace(&mut self.told[port as usize], now);
+        let Some(gate) = &mut self.gates[port as usize] else { return };
+        let Some((fewest, most)) = C::credit_bounds(links, port, told) else { return };
+        let mut at = if gate.is_indifferent(fewest, most) { now } else { told };
+        while let Some(next) = C::next_credit_change(links, port, at).filter(|&next| next <= now) {
+            gate.used_credits(next, C::used_credits(links, port, next).unwrap_or(0), &mut self.changes);
+            at = next;
+        }
+        gate.used_credits(now, C::used_credits(links, port, now).unwrap_or(0), &mut self.changes);
+    }
+
     /// A host's port sends a data packet of `bytes`, which takes its credits.
-    pub fn on_send<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId, bytes: u64) {
+    pub fn on_send<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId, bytes: u64) {
+        debug_assert!(!C::HAS_CREDITS || self.told[port as usize] == ctx.now, "it was asked whether to send");
+        C::on_followed_departure(links, ctx, port, bytes);
         if let Some(gate) = &mut self.gates[port as usize] {
             gate.on_send(ctx.now, bytes, &mut self.changes);
             record(&mut ctx.probes.records, port, &mut self.changes);
@@ -67,13 +91,29 @@ impl Throttles {
         }
     }
 
-    /// When the next data packet may go from a host's port: now, later, or not before its used credits change.
-    fn ready_at(&mut self, ctx: &mut Ctx, port: PortId) -> Time {
+    /// When the next data packet may go from a host's port: now, later, or not before its used credits change by an event.
+    fn ready_at<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) -> Time {
+        self.catch_up(ctx.now, links, port);
         let Some(gate) = &mut self.gates[port as usize] else { return ctx.now };
         let until = gate.ready_at(ctx.now, &mut self.changes);
         record(&mut ctx.probes.records, port, &mut self.changes);
-        until
+        let moves = until > ctx.now && C::next_credit_change(links, port, ctx.now).is_some();
+        if moves { foresee(gate.clone(), links, port, ctx.now) } else { until }
     }
+}
+
+/// When the next data packet may go by a `gate` that holds it back `now`, with used credits that change by themselves.
+fn foresee<C: LinkControl>(mut gate: AnyGate, links: &Links<C>, port: PortId, now: Time) -> Time {
+    let (mut at, mut changes) = (now, Changes::new());
+    while let Some(next) = C::next_credit_change(links, port, at) {
+        let mut before = gate.clone();
+        gate.used_credits(next, C::used_credits(links, port, next).unwrap_or(0), &mut changes);
+        if gate.is_ready() {
+            return before.ready_at(at, &mut changes).min(next);
+        }
+        at = next;
+    }
+    gate.ready_at(at, &mut changes)
 }
 
 /// Records changes of a port's throttle.
@@ -113,7 +153,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     fn gate_until<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) -> Time {
         let Some(throttles) = &mut self.throttles else { return ctx.now };
-        let until = throttles.ready_at(ctx, port);
+        let until = throttles.ready_at(ctx, links, port);
         let (now, breakdown) = (ctx.now, &mut ctx.probes.breakdown);
         if breakdown.as_mut().is_some_and(|breakdown| breakdown.on_throttle(now, port, until)) {
             let nic = self.nic_of(links, port);

@@ -15,12 +15,13 @@ use xoff_engine::Time;
 use xoff_schemes::throttle::AnyThrottle;
 
 pub use flow_control::{
-    Cbfc, CounterWidth, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc, Thresholds,
+    Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc,
+    Thresholds,
 };
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
 pub use packets::Packets;
 pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf};
-pub use switch::{Forwarding, Queueing, Scheduling, Switch};
+pub use switch::{Forwarding, Queueing, Scheduling, Switch, VlWeight};
 pub use wire_sizes::WireSizes;
 
 /// Maximum size of a frame in bytes.

@@ -16,10 +16,23 @@ pub enum Scheduling {
     RoundRobin,
     /// The highest backlogged priority number first.
     Strict,
-    /// By `weights`, with the lanes in `high_priority` before the others, as in InfiniBand's arbitration among virtual
-    /// lanes.
+    /// InfiniBand's arbitration among virtual lanes (VLs), by two tables of weights: `vlarb_high` and `vlarb_low`, or the short
+    /// form `weights` and `high_priority`, in which each VL stands once.
     Weighted,
 }
+
+/// An entry of a table of InfiniBand's arbitration among virtual lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct VlWeight {
+    /// The virtual lane, a data priority.
+    pub vl: u8,
+    /// What the lane may send in the entry's turn, in units of 64 B, from 0 to 255; an entry with 0 is skipped.
+    pub weight: u8,
+}
+
+/// Entries of a table of arbitration (InfiniBand Architecture Specification 1.3, 7.6.9).
+const MAX_VL_ENTRIES: usize = 64;
 
 /// Where packets wait in a switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,9 +67,14 @@ pub struct Switch {
     pub weights: Vec<u8>,
     /// Weighted scheduling: priorities that go before the others, up to `high_limit`.
     pub high_priority: Vec<u8>,
-    /// Weighted scheduling: after more than this many times 4096 B of high priority, a packet of low priority goes, if one
-    /// waits; 255 for never (InfiniBand's limit of high priority).
+    /// Weighted scheduling: once high priority has sent this many times 4096 B, a packet of low priority goes, if one waits; 0
+    /// for after each packet, 255 for never (InfiniBand's Limit of High-Priority).
     pub high_limit: u8,
+    /// Weighted scheduling: the high-priority table of arbitration, up to 64 entries such as `{ vl = 0, weight = 4 }`. A VL may
+    /// stand in it several times, and in `vlarb_low` as well. In place of `weights` and `high_priority`.
+    pub vlarb_high: Vec<VlWeight>,
+    /// Weighted scheduling: the low-priority table, like `vlarb_high`. Each VL needs a weight above 0 in one of the two.
+    pub vlarb_low: Vec<VlWeight>,
     /// Packet memory of each switch; without it, only flow control's thresholds bound the queues. Excludes credits,
     /// whose buffers belong to links.
     pub buffer: Option<Bytes>,
@@ -78,6 +96,8 @@ impl Default for Switch {
             weights: Vec::new(),
             high_priority: Vec::new(),
             high_limit: 255,
+            vlarb_high: Vec::new(),
+            vlarb_low: Vec::new(),
             buffer: None,
             queueing: None,
             forwarding: None,
@@ -100,6 +120,61 @@ impl Switch {
         self.forwarding.unwrap_or(usual)
     }
 
+    /// Whether the tables of arbitration are given as such.
+    fn has_vl_tables(&self) -> bool {
+        !(self.vlarb_high.is_empty() && self.vlarb_low.is_empty())
+    }
+
+    /// The high-priority and the low-priority table of weighted scheduling.
+    pub fn vl_tables(&self) -> (Vec<VlWeight>, Vec<VlWeight>) {
+        if self.has_vl_tables() {
+            return (self.vlarb_high.clone(), self.vlarb_low.clone());
+        }
+        let weight = |vl: u8| self.weights.get(usize::from(vl)).copied().unwrap_or(1);
+        let all = (0..self.priorities).map(|vl| VlWeight { vl, weight: weight(vl) });
+        all.partition(|entry| self.high_priority.contains(&entry.vl))
+    }
+
+    /// What is wrong with the tables of arbitration.
+    fn validate_vl_tables(&self) -> Vec<Violation> {
+        let mut all = Vec::new();
+        for (key, table) in [("vlarb_high", &self.vlarb_high), ("vlarb_low", &self.vlarb_low)] {
+            if table.len() > MAX_VL_ENTRIES {
+                let found = format!("has {} entries", table.len());
+                all.push(Violation::new(key, found, format!("at most {MAX_VL_ENTRIES}")));
+            }
+            if let Some(place) = table.iter().position(|entry| entry.vl >= self.priorities) {
+                let (vl, priorities) = (table[place].vl, self.priorities);
+                let found = format!("names VL {vl} in entry {}, and `priorities` is {priorities}", place + 1);
+                let expected = match priorities {
+                    1 => "VL 0".to_string(),
+                    _ => format!("a VL from 0 to {}", priorities.saturating_sub(1)),
+                };
+                all.push(Violation::new(key, found, expected));
+            }
+        }
+        if !self.has_vl_tables() {
+            return all;
+        }
+        let tables = || self.vlarb_high.iter().chain(&self.vlarb_low);
+        let idle = (0..self.priorities).find(|&vl| !tables().any(|e| e.vl == vl && e.weight > 0));
+        if let Some(vl) = idle {
+            let key = if self.vlarb_low.is_empty() { "vlarb_high" } else { "vlarb_low" };
+            let found =
+                format!("leaves VL {vl} without a weight in either table, so that it would never send");
+            all.push(Violation::new(key, found, format!("an entry such as {{ vl = {vl}, weight = 1 }}")));
+        }
+        for (key, is_set) in
+            [("weights", !self.weights.is_empty()), ("high_priority", !self.high_priority.is_empty())]
+        {
+            if is_set {
+                let found = "stands beside `vlarb_high` or `vlarb_low`, which say the same";
+                all.push(Violation::new(key, found, "to be left out"));
+            }
+        }
+        all
+    }
+
     /// What is wrong with the settings by themselves. [`super::Settings::validate`] compares them with other tables.
     pub fn validate(&self) -> Vec<Violation> {
         let mut all: Vec<Violation> =
@@ -116,6 +191,7 @@ impl Switch {
             let found = format!("names priority {lane}, and `priorities` is {}", self.priorities);
             all.push(Violation::new("high_priority", found, format!("numbers below {}", self.priorities)));
         }
+        all.extend(self.validate_vl_tables());
         all.extend(size_within("cut_through_after", self.cut_through_after, 1, MAX_FRAME));
         all
     }

@@ -9,8 +9,8 @@ use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::observe::capture::PacketFilter;
 use xoff_fabric::settings::{
-    AckClass, Cbfc, Clock, CounterWidth, CreditUnit, FlowControl, Forwarding, Host, LinkCredits, NicTimer,
-    Order, Pfc, Queueing, Quirks, Scheduling, Settings, Switch,
+    AckClass, Cbfc, Clock, CounterWidth, CreditGranularity, CreditUnit, FlowControl, Forwarding, Host,
+    LinkCredits, NicTimer, Order, Pfc, Queueing, Quirks, Scheduling, Settings, Switch,
 };
 use xoff_fabric::topology::{Link, Topology};
 use xoff_fabric::{
@@ -51,10 +51,15 @@ fn flow_controls() -> impl Strategy<Value = FlowControl> {
                 ..Cbfc::default()
             })
         });
-    let credit = (any::<bool>(), 96u32..5000).prop_map(|(flits, credits)| {
-        let unit = if flits { CreditUnit::Flit } else { CreditUnit::Packet };
+    let kinds = prop::sample::select(vec![
+        (CreditUnit::Packet, CreditGranularity::Packet),
+        (CreditUnit::Flit, CreditGranularity::Packet),
+        (CreditUnit::Flit, CreditGranularity::Flit),
+    ]);
+    let credit = (kinds, 96u32..5000).prop_map(|((unit, granularity), credits)| {
         FlowControl::Credit(LinkCredits {
             unit,
+            granularity,
             credits: Some(credits),
             undersized: true,
             ..LinkCredits::default()
@@ -79,7 +84,7 @@ fn cases() -> impl Strategy<Value = Case> {
     let throttle = prop::sample::select(vec![
         None,
         Some(json!({})),
-        Some(json!({"threshold": "fixed", "threshold_enter": 100})),
+        Some(json!({"threshold": "fixed", "threshold_enter": 100, "threshold_escape": 100})),
     ]);
     let more = (1u8..=8, any::<bool>(), any::<bool>(), throttle);
     (hosts, flows, rates, settings, more).prop_map(|((switches, hosts), flows, rates, s, more)| {

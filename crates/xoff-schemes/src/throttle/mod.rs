@@ -75,6 +75,12 @@ macro_rules! throttles {
             fn ready_at(&mut self, now: Time, changes: &mut Changes) -> Time {
                 match self { $(AnyGate::$variant(t) => t.ready_at(now, changes)),* }
             }
+            fn is_ready(&self) -> bool {
+                match self { $(AnyGate::$variant(t) => t.is_ready()),* }
+            }
+            fn is_indifferent(&self, fewest: u64, most: u64) -> bool {
+                match self { $(AnyGate::$variant(t) => t.is_indifferent(fewest, most)),* }
+            }
             fn state(&self) -> ThrottleState {
                 match self { $(AnyGate::$variant(t) => t.state()),* }
             }

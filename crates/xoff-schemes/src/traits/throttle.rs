@@ -48,6 +48,11 @@ pub trait Throttle {
     /// When the next data packet may begin, `now` at the earliest, if used credits stay as they are; [`Time::NEVER`]
     /// for not before they change. The wire itself may be busy for longer.
     fn ready_at(&mut self, now: Time, changes: &mut Changes) -> Time;
+    /// Whether a data packet may begin, as of the last call.
+    fn is_ready(&self) -> bool;
+    /// Whether all numbers of used credits from `fewest` to `most`, among which is the current one, have the same effect,
+    /// whatever the time, so that changes among them need not be told.
+    fn is_indifferent(&self, fewest: u64, most: u64) -> bool;
     /// The state as of the last call.
     fn state(&self) -> ThrottleState;
 }

@@ -110,6 +110,8 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         warn(w.weights != default.weights, "weights", "switch", reason);
         warn(w.high_priority != default.high_priority, "high_priority", "switch", reason);
         warn(w.high_limit != default.high_limit, "high_limit", "switch", reason);
+        warn(w.vlarb_high != default.vlarb_high, "vlarb_high", "switch", reason);
+        warn(w.vlarb_low != default.vlarb_low, "vlarb_low", "switch", reason);
     }
     if !s.record.roots {
         let set = s.record.root_growth != Record::default().root_growth;

@@ -274,6 +274,13 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
             "store_and_forward",
         ),
         ("switch.high_limit", "3", &[], weighted, "\"weighted\""),
+        (
+            "switch.vlarb_low",
+            "[{ vl = 0, weight = 1 }, { vl = 1, weight = 1 }]",
+            &[("switch.priorities", "2")],
+            weighted,
+            "\"weighted\"",
+        ),
         ("detector.epsilon", "0.1", credited, tcd, "update_period"),
     ];
     for (key, value, idle, used, reason) in cases {

@@ -1,7 +1,7 @@
 //! What both flow controls with credits share: the counters of both ends of each link, by egress and by ingress queue.
 //!
 //! A packet takes its credits when its transmission to the buffer begins, and gives them back when its last bit has left
-//! the buffer. Hosts take packets out of their buffers at once.
+//! the buffer, or flit by flit ([`super::flits`]). Hosts take packets out of their buffers at once.
 
 use super::counters::{ReceivingEnd, SendingEnd, Unit};
 use super::sizing::Sizing;
@@ -85,8 +85,13 @@ impl Credits {
 
     /// Credits that all egress queues of a port use.
     pub fn used(&self, port: PortId, priorities: usize) -> u64 {
+        self.sending[Credits::queues(port, priorities)].iter().map(SendingEnd::used).sum()
+    }
+
+    /// The places of a port's queues.
+    pub fn queues(port: PortId, priorities: usize) -> std::ops::Range<usize> {
         let first = QueueId::new(port, 0, priorities).index();
-        self.sending[first..first + priorities].iter().map(SendingEnd::used).sum()
+        first..first + priorities
     }
 
     /// Whether the packet that a stopped queue waits to send would fit into the buffer at the `other` end, by what is in

@@ -1,15 +1,16 @@
 //! Link credits of HPC fabrics: they come back one by one, beside the data, as each packet leaves its buffer (PFT, section
-//! III.A).
+//! III.A), with its last bit or flit by flit.
 
 use xoff_engine::Time;
 
 use super::counters::Unit;
 use super::credits::Credits;
+use super::flits::Flits;
 use super::returning::{Arrival, Returning};
 use super::{Accounting, Ctx, LinkControl, Links, Network, PortId, QueueId};
 use crate::event::{key, kind};
 use crate::link::port::AWAY;
-use crate::settings::{CounterWidth, CreditUnit, FlowControl, LinkCredits, Order};
+use crate::settings::{CounterWidth, CreditGranularity, CreditUnit, FlowControl, LinkCredits, Order};
 
 /// Link credits.
 pub(crate) struct LinkCredit {
@@ -18,15 +19,29 @@ pub(crate) struct LinkCredit {
     symbol: u64,
     /// Credits on their way back; `None` if each arrival of credits is an event.
     returning: Option<Returning>,
+    /// `None` if the credits of a packet are taken and given back all at once.
+    flits: Option<Box<Flits>>,
 }
 
 impl LinkCredit {
-    /// Sends credits of an ingress queue back to the peer at time `at`.
+    /// Sends credits of an ingress queue back to the peer at time `at`, or those of a packet that leaves by the port `left_by` flit
+    /// by flit, if credits do so.
     #[inline]
-    fn give_back(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, credits: u64, at: Time) {
+    fn give_back(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        queue: QueueId,
+        credits: u64,
+        at: Time,
+        left_by: Option<PortId>,
+    ) {
         let symbol = links.control.symbol;
         let Some(returning) = &mut links.control.returning else {
-            return links.signal_peer(ctx, queue, credits as u32, at, symbol);
+            let (message, at) = match (&links.control.flits, left_by) {
+                (Some(flits), Some(egress)) => (flits.message(credits, egress), ctx.now + flits.step(egress)),
+                _ => (credits as u32, at),
+            };
+            return links.signal_peer(ctx, queue, message, at, symbol);
         };
         let port = &links.ports[queue.port(links.priorities) as usize];
         if port.arrivals == AWAY {
@@ -46,9 +61,14 @@ impl LinkCredit {
     /// Turns the arrival that lets a stopped egress queue go on into an event, if the credits are on their way.
     #[cold]
     fn await_credits(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
-        let missing = links.control.credits.missing(queue);
-        let Some(returning) = &mut links.control.returning else { return };
-        if let Some(at) = returning.event_for(queue, missing) {
+        let LinkCredit { credits, returning, flits, .. } = &mut links.control;
+        let missing = credits.missing(queue);
+        let at = match (returning, flits) {
+            (Some(returning), _) => returning.event_for(queue, missing),
+            (None, Some(flits)) => flits.complete_at(ctx.now, queue, missing),
+            (None, None) => None,
+        };
+        if let Some(at) = at {
             ctx.schedule(links.node_of(queue), at, key(kind::LINK_CONTROL_APPLY, queue.0), 0);
         }
     }
@@ -56,8 +76,10 @@ impl LinkCredit {
     /// Takes in the credits that have arrived at an egress queue before the current event, or with it.
     #[inline]
     fn collect(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
-        let LinkCredit { credits, returning, .. } = &mut links.control;
-        let Some(returning) = returning else { return };
+        let LinkCredit { credits, returning, flits, .. } = &mut links.control;
+        let Some(returning) = returning else {
+            return flits.iter_mut().for_each(|flits| flits.collect(ctx.now, queue, credits));
+        };
         let key = key(kind::LINK_CONTROL_APPLY, queue.0);
         // Simultaneous events come by key.
         let limit = if key <= ctx.key { ctx.now + Time(1) } else { ctx.now };
@@ -99,10 +121,12 @@ impl LinkControl for LinkCredit {
             CreditUnit::Packet => Unit::Packet,
         };
         let credits = Credits::new(net, unit, CounterWidth::Wide);
+        let flits =
+            (params.granularity == CreditGranularity::Flit).then(|| Box::new(Flits::new(net, params.flit.0)));
         // Throttles follow every credit, and only an event has a place in the order of scheduling.
-        let as_events = net.settings.throttle.is_some() || net.settings.quirks.order == Order::Scheduled;
-        let returning = (!as_events).then(|| Returning::new(credits.sending.len()));
-        LinkCredit { credits, symbol: params.flit.0, returning }
+        let followed = net.settings.throttle.is_some() || net.settings.quirks.order == Order::Scheduled;
+        let returning = (!followed && flits.is_none()).then(|| Returning::new(credits.sending.len()));
+        LinkCredit { credits, symbol: params.flit.0, returning, flits }
     }
 
     fn earliest(links: &Links<Self>) -> Time {
@@ -110,8 +134,10 @@ impl LinkControl for LinkCredit {
     }
 
     fn end_window(links: &mut Links<Self>, ctx: &mut Ctx, limit: Time) {
-        let LinkCredit { credits, returning, .. } = &mut links.control;
-        let Some(returning) = returning else { return };
+        let LinkCredit { credits, returning, flits, .. } = &mut links.control;
+        let Some(returning) = returning else {
+            return flits.iter_mut().for_each(|flits| flits.collect_all(limit - Time(1), credits));
+        };
         returning.drain_before(limit, |queue, arrival| {
             take_in(credits, ctx, queue, &arrival);
             ctx.now = ctx.now.max(arrival.at);
@@ -141,7 +167,7 @@ impl LinkControl for LinkCredit {
         let credits = &mut links.control.credits;
         let number = credits.unit.credits(size);
         credits.receiving[queue.index()].free(number);
-        Self::give_back(links, ctx, queue, number, left_at);
+        Self::give_back(links, ctx, queue, number, left_at, Some(egress));
     }
 
     #[inline]
@@ -152,7 +178,7 @@ impl LinkControl for LinkCredit {
         end.receive(number);
         end.free(number);
         let now = ctx.now;
-        Self::give_back(links, ctx, queue, number, now);
+        Self::give_back(links, ctx, queue, number, now, None);
     }
 
     #[inline(always)]
@@ -169,11 +195,40 @@ impl LinkControl for LinkCredit {
         false
     }
 
-    /// Credits come back to an egress queue: as many as `arg` says, and those that lie in [`Returning`].
+    fn used_credits(links: &Links<Self>, port: PortId, at: Time) -> Option<u64> {
+        let LinkCredit { credits, flits, .. } = &links.control;
+        Some(match flits {
+            Some(flits) => flits.used(credits, port, Credits::queues(port, links.priorities), at),
+            None => credits.used(port, links.priorities),
+        })
+    }
+
+    fn on_followed_departure(links: &mut Links<Self>, ctx: &Ctx, port: PortId, size: u64) {
+        let LinkCredit { credits, flits, .. } = &mut links.control;
+        if let Some(flits) = flits {
+            flits.depart(ctx.now, port, credits.unit.credits(size));
+        }
+    }
+
+    fn next_credit_change(links: &Links<Self>, port: PortId, after: Time) -> Option<Time> {
+        let flits = links.control.flits.as_ref()?;
+        flits.next_change(port, Credits::queues(port, links.priorities), after)
+    }
+
+    fn credit_bounds(links: &Links<Self>, port: PortId, from: Time) -> Option<(u64, u64)> {
+        let flits = links.control.flits.as_ref()?;
+        Some(flits.bounds(&links.control.credits, port, Credits::queues(port, links.priorities), from))
+    }
+
+    /// Credits come back to an egress queue: those of which `arg` tells, and those that lie in [`Returning`].
     #[inline]
     fn on_event(links: &mut Links<Self>, ctx: &mut Ctx, _: &mut Accounting, _: u32, index: u32, arg: u32) {
         let queue = QueueId(index);
-        links.control.credits.sending[queue.index()].restore(arg.into());
+        let LinkCredit { credits, flits, .. } = &mut links.control;
+        match flits {
+            Some(flits) => flits.arrive(ctx.now, queue, arg),
+            None => credits.sending[queue.index()].restore(arg.into()),
+        }
         Self::collect(links, ctx, queue);
         let is_stopped = links.stops[queue.index()].is_stopped();
         let resumes = is_stopped && links.control.credits.has_awaited(queue);

@@ -11,6 +11,7 @@
 pub mod cbfc;
 pub mod counters;
 pub(crate) mod credits;
+mod flits;
 pub mod link_credit;
 pub mod none;
 pub mod pfc;
@@ -151,9 +152,25 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
         arg: u32,
     );
 
-    /// Credits that an egress `port` uses, as far as its node knows; `None` if flow control has no credits.
-    fn used_credits(links: &Links<Self>, port: PortId) -> Option<u64> {
+    /// Credits that an egress `port` uses at a time, as far as its node knows; `None` if flow control has no credits. The time is
+    /// that of the port's last change or later.
+    fn used_credits(links: &Links<Self>, port: PortId, _at: Time) -> Option<u64> {
         links.control.credits().map(|credits| credits.used(port, links.priorities))
+    }
+
+    /// A packet of `size` bytes has just begun on the wire of a `port` whose used credits are followed.
+    fn on_followed_departure(_links: &mut Links<Self>, _ctx: &Ctx, _port: PortId, _size: u64) {}
+
+    /// When the used credits of a `port` change next by themselves, after a time: by flits that leave and credits that come
+    /// back. `None` if they do not.
+    fn next_credit_change(_links: &Links<Self>, _port: PortId, _after: Time) -> Option<Time> {
+        None
+    }
+
+    /// The fewest and the most used credits of a `port` from a time on, if they change only by themselves; `None` if they do
+    /// not change.
+    fn credit_bounds(_links: &Links<Self>, _port: PortId, _from: Time) -> Option<(u64, u64)> {
+        None
     }
 
     /// Whether the other end, with `there` and its `accounting`, has no room for what a stopped egress `queue` waits to

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Time, Violation};
 
 pub use cbfc::{Cbfc, CounterWidth};
-pub use link_credit::{CreditUnit, LinkCredits};
+pub use link_credit::{CreditGranularity, CreditUnit, LinkCredits};
 pub use pfc::Pfc;
 
 /// The settings of one kind of flow control; a scenario's table `[flow_control]` is read into this type.

@@ -10,7 +10,8 @@ use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{
-    AckClass, Cbfc, CounterWidth, CreditUnit, FlowControl, Host, LinkCredits, Settings, Switch,
+    AckClass, Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, Host, LinkCredits, Settings,
+    Switch,
 };
 use xoff_fabric::topology::AnyTopology;
 use xoff_fabric::{Network, Recording, Simulation, Stop};
@@ -41,10 +42,18 @@ pub fn kinds() -> Vec<(&'static str, FlowControl, bool)> {
         let credits = Some(credits);
         FlowControl::Credit(LinkCredits { unit, credits, undersized: true, ..LinkCredits::default() })
     };
+    let flit_by_flit = FlowControl::Credit(LinkCredits {
+        granularity: CreditGranularity::Flit,
+        credits: Some(997),
+        undersized: true,
+        ..LinkCredits::default()
+    });
     vec![
         ("CBFC", cbfc(CounterWidth::Wide, false, 20_032), false),
         ("CBFC of 12 bits, on change", cbfc(CounterWidth::TwelveBit, true, 300_032), false),
         ("flits, PFT", credit(CreditUnit::Flit, 997), true),
+        ("flits one by one, PFT", flit_by_flit.clone(), true),
+        ("flits one by one", flit_by_flit, false),
         ("packets", credit(CreditUnit::Packet, 7), false),
     ]
 }

@@ -161,6 +161,21 @@ impl Throttle for PftGate {
         through.min(normal)
     }
 
+    fn is_ready(&self) -> bool {
+        !self.congested() || self.work == 0
+    }
+
+    fn is_indifferent(&self, fewest: u64, most: u64) -> bool {
+        let (enter, escape) = match &self.detection {
+            Detection::Fixed { enter, congested: false, .. } if most <= *enter => return true,
+            Detection::Fixed { enter, escape, .. } => (*enter, *escape),
+            Detection::Average(average) if average.stays_normal_up_to(most) => return true,
+            Detection::Average(average) => (average.limits.enter, average.limits.escape),
+        };
+        let sides = |used: u64| (used > enter, used < escape, self.law.share(used));
+        sides(fewest) == sides(most)
+    }
+
     fn state(&self) -> ThrottleState {
         if self.congested() { ThrottleState::Congested } else { ThrottleState::Normal }
     }

@@ -47,6 +47,11 @@ impl Average {
         }
     }
 
+    /// Whether the state is Normal and stays so while no more than `used` credits are in use, whatever the counters hold.
+    pub fn stays_normal_up_to(&self, used: u64) -> bool {
+        !self.congested && used <= self.limits.enter && self.reading == Reading::Repaired
+    }
+
     /// Goes through at most `max` cycles with `used` credits, up to a change of state. Returns the number of cycles, and
     /// whether the state changed.
     pub fn run(&mut self, used: u64, max: u64) -> (u64, bool) {
