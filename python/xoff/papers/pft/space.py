@@ -140,6 +140,12 @@ SPACE = Space(
                     "paper III.C: intervals are between flits; III.D: n = 12 does nothing below 4096",
                     _credits(4096),
                 ),
+                Alternative(
+                    "flit-by-flit",
+                    "likewise, but a packet takes and gives them back one by one",
+                    "paper III.C: intervals are between flits, and the state is looked at in every cycle",
+                    _credits(4096, {"flow_control.granularity": "flit"}),
+                ),
                 Alternative("2048-flits", "likewise; 2048", "none", _credits(2048, {"flow_control.undersized": True})),
                 Alternative("8192-flits", "likewise; 8192", "paper III.D: n = 12 does nothing below", _credits(8192)),
                 Alternative(
@@ -159,7 +165,7 @@ SPACE = Space(
                 ),
             ),
             default="4096-flits",
-            why="Both units are the paper's. In packets of 4 KiB the threshold 0x250 is 2.4 MB, which no port uses.",
+            why="Both units are the paper's; III.A deducts at once what a packet takes. 592 packets would be 2.4 MB.",
         ),
         Choice(
             "messages",
