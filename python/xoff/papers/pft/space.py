@@ -11,7 +11,7 @@ SCOPES = ("fabric", "random", "algorithm", "window", "count", "thresholds", "the
 """All runs; those under RI; Algorithm 2, its windows in cycles, and its counts as shares of them; the thresholds of AT;
 the used credits of Fig. 1 and the width of the random number in it; and of what F_C is made."""
 
-LONG, LONGEST = "a minute and 5 GB a run", "two minutes and 14 GB a run"
+LONG, LONGEST = "13 million messages, some 5 GB a run", "31 million messages, some 12 GB a run"
 """What the longer tests take."""
 
 
