@@ -83,6 +83,33 @@ def test_a_default_is_of_the_strongest_source(default: str, other: str, sound: b
             Space((made,))
 
 
+def test_what_costs_too_much_may_have_a_stronger_source_and_is_not_surveyed() -> None:
+    long = replace(alternative("long", "cited X", all={"traffic.0.size": "9MB"}), costly="an hour a run")
+    alone = choice("y", alternative("a"), replace(long, sets={}))
+    space = Space((choice("x", alternative("a"), alternative("b"), long), alone), ("all",))
+    # A choice whose other answers all cost too much has none in the design.
+    assert [reading.name for reading in space.design()] == ["default", "x=b"]
+    # Asked for by name it is run.
+    assert space.parse(["x=long"]).sets("all") == {"traffic.0.size": "9MB"}
+    _, _, _, rows = open_table(space)
+    assert [row[3] for row in rows if row[2] == "long"] == ["what; an hour a run, so only with --reading"] * 2
+    with pytest.raises(SpaceError, match="choice `x`: the default `a` is costly: an hour a run"):
+        Space((choice("x", replace(alternative("a"), costly="an hour a run"), alternative("b")),))
+    # What does not cost too much still may not have one.
+    with pytest.raises(SpaceError, match="weaker than `cited X` of `long`"):
+        Space((choice("x", alternative("a"), replace(long, costly="")),), ("all",))
+
+
+def test_a_search_leaves_out_what_costs_too_much(tmp_path: Path) -> None:
+    rival, size = SPACE.choices
+    later, meanwhile = rival.alternatives
+    rival = replace(rival, alternatives=(later, replace(meanwhile, costly="an hour a run")))
+    paper = replace(PAPER, space=Space((rival, size), SPACE.scopes))
+    claims = list(verdicts.load(HERE / "claims.toml").values())
+    result = survey(paper, claims, 2, tmp_path, trials=10)
+    assert {reading.answer("rival") for reading in result.findings} == {"later"}
+
+
 def test_a_reading_is_named_by_what_it_reads_otherwise() -> None:
     assert SPACE.default.name == "default"
     reading = SPACE.parse(["size=binary", " rival = meanwhile "])

@@ -5,16 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from xoff.papers.space import Reading, Space
 from xoff.papers.verdicts import Claim, Finding
-from xoff.report.article import Table
 from xoff.report.figures import FigureFile
 from xoff.runs.jobs import Job
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Scale = TypeVar("Scale")
 """A paper's own type for how much is run."""
@@ -30,34 +26,15 @@ class Rerun(Generic[Scale]):
     """How much was run."""
     own: Mapping[Any, Any]
     """Results of the paper's experiments, by the keys of their jobs."""
-    further: Mapping[Any, Any]
-    """Results of experiments under other readings of the paper, by the keys of their jobs."""
     out: Path
     """The folder for the figures."""
     reading: Reading
     """The reading of the paper under which its experiments are run."""
 
     @property
-    def results(self) -> dict[Any, Any]:
-        """All results."""
-        return {**self.own, **self.further}
-
-    @property
     def names(self) -> set[str]:
         """The claims' names."""
         return {claim.name for claim in self.claims}
-
-
-@dataclass(frozen=True)
-class Readings:
-    """Results of other readings of a paper."""
-
-    frame: pl.DataFrame | None = None
-    """The numbers, for `readings.csv`; `None` if there are none."""
-    tables: Sequence[Table] = ()
-    """Tables for the page."""
-    figures: Sequence[FigureFile] = ()
-    """Figures for the page."""
 
 
 @dataclass(frozen=True)
@@ -86,10 +63,6 @@ class Paper(Generic[Scale]):
     """What the page says of a shortened re-run."""
     shortened_claim: Callable[[str, Scale], str]
     """What the finding of a claim, given by its name, says of a shortened re-run; may be empty."""
-    further: Callable[[Sequence[Claim], Scale], list[Job]] = field(default=lambda claims, scale: [])
-    """The runs under other readings of what the paper leaves open."""
-    read: Callable[[Rerun[Scale]], Readings] = field(default=lambda rerun: Readings())
-    """Collect the results of the other readings."""
     space: Space = field(default=Space())
     """What the paper leaves open, for `--readings`."""
     survey: tuple[Scale, Scale] | None = None

@@ -133,7 +133,7 @@ def open_table(space: Space) -> Table:
             choice.name if index == 0 else "",
             f"{choice.question} Default: {choice.default}. {choice.why}" if index == 0 else "",
             each.name,
-            each.what,
+            f"{each.what}; {each.costly}, so only with --reading" if each.costly else each.what,
             each.source,
         ]
         for choice in space.choices

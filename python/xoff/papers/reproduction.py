@@ -25,8 +25,8 @@ TRIALS, QUICK_TRIALS = 24, 8
 def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, readings: Sequence[str] = ()) -> int:
     """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 if all runs are finished.
 
-    Writes `claims.json` and `claims.md`, `index.html`, each figure as PNG, SVG and CSV, and `readings.csv` if there are
-    other readings. `readings` are `choice=alternative` texts, the reading under which the paper is re-run.
+    Writes `claims.json` and `claims.md`, `index.html`, and each figure as PNG, SVG and CSV. `readings` are
+    `choice=alternative` texts, the reading under which the paper is re-run.
 
     Raises
     ------
@@ -40,20 +40,13 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, read
     reading = paper.space.parse(readings)
     out.mkdir(parents=True, exist_ok=True)
     scale = paper.quick if quick else paper.full
-    main = paper.experiments(claims, scale, reading)
-    results = run_jobs([*main, *paper.further(claims, scale)], paper.name.upper())
-    keys = {job.key for job in main}
-    own = {key: value for key, value in results.items() if key in keys}
-    further = {key: value for key, value in results.items() if key not in keys}
-    rerun = Rerun(claims, scale, own, further, out, reading)
+    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper())
+    rerun = Rerun(claims, scale, results, out, reading)
 
     findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
     # Written before the figures, so that a failure there keeps the findings.
     verdicts.write(findings, out)
     figures = paper.draw(rerun)
-    others = paper.read(rerun)
-    if others.frame is not None:
-        others.frame.write_csv(out / "readings.csv")
     page = out / "index.html"
     banner = paper.shortened(scale) if quick else paper.banner(scale)
     write_page(
@@ -62,8 +55,8 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, read
         lead=paper.lead,
         banner=f"Reading: {reading.name}. {banner}" if reading.chosen else banner,
         claims=[_row(finding) for finding in findings],
-        figures=[*figures, *others.figures],
-        tables=[*others.tables, *_open(paper.space)],
+        figures=figures,
+        tables=_open(paper.space),
     )
     width = max(len(finding.claim.id) for finding in findings)
     for finding in findings:

@@ -1,7 +1,8 @@
 """A paper's readings as data: what the paper leaves open, the alternatives with their sources, and the default.
 
 A default is chosen by source, never by the claim that it helps: what the paper says comes before what its authors
-released, that before what a cited paper says, and that before a guess. `Space` refuses any other default.
+released, that before what a cited paper says, and that before a guess. `Space` refuses any other default. Alone an
+alternative whose runs take too long may have a stronger source.
 """
 
 from __future__ import annotations
@@ -35,6 +36,8 @@ class Alternative:
     """A kind of `SOURCES` and the place, as in `paper 3.1.1` or `authors config/flow.txt`; `none` stands alone."""
     sets: Mapping[str, Sets] = field(default_factory=dict)
     """Settings by scope, which is a part of the paper's experiments; empty where the experiments have them already."""
+    costly: str = ""
+    """What a run takes, if that is too much for a default and for `--readings`; `--reading` alone takes it then."""
 
     @property
     def kind(self) -> str:
@@ -58,6 +61,11 @@ class Choice:
     """Why, by source."""
     interacts: tuple[str, ...] = ()
     """Other choices whose effect may depend on this one: their alternatives are tried in pairs."""
+
+    @property
+    def tried(self) -> tuple[Alternative, ...]:
+        """The alternatives that are not costly."""
+        return tuple(each for each in self.alternatives if not each.costly)
 
     def alternative(self, name: str) -> Alternative:
         """The alternative called `name`; raises `UserError` if there is none."""
@@ -145,7 +153,9 @@ class Space:
                 if scope not in self.scopes:
                     raise SpaceError(f"{here}: unknown scope `{scope}`{nearest(scope, self.scopes)}")
         default = choice.alternative(choice.default)
-        best = min(choice.alternatives, key=lambda each: SOURCES.index(each.kind))
+        if default.costly:
+            raise SpaceError(f"{where}: the default `{default.name}` is costly: {default.costly}")
+        best = min(choice.tried, key=lambda each: SOURCES.index(each.kind))
         if SOURCES.index(best.kind) < SOURCES.index(default.kind):
             raise SpaceError(
                 f"{where}: the default `{default.name}` has source `{default.source}`, weaker than `{best.source}` of "
@@ -184,9 +194,12 @@ class Space:
         return self.reading(answers)
 
     def design(self) -> list[Reading]:
-        """The default, each other alternative alone, and the pairs of those of choices that may interact."""
+        """The default, each other alternative alone, and the pairs of those of choices that may interact.
+
+        Costly alternatives are left out.
+        """
         readings = [self.default]
-        others = {c.name: [a.name for a in c.alternatives if a.name != c.default] for c in self.choices}
+        others = {c.name: [a.name for a in c.tried if a.name != c.default] for c in self.choices}
         readings += [self.reading({name: answer}) for name, answers in others.items() for answer in answers]
         for one, other in combinations(self.choices, 2):
             if other.name in one.interacts or one.name in other.interacts:

@@ -42,6 +42,8 @@ class Cache:
     def __init__(self, title: str, executor: Callable[[], RunExecutor] | None = None) -> None:
         self._title, self._executor = title, executor
         self._known: dict[str, Any] = {}
+        # By what a job says: the same words mean the same, and to resolve a scenario can take a second.
+        self._digests: dict[str, str] = {}
         self.asked = 0
         """Runs that were asked for."""
         self.made = 0
@@ -49,7 +51,7 @@ class Cache:
 
     def results(self, groups: Sequence[Sequence[Job]]) -> list[dict[Any, Any]]:
         """The results of each group of jobs by their keys."""
-        digests = [[digest(job) for job in jobs] for jobs in groups]
+        digests = [[self._digest(job) for job in jobs] for jobs in groups]
         self.asked += sum(len(jobs) for jobs in groups)
         missing = {
             name: replace(job, key=name)
@@ -63,6 +65,12 @@ class Cache:
             {job.key: self._known[name] for job, name in zip(jobs, names, strict=True)}
             for jobs, names in zip(groups, digests, strict=True)
         ]
+
+    def _digest(self, job: Job) -> str:
+        said = repr((job.scenario, sorted(job.sets.items()), job.seed, job.measure))
+        if said not in self._digests:
+            self._digests[said] = digest(job)
+        return self._digests[said]
 
 
 def digest(job: Job) -> str:
@@ -188,7 +196,7 @@ def survey(
         new = [reading for reading in dict.fromkeys(readings) if reading not in found]
         results = cache.results([paper.experiments(claims, scale, reading) for reading in new])
         for reading, own in zip(new, results, strict=True):
-            rerun = Rerun(claims, scale, own, {}, out, reading)
+            rerun = Rerun(claims, scale, own, out, reading)
             found[reading] = {claim.name: paper.find(claim, rerun, "") for claim in claims}
 
     judge(paper.space.design())
@@ -216,7 +224,7 @@ def _study() -> Any:
 def _distributions(space: Space) -> dict[str, Any]:
     optuna = extra("optuna", "--readings with a search")
     made = optuna.distributions.CategoricalDistribution
-    return {choice.name: made([each.name for each in choice.alternatives]) for choice in space.choices}
+    return {choice.name: made([each.name for each in choice.tried]) for choice in space.choices}
 
 
 def _known(space: Space, reading: Reading, score: float) -> Any:

@@ -161,6 +161,10 @@ fn gpcnet_s_congestors_are_four_groups_of_as_many_hosts() {
         assert_eq!(kernel(&t, k).iter().map(|f| f.dst).collect::<BTreeSet<_>>().len(), 1);
         assert_eq!(kernel(&t, k).iter().map(|f| f.src).collect::<BTreeSet<_>>().len(), 5);
     }
+    // Of the all-to-all alone 2 iterations.
+    let fewer = gpcnet(r#", "all_to_all_iterations": 2"#);
+    assert_eq!(kernel(&fewer, "all_to_all").len(), 2 * 2 * 30);
+    assert_eq!(["two_sided_incast", "put_incast"].map(|k| kernel(&fewer, k).len()), [2 * 7 * 5; 2]);
     // Congestors are what the run does not wait for.
     assert!(t.flows.iter().all(|f| f.background != (f.start == Time::from_us(50))));
     assert_eq!(t.flows.iter().filter(|f| f.background).count(), counts.iter().sum::<usize>());
@@ -242,6 +246,14 @@ fn the_number_of_flows_is_foretold() {
         }
         other => panic!("{:?}", other.map(|t| t.flows.len())),
     }
+    // 1,000,000 of the all-to-all alone, whose iteration has 2 x 30 messages of the two slices.
+    let many = format!("{GPCNET}, \"all_to_all_iterations\": 1000000}}");
+    match try_make(30, None, &[&many]) {
+        Err(TrafficError::TooManyFlows { count, .. }) => {
+            assert_eq!(count, 60 * 1_000_000 + few.flows.len() as u64 - 60 * 7);
+        }
+        other => panic!("{:?}", other.map(|t| t.flows.len())),
+    }
 }
 
 #[test]
@@ -311,6 +323,7 @@ fn wrong_values_are_named() {
         (30, None, gpcnet(r#", "tests": []"#), "tests", "at least one"),
         (30, None, gpcnet(r#", "tests": ["latency", "latency"]"#), "tests", "each test once"),
         (30, None, gpcnet(r#", "rings": 0"#), "rings", "from 1"),
+        (30, None, gpcnet(r#", "all_to_all_iterations": 0"#), "all_to_all_iterations", "from 1"),
         (30, None, gpcnet(r#", "processes": 2000"#), "processes", "to 1024"),
         (30, None, gpcnet(r#", "latency_size": "0B""#), "latency_size", "1B"),
         (30, None, gpcnet(r#", "overhead": "2000s""#), "overhead", "at most"),

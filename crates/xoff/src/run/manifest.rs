@@ -124,7 +124,7 @@ fn ran_out(sim: &Simulation, traffic: &Traffic) -> Vec<String> {
         (ended > 0).then(|| {
             format!(
                 "{ended} of {} congestor processes of `{}` had made all their iterations before the run was over, so that \
-                 what came after met less congestion: raise `congestor_iterations`",
+                 what came after met less congestion: raise `congestor_iterations`, or `all_to_all_iterations` if it is set",
                 processes.len(),
                 traffic.labels[usize::from(label)]
             )

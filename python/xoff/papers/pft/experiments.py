@@ -5,19 +5,17 @@ A run is GPCNeT on 120 hosts, without PFT or with a setting of PFT. The claims s
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
 from xoff.papers.pft.measures import measure
+from xoff.papers.space import Reading
 from xoff.runs.jobs import Job
 
 HERE = Path(__file__).parent
 SCENARIO = HERE / "fabric.toml"
-
-Sets = Mapping[str, object]
-"""Settings on top of a run's own."""
 
 
 @dataclass(frozen=True)
@@ -54,21 +52,38 @@ class Control:
         added = f", k {self.k}" if self.k else ""
         return f"{self.strategy}, {letter} {self.shift}{added}, {self.thresholds}"
 
-    @property
-    def sets(self) -> Sets:
-        """The setting as keys of a scenario."""
+    def sets(self, reading: Reading) -> dict[str, object]:
+        """The setting as keys of a scenario, under a reading."""
         m, n = (self.shift, 0) if self.interval == "random" else (0, self.shift)
-        return {
+        enter, escape = self.enter, self.escape
+        made: dict[str, object] = {
             "throttle.name": "pft",
             "throttle.threshold": self.threshold,
             "throttle.interval": self.interval,
             "throttle.m": m,
             "throttle.n": n,
             "throttle.k": self.k,
-            "throttle.threshold_enter": self.enter,
-            "throttle.threshold_escape": self.escape,
             "record.throttles": True,
         }
+        if self.interval == "random":
+            made |= reading.sets("random")
+        if self.threshold == "average":
+            made |= reading.sets("algorithm") | _windows(reading)
+            if reading.sets("thresholds")["ordered"]:
+                enter, escape = max(enter, escape), min(enter, escape)
+        return {**made, "throttle.threshold_enter": enter, "throttle.threshold_escape": escape}
+
+
+def _windows(reading: Reading) -> dict[str, object]:
+    """Windows and counts of Algorithm 2, in cycles."""
+    cycles = int(str(reading.sets("window")["cycles"]))
+    count = round(cycles * float(str(reading.sets("count")["share"])))
+    return {
+        "throttle.enter_window": cycles,
+        "throttle.escape_window": cycles,
+        "throttle.enter_count": count,
+        "throttle.escape_count": count,
+    }
 
 
 BEST = Control("average", "random", 18)
@@ -77,13 +92,13 @@ CLAIMED = 2.58
 """Its F_C."""
 
 STRATEGIES = ("AT-RI", "FT-RI", "AT-FI", "FT-FI")
-SHIFTS = {"random": (15, 16, 17, 18, 19, 20, 21, 22), "fixed": (8, 9, 10, 11, 12)}
-"""m of RI and n of FI in section III.D."""
+SHIFTS = {"random": (15, 16, 18, 20), "fixed": (8, 10, 12)}
+"""m of RI and n of FI, among those of section III.D."""
 MIDDLE = {"random": 18, "fixed": 10}
 """The values of m and n at which thresholds and k are varied."""
-ADDED = (1, 4)
+ADDED = 4
 """The k of FI beside 0."""
-PAIRS = ((0x100, 0x080), (0x400, 0x200), (0x800, 0x400))
+PAIR = (0x100, 0x080)
 """Thresholds beside the paper's; it prints no others."""
 
 
@@ -104,8 +119,8 @@ def _grid() -> tuple[Control, ...]:
         own, middle = _own(threshold), MIDDLE[interval]
         made += [Control(threshold, interval, shift, 0, *own) for shift in SHIFTS[interval]]
         if interval == "fixed":
-            made += [Control(threshold, interval, middle, k, *own) for k in ADDED]
-        made += [Control(threshold, interval, middle, 0, *pair) for pair in PAIRS]
+            made.append(Control(threshold, interval, middle, ADDED, *own))
+        made.append(Control(threshold, interval, middle, 0, *PAIR))
     return tuple(made)
 
 
@@ -116,13 +131,6 @@ DRAWN = tuple(
     for strategy in STRATEGIES
 )
 """The settings whose distributions are drawn (Fig. 3 and 4): the middle one of each strategy, and the best of AT-RI."""
-QUICK_GRID = tuple(
-    c for c in GRID if c in DRAWN or (c.k == 0 and c.shift in (15, 16, 20, 8, 12) and c.enter in (0x250, 0x2A0))
-)
-HEAVY = "heavy"
-"""The reading under which the congestors' trees reach their sources: messages of 64 KiB."""
-HEAVY_SETS: Sets = {"traffic.0.congestor_size": "64KiB", "traffic.0.congestor_iterations": 90}
-"""Its settings; fewer iterations, as each takes longer."""
 PPORTS = (1, 8, 16)
 """Processes a port; the paper shows 16."""
 
@@ -135,8 +143,6 @@ class Point:
     """PFT's setting; `None` without PFT."""
     processes: int = 16
     """PPort."""
-    reading: str = "default"
-    """Name of the reading."""
 
 
 @dataclass(frozen=True)
@@ -146,67 +152,50 @@ class Scale:
     grid: Sequence[Control]
     """Settings of Fig. 5."""
     seeds: int
-    """Seeds of the grid, which draw congestors, rings and routes."""
-    drawn_seeds: int
-    """Seeds of the settings whose distributions are drawn, and of runs without control."""
-    every: bool
-    """All values of each reading, or only the outer ones."""
-    sets: Sets = field(default_factory=dict)
-    """How long the tests are."""
+    """Seeds of each run, which draw congestors, rings and routes."""
+    processes: Sequence[int]
+    """Processes a port, with the paper's best setting alone where they are not 16."""
 
 
-FULL = Scale(GRID, seeds=1, drawn_seeds=3, every=True)
-QUICK = Scale(QUICK_GRID, seeds=1, drawn_seeds=1, every=False)
+FULL = Scale(GRID, seeds=4, processes=PPORTS)
+QUICK = Scale(DRAWN, seeds=3, processes=PPORTS)
+SURVEY = Scale(DRAWN, seeds=5, processes=(16,))
+"""How much is run under each reading."""
+QUICK_SURVEY = Scale(DRAWN, seeds=3, processes=(16,))
+"""The same with `--quick`."""
 
 
-def points(claim: str, scale: Scale) -> dict[Point, int]:
-    """The runs that a claim needs, with the number of their seeds."""
+def points(claim: str, scale: Scale) -> list[Point]:
+    """The runs that a claim needs, each of which is made with each seed."""
     if claim == "injection-rate":
-        return {}
-    needed = {Point(None): scale.drawn_seeds} | {Point(control): scale.seeds for control in scale.grid}
-    needed |= {Point(control): scale.drawn_seeds for control in DRAWN}
-    if claim == "control-factor":
-        for processes in PPORTS:
-            for control in (None, BEST):
-                needed.setdefault(Point(control, processes), 1)
-    return needed
+        return []
+    if claim == "best-setting":
+        return [Point(control, processes) for processes in scale.processes for control in (None, BEST)]
+    return [Point(None), *(Point(control) for control in scale.grid)]
 
 
-def heavy(scale: Scale) -> dict[Point, int]:
-    """Runs under `HEAVY`, with one seed each: the grid, or with `--quick` the part of it that is drawn."""
-    controls = QUICK_GRID if scale.every else DRAWN
-    return {Point(control, reading=HEAVY): 1 for control in (None, *controls)}
+def settings(point: Point, reading: Reading) -> dict[str, object]:
+    """The settings with which the scenario makes a run under a reading."""
+    base: dict[str, object] = {"traffic.0.processes": point.processes}
+    if point.processes < 16:
+        # A few processes have the network for themselves, and make more iterations each in the time of the tests.
+        base["traffic.0.congestor_iterations"] = 2200 * 16 // point.processes
+    own = reading.on(base, "fabric")
+    return own if point.control is None else own | point.control.sets(reading)
 
 
-def settings(point: Point, scale: Scale, sets: Sets) -> dict[str, object]:
-    """The settings with which the scenario makes a run; `sets` are a reading's."""
-    own: dict[str, object] = {"traffic.0.processes": point.processes, **scale.sets}
-    if point.control is not None:
-        own |= point.control.sets
-    own |= {key: value for key, value in sets.items() if point.control or not key.startswith("throttle.")}
-    return own
-
-
-def jobs(wanted: Mapping[Point, int], scale: Scale, sets: Sets | None = None) -> list[Job]:
-    """Runs by (point, seed)."""
+def jobs(claims: Iterable[str], scale: Scale, reading: Reading) -> list[Job]:
+    """The runs of some claims, by (point, seed)."""
+    wanted = dict.fromkeys(point for claim in sorted(set(claims)) for point in points(claim, scale))
     return [
         Job(
             key=(point, seed),
             scenario=SCENARIO,
             measure=measure,
-            sets=settings(point, scale, sets or {}),
+            sets=settings(point, reading),
             seed=seed,
             cost=point.processes,
         )
-        for point, seeds in wanted.items()
-        for seed in range(1, seeds + 1)
+        for seed in range(1, scale.seeds + 1)
+        for point in wanted
     ]
-
-
-def merged(groups: Iterable[Mapping[Point, int]]) -> dict[Point, int]:
-    """The runs of several claims, each with the greatest number of seeds."""
-    needed: dict[Point, int] = {}
-    for group in groups:
-        for point, seeds in group.items():
-            needed[point] = max(seeds, needed.get(point, 0))
-    return needed

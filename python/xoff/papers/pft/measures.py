@@ -37,21 +37,17 @@ class Victims:
     """Share of the time in which a congestor host's throttle was Congested."""
     victims_congested: float
     """The same for the hosts of the tests."""
+    delay_99: float
+    """GPCNeT's 99 % latency over all iterations, us."""
+    bandwidth_99: float
+    """GPCNeT's 99 % bandwidth over all iterations, MiB/s."""
 
-    @property
-    def mean_delay(self) -> float:
-        """D: mean over processes."""
-        return float(self.delay.mean())
-
-    @property
-    def mean_bandwidth(self) -> float:
-        """B: mean over processes."""
-        return float(self.bandwidth.mean())
-
-    @property
-    def ratio(self) -> float:
-        """B/D."""
-        return self.mean_bandwidth / self.mean_delay
+    def of(self, average: str) -> tuple[float, float]:
+        """D in us and B in MiB/s: `mean` or `median` over the processes, or `p99` over all iterations."""
+        if average == "p99":
+            return self.delay_99, self.bandwidth_99
+        over = np.mean if average == "mean" else np.median
+        return float(over(self.delay)), float(over(self.bandwidth))
 
 
 def measure(run: Run) -> Victims:
@@ -66,12 +62,15 @@ def measure(run: Run) -> Victims:
     busy = set(others["src"].unique())
     hosts = max(len(busy), 1)
     congested = _congested(frame(run, "throttles"), begin, end)
+    table = {row.test: row for row in gpcnet.results(run)}
     return Victims(
         gpcnet.processes(run, "latency").value,
         gpcnet.processes(run, "bandwidth").value,
         float(delivered) * 8 / ((end - begin) / _PS_PER_S) / hosts / 1e9,
         sum(share for host, share in congested.items() if host in busy) / hosts,
         sum(share for host, share in congested.items() if host in victims) / max(len(victims), 1),
+        table["latency"].p99,
+        table["bandwidth"].p99,
     )
 
 

@@ -17,13 +17,21 @@ impl Gpcnet {
     pub(super) fn congestor_messages(&self, groups: &[Vec<u32>]) -> u128 {
         let messages = self.congestor_kernels.iter().zip(groups).map(|(kernel, hosts)| {
             let ranks = hosts.len() as u128;
-            match kernel {
-                CongestorKernel::AllToAll => ranks * (ranks - 1),
-                CongestorKernel::TwoSidedIncast | CongestorKernel::PutIncast => ranks - 1,
-                CongestorKernel::GetBroadcast => 2 * (ranks - 1),
-            }
+            let (of_iteration, iterations) = match kernel {
+                CongestorKernel::AllToAll => (ranks * (ranks - 1), self.exchanges()),
+                CongestorKernel::TwoSidedIncast | CongestorKernel::PutIncast => {
+                    (ranks - 1, self.congestor_iterations)
+                }
+                CongestorKernel::GetBroadcast => (2 * (ranks - 1), self.congestor_iterations),
+            };
+            of_iteration * u128::from(iterations)
         });
-        messages.sum::<u128>() * u128::from(self.processes) * u128::from(self.congestor_iterations)
+        messages.sum::<u128>() * u128::from(self.processes)
+    }
+
+    /// The iterations of the all-to-all.
+    fn exchanges(&self) -> u32 {
+        self.all_to_all_iterations.unwrap_or(self.congestor_iterations)
     }
 
     /// Writes the loops of all congestors. Their processes are numbered host by host, in the order of the kernels.
@@ -49,7 +57,7 @@ impl Gpcnet {
 
     fn exchange(&self, program: &mut Program<'_>, ranks: &mut [Process]) {
         let phases = phases::all_to_all(ranks.len(), self.congestor_size.0);
-        for iteration in 0..self.congestor_iterations {
+        for iteration in 0..self.exchanges() {
             program.iteration = iteration;
             phases.iter().for_each(|phase| program.phase(ranks, phase));
         }

@@ -99,6 +99,10 @@ pub struct Gpcnet {
     /// which it was not says so in its warnings. Each iteration takes some 400 bytes of memory per message.
     #[serde(default = "congestor_iterations")]
     pub congestor_iterations: u32,
+    /// The same for the all-to-all; without it, `congestor_iterations`. One of its iterations has a message to each other process
+    /// of the slice, so that it makes fewer of them in a time.
+    #[serde(default)]
+    pub all_to_all_iterations: Option<u32>,
     /// Time from the start of the congestors to that of the tests.
     #[serde(default = "congestor_lead")]
     pub congestor_lead: Time,
@@ -286,6 +290,7 @@ impl Gpcnet {
         }
         for (count, max, key) in [
             (self.congestor_iterations, 1_000_000, "congestor_iterations"),
+            (self.all_to_all_iterations.unwrap_or(1), 1_000_000, "all_to_all_iterations"),
             (self.rings, 1_000, "rings"),
             (self.latency_iterations, 1_000_000, "latency_iterations"),
             (self.bandwidth_iterations, 1_000_000, "bandwidth_iterations"),
