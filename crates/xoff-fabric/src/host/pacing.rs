@@ -8,8 +8,8 @@ use crate::ids::ConnectionId;
 /// Not in the heap.
 pub const ABSENT: u32 = u32::MAX;
 
-/// A heap of (time, connection). Its owner keeps `places`, a list by connection of each connection's place in the heap, [`ABSENT`] for connections
-/// in no heap; only the heap changes this list.
+/// A heap of (time, connection). Its owner keeps `places`, a list by connection of each connection's place in the heap,
+/// [`ABSENT`] for connections in no heap; only the heap changes this list.
 #[derive(Default)]
 pub struct PacingHeap {
     heap: Vec<(Time, ConnectionId)>,

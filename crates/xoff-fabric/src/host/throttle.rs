@@ -1,9 +1,10 @@
 //! Injection throttles at hosts: when the next data packet of a NIC may go, by the credits that the port uses.
 //!
-//! A throttle is told of every change of its port's used credits; of those that follow from the time alone, flits that leave
-//! and credits that come back one by one, when it is next asked, and of none to which it is indifferent. Used credits are the credits of packets that are on their way
-//! to the neighbour or, as far as the host knows, in the neighbour's buffer. Without credits (PFC), a host knows only
-//! whether it is paused: while it is, the neighbour's threshold divided by 16 B counts as used credits, otherwise none.
+//! A throttle is told of each change of its port's used credits. Changes that follow from the time alone (flits that leave,
+//! credits that come back one by one) it is told when it is next asked, unless they make no difference to it. Used credits
+//! are the credits of packets that are on their way to the neighbour or, as far as the host knows, in the neighbour's
+//! buffer. Without credits (PFC), a host knows only whether it is paused: while it is, the neighbour's threshold divided by
+//! 16 B counts as used credits, otherwise none.
 
 use xoff_engine::Time;
 use xoff_schemes::throttle::{AnyGate, AnyThrottle};

@@ -7,8 +7,8 @@
 //! packet; the packet that uses up the weight goes as a whole. An entry with weight 0 is skipped.
 //!
 //! The rules of the tables and of the limit are also in the manuals of OpenSM's quality of service, whose options `vlarb_high`,
-//! `vlarb_low` and `high_limit` have these names. Readings: what the specification leaves open is whether an expired limit begins
-//! anew if no packet of low priority waits. Here it does not, so that the next one goes at once.
+//! `vlarb_low` and `high_limit` have these names. A reading that was not checked against the specification's text: an expired limit does
+//! not begin anew while no packet of low priority waits, so that the next one goes at once. The difference is one packet.
 
 use crate::packet::DATA;
 use crate::settings::{Switch, VlWeight};

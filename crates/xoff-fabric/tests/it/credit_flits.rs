@@ -4,6 +4,7 @@ use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::PortId;
+use xoff_fabric::path::topology::Topology;
 use xoff_fabric::settings::{
     CreditGranularity, FlowControl, Forwarding, LinkCredits, Packets, Settings, Switch,
 };
@@ -15,6 +16,17 @@ const FLIT: u64 = 1_280;
 /// Hosts at one switch, 100 Gbps and 1 us a link, in frames of `mtu` bytes and flits of 16 B, each 1.28 ns. Store-and-forward.
 fn run(
     (hosts, flows): (u32, Vec<xoff_fabric::network::Flow>),
+    mtu: u64,
+    credits: (CreditGranularity, u32),
+    throttle: Option<serde_json::Value>,
+) -> Simulation {
+    let topology = chain(1, &vec![0; hosts as usize], Rate::from_gbps(100), Time::from_us(1));
+    run_on((topology, flows), mtu, credits, throttle)
+}
+
+/// As [`run`], in a network of its own.
+fn run_on(
+    (topology, flows): (Topology, Vec<xoff_fabric::network::Flow>),
     mtu: u64,
     (granularity, credits): (CreditGranularity, u32),
     throttle: Option<serde_json::Value>,
@@ -30,7 +42,6 @@ fn run(
         throttle,
         ..Settings::default()
     };
-    let topology = chain(1, &vec![0; hosts as usize], Rate::from_gbps(100), Time::from_us(1));
     let recording = Recording { throttles: true, pauses: true, ..Recording::default() };
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, flows, recording, Some(Time::from_us(100)));
@@ -101,6 +112,49 @@ fn credits_of_two_packets_add_up() {
     );
     let (sending, receiving) = sim.credits(PortId(0), 0).expect("credits");
     assert_eq!((sending.used(), sending.sent(), receiving.occupied()), (0, 180, 0));
+}
+
+#[test]
+fn flits_of_a_slower_link_have_left_before_their_credits_come_back() {
+    // A host at 310 Gbps and one at 320, 1 ns away: a byte takes 25.8 and 25 ps. Were each rounded up to 26 ps, a frame of 65,000 flits
+    // of 1 B would take 12.6 ns longer than it does, and its last credits would be back before their flits had left.
+    let pft = json!({"threshold": "fixed", "interval": "fixed", "m": 0, "n": 12, "k": 0, "threshold_enter": 592,
+                     "threshold_escape": 592});
+    let credits =
+        LinkCredits { granularity: CreditGranularity::Flit, flit: Bytes(1), ..LinkCredits::default() };
+    let settings = Settings {
+        packets: Packets { mtu: Bytes(65_000), header: Bytes(48), ack: Bytes(64), ..Packets::default() },
+        flow_control: FlowControl::Credit(credits),
+        throttle: Some(AnyThrottle::read("pft", pft).expect("known").expect("valid").resolve()),
+        ..Settings::default()
+    };
+    let mut topology = chain(1, &[0, 0], Rate::from_gbps(320), Time::from_ns(1));
+    (topology.links[0].rate_ab, topology.links[0].rate_ba) = (Rate::from_gbps(310), Rate::from_gbps(310));
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![flow(0, 1, 20 * (65_000 - 48))];
+    let mut sim = simulate(topology, settings, none, flows, Recording::default(), Some(Time::from_us(1_000)));
+    sim.run_to_duration();
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
+    let (sending, receiving) = sim.credits(PortId(0), 0).expect("credits");
+    assert_eq!((sending.used(), sending.sent(), receiving.occupied()), (0, 20 * 65_000, 0));
+}
+
+#[test]
+fn a_credit_that_comes_as_a_packet_wants_to_go_comes_after() {
+    // Two hosts send two frames of 100 flits each over a link between two switches: its frames begin at 128 ns and a delay, and each 128
+    // ns from then on. The first one's credits are back from 128 ns, a flit, a symbol and two delays after its begin on. With 400 - k
+    // credits the fourth frame lacks k at 384 ns, and by the delay the k-th comes just then, third among simultaneous events: the
+    // frame stops for no time, whether the credit is the first one, whose arrival is an event, or a later one.
+    for k in [1, 2, 50] {
+        let delay = Time((384_000 - 128_000 - 2 * FLIT - (k - 1) * FLIT) / 2);
+        let topology = chain(2, &[0, 0, 1], Rate::from_gbps(100), delay);
+        let flows = vec![flow(0, 2, 2 * (1_600 - 48)), flow(1, 2, 2 * (1_600 - 48))];
+        let sim = run_on((topology, flows), 1_600, (CreditGranularity::Flit, 400 - k as u32), None);
+        let [trunk, _] = PortId::of_link(3);
+        let stalls: Vec<_> = sim.records().pauses.iter().filter(|p| p.port == trunk).collect();
+        let at = Time(128_000 + 384_000) + delay;
+        assert_eq!(stalls.iter().map(|p| (p.start, p.end)).collect::<Vec<_>>(), [(at, at)], "{k}");
+    }
 }
 
 /// When the second of two frames of 64 B, 4 flits, begins: what it loses against a run without a throttle, and 5.12 ns.

@@ -79,7 +79,7 @@ impl LinkCredit {
         let missing = credits.missing(queue);
         let at = match (returning, flits) {
             (Some(returning), _) => returning.event_for(queue, missing),
-            (None, Some(flits)) => flits.complete_at(ctx.now, queue, missing),
+            (None, Some(flits)) => flits.event_for(ctx.now, queue, missing),
             (None, None) => None,
         };
         if let Some(at) = at {
@@ -91,22 +91,22 @@ impl LinkCredit {
     #[inline]
     fn collect(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId) {
         let LinkCredit { credits, returning, .. } = &mut links.control;
-        let Some(returning) = returning else { return Self::collect_flits(links, ctx.now, queue) };
         let key = key(kind::LINK_CONTROL_APPLY, queue.0);
         // Simultaneous events come by key.
         let limit = if key <= ctx.key { ctx.now + Time(1) } else { ctx.now };
+        let Some(returning) = returning else { return Self::collect_flits(links, limit, queue) };
         while let Some(arrival) = returning.pop_before(queue, limit) {
             take_in(credits, ctx, queue, &arrival);
         }
     }
 
-    /// Takes in the credits that have come back to an egress queue flit by flit.
+    /// Takes in the credits that have come back to an egress queue flit by flit before `limit`.
     #[cold]
     #[inline(never)]
-    fn collect_flits(links: &mut Links<Self>, now: Time, queue: QueueId) {
+    fn collect_flits(links: &mut Links<Self>, limit: Time, queue: QueueId) {
         let LinkCredit { credits, flits, .. } = &mut links.control;
-        if let Some(flits) = flits {
-            flits.collect(now, queue, credits);
+        if let (Some(flits), Some(last)) = (flits, limit.0.checked_sub(1)) {
+            flits.collect(Time(last), queue, credits);
         }
     }
 }

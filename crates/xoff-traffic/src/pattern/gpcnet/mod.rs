@@ -96,7 +96,7 @@ pub struct Gpcnet {
     #[serde(default = "congestor_size")]
     pub congestor_size: Bytes,
     /// Maximum number of iterations of each congestor. It should be more than a congestor makes while the tests run; a run in
-    /// which it was not says so in its warnings. Each iteration takes some 400 bytes of memory per message.
+    /// which it was not says so in its warnings. Each iteration takes 350 to 560 bytes of memory per message.
     #[serde(default = "congestor_iterations")]
     pub congestor_iterations: u32,
     /// The same for the all-to-all; without it, `congestor_iterations`. One of its iterations has a message to each other process
@@ -133,7 +133,8 @@ pub struct Gpcnet {
     /// What the allreduce test sums.
     #[serde(default = "eight")]
     pub allreduce_size: Bytes,
-    /// Time from the arrival of a two-sided message to the receiver's next action, for matching and software.
+    /// Time from the arrival of a two-sided message to the receiver's next action, for matching and software; also from an eager
+    /// message of an incast to the next one, and from the ACK that makes room for a message to that message.
     #[serde(default = "overhead")]
     pub overhead: Time,
     /// Two-sided messages up to this size go by the eager protocol: the sender does not wait for them. Longer ones go by rendezvous:
@@ -141,8 +142,8 @@ pub struct Gpcnet {
     #[serde(default = "eager")]
     pub eager: Bytes,
     /// Maximum number of eager messages of a process of `two_sided_incast` that are handed over and not acknowledged, 1 to
-    /// 1,000,000; the next send waits until one of them is acknowledged. 256 is UCX's send queue of a connection
-    /// (`UCX_RC_VERBS_TX_QUEUE_LEN`); with 1 a process waits for each ACK.
+    /// 1,000,000; the next send waits until the oldest of them is acknowledged. 256 is the length of UCX's send queue
+    /// (`UCX_RC_VERBS_TX_QUEUE_LEN`), of which each process has one here; with 1 a process waits for each ACK.
     #[serde(default = "eager_outstanding")]
     pub eager_outstanding: u32,
 }
