@@ -1,4 +1,4 @@
-//! InfiniBand's arbitration among virtual lanes at a switch's port.
+//! InfiniBand's arbitration among virtual lanes at the ports of switches and hosts.
 
 use crate::common::{chain, endless, scheme, simulate};
 use serde_json::json;
@@ -7,8 +7,9 @@ use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{FlowControl, LinkCredits, Packets, Scheduling, Settings, Switch, VlWeight};
 use xoff_fabric::{Recording, Stop};
 
-/// The share of VL 1 in what a host receives from two hosts, one on VL 0 and one on VL 1, in frames of 1024 B.
-fn share_of_vl_1(switch: Switch) -> f64 {
+/// The share of VL 1 in what two flows in frames of 1024 B send, one on VL 0 and one on VL 1; `ends` has their sources and
+/// destinations.
+fn share_of_vl_1(switch: Switch, ends: [(u32, u32); 2]) -> f64 {
     let settings = Settings {
         packets: Packets { mtu: Bytes(1024), header: Bytes(24), ..Packets::default() },
         switch: Switch { priorities: 2, scheduling: Scheduling::Weighted, ..switch },
@@ -16,7 +17,8 @@ fn share_of_vl_1(switch: Switch) -> f64 {
         ..Settings::default()
     };
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let flows = vec![endless(0, 2, 0), Flow { priority: 1, ..endless(1, 2, 0) }];
+    let [zero, one] = ends.map(|(src, dst)| endless(src, dst, 0));
+    let flows = vec![zero, Flow { priority: 1, ..one }];
     let none = scheme("none", json!({}), Time::ZERO);
     let mut sim = simulate(topology, settings, none, flows, Recording::default(), Some(Time::from_ms(1)));
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::Duration));
@@ -28,12 +30,13 @@ fn share_of_vl_1(switch: Switch) -> f64 {
 fn a_lane_in_both_tables_gets_its_part_of_each() {
     let table = |of: &[(u8, u8)]| of.iter().map(|&(vl, weight)| VlWeight { vl, weight }).collect::<Vec<_>>();
     let share = |high: &[(u8, u8)], low: &[(u8, u8)], high_limit| {
-        share_of_vl_1(Switch {
-            vlarb_high: table(high),
-            vlarb_low: table(low),
-            high_limit,
-            ..Switch::default()
-        })
+        let switch =
+            Switch { vlarb_high: table(high), vlarb_low: table(low), high_limit, ..Switch::default() };
+        // Two hosts to a third: the switch's port decides. A host to two others: the host's port does.
+        let [by_switch, by_host] =
+            [[(0, 2), (1, 2)], [(0, 1), (0, 2)]].map(|ends| share_of_vl_1(switch.clone(), ends));
+        assert!((by_switch - by_host).abs() < 0.005, "{by_switch} {by_host}");
+        by_switch
     };
     let near = |share: f64, expected: f64| assert!((share - expected).abs() < 0.005, "{share} {expected}");
     // A frame is 16 units. Low table alone: 16 of VL 0 to 16 of VL 1, twice for VL 1: two frames of three.
