@@ -192,7 +192,7 @@ def made(best: Factors, others: Factors, some: Mapping[Control, Factors] | None 
         ((2.5, 2.6, 2.7), "reproduced"),
         # 1.5, 1.6, 1.7: surely above 1, and not the paper's size.
         ((1.5, 1.6, 1.7), "direction"),
-        # The seeds of the auditor's kind: 0.9, 1.3, 1.1 are 1.1 +- 0.5.
+        # Three seeds, 0.9, 1.3 and 1.1: 1.1 +- 0.5.
         ((0.9, 1.3, 1.1), "undecided"),
         # 0.9, 0.92, 0.94: surely below 1.
         ((0.9, 0.92, 0.94), "contradicted"),
