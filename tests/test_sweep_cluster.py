@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import signal
 import socket
 import subprocess
 import sys
 import time
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,11 +24,22 @@ from xoff.studies.sweep import Folder, Planned, make_all, plan, sweep
 
 DASK = [sys.executable, "-m", "dask"]
 
+pytestmark = pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning")
+
 
 def free_port() -> int:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _sockets() -> Iterator[None]:
+    """A Dask client that was reconnecting when it was closed leaves its socket to the collector."""
+    yield
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
 
 
 class Dask:
