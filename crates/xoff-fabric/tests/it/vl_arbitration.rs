@@ -41,6 +41,8 @@ fn a_lane_in_both_tables_gets_its_part_of_each() {
     let near = |share: f64, expected: f64| assert!((share - expected).abs() < 0.005, "{share} {expected}");
     // A frame is 16 units. Low table alone: 16 of VL 0 to 16 of VL 1, twice for VL 1: two frames of three.
     near(share(&[], &[(1, 16), (0, 16), (1, 16)], 255), 2.0 / 3.0);
+    // An entry of weight 0 has no turn: 16 to 16.
+    near(share(&[], &[(1, 0), (0, 16), (1, 16)], 255), 1.0 / 2.0);
     // VL 1 in both: after each frame of the high table (limit 0) one of the low table, in turn VL 0 and VL 1: three of four.
     near(share(&[(1, 16)], &[(0, 16), (1, 16)], 0), 3.0 / 4.0);
     // Limit 1: four frames of 1024 B of the high table, and one of VL 0.

@@ -148,10 +148,11 @@ def _best(results: Results, average: str) -> Ruled:
     checks = [over(f"F_C of {BEST.name}: above 1", factors, 1, CLAIMED)]
     pairs = _paired(results, BEST)
     measured: dict[str, float | Estimate | None] = {"F_C": estimate(factors)}
+    sides = {"0": {s: base for s, _, base in pairs}, "C": {s: own for s, own, _ in pairs}}
     for which, (letter, unit) in enumerate((("D", "us"), ("B", "MiB/s"))):
-        for side, index in ((f"{letter}_0", 2), (f"{letter}_C", 1)):
-            values = {each[0]: each[index].of(average)[which] for each in pairs}  # type: ignore[union-attr]
-            measured[f"{side}, {unit}"] = estimate(values)
+        for side, runs in sides.items():
+            values = {seed: run.of(average)[which] for seed, run in runs.items()}
+            measured[f"{letter}_{side}, {unit}"] = estimate(values)
     measured |= {
         "goodput of the congestors without PFT, Gbps a host": estimate({s: b.congestors_gbps for s, _, b in pairs}),
         "the same with PFT": estimate({s: own.congestors_gbps for s, own, _ in pairs}),
