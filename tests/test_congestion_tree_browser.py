@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Iterator
 from itertools import combinations, groupby
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.image import imread
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import xoff
 from xoff.report.page import write_report
@@ -67,18 +66,6 @@ roots = true
 TRUNK, ROOT = "switch1->switch2", "switch2->receiver0"
 ORANGE = (0xE6, 0x9F, 0x00)
 """The colour of paused ports."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert chromium, "the report's test needs Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

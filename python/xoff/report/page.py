@@ -21,13 +21,16 @@ from xoff.errors import UserError
 from xoff.report.findings import findings_section
 from xoff.report.plots import Labelled, sections
 from xoff.report.plots.style import labelled, listed
-from xoff.report.template import TEMPLATES, render
+from xoff.report.template import STATIC, TEMPLATES, document
 from xoff.report.tree.section import TreeSection, tree_section
 from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, labels, load
 from xoff.runs.summary import Summary
 from xoff.text import time_text
+
+LIBRARIES = ("plotly", "bokeh")
+"""Packed texts that are scripts."""
 
 _MARK = '<meta name="generator" content="xoff report">'
 """A line in the head of every page, by which a page that may be replaced is recognized."""
@@ -122,18 +125,17 @@ def page(
 ) -> str:
     """A page with a heading, from a template that extends `page.html`, with the figures and trees that it shows."""
     tree = tree or TreeSection(Markup())
-    files = Path(__file__).parent / "static"
-    # Scripts, styles and packed texts are not HTML: they go into the page as they are.
     texts = {"plotly": _plotly(), "figures": json.dumps(figures), **tree.data}
-    return render(
+    return document(
         template,
+        title,
         folder,
-        mark=Markup(_MARK),
-        title=title,
+        mark=_MARK,
         version=version,
-        style=Markup((files / "page.css").read_text("utf-8") + tree.style),
+        style=tree.style,
         data={name: _packed(text) for name, text in texts.items()},
-        scripts=[Markup(each) for each in (tree.script, (files / "page.js").read_text("utf-8"))],
+        scripts=[each for each in (tree.script, (STATIC / "page.js").read_text("utf-8")) if each],
+        unpacked=[texts[name] for name in LIBRARIES if name in texts],
         tree=tree.body,
         **values,
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import plotly.graph_objects as go
 
 from xoff.analysis.tables import Series, busiest, flow_rates, stopped_ports, thin
-from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, time_scale
+from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, plain, time_scale
 
 _MAX_FLOWS = 20
 
@@ -115,17 +115,18 @@ def _over_time(
     for index, (each, several) in enumerate(zip(runs, found, strict=True)):
         for rank, series in enumerate(several):
             x, y = thin(series.time_ps, series.value)
-            name = each.label if one_each and len(runs) > 1 else series.name
+            name = each.plotted if one_each and len(runs) > 1 else plain(series.name)
             figure.add_trace(
                 go.Scatter(
                     x=x / scale,
                     y=y / unit,
                     mode="lines",
                     name=name,
-                    legendgroup=each.label,
-                    legendgrouptitle={"text": each.label} if len(runs) > 1 and not one_each else None,
+                    legendgroup=each.plotted,
+                    legendgrouptitle={"text": each.plotted} if len(runs) > 1 and not one_each else None,
                     line={**line_styles(runs, index, rank), "shape": shape},
-                    hovertemplate=f"{each.label}, {series.name}<br>%{{x:.3f}} {time}: %{{y:.4~g}}<extra></extra>",
+                    hovertemplate=f"{each.plotted}, {plain(series.name)}<br>%{{x:.3f}} {time}: %{{y:.4~g}}"
+                    "<extra></extra>",
                 )
             )
     figure.update_layout(legend={"groupclick": "toggleitem"})

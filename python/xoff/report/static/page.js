@@ -20,9 +20,12 @@
     const card = style.getPropertyValue("--card").trim();
     return { "font.color": text, "hoverlabel.bgcolor": card, "hoverlabel.font.color": text };
   };
+  // The only configuration of Plotly's figures. A page is a file of its own: nothing on it leads to a server.
   const config = {
     responsive: true,
     displaylogo: false,
+    showSendToCloud: false,
+    plotlyServerURL: "",
     modeBarButtonsToRemove: ["lasso2d", "select2d"],
     toImageButtonOptions: { format: "svg" },
   };

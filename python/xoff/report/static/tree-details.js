@@ -45,6 +45,9 @@ const link = (text, go) => {
 const into = (id, ...parts) => document.getElementById(id).replaceChildren(...parts);
 const note = (text) => element("p", text, { class: "note" });
 
+// A name as Plotly shows it: otherwise Plotly takes `<b>` and `&lt;` for markup.
+const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
 const GRID = "rgba(128,128,128,0.22)";
 
 // "Paused" is the time for which the port of its path that was stopped for longest stood still.
@@ -138,7 +141,7 @@ class Details {
         const lane = byState.get(state);
         const text = `${this.looks[state].name}<br>${this.at(from)} to ${this.at(to)}: ${duration(to - from)}`;
         lane.x.push(from / this.unit.scale, to / this.unit.scale, null);
-        lane.y.push(this.ports[port], this.ports[port], null);
+        lane.y.push(plain(this.ports[port]), plain(this.ports[port]), null);
         lane.text.push(text, text, "");
       }
     }
@@ -240,7 +243,7 @@ class Details {
     this.chart(this.lanes(ports, flow.start_ps, flow.end_ps, "y"), {
       height: 80 + 30 * Math.max(ports.length, 1), margin: { l: 150, r: 16, t: 10, b: 46 },
       xaxis: this.timeAxis(flow.start_ps - margin, flow.end_ps + margin),
-      yaxis: { type: "category", categoryorder: "array", categoryarray: ports.map((port) => this.ports[port]).reverse(),
+      yaxis: { type: "category", categoryorder: "array", categoryarray: ports.map((port) => plain(this.ports[port])).reverse(),
         range: [-0.6, ports.length - 0.4] },
     });
   }
