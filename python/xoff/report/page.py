@@ -19,8 +19,9 @@ from markupsafe import Markup
 from xoff.analysis.tables import STATISTICS
 from xoff.errors import UserError
 from xoff.report.findings import findings_section
-from xoff.report.plots import Labelled, sections
+from xoff.report.plots import Labelled, Plot, sections
 from xoff.report.plots.style import labelled, listed
+from xoff.report.recorded import lacks
 from xoff.report.template import STATIC, TEMPLATES, document
 from xoff.report.tree.section import TreeSection, tree_section
 from xoff.runs.folder import COLUMNS
@@ -86,7 +87,7 @@ def render_report(runs: Sequence[Run]) -> str:
     if not runs:
         raise UserError("a report needs at least one run")
     shown = labelled(runs, labels(runs))
-    plots = sections(shown)
+    plots = [(heading, kept) for heading, several in sections(shown) if (kept := _kept(several))]
     figures = {plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure}
     tree = tree_section(shown)
     flat = [flatten(each.run.manifest["scenario"]) for each in shown]
@@ -104,6 +105,7 @@ def render_report(runs: Sequence[Run]) -> str:
         columns=_COLUMNS,
         numbers=[_numbers(each.run) for each in shown],
         findings=findings_section(shown),
+        lacks=lacks(shown),
         sections=plots,
         scenarios=flat,
         keys=keys,
@@ -111,6 +113,17 @@ def render_report(runs: Sequence[Run]) -> str:
         tables=docs,
         written=COLUMNS,
     )
+
+
+def _kept(plots: Sequence[Plot]) -> list[Plot]:
+    """Those that have something to show, and the reasons why others have not, each once."""
+    reasons: set[str] = set()
+    kept = []
+    for plot in plots:
+        if plot.figure is not None or (plot.recorded and plot.note not in reasons):
+            kept.append(plot)
+            reasons.add(plot.note)
+    return kept
 
 
 def page(
@@ -185,20 +198,20 @@ def _title(runs: Sequence[Labelled]) -> str:
 
 
 _COLUMNS = (
-    ("run", ""),
-    ("scheme", ""),
-    ("seed", ""),
-    ("flows", "completed"),
-    *((name, "slowdown") for name in STATISTICS),
-    ("PAUSE", "frames"),
-    ("HoL-blocked", "flows"),
-    ("longest queue", "KB"),
-    ("load", "asked / offered"),
-    ("simulated", ""),
-    ("wall time", "s"),
-    ("speed", "M hops/s"),
+    ("run", "", ""),
+    ("scheme", "", ""),
+    ("seed", "", ""),
+    ("flows", "completed", ""),
+    *((name, "", "slowdown") for name in STATISTICS),
+    ("PAUSE", "frames", ""),
+    ("HoL-blocked", "flows", ""),
+    ("longest queue", "KB", ""),
+    ("load", "asked / offered", ""),
+    ("simulated", "", ""),
+    ("wall time", "s", ""),
+    ("speed", "M hops/s", ""),
 )
-"""The summary's columns, with what they count; all but the first two are numbers."""
+"""The summary's columns, with what they count, and a heading that several share; all but the first two are numbers."""
 
 
 def _numbers(run: Run) -> list[list[str]]:

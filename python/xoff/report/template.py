@@ -33,7 +33,7 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         finalize=_shown,
     )
-    environment.filters["prose"] = prose
+    environment.filters.update(prose=prose, heading=heading, contents=_contents)
     return environment
 
 
@@ -45,6 +45,18 @@ def _shown(value: Any) -> Any:
 def prose(text: str) -> Markup:
     """Text in which code stands between backticks, as HTML."""
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escape(shown(text))))
+
+
+def heading(text: str) -> Markup:
+    """A heading that the page's table of contents leads to."""
+    # Plots and other parts have names of their own.
+    name = "part-" + re.sub(r"\W+", "-", text[:60]).strip("-").lower()
+    return Markup(f'<h2 id="{escape(name)}">{prose(text)}</h2>')
+
+
+def _contents(body: str) -> list[tuple[str, Markup]]:
+    """The headings of a page: the name of each, and its HTML."""
+    return [(name, Markup(text)) for name, text in re.findall(r'<h2 id="([^"]*)">(.*?)</h2>', body)]
 
 
 def render(name: str, folder: Path = TEMPLATES, **values: Any) -> Markup:
@@ -70,7 +82,8 @@ def document(
     `scripts` stand on the page and `unpacked` are those that these bring to life; a browser runs no other, and asks
     nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name.
     """
-    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked)) or "'none'"
+    scripts = [*scripts, (STATIC / "contents.js").read_text("utf-8")]
+    hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked))
     # Plotly and BokehJS set styles as they draw; pictures are data of the page, or blobs that are saved.
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "

@@ -47,7 +47,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
     if not bars:
         if any(Facts(each.run).recorded("breakdown") for each in runs):
             return Plot(name, title, "No flow had started.")
-        return Plot(name, title, "It was not recorded; run with --set record.breakdown=true to see it.")
+        return Plot(name, title, "It was not recorded.", recorded=False)
     scale, unit = time_scale(max(flow.time_ps for _, flow in bars))
     figure = go.Figure()
     for part, (colour, hatching) in _STYLES.items():
@@ -67,7 +67,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
         )
     finish(figure, height=110 + 30 * len(bars))
     figure.update_layout(barmode="stack", legend={"traceorder": "normal"})
-    figure.update_xaxes(title_text=f"time from start to completion ({unit})", tickformat=",")
+    figure.update_xaxes(title_text=f"completion time ({unit})", tickformat=",")
     figure.update_yaxes(autorange="reversed")
     note = (
         f"The {each_run} flows{'' if len(runs) == 1 else ' of each run'} with the greatest slowdowns. The parts of a "

@@ -64,7 +64,7 @@ def _by_port(
     values: list[dict[str, float]],
     axis: str,
     unit: float,
-    absent: str,
+    absent: str | None,
 ) -> Plot:
     peaks: dict[str, float] = {}
     for each in values:
@@ -72,7 +72,7 @@ def _by_port(
             if value > 0:
                 peaks[port] = max(peaks.get(port, 0.0), value)
     if not peaks:
-        return Plot(plot.name, plot.title, absent)
+        return Plot(plot.name, plot.title, absent or "It was not recorded.", recorded=absent is not None)
     shown = sorted(peaks, key=lambda port: (-peaks[port], port))[:_MAX_PORTS]
     names = plain_names(shown)
     few = len(shown) * len(runs) <= 12

@@ -53,6 +53,8 @@ class Plot:
     note: str
     """What is shown, and how it was computed; if `figure` is `None`, why."""
     figure: go.Figure | None = None
+    recorded: bool = True
+    """Whether the runs recorded what it shows; what they did not is said in one place of the page."""
 
 
 def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:

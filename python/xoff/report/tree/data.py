@@ -23,7 +23,6 @@ from xoff.report.tree.changes import (
 from xoff.report.tree.drawing import draw
 from xoff.report.tree.flows import samples, tracks
 from xoff.report.tree.network import Network, network_of
-from xoff.report.tree.settings import advice
 from xoff.text import name_text, name_texts, time_text
 
 if TYPE_CHECKING:
@@ -72,7 +71,7 @@ def tree_data(run: Run, limits: Limits) -> dict[str, Any] | str:
     network = network_of(run)
     made = changes_within(spans(run, network.port_number), limits.changes)
     spread = pause_spread(run)
-    notes = list(advice(run))
+    notes: list[str] = []
     if made.step_ps:
         notes.append(
             f"Times are in steps of {time_text(made.step_ps)}, for the page to stay small: in each step a port shows "
