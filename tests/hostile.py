@@ -18,23 +18,28 @@ LONG = "long" * 2_500_000
 HOSTS = [SCRIPT, IMAGE, LINK, RICH, TURNED, WIPED, TEX]
 
 
+def quoted(text: str) -> str:
+    """A string of TOML."""
+    return json.dumps(text)
+
+
 def scenario(title: str = "".join(HOSTS), label: str = "".join(HOSTS), hosts: list[str] = HOSTS) -> str:
     """Hosts of these names at one switch; all others send to the first one."""
-    nodes = ", ".join(json.dumps(host) for host in hosts)
-    links = ", ".join(f'{{ a = {json.dumps(host)}, b = "switch", rate = "100Gbps", delay = "1us" }}' for host in hosts)
+    nodes = ", ".join(quoted(host) for host in hosts)
+    links = ", ".join(f'{{ a = {quoted(host)}, b = "switch", rate = "100Gbps", delay = "1us" }}' for host in hosts)
     flows = "".join(
         f"""
 [[traffic]]
 pattern = "flow"
-label = {json.dumps(label)}
-src = {json.dumps(host)}
-dst = {json.dumps(hosts[0])}
+label = {quoted(label)}
+src = {quoted(host)}
+dst = {quoted(hosts[0])}
 size = "300KB"
 """
         for host in hosts[1:]
     )
     return f"""
-title = {json.dumps(title)}
+title = {quoted(title)}
 
 [topology]
 name = "graph"

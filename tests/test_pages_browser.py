@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
+from matplotlib.image import imread
 from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, Request
 
 import hostile
@@ -135,3 +138,95 @@ def test_nothing_on_a_page_leads_to_a_server(opened: Opened) -> None:
     assert not re.search(r"share chart|plotly cloud|chart studio", words, re.IGNORECASE)
     page.wait_for_timeout(300)
     assert opened.wrong == []
+
+
+def test_names_do_nothing_but_stand_there(opened: Opened) -> None:
+    page = opened.page
+    # What is folded is a page's too, and so are the details of a port and of a flow.
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    for rows in ("#tree-roots", "#tree-slowest"):
+        for row in page.query_selector_all(f"{rows} tr[data-go]"):
+            row.click()
+    page.wait_for_timeout(300)
+    assert page.evaluate("typeof hacked") == "undefined"
+    # No name has become a picture, a link or bold.
+    assert page.locator("img:not(figure > img), figure img:not([src^='data:image/svg+xml'])").count() == 0
+    assert page.locator("svg a, main a[href]:not([href^='#'])").count() == 0
+    assert (
+        page.evaluate("""[...document.querySelectorAll('.plot text, .plot tspan, #tree-chart text, #tree-chart tspan')]
+        .filter((text) => text.style.fontWeight === 'bold').length""")
+        == 0
+    )
+    text = page.evaluate("document.title + document.body.textContent")
+    # Nothing turns the writing or wipes it.
+    assert not re.search("[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e\u2066-\u2069]", text)
+    assert opened.wrong == []
+
+
+def test_names_are_shown_as_they_are(pages: dict[str, Path], browser: Browser) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    opened = Opened(context, pages["report"])
+    page = " ".join((opened.page.locator("main").text_content() or "").split())
+    for name in (
+        hostile.SCRIPT,
+        hostile.IMAGE,
+        hostile.RICH,
+        hostile.TEX,
+        r"\u202egnorw\u2066",
+        r"\u001b[2Jgone\u0007",
+    ):
+        assert name in page
+    # Ports that had a queue: those to all hosts, and that of the host to which all others send.
+    ports = opened.page.locator("#max-queue-by-port").text_content() or ""
+    for name in (r"switch->\u202egnorw\u2066", r"switch->\u001b[2Jgone\u0007", f"{hostile.SCRIPT}->switch"):
+        assert name in ports
+    assert opened.page.title().startswith(hostile.SCRIPT)
+    context.close()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_long_names_are_cut(browser: Browser, tmp_path: Path, width: int) -> None:
+    hosts = [hostile.LONG[:100_000] + end for end in "abc"]
+    (tmp_path / "long.toml").write_text(hostile.scenario(hostile.LONG, hostile.LONG, hosts))
+    run = xoff.run(tmp_path / "long.toml")
+    file = write_report([run, run], tmp_path / "report.html")
+    # plotly.js and BokehJS take most of it.
+    assert file.stat().st_size < 4_000_000
+    context = browser.new_context(viewport={"width": width, "height": 1000})
+    opened = Opened(context, file)
+    page = opened.page
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    longest = "document.body.innerText.match(/\\S+/g).reduce((most, word) => Math.max(most, word.length), 0)"
+    assert page.evaluate(longest) <= 100
+    assert page.locator("h1").inner_text().count("\N{HORIZONTAL ELLIPSIS}") == 1
+    # Hosts whose names differ at their ends stay apart.
+    for end in "bc":
+        assert page.locator(f"#tree-roots, #tree-slowest >> text=/ong{end} to/").count() > 0
+    assert opened.wrong == []
+    context.close()
+
+
+@pytest.mark.parametrize("name", ["paper", "readings", "survey", "article"])
+def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: dict[str, Path], name: str) -> None:
+    backgrounds = {}
+    for scheme in ("light", "dark"):
+        context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+        page = Opened(context, pages[name]).page
+        assert "`" not in page.locator("main").inner_text().replace("`" + hostile.IMAGE, "")
+        pixels = page.evaluate("""() => {
+          const colour = (node) => getComputedStyle(node)[node === document.body ? "backgroundColor" : "color"];
+          const grey = (text) => text.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0) / 3;
+          const texts = document.querySelectorAll("h1, td, th, figcaption, p, .verdict");
+          return [document.body, ...texts].map(colour).map(grey);
+        }""")
+        ground, *inks = pixels
+        backgrounds[scheme] = ground
+        assert all(abs(ink - ground) > 80 for ink in inks), (scheme, pixels)
+        for figure in page.query_selector_all("figure img"):
+            shot = np.asarray(imread(io.BytesIO(figure.screenshot()), format="png"))[..., :3]
+            # Most of a figure is its ground, which is as bright or dark as the page.
+            assert abs(float(np.median(shot)) * 255 - ground) < 30
+        context.close()
+    assert backgrounds["light"] > 200
+    assert backgrounds["dark"] < 50

@@ -21,10 +21,10 @@ def shown(text: str, word: int = _WORD, most: int = _TEXT) -> str:
     A word of more than `word` characters loses its middle to an ellipsis, a text of more than `most` its end. Control
     characters, which could reorder or wipe what stands beside them, are written as escapes.
     """
-    if len(text) > most:
-        text = text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
     if len(text) > word:
         text = re.sub(rf"\S{{{word + 1},}}", lambda found: _cut(found[0], word), text)
+    if len(text) > most:
+        text = text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
     return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
 
 
