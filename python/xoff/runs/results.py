@@ -10,6 +10,7 @@ import json
 import os
 import shutil
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from xoff.errors import UserError
 from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
 from xoff.runs.folder import COLUMNS, TABLES, check_target, move_into
 from xoff.runs.manifest import MANIFEST, is_manifest, wrong_entry
+from xoff.text import count_text, name_text, size_text, time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -115,6 +117,37 @@ class Run:
         if name not in TABLES:
             raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
         return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        """The tables, and what else a run offers."""
+        own = {name for name in super().__dir__() if not name.startswith("_")}
+        return sorted((own - {"from_output"}) | set(TABLES))
+
+    def _repr_html_(self) -> str | None:
+        """The run in a small table, for notebooks; `None`, and so `repr`, for a run of another version of xoff."""
+        from xoff.runs.summary import Summary
+
+        if "summary" not in self.manifest:
+            return None
+        summary = Summary.of(self.manifest)
+        title = str(self.manifest.get("scenario", {}).get("title") or "")
+        slowdown = ", ".join(f"{name} {value:.2f}" for name, value in (summary.slowdown or {}).items())
+        cells = {
+            "scenario": name_text(title),
+            "scheme": f"{name_text(self.scheme)}, seed {self.manifest.get('seed')}"
+            + ("" if self.complete else ", incomplete"),
+            "flows": f"{summary.completed:,} of {summary.flows:,} completed" if summary.flows else "",
+            "slowdown": slowdown,
+            "PAUSE": count_text(summary.pause_frames, "frame"),
+            "longest queue": size_text(summary.max_queue_bytes),
+            "simulated": time_text(int(self.manifest.get("sim_time_ps", 0))),
+            "folder": name_text(str(self.folder or ""), 200),
+        }
+        left = 'style="text-align: left"'
+        rows = (
+            f"<tr><th {left}>{name}</th><td {left}>{escape(text)}</td></tr>" for name, text in cells.items() if text
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
