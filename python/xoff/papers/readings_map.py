@@ -207,7 +207,7 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
         legend_below(figure, columns=3 if width > 1.4 * NARROW_IN else 2)
         held = ", ".join(f"{len(own)} {kind}" for kind, own in groups)
         caption = (
-            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds, a pale one is the "
+            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds, a faint one is the "
             f"default's. Claims: {held}. Of the pairs those are shown that do what neither answer does alone; all "
             "readings are in readings.csv."
         )
@@ -227,7 +227,7 @@ def _rows(groups: Sequence[tuple[Kind, Sequence[Claim]]]) -> dict[str, float]:
 
 
 def draw_cell(axes: Any, x: float, y: float, verdict: str, *, changed: bool, same: bool) -> None:
-    """A cell; pale if it is as by default, framed if it differs in whether the claim holds."""
+    """A cell; faint if it is as by default, framed if it differs in whether the claim holds."""
     from matplotlib.patches import Rectangle
 
     fill, ink = FILLS[verdict]
@@ -303,7 +303,7 @@ def legend_below(figure: Any, columns: int) -> None:
             markeredgecolor="black",
             markeredgewidth=1.8,
             markersize=9,
-            label="framed: holds where the default does not, or the reverse;\npale: as by default",
+            label="framed: holds where the default does not, or the reverse;\nfaint: as by default",
         )
     )
     figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize=8.5)
