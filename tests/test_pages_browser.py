@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 import hostile
 import xoff
-from conftest import ROOT
+from conftest import ROOT, Command
 from open_paper import PAPER as OPEN
 from own_paper import PAPER as OWN
 from test_compare import TINY
@@ -234,3 +235,34 @@ def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: di
         context.close()
     assert backgrounds["light"] > 200
     assert backgrounds["dark"] < 50
+
+
+def test_names_of_imported_files_and_own_schemes_do_nothing_either(
+    browser: Browser, command: Command, tmp_path: Path
+) -> None:
+    nodes = [hostile.SCRIPT, hostile.RICH, "\u202egnorw"]
+    hosts = "".join(f'<node id="{escape(node)}"/>' for node in nodes)
+    links = "".join(f'<edge source="{escape(node)}" target="switch"/>' for node in nodes)
+    graph = f'<graph edgedefault="undirected">{hosts}<node id="switch"/>{links}</graph>'
+    (tmp_path / "net.graphml").write_text(f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{graph}</graphml>')
+    own = '<img src=x onerror="hacked=1">[bold].py'
+    (tmp_path / own).write_text((ROOT / "tests" / "own_schemes.py").read_text("utf-8"), "utf-8")
+    text = hostile.scenario(hosts=nodes)
+    whole = text[: text.index("[topology]")] + '[topology]\nname = "graph"\nfile = "net.toml"\n\n'
+    (tmp_path / "own.toml").write_text(whole + text[text.index("[scheme]") :], "utf-8")
+    for arguments in (
+        ("import", "graphml", "net.graphml", "-o", "net.toml", "--rate", "100Gbps", "--delay", "1us"),
+        ("run", "own.toml", "-o", "out", "--scheme", f"{own}:Aimd"),
+        ("report", "out"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", done.stdout + done.stderr)
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    opened = Opened(context, tmp_path / "out" / "report.html")
+    text = " ".join((opened.page.locator("main").text_content() or "").split())
+    for name in (hostile.SCRIPT, hostile.RICH, r"\u202egnorw"):
+        assert name in text
+    assert opened.page.evaluate("typeof hacked") == "undefined"
+    assert opened.wrong == []
+    context.close()
