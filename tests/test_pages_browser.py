@@ -141,6 +141,26 @@ def test_nothing_on_a_page_leads_to_a_server(opened: Opened) -> None:
     assert opened.wrong == []
 
 
+def test_a_page_runs_no_script_but_its_own_and_asks_no_server(browser: Browser, tmp_path: Path) -> None:
+    # As if a name came into the page as HTML after all.
+    write_page(tmp_path / "page.html", title="T", lead="L", banner="", figures=[])
+    text = (tmp_path / "page.html").read_text("utf-8")
+    harm = '<script>hacked=1</script><img src="data:," onerror="hacked=1"><img src="https://example.com/a.png">'
+    (tmp_path / "page.html").write_text(text.replace("<main>", f"<main>{harm}"), "utf-8")
+    context = browser.new_context()
+    refused: list[str | None] = []
+    context.on("requestfailed", lambda request: refused.append(request.failure))
+    opened = Opened(context, tmp_path / "page.html")
+    opened.page.wait_for_timeout(300)
+    assert opened.page.evaluate("typeof hacked") == "undefined"
+    # The picture is asked for, and refused by the page's policy before anything leaves the browser.
+    assert refused == ["csp"]
+    said = [each for each in opened.wrong if each != "https://example.com/a.png"]
+    assert len(said) == 3
+    assert all("Content Security Policy" in each for each in said)
+    context.close()
+
+
 def test_names_do_nothing_but_stand_there(opened: Opened) -> None:
     page = opened.page
     # What is folded is a page's too, and so are the details of a port and of a flow.
