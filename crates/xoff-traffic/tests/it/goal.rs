@@ -251,8 +251,7 @@ fn what_can_never_complete_is_refused() {
 fn a_hundred_thousand_operations_are_read() {
     // 100 ranks in a ring, 500 rounds of a send and a receive behind it: 100,000 operations, 50,000 messages of 1,000 B, and
     // 499 lines a rank that wait. One tag serves all rounds, so that the n-th send of a rank belongs to the n-th receive of the
-    // next rank. Chains of
-    // 1,000 operations lead from rank to rank: what looks for circles must not recurse.
+    // next rank. Chains of 1,000 operations lead from rank to rank: what looks for circles must not recurse.
     let (ranks, rounds) = (100, 500);
     let mut text = format!("num_ranks {ranks}\n");
     for rank in 0..ranks {
