@@ -7,7 +7,7 @@ use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::settings::{
     AckClass, Cbfc, CounterWidth, FlowControl, Forwarding, Host, LinkCredits, Packets, Pfc, Settings, Switch,
 };
-use xoff_fabric::{Recording, Simulation, Stop};
+use xoff_fabric::{Flow, Recording, Simulation, Stop};
 use xoff_schemes::{AnyThrottle, ThrottleState};
 
 /// Frames of 1600 B, 100 flits of 16 B, and switches that store and forward.
@@ -120,6 +120,24 @@ fn a_host_that_holds_back_its_data_sends_the_acks_that_it_owes() {
         let found: Vec<_> = sim.records().flows.iter().map(|f| f.fct.map(Time::ps)).collect();
         assert_eq!(found, ends.map(Some), "{ack_class:?}");
     }
+}
+
+#[test]
+fn acks_that_wait_for_the_wire_follow_each_other_while_data_is_held_back() {
+    // h0's second frame to h1 has the wire from 2.25728 to 2.38528 us, as above, and data is held back before and after. In that
+    // time messages of 1 B from h2 and h3 arrive, 2.01008 us after they began at 0.30 and 0.31 us. Their ACKs go one behind
+    // the other at 2.38528 and 2.39056 us, and are at h2 and h3 2.01056 us later.
+    let pft = json!({"threshold": "fixed", "threshold_enter": 1, "threshold_escape": 1, "interval": "fixed", "k": 100_000});
+    let throttle = AnyThrottle::read("pft", pft).expect("known").expect("valid").resolve();
+    let settings = Settings { throttle: Some(throttle), ..frames_of_100_flits(credits()) };
+    let topology = chain(1, &[0, 0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let none = scheme("none", json!({}), Time::ZERO);
+    let small = |src, ns| Flow { start: Time::from_ns(ns), ..flow(src, 0, 1) };
+    let flows = vec![flow(0, 1, 2 * (1_600 - 62)), small(2, 300), small(3, 310)];
+    let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    let ends: Vec<_> = sim.records().flows[1..].iter().map(|f| f.fct.map(|fct| f.start + fct)).collect();
+    assert_eq!(ends, [2_385_280, 2_390_560].map(|ack| Some(Time(ack + 2_010_560))));
 }
 
 #[test]
