@@ -47,6 +47,26 @@ fn the_order_of_scheduling_holds_within_the_current_slot_and_beyond_the_horizon(
 }
 
 #[test]
+fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
+    // 200 events of the slot that begins at 51.2 us, with falling keys, in turn 300 ps and 100 ps after its beginning: those at
+    // 100 ps come first, and each half in the order in which it was pushed. So it is whether all are pushed when the slot is
+    // beyond the horizon (at 0 us), on the wheel (at 40 us), or half of them then.
+    for early in [200, 100, 0] {
+        let mut queue = EventQueue::in_order_of_scheduling();
+        let push = |queue: &mut EventQueue, pushed: std::ops::Range<u32>| {
+            pushed.for_each(|n| queue.push(Time(51_200_000 + [300, 100][n as usize % 2]), 199 - n, 0))
+        };
+        queue.push(Time(40_000_000), 1_000, 0);
+        push(&mut queue, 0..early);
+        assert_eq!(queue.pop().map(|e| e.key), Some(1_000));
+        push(&mut queue, early..200);
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|e| 199 - e.key).collect();
+        let expected: Vec<u32> = (1..200).step_by(2).chain((0..200).step_by(2)).collect();
+        assert_eq!(order, expected, "{early} pushed early");
+    }
+}
+
+#[test]
 fn an_event_beyond_the_horizon_comes_at_its_time() {
     // The horizon is 16.8 us. One event comes at 1 s, one after an hour, and one is pushed last but comes second.
     let mut queue = EventQueue::new();
