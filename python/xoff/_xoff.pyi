@@ -17,8 +17,10 @@ __all__ = [
     "RunOutput",
     "ScenarioError",
     "Sent",
+    "MAX_SCENARIO_BYTES",
     "__version__",
     "catalogue",
+    "check",
     "columns",
     "goal",
     "keys",
@@ -36,6 +38,8 @@ __all__ = [
 ]
 
 __version__: str
+MAX_SCENARIO_BYTES: int
+"""The largest text of a scenario."""
 
 class ScenarioError(ValueError):
     """A mistake in a scenario; the message names file, line, key and what was expected."""
@@ -344,6 +348,18 @@ def prepare(
 
     The files that it names are taken from `files` where that is given, else from `base_dir`. It may name one of
     `schemes` beside the built-in ones.
+    """
+
+def check(
+    text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str, schemes: Sequence[Described] = ...
+) -> tuple[str, list[str]]:
+    """Check a scenario within about a second, whatever it is.
+
+    What takes longer to make is counted and not made, as a warning says.
+
+    Returns
+    -------
+    The resolved scenario as JSON, and warnings.
     """
 
 def schema() -> str:

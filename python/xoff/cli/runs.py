@@ -99,6 +99,12 @@ def run(
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             complain("warning", warning)
+    stuck = ", ".join(result.manifest.get("deadlock") or [])
+    if stuck and result.manifest["scenario"]["run"].get("expect") != "deadlock":
+        complain("error", f"deadlock: these ports wait on each other for ever: {stuck}; the results are in {folder}")
+        raise typer.Exit(BROKEN)
+    if stuck and not quiet:
+        typer.echo(f"{'deadlock':<9} as expected: {stuck}")
     if not result.complete:
         kept = f"what was recorded until then is in {folder}, marked incomplete"
         if outcome.interrupted:
