@@ -40,14 +40,14 @@ fn parse(
     text: &str,
     origin: &str,
     overrides: &Overrides,
-    base_dir: &str,
+    base_dir: &Path,
     given: Option<&Files>,
     schemes: &OwnSchemes,
 ) -> PyResult<(Scenario, Files)> {
     let read = RefCell::new(Files::new());
     let files = |name: &str| {
         let text = match given {
-            None => std::fs::read_to_string(Path::new(base_dir).join(name))?,
+            None => std::fs::read_to_string(base_dir.join(name))?,
             Some(given) => given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?,
         };
         read.borrow_mut().insert(name.to_string(), text.clone());
@@ -279,7 +279,7 @@ fn prepare(
     text: &str,
     origin: &str,
     mut overrides: Overrides,
-    base_dir: &str,
+    base_dir: PathBuf,
     seed: Option<u64>,
     files: Option<Files>,
     schemes: Vec<Described>,
@@ -287,8 +287,15 @@ fn prepare(
     let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
     let (scenario, files) =
-        py.detach(|| parse(text, origin, &overrides, base_dir, files.as_ref(), &schemes))?;
+        py.detach(|| parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes))?;
     Ok(Prepared { scenario, files })
+}
+
+/// Swaps two folders in one step: at any time each name has one of them or the other.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn exchange(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<()> {
+    Ok(py.detach(|| store::exchange(&a, &b))?)
 }
 
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
@@ -318,6 +325,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;
