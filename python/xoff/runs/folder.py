@@ -137,13 +137,14 @@ class ResultFolder:
 
         The folder is replaced in one step, so that whatever ends the process leaves the earlier run or this one; other
         files in it stay. Where that is not possible (a folder that holds folders, one in which this process is, a mount
-        point, a file system without this step) the files come one by one, and the manifest last: whatever ends the
-        process then leaves the earlier run, this one, or no run.
+        point, a file system without this step) the files come one by one, and the manifest first: whatever ends the
+        process then leaves the earlier run, this one, or files whose checksums differ from the manifest's.
 
         Raises
         ------
         OSError
-            The disk is full, or a file cannot be written; the folder is then as it was.
+            The disk is full, or a file cannot be written; the folder is then as it was. Or the disk does not confirm
+            the very last step, and what it has after a power cut is not certain.
         """
         whole = self._replaceable()
         with temporary_folder(self._place.parent if whole else self._place) as staging:
@@ -194,7 +195,8 @@ class ResultFolder:
 
     def _move(self, staging: Path) -> None:
         sync(staging)
-        (self._place / MANIFEST).unlink(missing_ok=True)
+        # With the new checksums, tables of an earlier run are not read as this one's.
+        (staging / MANIFEST).replace(self._place / MANIFEST)
         sync(self._place)
         for name in sorted(_OWN - {MANIFEST}):
             if (staging / name).exists():
@@ -202,8 +204,6 @@ class ResultFolder:
             else:
                 # Captures of an earlier run do not belong to this one.
                 (self._place / name).unlink(missing_ok=True)
-        sync(self._place)
-        (staging / MANIFEST).replace(self._place / MANIFEST)
         sync(self._place)
 
 

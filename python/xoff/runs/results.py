@@ -156,7 +156,7 @@ class Run:
         UserError
             Results should not go there, or another process is writing there.
         OSError
-            The disk is full, or a file cannot be written; an earlier run is still there.
+            The disk is full, or a file cannot be written; see `ResultFolder.put` for what is there then.
         """
         with ResultFolder(folder, force=force) as place:
             return self.write_into(place, captures)

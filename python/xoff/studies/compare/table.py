@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
-from xoff.runs.files import publish, temporary_file, write_file
+from xoff.runs.files import write_file
 from xoff.studies.compare.experiments import EXPERIMENTS, Experiment, Metric
 
 
@@ -100,6 +101,6 @@ def write(rows: Sequence[Row], absent: dict[str, str], command: str, note: str, 
     write_file(out / "survey.json", json.dumps(about, indent=2) + "\n")
     schema = {"experiment": pl.String, "scheme": pl.String, "metric": pl.String, "unit": pl.String}
     frame = pl.DataFrame(records, schema={**schema, "better": pl.String, "value": pl.Float64, "best": pl.Boolean})
-    with temporary_file(out) as file:
-        frame.write_parquet(file)
-        publish(file, out / "survey.parquet")
+    data = io.BytesIO()
+    frame.write_parquet(data)
+    write_file(out / "survey.parquet", data.getvalue())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import math
 import os
@@ -15,11 +16,9 @@ from urllib.parse import quote
 from xoff.errors import UserError
 from xoff.runs.files import (
     is_temporary,
-    publish,
     remove_leftovers,
     replace_folder,
     sync,
-    temporary_file,
     temporary_folder,
     write_file,
 )
@@ -167,9 +166,10 @@ class Folder:
 
     def write_table(self, table: pl.DataFrame, name: str) -> None:
         """Write a table over all runs, in one step."""
-        with temporary_file(self.path) as temporary:
-            table.write_parquet(temporary)
-            publish(temporary, self.path / name)
+        # Of a full disk Polars says that a file is out of specification.
+        data = io.BytesIO()
+        table.write_parquet(data)
+        write_file(self.path / name, data.getvalue())
 
     def _lay_out(self, run: Planned, keys: Sequence[str], dataset: Path) -> None:
         parts = [f"{quote(key, safe='.')}={_folder_name(run.settings, key)}" for key in keys]
