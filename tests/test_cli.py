@@ -16,6 +16,7 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from made_up import seal
 from xoff.cli import app as cli
 from xoff.runs import execution as running
 
@@ -226,6 +227,10 @@ def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command
     assert (tmp_path / "out" / "manifest.json").read_bytes() == before
     assert [command("report", "out").returncode for _ in range(2)] == [0, 0]
     (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")
+    done = command("report", "out")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "flows.parquet: changed or torn since xoff wrote it" in done.stderr
+    seal(tmp_path / "out")
     done = command("report", "out")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "flows.parquet: no column `id`" in done.stderr

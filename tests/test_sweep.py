@@ -182,7 +182,7 @@ def test_another_folder_and_another_sweep_at_the_same_time_are_refused(tmp_path:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="not empty"):
         swept(GRID, tmp_path)
-    with Folder(grid), pytest.raises(UserError, match="another sweep is writing there"):
+    with Folder(grid), pytest.raises(UserError, match="another xoff is writing there"):
         swept(GRID, grid)
 
 

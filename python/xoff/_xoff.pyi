@@ -22,6 +22,7 @@ __all__ = [
     "catalogue",
     "check",
     "columns",
+    "exchange",
     "goal",
     "keys",
     "nearest",
@@ -124,6 +125,9 @@ class Prepared:
 
         Without `threads`, on as many as make it fastest.
         """
+
+def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
+    """Swap two folders in one step, at any time each name has one of them; an `OSError` where that fails."""
 
 def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""

@@ -50,7 +50,7 @@ fn parse(
     text: &str,
     origin: &str,
     overrides: &Overrides,
-    base_dir: &str,
+    base_dir: &Path,
     given: Option<&Files>,
     schemes: &OwnSchemes,
     reader: Reader,
@@ -58,7 +58,7 @@ fn parse(
     let read = RefCell::new(Files::new());
     let files = |name: &str| {
         let text = match given {
-            None => files::read_text(&Path::new(base_dir).join(name))?,
+            None => files::read_text(&base_dir.join(name))?,
             Some(given) => given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?,
         };
         read.borrow_mut().insert(name.to_string(), text.clone());
@@ -290,7 +290,7 @@ fn prepare(
     text: &str,
     origin: &str,
     mut overrides: Overrides,
-    base_dir: &str,
+    base_dir: PathBuf,
     seed: Option<u64>,
     files: Option<Files>,
     schemes: Vec<Described>,
@@ -298,7 +298,7 @@ fn prepare(
     let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
     let (scenario, files) = py.detach(|| {
-        parse(text, origin, &overrides, base_dir, files.as_ref(), &schemes, Scenario::parse_among)
+        parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, Scenario::parse_among)
     })?;
     Ok(Prepared { scenario, files })
 }
@@ -307,18 +307,26 @@ fn prepare(
 /// is counted and not made.
 #[pyfunction]
 #[pyo3(signature = (text, origin, overrides, base_dir, schemes=Vec::new()))]
+#[allow(clippy::needless_pass_by_value)]
 fn check(
     py: Python<'_>,
     text: &str,
     origin: &str,
     overrides: Overrides,
-    base_dir: &str,
+    base_dir: PathBuf,
     schemes: Vec<Described>,
 ) -> PyResult<(String, Vec<String>)> {
     let schemes = own_scheme::own_schemes(py, schemes)?;
     let (scenario, _) =
-        py.detach(|| parse(text, origin, &overrides, base_dir, None, &schemes, Scenario::check_among))?;
+        py.detach(|| parse(text, origin, &overrides, &base_dir, None, &schemes, Scenario::check_among))?;
     Ok((to_json(&scenario)?, scenario.warnings().to_vec()))
+}
+
+/// Swaps two folders in one step: at any time each name has one of them or the other.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn exchange(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<()> {
+    Ok(py.detach(|| store::exchange(&a, &b))?)
 }
 
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
@@ -350,6 +358,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;

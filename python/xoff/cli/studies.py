@@ -106,7 +106,9 @@ def reproduce(
     from xoff.papers.registry import run as rerun
 
     extra("matplotlib", "xoff reproduce")
-    raise typer.Exit(rerun(claim, out, quick, reading or (), readings, trials))
+    with _resumable(out):
+        status = rerun(claim, out, quick, reading or (), readings, trials)
+    raise typer.Exit(status)
 
 
 def compare(
@@ -128,7 +130,9 @@ def compare(
     from xoff.studies.compare import compare as survey
 
     extra("matplotlib", "xoff compare")
-    raise typer.Exit(survey(out, schemes, quick=quick))
+    with _resumable(out):
+        status = survey(out, schemes, quick=quick)
+    raise typer.Exit(status)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from xoff.report.figures import FigureFile
 from xoff.report.template import render
+from xoff.runs.files import write_file
 
 Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
 """A further table: heading, explanation, column names and rows."""
@@ -52,4 +53,4 @@ def write_page(
     """
     drawn = [(each, base64.b64encode((file.parent / f"{each.name}.svg").read_bytes()).decode()) for each in figures]
     page = render("article.html", title=title, lead=lead, banner=banner, claims=claims, figures=drawn, tables=tables)
-    file.write_text(page, encoding="utf-8")
+    write_file(file, page)
