@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xoff.text import count_text, time_text
+from xoff.text import count_text, name_text, shown, time_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -18,10 +18,14 @@ if TYPE_CHECKING:
 
 _STEPS = 1000
 
+_WORD, _MESSAGE = 300, 10_000
+"""Maximum length of a word and of a whole message; a word may be a path."""
+
 
 def complain(kind: str, message: str) -> None:
     """One message on stderr; a message that begins with its kind is printed as it is."""
-    print(message if message.startswith(f"{kind}: ") else f"{kind}: {message}", file=sys.stderr)
+    text = shown(message, _WORD, _MESSAGE)
+    print(text if text.startswith(f"{kind}: ") else f"{kind}: {text}", file=sys.stderr)
 
 
 @contextmanager
@@ -61,16 +65,16 @@ def _bar(title: str) -> Bar:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[done]}"),
+        TextColumn("{task.fields[done]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(title, total=_STEPS, done="")
+    bar.add_task(name_text(title), total=_STEPS, done="")
     return bar
 
 
@@ -81,9 +85,10 @@ def status_line() -> Iterator[Callable[[str], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status("") as status:
-        yield status.update
+        yield lambda text: status.update(Text(shown(text)))
 
 
 def summary_text(run: Run, summary: Summary) -> str:
@@ -106,7 +111,7 @@ def summary_text(run: Run, summary: Summary) -> str:
         lines.append(("drops", count_text(summary.dropped, "packet")))
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
     lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
-    return "\n".join(f"{name:<9} {text}" for name, text in lines)
+    return "\n".join(f"{name:<9} {shown(text, _WORD, _MESSAGE)}" for name, text in lines)
 
 
 def _job_text(job: dict[str, Any]) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from xoff.runs.files import sync
 from xoff.runs.folder import COLUMNS, TABLES, ResultFolder
 from xoff.runs.manifest import MANIFEST, Checksum, manifest_text, read_manifest
 from xoff.runs.parquet import read_table
+from xoff.text import count_text, name_text, size_text, time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -118,6 +120,37 @@ class Run:
         if name not in TABLES:
             raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
         return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        """The tables, and what else a run offers."""
+        own = {name for name in super().__dir__() if not name.startswith("_")}
+        return sorted((own - {"from_output"}) | set(TABLES))
+
+    def _repr_html_(self) -> str | None:
+        """The run in a small table, for notebooks; `None`, and so `repr`, for a run of another version of xoff."""
+        from xoff.runs.summary import Summary
+
+        if "summary" not in self.manifest:
+            return None
+        summary = Summary.of(self.manifest)
+        title = str(self.manifest.get("scenario", {}).get("title") or "")
+        slowdown = ", ".join(f"{name} {value:.2f}" for name, value in (summary.slowdown or {}).items())
+        cells = {
+            "scenario": name_text(title),
+            "scheme": f"{name_text(self.scheme)}, seed {self.manifest.get('seed')}"
+            + ("" if self.complete else ", incomplete"),
+            "flows": f"{summary.completed:,} of {summary.flows:,} completed" if summary.flows else "",
+            "slowdown": slowdown,
+            "PAUSE": count_text(summary.pause_frames, "frame"),
+            "longest queue": size_text(summary.max_queue_bytes),
+            "simulated": time_text(int(self.manifest.get("sim_time_ps", 0))),
+            "folder": name_text(str(self.folder or ""), 200),
+        }
+        left = 'style="text-align: left"'
+        rows = (
+            f"<tr><th {left}>{name}</th><td {left}>{escape(text)}</td></tr>" for name, text in cells.items() if text
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
