@@ -6,6 +6,7 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -210,8 +211,9 @@ def test_long_names_are_cut(browser: Browser, tmp_path: Path, width: int) -> Non
 @pytest.mark.parametrize("name", ["paper", "readings", "survey", "article"])
 def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: dict[str, Path], name: str) -> None:
     backgrounds = {}
-    for scheme in ("light", "dark"):
-        context = browser.new_context(color_scheme=scheme)  # type: ignore[arg-type]
+    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+    for scheme in schemes:
+        context = browser.new_context(color_scheme=scheme)
         page = Opened(context, pages[name]).page
         assert "`" not in page.locator("main").inner_text().replace("`" + hostile.IMAGE, "")
         pixels = page.evaluate("""() => {

@@ -88,10 +88,10 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The report of four runs, of which the last one recorded next to nothing."""
     folder = tmp_path_factory.mktemp("comparison")
     (folder / "busy.toml").write_text(BUSY)
-    recorded = {"record.roots": True, "record.breakdown": True}
-    bare = {"record.queues": "none", "record.rates": False, "record.utilization": False}
+    recorded: dict[str, object] = {"record.roots": True, "record.breakdown": True}
+    bare: dict[str, object] = {"record.queues": "none", "record.rates": False, "record.utilization": False}
     for name, sets in {"none": recorded, "hpcc": recorded, "dcqcn": recorded, "bare": bare}.items():
-        scheme = {"scheme.name": "none" if name == "bare" else name}
+        scheme: dict[str, object] = {"scheme.name": "none" if name == "bare" else name}
         xoff.run(folder / "busy.toml", sets=scheme | sets).write(folder / name)
     return write_report([xoff.load(folder / name) for name in ("none", "hpcc", "dcqcn", "bare")], folder / "r.html")
 

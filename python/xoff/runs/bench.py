@@ -277,7 +277,7 @@ def render(results: Sequence[Result]) -> RenderableType:
         return "" if value is None else format(value / scale, form)
 
     for result in results:
-        row = [
+        row: list[RenderableType] = [
             Text(shown(result["name"])),
             number(result["packet_hops_per_s"], ".2f", 1e6),
             number(result["packet_hops"], ".2f", 1e6),
