@@ -68,7 +68,7 @@ fn data_bring_what_each_port_had_sent_and_queued_as_they_left() {
     for int_format in [IntFormat::Hardware, IntFormat::Exact] {
         let packets = Packets { int_format, ..sizes(58, 8) };
         let message = flow(0, 1, 4 * 900 + 400);
-        assert_eq!(arriving("hpcc", packets.clone(), message.clone(), Kind::Data, PortId(2)), expected);
+        assert_eq!(arriving("hpcc", packets.clone(), message, Kind::Data, PortId(2)), expected);
         // The receiver's ACKs bring back the same.
         assert_eq!(arriving("hpcc", packets, message, Kind::Ack, PortId(0)), expected);
     }
