@@ -6,7 +6,6 @@ import io
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pytest
@@ -65,7 +64,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     write_page(
         folder / "article.html",
         title=hostile.SCRIPT,
-        lead=hostile.IMAGE,
+        lead=hostile.IMAGE + " and `code`",
         banner=hostile.LINK,
         claims=[ClaimRow(each, each, each, each, [each, each], "direction", each, [[each] * 5]) for each in texts],
         figures=[FigureFile("drawn", hostile.IMAGE, hostile.SCRIPT)],
@@ -211,11 +210,14 @@ def test_long_names_are_cut(browser: Browser, tmp_path: Path, width: int) -> Non
 @pytest.mark.parametrize("name", ["paper", "readings", "survey", "article"])
 def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: dict[str, Path], name: str) -> None:
     backgrounds = {}
-    schemes: tuple[Literal["light", "dark"], ...] = ("light", "dark")
-    for scheme in schemes:
+    for scheme in ("light", "dark"):
         context = browser.new_context(color_scheme=scheme)
         page = Opened(context, pages[name]).page
-        assert "`" not in page.locator("main").inner_text().replace("`" + hostile.IMAGE, "")
+        text = page.locator("main").inner_text()
+        assert "`" not in text.replace("`" + hostile.IMAGE, "")
+        assert "<code>" not in text
+        # Only the text of the driver has code in it.
+        assert (page.locator("main code").count() > 0) == (name in ("paper", "readings", "article"))
         pixels = page.evaluate("""() => {
           const colour = (node) => getComputedStyle(node)[node === document.body ? "backgroundColor" : "color"];
           const grey = (text) => text.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0) / 3;

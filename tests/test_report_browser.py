@@ -90,7 +90,8 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "busy.toml").write_text(BUSY)
     recorded: dict[str, object] = {"record.roots": True, "record.breakdown": True}
     bare: dict[str, object] = {"record.queues": "none", "record.rates": False, "record.utilization": False}
-    for name, sets in {"none": recorded, "hpcc": recorded, "dcqcn": recorded, "bare": bare}.items():
+    recordings: dict[str, dict[str, object]] = {"none": recorded, "hpcc": recorded, "dcqcn": recorded, "bare": bare}
+    for name, sets in recordings.items():
         scheme: dict[str, object] = {"scheme.name": "none" if name == "bare" else name}
         xoff.run(folder / "busy.toml", sets=scheme | sets).write(folder / name)
     return write_report([xoff.load(folder / name) for name in ("none", "hpcc", "dcqcn", "bare")], folder / "r.html")

@@ -44,7 +44,9 @@ def _shown(value: Any) -> Any:
 
 def prose(text: str) -> Markup:
     """Text in which code stands between backticks, as HTML."""
-    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escape(shown(text))))
+    # As `Markup` it would escape what is put into it.
+    escaped = str(escape(shown(text)))
+    return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))
 
 
 def heading(text: str) -> Markup:

@@ -80,8 +80,13 @@ def slowdown_distribution(runs: Sequence[Labelled]) -> Plot:
             )
         )
     every = np.concatenate([slowdowns(each.run) for each in runs])
-    ticks = log_ticks(float(every.min()), float(every.max()))
-    figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
+    low, high = float(every.min()), float(every.max())
+    # Over less than a factor of three, hardly any of the ticks of a logarithmic axis would be in sight.
+    if high >= 3 * low:
+        ticks = log_ticks(low, high)
+        figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
+    else:
+        figure.update_xaxes(rangemode="normal", nticks=8)
     figure.update_yaxes(range=[0, 101])
     return Plot(name, title, "Share of flows with a slowdown of at most x, of those that completed their size.", figure)
 

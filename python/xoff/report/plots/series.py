@@ -20,7 +20,7 @@ def queues_over_time(runs: Sequence[Labelled]) -> Plot:
         Plot(
             "queues",
             "Queue length",
-            f"Bytes waiting at egress ports: the {top} ports{_each(runs)} with the longest queues.",
+            f"Bytes waiting at egress ports: those with the longest queues, up to {top}{_each(runs)}.",
         ),
         lambda each: busiest(each.run, "queues", "bytes", top),
         "queue (KB)",
@@ -55,7 +55,7 @@ def utilization_over_time(runs: Sequence[Labelled]) -> Plot:
         Plot(
             "utilization",
             "Utilization of the busiest ports",
-            f"Share of each interval in which a port sent: the {top} ports{_each(runs)} with the highest.",
+            f"Share of each interval in which a port sent: the busiest ports, up to {top}{_each(runs)}.",
         ),
         lambda each: busiest(each.run, "utilization", "utilization", top),
         "utilization (%)",
@@ -127,7 +127,8 @@ def _over_time(
                     "<extra></extra>",
                 )
             )
-    figure.update_layout(legend={"groupclick": "toggleitem"})
+    # A single line is named too: of which port or flow it is.
+    figure.update_layout(legend={"groupclick": "toggleitem"}, showlegend=True)
     if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:
         figure.update_yaxes(dtick=1)
     latest = max(float(series.time_ps[-1]) for series in every)
