@@ -380,7 +380,7 @@ def drive(name: str, place: Path, stride: int, modes: list[str]) -> None:
 if __name__ == "__main__":
     for module in (xoff.runs.executor, xoff.runs.jobs):
         setattr(module, "Local", Inline)  # noqa: B010 - the checker knows it as a class
-    setattr(xoff.papers.registry, "paper", lambda _: PAPER)  # noqa: B010 - the checker knows its type
+    setattr(xoff.papers.registry, "paper", lambda _: PAPER)  # noqa: B010
     try:
         drive(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), sys.argv[4:] or ["kill", "power", "full", "once"])
     except AssertionError as error:
