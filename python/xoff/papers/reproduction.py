@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +16,21 @@ from xoff.papers.space import Space
 from xoff.papers.survey import survey
 from xoff.papers.verdicts import Finding
 from xoff.report.article import ClaimRow, Table, write_page
+from xoff.runs.executor import RunExecutor
 from xoff.runs.jobs import run_jobs
 
 TRIALS, QUICK_TRIALS = 24, 8
 """Readings that the search tries, in full and with `--quick`."""
 
 
-def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, readings: Sequence[str] = ()) -> int:
+def reproduce(
+    paper: Paper[Any],
+    out: Path,
+    claim: str | None,
+    quick: bool,
+    readings: Sequence[str] = (),
+    executor: RunExecutor | None = None,
+) -> int:
     """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 if all runs are finished.
 
     Writes `claims.json` and `claims.md`, `index.html`, and each figure as PNG, SVG and CSV. `readings` are
@@ -40,7 +48,7 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, read
     reading = paper.space.parse(readings)
     out.mkdir(parents=True, exist_ok=True)
     scale = paper.quick if quick else paper.full
-    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper())
+    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper(), executor)
     rerun = Rerun(claims, scale, results, out, reading)
 
     findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
@@ -65,7 +73,14 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, read
     return 0
 
 
-def survey_readings(paper: Paper[Any], out: Path, claim: str | None, quick: bool, trials: int | None) -> int:
+def survey_readings(
+    paper: Paper[Any],
+    out: Path,
+    claim: str | None,
+    quick: bool,
+    trials: int | None,
+    executor: Callable[[], RunExecutor] | None = None,
+) -> int:
     """Judge `claim` of the paper, or every claim, under each reading of its space, into `out`; 0 if all is finished.
 
     Writes `readings.csv`, the map of claims by readings (`readings-map.png`, `.svg` and `.csv`), and as tables
@@ -88,7 +103,7 @@ def survey_readings(paper: Paper[Any], out: Path, claim: str | None, quick: bool
     full, short = paper.survey or (paper.full, paper.quick)
     scale = short if quick else full
     wanted = (QUICK_TRIALS if quick else TRIALS) if trials is None else trials
-    found = survey(paper, claims, scale, out, wanted)
+    found = survey(paper, claims, scale, out, wanted, executor)
     found.table().write_csv(out / "readings.csv")
     lines = summary(found)
     (out / "readings.md").write_text(markdown(found, paper.title, lines), encoding="utf-8")
