@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from xoff.report.article import write_page
+from xoff.runs.executor import RunExecutor
 from xoff.runs.folder import check_target
 from xoff.runs.jobs import run_jobs
 from xoff.studies.compare import drawings, table
@@ -20,7 +21,14 @@ LEAD = (
 )
 
 
-def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale: Scale | None = None) -> int:
+def compare(
+    out: Path,
+    schemes: str | None = None,
+    *,
+    quick: bool = False,
+    scale: Scale | None = None,
+    executor: RunExecutor | None = None,
+) -> int:
     """Run the survey into the folder `out`; 0 if all runs are finished.
 
     Writes `survey.md`, `survey.json`, `survey.parquet`, `index.html`, and each figure as PNG, SVG and CSV.
@@ -35,6 +43,8 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
         Shorter runs.
     scale
         How much is run, in place of what `quick` says.
+    executor
+        What makes the runs; by default as many processes as there are cores.
 
     Raises
     ------
@@ -47,7 +57,7 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     check_target(out, force=True)
     chosen = field(schemes, [each.file for each in EXPERIMENTS])
     extent = scale or (QUICK if quick else FULL)
-    results = run_jobs(jobs(chosen.contenders, extent), "survey")
+    results = run_jobs(jobs(chosen.contenders, extent), "survey", executor)
     rows = [
         Row(experiment.name, contender.name, averaged(results, experiment.name, contender.name))
         for experiment in EXPERIMENTS
