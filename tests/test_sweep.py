@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import multiprocessing
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,7 +24,7 @@ from conftest import ENDLESS, SMALL, Command
 from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import Local
-from xoff.runs.results import Run, load
+from xoff.runs.results import Run, labels, load
 from xoff.runs.scenario import Scenario, read
 from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
 from xoff.studies.sweep.make import Made
@@ -130,6 +131,53 @@ def test_a_run_is_explained_by_what_sets_it_apart(grid: Path) -> None:
         assert told.name == str(folder)
         scheme, xoff = scenario["scheme"]["name"], row["flow_control.xoff"]
         assert told.settings == f"scheme.name = {scheme}, flow_control.xoff = {xoff}"
+
+
+def test_runs_of_a_sweep_are_called_by_the_settings_that_differ(grid: Path) -> None:
+    runs = [load(grid / "runs" / name) for name in finished(grid)]
+    wanted = {
+        f"scheme.name = {scheme}, flow_control.xoff = {xoff}, seed = {seed}"
+        for scheme in ("none", "hpcc")
+        for xoff in ("50KB", "100KB", "200KB")
+        for seed in (1, 2)
+    }
+    assert set(labels(runs)) == wanted
+    # What all have in common tells nothing.
+    [one, other] = [
+        run for run in runs if run.scheme == "hpcc" and run.manifest["scenario"]["flow_control"]["xoff"] == "50KB"
+    ]
+    assert sorted(labels([one, other])) == ["seed = 1", "seed = 2"]
+    assert labels([one]) == [f"scheme.name = hpcc, flow_control.xoff = 50KB, seed = {one.manifest['seed']}"]
+
+
+def test_the_command_prints_a_row_for_each_run(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL + '[sweep]\n"scheme.name" = ["none", "fncc"]\nseed = [7]\n')
+    done = command("sweep", "small.toml", "-o", "out", "--workers", "1")
+    assert done.returncode == 0, done.stderr
+    head, *rows, made, _ = done.stdout.splitlines()
+    # One seed sets no runs apart, and neither drops nor goodput say anything. A flow of `none` is as fast as can be.
+    assert head.split("  ")[0].strip() == "scheme.name"
+    assert not {"seed", "drops", "goodput"} & set(head.split())
+    assert [row.split()[:5] for row in rows] == [
+        ["none", "1", "of", "1", "1.00"],
+        ["fncc", "1", "of", "1", rows[1].split()[4]],
+    ]
+    assert float(rows[1].split()[4]) > 1
+    assert made.split() == ["sweep", "2", "runs", "made"]
+    assert not re.search("[0-9a-f]{16}", done.stdout), "no run is called by its hash"
+
+
+def test_the_table_of_a_sweep_of_endless_flows_has_their_goodput(command: Command, tmp_path: Path) -> None:
+    # A source of 10 Gbps on links of 100 Gbps: 10 Gbps, less a round trip in 10 ms.
+    endless = SMALL.replace('size = "1MB"', 'rate = "10Gbps"') + '[run]\nduration = "10ms"\n'
+    (tmp_path / "endless.toml").write_text(endless + "[sweep]\nseed = [1, 2]\n")
+    done = command("sweep", "endless.toml", "-o", "out", "--workers", "1")
+    head, first, *_ = done.stdout.splitlines()
+    assert {"goodput", "done"} & set(head.split()) == {"goodput"}
+    assert first.split()[0] == "1"
+    assert float(first.split()[1]) == pytest.approx(10, rel=0.01)
+    runs = pl.read_parquet(tmp_path / "out" / "runs.parquet")
+    assert runs["goodput_bps"].to_list() == pytest.approx([10e9] * 2, rel=0.01)
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,7 @@ pub use collective::all_to_all::AllToAllCollective;
 pub use collective::allreduce::{Allreduce, AllreduceAlgorithm};
 pub use flow::Flow;
 pub use goal::Goal;
-pub use gpcnet::{CongestorKernel, Gpcnet, VictimTest};
+pub use gpcnet::{CongestorKernel, EAGER_OUTSTANDING, Gpcnet, VictimTest};
 pub use incast::Incast;
 pub use list::List;
 pub use mpi_io::MpiIo;

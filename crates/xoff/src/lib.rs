@@ -19,7 +19,7 @@
 //!     .build()?;
 //! let output = xoff::run(&scenario, &mut |_| true)?;
 //!
-//! let summary = Summary::of(&output.tables);
+//! let summary = output.summary();
 //! assert_eq!((summary.flows, summary.completed), (2, 2));
 //! // Two flows share a link, so each takes about twice as long as alone.
 //! let slowdown = summary.slowdown.expect("two flows are complete").mean;

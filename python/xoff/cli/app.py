@@ -62,6 +62,7 @@ for command in (
     runs.explain,
     studies.reproduce,
     studies.compare,
+    catalogue.describe,
     catalogue.schemes,
     catalogue.topologies,
     catalogue.workloads,

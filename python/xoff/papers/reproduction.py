@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from xoff.papers.space import Reading, Space
 from xoff.papers.survey import survey
 from xoff.papers.verdicts import Claim, Finding
 from xoff.report.article import ClaimRow, Table, write_page
+from xoff.runs.executor import RunExecutor
 from xoff.runs.files import write_file
 from xoff.runs.folder import ResultFolder
 from xoff.runs.jobs import run_jobs
@@ -25,7 +26,14 @@ TRIALS, QUICK_TRIALS = 24, 8
 """Readings that the search tries, in full and with `--quick`."""
 
 
-def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, readings: Sequence[str] = ()) -> int:
+def reproduce(
+    paper: Paper[Any],
+    out: Path,
+    claim: str | None,
+    quick: bool,
+    readings: Sequence[str] = (),
+    executor: RunExecutor | None = None,
+) -> int:
     """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 if all runs are finished.
 
     Writes `claims.json` and `claims.md`, `index.html`, and each figure as PNG, SVG and CSV. `readings` are
@@ -42,17 +50,23 @@ def reproduce(paper: Paper[Any], out: Path, claim: str | None, quick: bool, read
     reading = paper.space.parse(readings)
     with ResultFolder(out, force=True):
         kept = Kept(out)
-        _reproduce(paper, out, claims, quick, reading, kept)
+        _reproduce(paper, out, claims, quick, reading, executor, kept)
         kept.clear()
     return 0
 
 
 def _reproduce(
-    paper: Paper[Any], out: Path, claims: Sequence[Claim], quick: bool, reading: Reading, kept: Kept
+    paper: Paper[Any],
+    out: Path,
+    claims: Sequence[Claim],
+    quick: bool,
+    reading: Reading,
+    executor: RunExecutor | None,
+    kept: Kept,
 ) -> None:
     began = time.monotonic()
     scale = paper.quick if quick else paper.full
-    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper(), kept=kept)
+    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper(), executor, kept)
     rerun = Rerun(claims, scale, results, out, reading)
 
     findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
@@ -76,7 +90,14 @@ def _reproduce(
     print(f"{page} in {time.monotonic() - began:.0f} s", file=sys.stderr)
 
 
-def survey_readings(paper: Paper[Any], out: Path, claim: str | None, quick: bool, trials: int | None) -> int:
+def survey_readings(
+    paper: Paper[Any],
+    out: Path,
+    claim: str | None,
+    quick: bool,
+    trials: int | None,
+    executor: Callable[[], RunExecutor] | None = None,
+) -> int:
     """Judge `claim` of the paper, or every claim, under each reading of its space, into `out`; 0 if all is finished.
 
     Writes `readings.csv`, the map of claims by readings (`readings-map.png`, `.svg` and `.csv`), and as tables
@@ -96,19 +117,25 @@ def survey_readings(paper: Paper[Any], out: Path, claim: str | None, quick: bool
         )
     with ResultFolder(out, force=True):
         kept = Kept(out)
-        _survey_readings(paper, out, claims, quick, trials, kept)
+        _survey_readings(paper, out, claims, quick, trials, executor, kept)
         kept.clear()
     return 0
 
 
 def _survey_readings(
-    paper: Paper[Any], out: Path, claims: Sequence[Claim], quick: bool, trials: int | None, kept: Kept
+    paper: Paper[Any],
+    out: Path,
+    claims: Sequence[Claim],
+    quick: bool,
+    trials: int | None,
+    executor: Callable[[], RunExecutor] | None,
+    kept: Kept,
 ) -> None:
     began = time.monotonic()
     full, short = paper.survey or (paper.full, paper.quick)
     scale = short if quick else full
     wanted = (QUICK_TRIALS if quick else TRIALS) if trials is None else trials
-    found = survey(paper, claims, scale, out, wanted, kept=kept)
+    found = survey(paper, claims, scale, out, wanted, executor, kept)
     write_file(out / "readings.csv", found.table().write_csv())
     lines = summary(found)
     write_file(out / "readings.md", markdown(found, paper.title, lines))

@@ -140,10 +140,20 @@ _COUNTED = ("flows", "completed", "pause_frames", "paused_ps", "max_queue_bytes"
 def _is_summary(value: object) -> bool:
     return (
         isinstance(value, dict)
-        and set(value) == {*_COUNTED, "slowdown", "hol_blocked"}
+        and set(value) - {"endless"} == {*_COUNTED, "slowdown", "hol_blocked"}
         and all(_is_count(value[key]) for key in _COUNTED)
         and (value["hol_blocked"] is None or _is_count(value["hol_blocked"]))
         and (value["slowdown"] is None or _is_statistics(value["slowdown"]))
+        and (value.get("endless") is None or _is_endless(value["endless"]))
+    )
+
+
+def _is_endless(value: object) -> bool:
+    return (
+        isinstance(value, dict)
+        and set(value) == {"flows", "goodput_bps", "min_bps", "max_bps"}
+        and _is_count(value["flows"])
+        and _is_statistics(value)
     )
 
 

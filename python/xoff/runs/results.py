@@ -17,6 +17,7 @@ from xoff.errors import UserError
 from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
 from xoff.runs.files import sync
 from xoff.runs.folder import COLUMNS, TABLES, ResultFolder
+from xoff.runs.index import point_of, settings_text, text_of
 from xoff.runs.manifest import MANIFEST, Checksum, manifest_text, read_manifest
 from xoff.runs.parquet import read_table
 from xoff.text import count_text, name_text, size_text, time_text
@@ -302,7 +303,24 @@ def load(folder: str | os.PathLike[str]) -> Run:
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: the shortest end of its folder's path that differs from the others."""
+    """A short name for each run: its settings in its sweep, or the end of its folder's path."""
+    points = [point_of(run.folder, run.manifest.get("seed")) if run.folder else None for run in runs]
+    if all(points):
+        names = _names_of([point or {} for point in points])
+        if len(set(names)) == len(names):
+            return names
+    return _ends_of_paths(runs)
+
+
+def _names_of(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The settings of each run that differ among the runs; all settings if none differs."""
+    keys = dict.fromkeys(key for point in points for key in point)
+    apart = [key for key in keys if len({text_of(point.get(key)) for point in points}) > 1] or list(keys)
+    return [settings_text({key: point[key] for key in apart if key in point}) for point in points]
+
+
+def _ends_of_paths(runs: Sequence[Run]) -> list[str]:
+    """The shortest end of each run's path that differs from the others."""
     parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
     for depth in range(1, max(len(part) for part in parts) + 1):
         names = ["/".join(part[-depth:]) for part in parts]

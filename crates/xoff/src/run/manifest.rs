@@ -89,7 +89,7 @@ pub(super) fn manifest(
         "loads": loads.collect::<Vec<_>>(),
         "jobs": jobs::all(sim, traffic),
         "deadlock": deadlock,
-        "summary": Summary::of(tables),
+        "summary": Summary::of(tables, sim.now()),
         "warnings": warnings,
         "scheme_origin": match &scenario.scheme {
             AnyScheme::Foreign(scheme) => scheme.origin(),

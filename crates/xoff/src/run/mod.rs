@@ -20,6 +20,7 @@ use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
 use crate::scenario::{Scenario, Stop as Until, max_rows};
+use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
 
@@ -35,6 +36,13 @@ pub struct Output {
     pub tables: Vec<Table>,
     /// The packets for other programs; `None` if `record.packets` is `"none"`.
     pub trace: Option<Trace>,
+}
+
+impl Output {
+    /// The run in a few numbers.
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.tables, Time(self.manifest["sim_time_ps"].as_u64().unwrap_or_default()))
+    }
 }
 
 /// The progress of a run.

@@ -18,7 +18,7 @@ use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
-    check_traffic,
+    check_thresholds, check_traffic,
 };
 
 /// Collects problems at their keys.
@@ -156,9 +156,14 @@ pub(super) fn scenario(
         check_credit::updates(&mut c, &s, &signals, &topology);
         check_credit::buffers(&mut c, &s, &signals, &topology);
         check_credit::throttled(&mut c, &s, &signals, &topology);
+        if c.problems.is_empty() {
+            check_thresholds::resolve(&mut s, &signals, &topology);
+        }
         detector_at_ports(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files, &mut needs);
         check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
+        check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
+        check_effect::lanes(&mut c, &s, traffic.as_ref());
         if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
             && c.problems.is_empty()
         {

@@ -30,6 +30,7 @@ mod check_effect;
 mod check_network;
 mod check_record;
 mod check_settings;
+mod check_thresholds;
 mod check_traffic;
 mod de;
 mod error;

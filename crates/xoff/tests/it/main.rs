@@ -14,4 +14,5 @@ mod scenario_fuzz;
 mod scenarios;
 mod snapshots;
 mod threads;
+mod thresholds;
 mod trace;

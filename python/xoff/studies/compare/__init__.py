@@ -7,6 +7,7 @@ import time
 from pathlib import Path
 
 from xoff.report.article import write_page
+from xoff.runs.executor import RunExecutor
 from xoff.runs.folder import ResultFolder, check_target
 from xoff.runs.jobs import run_jobs
 from xoff.runs.kept import Kept
@@ -21,7 +22,14 @@ LEAD = (
 )
 
 
-def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale: Scale | None = None) -> int:
+def compare(
+    out: Path,
+    schemes: str | None = None,
+    *,
+    quick: bool = False,
+    scale: Scale | None = None,
+    executor: RunExecutor | None = None,
+) -> int:
     """Run the survey into the folder `out`; 0 if all runs are finished.
 
     Writes `survey.md`, `survey.json`, `survey.parquet`, `index.html`, and each figure as PNG, SVG and CSV.
@@ -36,6 +44,8 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
         Shorter runs.
     scale
         How much is run, in place of what `quick` says.
+    executor
+        What makes the runs; by default as many processes as there are cores.
 
     Raises
     ------
@@ -46,16 +56,26 @@ def compare(out: Path, schemes: str | None = None, *, quick: bool = False, scale
     """
     check_target(out, force=True)
     chosen = field(schemes, [each.file for each in EXPERIMENTS])
+    extent = scale or (QUICK if quick else FULL)
     with ResultFolder(out, force=True):
         kept = Kept(out)
-        _compare(out, schemes, chosen, quick=quick, extent=scale or (QUICK if quick else FULL), kept=kept)
+        _compare(out, schemes, chosen, quick=quick, extent=extent, executor=executor, kept=kept)
         kept.clear()
     return 0
 
 
-def _compare(out: Path, schemes: str | None, chosen: Field, *, quick: bool, extent: Scale, kept: Kept) -> None:
+def _compare(
+    out: Path,
+    schemes: str | None,
+    chosen: Field,
+    *,
+    quick: bool,
+    extent: Scale,
+    executor: RunExecutor | None,
+    kept: Kept,
+) -> None:
     began = time.monotonic()
-    results = run_jobs(jobs(chosen.contenders, extent), "survey", kept=kept)
+    results = run_jobs(jobs(chosen.contenders, extent), "survey", executor, kept)
     rows = [
         Row(experiment.name, contender.name, averaged(results, experiment.name, contender.name))
         for experiment in EXPERIMENTS

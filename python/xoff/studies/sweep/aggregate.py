@@ -38,6 +38,7 @@ MEASURES = (
     Measure("slowdown_mean", "Mean FCT slowdown", ""),
     Measure("slowdown_p50", "Median FCT slowdown", ""),
     Measure("slowdown_p99", "99th percentile of FCT slowdown", ""),
+    Measure("goodput_bps", "Goodput of endless flows, together", "Gbps", 1e9),
     Measure("pause_frames", "PAUSE frames", ""),
     Measure("paused_ps", "Time that ports were stopped", "us", 1e6),
     Measure("max_queue_bytes", "Longest queue", "KB", 1e3),

@@ -52,6 +52,7 @@ SUMMARY = (
     "hol_blocked",
     "max_queue_bytes",
     "dropped",
+    "goodput_bps",
 )
 """What `runs.parquet` has of each run, beside its keys."""
 
@@ -61,6 +62,7 @@ def summary_of(manifest: Mapping[str, Any]) -> dict[str, float | int | None]:
     of = dict(manifest["summary"])
     slowdown = of.pop("slowdown") or {}
     of.update({f"slowdown_{name}": value for name, value in slowdown.items()})
+    of["goodput_bps"] = (of.pop("endless", None) or {}).get("goodput_bps")
     return {name: of.get(name) for name in SUMMARY}
 
 
@@ -215,7 +217,7 @@ def totals(path: Path, runs: Sequence[Planned], failed: Mapping[str, str], folde
             }
         )
     columns = {name: column([row[name] for row in rows]) for name in rows[0]} if rows else {}
-    floats = {name: pl.Float64 for name in SUMMARY if name.startswith("slowdown")}
+    floats = {name: pl.Float64 for name in SUMMARY if name.startswith("slowdown") or name == "goodput_bps"}
     counts = {name: pl.Int64 for name in (*SUMMARY, "sim_time_ps", "packet_hops") if name not in floats}
     types = {**floats, **counts, "error": pl.String, "wall_s": pl.Float64}
     return pl.DataFrame(columns, schema_overrides={name: kind for name, kind in types.items() if name in columns})

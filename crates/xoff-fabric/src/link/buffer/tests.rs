@@ -185,3 +185,18 @@ proptest::proptest! {
 fn queue_packets(queue: &IngressQueue, packets: &[u64]) -> usize {
     if queue.occupancy() == packets.iter().sum::<u64>() { packets.len() } else { 0 }
 }
+
+/// What 25 Gb/s bring in 40 us is 125,000 B, 800 Gb/s bring 4,000,000 B. PAUSE comes above that, RESUME two frames below.
+#[test]
+fn a_default_threshold_follows_the_rate_of_the_incoming_link() {
+    let flow_control = FlowControl::default();
+    for (gbps, xoff) in [(25, 125_000), (100, 500_000), (800, 4_000_000)] {
+        let ends = LinkEnds { rate_in: Rate::from_gbps(gbps), ..ends() };
+        let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends, Rate::from_gbps(100), 1_000, 64);
+        assert_eq!((queue.xoff, queue.xon), (xoff, xoff - 2_000), "{gbps} Gb/s");
+        queue.bound(20_000, 1_000);
+        assert_eq!((queue.xoff, queue.xon), (20_000, 18_000));
+        queue.bound(10, 1_000);
+        assert_eq!((queue.xoff, queue.xon), (2_000, 0), "never below two frames");
+    }
+}

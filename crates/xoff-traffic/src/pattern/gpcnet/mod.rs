@@ -228,8 +228,10 @@ const fn overhead() -> Time {
 const fn eager() -> Bytes {
     Bytes(8192)
 }
+/// Default of [`Gpcnet::eager_outstanding`].
+pub const EAGER_OUTSTANDING: u32 = 256;
 const fn eager_outstanding() -> u32 {
-    256
+    EAGER_OUTSTANDING
 }
 
 /// The hosts of congestors and victims, and the victims' rings.
