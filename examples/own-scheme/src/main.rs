@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use own_scheme::DelayAimd;
 use xoff::scenario::OwnSchemes;
 use xoff::schemes::Scheme;
-use xoff::summary::Summary;
 use xoff::{Scenario, store};
 
 fn compare(scenario: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
