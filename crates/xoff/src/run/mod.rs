@@ -19,7 +19,7 @@ use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fa
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
-use crate::scenario::{Scenario, Stop as Until, max_rows};
+use crate::scenario::{MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
@@ -69,7 +69,7 @@ pub enum Threads {
 
 /// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
 ///
-/// A run that has recorded [`crate::scenario::MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an incomplete manifest.
+/// A run that has recorded [`MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an incomplete manifest.
 pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Output, RunError> {
     run_on(Threads::UpTo(1), scenario, on_progress)
 }
@@ -80,7 +80,7 @@ pub fn run_on(
     scenario: &Scenario,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Output, RunError> {
-    run_up_to(threads, scenario, max_rows(), &[], on_progress).map(|(output, _)| output)
+    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress).map(|(output, _)| output)
 }
 
 /// Makes a probe for a partition of a network.
@@ -128,7 +128,7 @@ pub fn run_with(
     probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Output, Vec<OwnRow>), RunError> {
-    run_up_to(threads, scenario, max_rows(), probes, on_progress)
+    run_up_to(threads, scenario, MAX_ROWS, probes, on_progress)
 }
 
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
@@ -203,7 +203,7 @@ fn run_up_to(
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
     }
-    sim.limit_rows(max_rows);
+    sim.limit_rows(max_rows.min(rows_that_fit()));
     let stop = simulate(scenario, &mut sim, on_progress)?;
     let at_us = sim.now().secs() * 1e6;
     match stop {

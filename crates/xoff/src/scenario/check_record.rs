@@ -53,7 +53,9 @@ pub(super) fn all(
     let lives: u128 = endless.iter().map(|&start| u128::from(duration.saturating_sub(start).0)).sum();
     let (time, max) = (u128::from(duration.0) * ports + lives, MAX_ROWS as u128);
     let rows = time / u128::from(record.interval.0);
-    if !needs.admits_rows(c, rows) || rows <= max {
+    // Otherwise all flows may complete before `duration`, and the run then ends with them.
+    let is_certain = s.run.stop == Stop::Time || traffic.is_some_and(|t| t.flows.iter().any(is_endless));
+    if (is_certain && !needs.admits_rows(c, rows)) || rows <= max {
         return;
     }
     let series = ports + endless.len() as u128;
@@ -61,11 +63,10 @@ pub(super) fn all(
     // Rounded up to whole nanoseconds.
     let min = u64::try_from(time.div_ceil(max).div_ceil(1000)).unwrap_or(u64::MAX);
     let min = Time(min.saturating_mul(1000));
-    if s.run.stop == Stop::Time || traffic.is_some_and(|t| t.flows.iter().any(is_endless)) {
+    if is_certain {
         let expected = format!("expected at most {MAX_ROWS} rows: an interval from {min}, or fewer series");
         c.add("record.interval", format!("[record] asks for {rows} rows: {every}"), expected);
     } else {
-        // All flows may complete before `duration`, and the run then ends with them.
         c.warnings.push(format!(
             "[record] asks for up to {rows} rows: {every}; a run ends when it has {MAX_ROWS}, and an interval from \
              {min} lets it reach its duration"

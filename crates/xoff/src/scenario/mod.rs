@@ -69,7 +69,7 @@ pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
-pub(crate) use needs::max_rows;
+pub(crate) use needs::rows_that_fit;
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
 pub use record::{Queues, Rates, Record, States};
