@@ -5,10 +5,10 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,13 +16,27 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from made_up import seal
 from xoff.cli import app as cli
 from xoff.runs import execution as running
+from xoff.runs.catalogue import KINDS
 
 if TYPE_CHECKING:
     from xoff._xoff import RunOutput
 
-COMMANDS = ("run", "check", "report", "reproduce", "compare", "schemes", "topologies", "workloads", "schema", "bench")
+COMMANDS = (
+    "run",
+    "check",
+    "report",
+    "reproduce",
+    "compare",
+    "describe",
+    "schemes",
+    "topologies",
+    "workloads",
+    "schema",
+    "bench",
+)
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -48,6 +62,27 @@ def test_a_run_writes_its_folder_and_says_so(command: Command, small: Path, tmp_
     manifest = xoff.load(tmp_path / "out").manifest
     assert (manifest["seed"], manifest["scenario"]["scheme"]["name"]) == (7, "hpcc")
     assert manifest["complete"] is True
+
+
+def test_endless_flows_are_told_by_their_goodput(command: Command, tmp_path: Path) -> None:
+    # Two endless flows whose sources make data at 10 and 20 Gbps, over links of 100 Gbps: in 10 ms, less a round trip
+    # of some us, all that was made is acknowledged. They share nothing, and begin together.
+    traffic = '[[traffic]]\npattern = "flow"\nsrc = "host{n}"\ndst = "host0"\nrate = "{n}0Gbps"\n'
+    text = (
+        SMALL.partition("[[traffic]]")[0] + '[run]\nduration = "10ms"\n' + "".join(traffic.format(n=n) for n in (1, 2))
+    )
+    (tmp_path / "endless.toml").write_text(text)
+    done = command("run", "endless.toml", "-o", "out")
+    lines = dict(line.split(None, 1) for line in done.stdout.splitlines())
+    assert lines["flows"] == "2 endless flows in 10 ms of simulated time"
+    words = re.fullmatch(r"(\S+) Gbps together, (\S+) Gbps to (\S+) Gbps each from its own start", lines["goodput"])
+    assert words is not None, lines["goodput"]
+    assert [float(word) for word in words.groups()] == pytest.approx([30, 10, 20], rel=0.01)
+    # A flow of a size beside them is counted by itself.
+    (tmp_path / "both.toml").write_text(text + traffic.format(n=2) + 'size = "1MB"\n')
+    told = command("run", "both.toml", "-o", "both").stdout
+    assert "1 of 1 completed, 2 endless flows in 10 ms" in told
+    assert "2 endless flows in 10 ms" in command("explain", "out").stdout
 
 
 def test_the_version_is_that_of_the_library(command: Command) -> None:
@@ -131,22 +166,27 @@ def test_a_run_that_breaks_has_status_1(command: Command, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_ctrl_c_and_its_like_keep_what_was_recorded(tmp_path: Path, number: signal.Signals, status: int) -> None:
     (tmp_path / "endless.toml").write_text(ENDLESS)
     arguments = [sys.executable, "-m", "xoff", "run", "endless.toml", "-o", "out"]
-    # On a busy machine a run may not have begun when the signal comes, and then leaves nothing.
-    for patience_s in (2, 10, 30):
-        with subprocess.Popen(
-            arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as running:
-            time.sleep(patience_s)
-            running.send_signal(signal.SIGINT)
-            _, stderr = running.communicate(timeout=60)
-        assert running.returncode == 130
-        if (tmp_path / "out").exists():
-            break
-    assert "incomplete" in stderr
-    assert "Traceback" not in stderr
+    terminal, child = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
+    with subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=child, env=environment) as running:
+        os.close(child)
+        shown = b""
+        # The bar says when the run has begun.
+        while b"simulated" not in shown:
+            shown += os.read(terminal, 4096)
+        running.send_signal(number)
+        with contextlib.suppress(OSError):
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        os.close(terminal)
+        running.communicate(timeout=60)
+    assert running.returncode == status
+    assert b"incomplete" in shown
+    assert b"Traceback" not in shown
     run = xoff.load(tmp_path / "out")
     assert run.manifest["complete"] is False
     assert 0 < run.manifest["sim_time_ps"] < 100 * 10**12
@@ -228,6 +268,10 @@ def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command
     (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")
     done = command("report", "out")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "flows.parquet: changed or torn since xoff wrote it" in done.stderr
+    seal(tmp_path / "out")
+    done = command("report", "out")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "flows.parquet: no column `id`" in done.stderr
 
 
@@ -292,3 +336,121 @@ def test_a_run_loads_no_table_library_and_no_bar(small: Path, tmp_path: Path) ->
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     assert "1 of 1 completed" in done.stdout
+
+
+@pytest.mark.parametrize("place", ["out", "out/manifest.json"])
+def test_a_run_is_repeated_from_its_folder_or_manifest(
+    command: Command, small: Path, tmp_path: Path, place: str
+) -> None:
+    assert command("run", small, "-o", "out", "--seed", "7", "--set", "scheme.name=fncc").returncode == 0
+    done = command("run", place, "-o", "again")
+    assert (done.returncode, done.stderr) == (0, "")
+    first, again = (xoff.load(tmp_path / name).manifest for name in ("out", "again"))
+    assert (again["seed"], again["scenario"]) == (7, first["scenario"])
+    assert again["fingerprint"] == first["fingerprint"]
+    assert (
+        command("check", place, "--set", "seed=8", "--json").stdout
+        == command("check", small, "--set", "seed=8", "--set", "scheme.name=fncc", "--json").stdout
+    )
+
+
+def test_what_check_prints_is_a_scenario(command: Command, small: Path, tmp_path: Path) -> None:
+    (tmp_path / "resolved.json").write_text(command("check", small, "--json").stdout)
+    assert command("check", "resolved.json", "--json").stdout == (tmp_path / "resolved.json").read_text()
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("{", "not JSON"),
+        ("[]", "not a run's manifest"),
+        ('{"fingerprint": "", "scenario": {}}', "not a run's manifest"),
+        (
+            '{"fingerprint": "", "scheme_origin": {}, "scenario": {"scheme": {"name": "mine"}}}',
+            "`mine`, a scheme of one",
+        ),
+        ('{"topology": {"name": "star"}}', "the scenario has no [scheme] and [[traffic]]"),
+    ],
+)
+def test_a_manifest_that_is_none_is_refused(command: Command, tmp_path: Path, text: str, message: str) -> None:
+    (tmp_path / "manifest.json").write_text(text)
+    done = command("run", "manifest.json", "-o", "out")
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_sweeps_folder_is_no_scenario(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "swept").mkdir()
+    (tmp_path / "swept" / "sweep.json").write_text("{}")
+    assert "it holds many runs" in command("run", "swept", "-o", "out").stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [
+        ("tcd", 'a detector: detector.name = "tcd"'),
+        ("hpcc", 'a scheme: scheme.name = "hpcc"'),
+        ("pft", 'a throttle: throttle.name = "pft"'),
+        ("pfc", 'a flow control: flow_control.name = "pfc"'),
+        ("adaptive", 'a path choice: routing.choice = "adaptive"'),
+        ("selective_repeat", 'a transport: host.transport = "selective_repeat"'),
+        ("spanning_trees", 'a routing: routing.name = "spanning_trees"'),
+        ("incast", 'a traffic pattern: traffic.0.pattern = "incast"'),
+        ("leaf_spine", 'a topology: topology.name = "leaf_spine"'),
+        ("websearch", 'a workload: traffic.0.workload = "websearch"'),
+    ],
+)
+def test_every_name_is_found_in_one_place(command: Command, name: str, what: str) -> None:
+    assert what in command("describe", name).stdout
+
+
+def test_a_name_of_two_things_is_both(command: Command) -> None:
+    told = command("describe", "none").stdout
+    assert "a scheme: " in told
+    assert "a flow control: " in told
+
+
+def test_the_lists_show_what_a_name_of_another_list_is(command: Command) -> None:
+    done = command("schemes", "tcd")
+    assert done.returncode == 0
+    assert "a detector: detector.name" in done.stdout
+    assert "did you mean" not in done.stderr
+    for arguments, message in [
+        (("schemes", "tcd", "--json"), "no scheme `tcd`, which is a detector"),
+        (("describe", "tdc"), "nothing in xoff is called `tdc`; did you mean `tcd`?"),
+        (("describe", "qqqqqqqqqq"), "`xoff describe` lists all names"),
+        (("schemes", "hpc"), "did you mean `hpcc`?"),
+    ]:
+        done = command(*arguments)
+        assert done.returncode == 2
+        assert message in done.stderr
+
+
+def test_every_list_of_the_catalogue_is_described(command: Command) -> None:
+    lists = json.loads(command("describe", "--json").stdout)
+    assert set(lists) == set(KINDS)
+    told = command("describe").stdout
+    for entries in lists.values():
+        for entry in entries:
+            assert f" {entry['name']} " in told
+    # Where a key of the scenario takes the names, its documentation has the same ones.
+    keys = {key["path"].replace("[]", ".0"): key["type"] for key in json.loads(command("schema", "--keys").stdout)}
+    for plural, entries in lists.items():
+        if plural != "workloads":
+            names = set(re.findall(r'`"(\w+)"`', keys[KINDS[plural][1]]))
+            assert names == {entry["name"] for entry in entries}, plural
+
+
+def test_an_unknown_key_is_looked_for_in_other_tables(command: Command, small: Path) -> None:
+    done = command("check", small, "--set", "scheme.name=dcqcn", "--set", "scheme.k_min=5KB")
+    assert done.returncode == 2
+    assert "`k_min` is a key of [detector] with name = red" in done.stderr
+
+
+def test_workers_are_the_processes_of_a_comparison(command: Command) -> None:
+    for name in ("reproduce", "compare"):
+        assert "--workers" in command(name, "--help").stdout
+    done = command("compare", "-o", "out", "--workers", "0")
+    assert done.returncode == 2
+    assert "--workers" in done.stderr

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tomllib
 from pathlib import Path
@@ -154,8 +155,11 @@ def test_dctcp_gets_its_rate_form_and_a_step(inputs: Path) -> None:
     ]
     assert (scenario["packets"]["ack"], scenario["packets"]["cnp"]) == ("60B", "60B")
     assert scenario["quirks"]["gap"] == "rate_when_sent"
-    # Keys of other schemes say nothing to it, and are named.
-    assert any("RATE_AI" in warning and "U_TARGET" in warning for warning in made.warnings)
+    # Keys of other schemes have no effect on it. The scenario names them, and one warning says so.
+    end = (inputs.parent / "made.toml").read_text().partition("no effect on this scenario:")[2]
+    assert "- of another CC_MODE: " in end
+    assert {"RATE_AI", "U_TARGET"} <= set(re.findall(r"\w+", end))
+    assert sum("without effect on the scenario" in warning for warning in made.warnings) == 1
 
 
 def test_timely_gets_what_that_simulator_has_fixed(inputs: Path) -> None:
@@ -244,6 +248,17 @@ def test_ack_interval_in_bytes_becomes_packets(inputs: Path) -> None:
     scenario, made = imported(inputs)
     assert scenario["host"]["ack_every"] == 4
     assert any("L2_CHUNK_SIZE" in warning for warning in made.warnings)
+
+
+def test_warnings_are_short_and_true(inputs: Path) -> None:
+    _, made = imported(inputs)
+    assert len(made.warnings) == 2
+    for warning in made.warnings:
+        assert len(warning.replace(str(inputs), "inputs")) <= 120, warning
+    # A command that the import names works: its port is one of the network.
+    [port] = [found[1] for warning in made.warnings if (found := re.search("--pcap '(.+)'", warning))]
+    run = xoff.run(inputs.parent / "made.toml", sets={"record.packets": [port], "run.duration": "2010ms"})
+    assert set(run.packets["port"].to_pylist()) == {port}
 
 
 def test_priority_groups_are_numbered_from_0(inputs: Path) -> None:

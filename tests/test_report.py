@@ -11,7 +11,7 @@ import pytest
 
 import xoff
 from conftest import ROOT
-from made_up import made_up_run
+from made_up import made_up_run, seal
 from xoff.analysis.explain import explain
 from xoff.errors import UserError
 from xoff.report import page as report
@@ -143,7 +143,7 @@ def test_a_run_that_cannot_be_explained_says_why(tmp_path: Path) -> None:
     folder = xoff.run(ROOT / "scenarios" / "incast.toml").write(tmp_path / "edited")
     manifest = json.loads((folder / "manifest.json").read_text("utf-8"))
     for key, value in (("base_rtt_ps", "soon"), ("wire", {"frame_bytes": None})):
-        (folder / "manifest.json").write_text(json.dumps({**manifest, key: value}), "utf-8")
+        seal(folder, {**manifest, key: value})
         edited = xoff.load(folder)
         with pytest.raises(UserError, match="its manifest or a table is not as xoff writes it"):
             explain(edited)

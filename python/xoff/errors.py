@@ -19,6 +19,7 @@ _NATIVE = (
     "ScenarioError",
     "catalogue",
     "columns",
+    "exchange",
     "goal",
     "keys",
     "nearest",
@@ -76,4 +77,22 @@ def extra(module: str, what: str) -> Any:
         return importlib.import_module(module)
     except ImportError:
         library, name = _EXTRAS[module]
-        raise UserError(f"{what} needs {library}; install it: pip install 'xoff[{name}]'") from None
+        raise UserError(f"{what} needs {library}; install it: pip install '{_requirement(module, name)}'") from None
+
+
+def _requirement(module: str, name: str) -> str:
+    """What pip is to install for the extra `name`.
+
+    The name `xoff[...]` would mean nothing to pip where xoff was installed from a clone.
+    """
+    from importlib import metadata
+
+    try:
+        required = metadata.requires("xoff") or []
+    except metadata.PackageNotFoundError:
+        required = []
+    for line in required:
+        requirement, _, marker = line.partition(";")
+        if requirement.startswith(module) and f'extra == "{name}"' in marker.replace("'", '"'):
+            return requirement.strip()
+    return module

@@ -30,7 +30,7 @@ pub use collective::all_to_all::AllToAllCollective;
 pub use collective::allreduce::{Allreduce, AllreduceAlgorithm};
 pub use flow::Flow;
 pub use goal::Goal;
-pub use gpcnet::{CongestorKernel, Gpcnet, VictimTest};
+pub use gpcnet::{CongestorKernel, EAGER_OUTSTANDING, Gpcnet, VictimTest};
 pub use incast::Incast;
 pub use list::List;
 pub use mpi_io::MpiIo;
@@ -160,6 +160,10 @@ impl Pattern {
     /// How its flows share connections.
     pub fn connection(&self) -> ConnectionMapping {
         self.common().connection
+    }
+    /// Whether its messages go from process to process and wait for each other.
+    pub fn is_closed_loop(&self) -> bool {
+        self.has_processes()
     }
     /// Its beginning.
     pub fn start(&self) -> Time {

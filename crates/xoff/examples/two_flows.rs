@@ -11,7 +11,7 @@ fn slowdown(scheme: AnyScheme) -> Result<f64, Box<dyn std::error::Error>> {
         .traffic(FlowPattern::message("host1", "host2", Bytes(1_000_000)))
         .build()?;
     let output = run(&scenario, &mut |_| true)?;
-    let slowdown = Summary::of(&output.tables).slowdown.ok_or("no flow is complete")?;
+    let slowdown = output.summary().slowdown.ok_or("no flow is complete")?;
     Ok(slowdown.mean)
 }
 

@@ -1,7 +1,10 @@
-//! The choices that a scenario has: schemes, detectors, throttles, topologies, routings, traffic patterns and workloads.
+//! The choices that a scenario has: schemes, detectors, throttles, flow controls, transports, topologies, routings, path
+//! choices, traffic patterns and workloads.
 
+use schemars::JsonSchema;
 use serde_json::{Value, json};
-use xoff_fabric::routing::{DModK, Ecmp, SpanningTrees, StaticRoutes};
+use xoff_fabric::routing::{DModK, Ecmp, PathChoice, SpanningTrees, StaticRoutes};
+use xoff_fabric::settings::{FlowControl, Transport};
 use xoff_fabric::topology;
 use xoff_schemes::{CatalogueEntry, detector, registry, throttle};
 use xoff_traffic::{pattern, workloads};
@@ -26,10 +29,36 @@ pub fn all() -> Value {
         "detectors": detector::catalogue().into_iter().map(scheme).collect::<Vec<_>>(),
         "throttles": throttle::catalogue().into_iter().map(scheme).collect::<Vec<_>>(),
         "topologies": topologies.collect::<Vec<_>>(),
+        "flow_controls": variants::<FlowControl>(),
+        "transports": variants::<Transport>(),
         "routings": routings(),
+        "path_choices": variants::<PathChoice>(),
         "patterns": patterns.collect::<Vec<_>>(),
         "workloads": workloads.collect::<Vec<_>>(),
     })
+}
+
+/// The variants of a type, from its JSON schema: the name of each, its documentation as title, and the schema of its
+/// parameters, if it has any.
+fn variants<T: JsonSchema>() -> Vec<Value> {
+    let schema = schemars::schema_for!(T).to_value();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+    let entry = |variant: &Value| {
+        let tag = variant["properties"]["name"]["const"].as_str();
+        // The parameters stand beside the tag, or in the definition that the variant refers to.
+        let target = variant["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
+        let from = target.map_or(variant, |target| &schema["$defs"][target]);
+        let mut properties = from["properties"].clone();
+        if let Some(properties) = properties.as_object_mut() {
+            properties.remove("name");
+        }
+        let parameters = json!({ "properties": properties, "$defs": schema["$defs"] });
+        json!({
+            "name": tag.map_or_else(|| text(&variant["const"]), str::to_string),
+            "title": text(&variant["description"]), "schema": parameters,
+        })
+    };
+    schema["oneOf"].as_array().into_iter().flatten().map(entry).collect()
 }
 
 fn routings() -> Vec<Value> {
@@ -45,4 +74,35 @@ fn routings() -> Vec<Value> {
         entry::<StaticRoutes>("static_routes", "paths as listed, the rest by ECMP"),
         entry::<DModK>("d_mod_k", "fat-trees: the destination's number decides on each link upwards"),
     ]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_variants_have_the_names_that_scenarios_write() {
+        let all = all();
+        let names = |list: &str| -> Vec<String> {
+            let entries = all[list].as_array().expect("a list").iter();
+            entries.map(|entry| entry["name"].as_str().expect("a name").to_string()).collect()
+        };
+        assert_eq!(names("flow_controls"), FlowControl::NAMES);
+        assert_eq!(names("transports"), ["go_back_n", "selective_repeat", "unordered"]);
+        assert_eq!(names("path_choices"), ["per_connection", "per_packet", "adaptive"]);
+    }
+
+    #[test]
+    fn every_choice_is_described_and_its_parameters_are_listed() {
+        for (list, entries) in all().as_object().expect("lists") {
+            for entry in entries.as_array().expect("a list") {
+                assert!(entry["title"].as_str().is_some_and(|title| !title.is_empty()), "{list}: {entry}");
+            }
+        }
+        let all = all();
+        let pfc = &all["flow_controls"][1];
+        assert_eq!(pfc["name"], "pfc");
+        assert!(pfc["schema"]["properties"]["xoff"]["description"].as_str().is_some());
+        assert_eq!(pfc["schema"]["properties"]["refresh"]["default"], true);
+    }
 }

@@ -43,7 +43,7 @@ pub enum NetworkError {
 /// for scenarios: [`crate::ScenarioBuilder`] with a [`xoff_fabric::topology::Graph`] gives the same network with those
 /// checks.
 ///
-/// Without further settings all hosts send at line rate, and switches have PFC with a static threshold of 500 KB, which is
+/// Without further settings all hosts send at line rate, and switches have PFC with the default threshold of each link, which is
 /// what a scenario without these tables has.
 ///
 /// ```

@@ -4,6 +4,7 @@ use arrow_array::cast::AsArray;
 use arrow_array::types::{Float64Type, UInt64Type};
 use arrow_array::{Array, PrimitiveArray};
 use serde::Serialize;
+use xoff_engine::Time;
 
 use crate::tables::Table;
 
@@ -26,6 +27,39 @@ pub struct Summary {
     pub max_queue_bytes: u64,
     /// Packets dropped.
     pub dropped: u64,
+    /// Flows without an end; `None` if every flow has one.
+    pub endless: Option<Endless>,
+}
+
+/// Flows without an end, and what they carried.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Endless {
+    /// Their number.
+    pub flows: u64,
+    /// Payload acknowledged of all of them over the time from the first one's start to the end of the run, in bits a second.
+    pub goodput_bps: f64,
+    /// The lowest goodput of one of them over its own time, in bits a second.
+    pub min_bps: f64,
+    /// The highest goodput of one of them over its own time, in bits a second.
+    pub max_bps: f64,
+}
+
+impl Endless {
+    /// The summary of endless flows in a run of `end` ps, each with its start in ps and the payload bytes that were
+    /// acknowledged. Flows that start at the end of the run or later are left out; `None` if no flow is left.
+    fn of(flows: impl Iterator<Item = (u64, u64)>, end: u64) -> Option<Endless> {
+        const PS_PER_S: f64 = 1e12;
+        let rate = |bytes: f64, time: u64| bytes * 8.0 / (time as f64 / PS_PER_S);
+        let flows: Vec<(u64, u64)> = flows.filter(|&(start, _)| start < end).collect();
+        let first = flows.iter().map(|&(start, _)| start).min()?;
+        let own = flows.iter().map(|&(start, bytes)| rate(bytes as f64, end - start));
+        Some(Endless {
+            flows: flows.len() as u64,
+            goodput_bps: rate(flows.iter().map(|&(_, bytes)| bytes as f64).sum(), end - first),
+            min_bps: own.clone().fold(f64::INFINITY, f64::min),
+            max_bps: own.fold(0.0, f64::max),
+        })
+    }
 }
 
 /// FCT slowdown: mean and percentiles, which interpolate linearly between the two nearest ranks.
@@ -57,8 +91,8 @@ impl Slowdown {
 }
 
 impl Summary {
-    /// The summary of a run with these tables.
-    pub fn of(tables: &[Table]) -> Summary {
+    /// The summary of a run with these tables, which ended at `end`.
+    pub fn of(tables: &[Table], end: Time) -> Summary {
         let find = |name: &str| tables.iter().find(|t| t.name == name).map(|t| &t.batch);
         let column = |table: &str, name: &str| find(table).and_then(|batch| batch.column_by_name(name));
         let counts = |table: &str, name: &str| -> Option<&PrimitiveArray<UInt64Type>> {
@@ -69,6 +103,12 @@ impl Summary {
         let open = counts("flows", "fct_ps").zip(counts("flows", "size_bytes"));
         let open = open
             .map_or(0, |(fct, size)| (0..fct.len()).filter(|&i| size.is_valid(i) && fct.is_null(i)).count());
+        let endless = counts("flows", "fct_ps").zip(counts("flows", "size_bytes"));
+        let carried = counts("flows", "start_ps").zip(counts("flows", "acked_bytes"));
+        let endless = endless.zip(carried).and_then(|((fct, size), (start, acked))| {
+            let without = (0..fct.len()).filter(|&i| size.is_null(i) && fct.is_null(i));
+            Endless::of(without.map(|i| (start.value(i), acked.value(i))), end.ps())
+        });
         let slowdown = column("flows", "slowdown").and_then(|c| c.as_primitive_opt::<Float64Type>());
         let blocked = column("flows", "hol_blocked").and_then(AsArray::as_boolean_opt);
         Summary {
@@ -81,6 +121,7 @@ impl Summary {
             hol_blocked: blocked.filter(|c| c.null_count() < c.len()).map(|c| c.true_count() as u64),
             max_queue_bytes: ports("max_queue_bytes").max().unwrap_or(0),
             dropped: ports("dropped").sum(),
+            endless,
         }
     }
 }
@@ -96,16 +137,41 @@ mod tests {
     /// A flow: size, completion time, slowdown.
     type Row = (Option<u64>, Option<u64>, Option<f64>);
 
-    /// The summary of a run with these flows, of which head-of-line blocking delayed some; `None` if that is not recorded.
+    /// The summary of a run of 1 us with these flows, of which head-of-line blocking delayed some; `None` if that is not
+    /// recorded. Flow i starts after i times 100 ns, and 100 B of it are acknowledged.
     fn summary(rows: &[Row], blocked: Option<bool>) -> Summary {
-        let columns: [(&str, Arc<dyn Array>, bool); 4] = [
+        let columns: [(&str, Arc<dyn Array>, bool); 6] = [
             ("size_bytes", Arc::new(rows.iter().map(|row| row.0).collect::<UInt64Array>()), true),
             ("fct_ps", Arc::new(rows.iter().map(|row| row.1).collect::<UInt64Array>()), true),
             ("slowdown", Arc::new(rows.iter().map(|row| row.2).collect::<Float64Array>()), true),
             ("hol_blocked", Arc::new(rows.iter().map(|_| blocked).collect::<BooleanArray>()), true),
+            (
+                "start_ps",
+                Arc::new((0..rows.len() as u64).map(|i| Some(i * 100_000)).collect::<UInt64Array>()),
+                true,
+            ),
+            ("acked_bytes", Arc::new(rows.iter().map(|_| Some(100)).collect::<UInt64Array>()), true),
         ];
         let batch = RecordBatch::try_from_iter_with_nullable(columns).expect("columns of one length");
-        Summary::of(&[Table { name: "flows", batch }])
+        Summary::of(&[Table { name: "flows", batch }], Time::from_us(1))
+    }
+
+    #[test]
+    fn flows_without_an_end_have_a_goodput() {
+        // The first flow completed. The endless ones start at 100, 600 and 1,000 ns of 1 us, the last one too late to count.
+        // 100 B are 800 bits: over 900 ns 0.889 Gb/s, over 400 ns 2 Gb/s; both together 1,600 bits over 900 ns, 1.778 Gb/s.
+        let done = (Some(1_000), Some(5), Some(1.0));
+        let endless = (None, None, None);
+        let mut rows = vec![done; 11];
+        for at in [1, 6, 10] {
+            rows[at] = endless;
+        }
+        let found = summary(&rows, None).endless.expect("three flows have no end");
+        assert_eq!(found.flows, 2);
+        let near = |bps: f64, gbps: f64| (bps / 1e9 - gbps).abs() < 1e-9;
+        assert!(near(found.min_bps, 8.0 / 9.0) && near(found.max_bps, 2.0), "{found:?}");
+        assert!(near(found.goodput_bps, 16.0 / 9.0), "{found:?}");
+        assert_eq!(summary(&[done], None).endless, None);
     }
 
     #[test]

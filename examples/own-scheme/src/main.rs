@@ -9,7 +9,6 @@ use std::process::ExitCode;
 use own_scheme::DelayAimd;
 use xoff::scenario::OwnSchemes;
 use xoff::schemes::Scheme;
-use xoff::summary::Summary;
 use xoff::{Scenario, store};
 
 fn compare(scenario: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
@@ -19,7 +18,7 @@ fn compare(scenario: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
         let scenario = Scenario::load_among(scenario, &set, &schemes)?;
         let output = xoff::run(&scenario, &mut |_| true)?;
         store::save(&output, &folder.join(name))?;
-        let summary = Summary::of(&output.tables);
+        let summary = output.summary();
         let slowdown = summary.slowdown.map_or(0.0, |s| s.mean);
         println!(
             "{name:<10}  {} of {} flows, mean slowdown {slowdown:.2}, {} PAUSE frames, longest queue {} B",

@@ -1,4 +1,4 @@
-"""The commands of lists: `xoff schemes`, `xoff topologies`, `xoff workloads` and `xoff schema`."""
+"""The commands of lists: `xoff describe`, `xoff schemes`, `xoff topologies`, `xoff workloads` and `xoff schema`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,30 @@ from typing import Annotated
 
 import typer
 
-from xoff.cli.options import AsJson, Name, print_table
+from xoff.cli.options import AnyName, AsJson, Name, print_table
+
+
+def describe(name: AnyName = None, as_json: AsJson = False) -> None:
+    """Say what a name stands for: a scheme, detector, flow control, routing, traffic pattern or anything else.
+
+    Without NAME, list every name by kind.
+
+    Example: xoff describe tcd
+    """
+    from xoff.cli.tables import details, everything
+    from xoff.runs.catalogue import catalogue, described
+
+    if name is None:
+        if as_json:
+            typer.echo(json.dumps(catalogue(), indent=2, ensure_ascii=False))
+        else:
+            print_table(everything())
+        return
+    found = described(name)
+    if as_json:
+        typer.echo(json.dumps([{"list": plural, **item} for plural, item in found], indent=2, ensure_ascii=False))
+    else:
+        print_table(details(found))
 
 
 def schemes(name: Name = None, as_json: AsJson = False) -> None:
@@ -49,13 +72,17 @@ def schema(
 
 
 def _show(plural: str, name: str | None, as_json: bool) -> None:
-    from xoff.cli.tables import detail, listing
-    from xoff.runs.catalogue import catalogue, entry
+    from xoff.cli.tables import details, listing
+    from xoff.runs.catalogue import catalogue, entry, find
 
-    if as_json:
-        shown = catalogue()[plural] if name is None else entry(plural, name)
-        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
-    elif name is None:
-        print_table(listing(plural))
-    else:
-        print_table(detail(plural, name))
+    if name is None:
+        if as_json:
+            typer.echo(json.dumps(catalogue()[plural], indent=2, ensure_ascii=False))
+        else:
+            print_table(listing(plural))
+        return
+    named = [(where, item) for where, item in find(name) if where == plural] or find(name)
+    if as_json or not named:
+        typer.echo(json.dumps(entry(plural, name), indent=2, ensure_ascii=False))
+        return
+    print_table(details(named))

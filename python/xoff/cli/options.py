@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 MISTAKE, BROKEN, INTERRUPTED = 2, 1, 130
 """Exit statuses."""
 
-ScenarioFile = Annotated[Path, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML).")]
+ScenarioFile = Annotated[
+    Path, typer.Argument(metavar="SCENARIO", help="A scenario file (TOML), or a run's folder or manifest.")
+]
 OutFolder = Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the results.")]
 Settings = Annotated[
     list[str] | None,
@@ -40,6 +42,7 @@ ClusterAddress = Annotated[
     typer.Option("--cluster", metavar="ADDRESS", help="A running Dask scheduler, such as tcp://10.0.0.1:8786."),
 ]
 Force = Annotated[bool, typer.Option("--force", help="Write into a folder that holds other files.")]
+AnyName = Annotated[str | None, typer.Argument(metavar="[NAME]", help="A name that a scenario may use.")]
 Name = Annotated[str | None, typer.Argument(help="Only this one, with its parameters.")]
 
 

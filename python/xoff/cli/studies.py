@@ -19,6 +19,7 @@ from xoff.cli.options import (
     SchemeFiles,
     Settings,
     Workers,
+    print_table,
     read_scenario,
 )
 from xoff.errors import UserError, extra
@@ -42,6 +43,7 @@ def sweep(
     Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
     """
     from xoff.studies.sweep import sweep as make_runs
+    from xoff.studies.sweep.show import runs_table
 
     source = read_scenario(scenario, sets, schemes)
     with _resumable(out):
@@ -51,6 +53,7 @@ def sweep(
         parts = [count_text(swept.made, "run") + " made"]
         parts += [f"{there:,} there already"] if there else []
         parts += [f"{len(swept.failed):,} failed"] if swept.failed else []
+        print_table(runs_table(out, swept.runs))
         typer.echo(f"{'sweep':<9} {', '.join(parts)}")
         typer.echo(f"{'results':<9} {out}")
     if swept.failed:
@@ -97,6 +100,7 @@ def reproduce(
         int | None,
         typer.Option("--trials", metavar="N", min=0, help="With --readings: readings that a search tries beside."),
     ] = None,
+    workers: Workers = None,
 ) -> None:
     """Re-run a paper's experiments and compare with what it claims.
 
@@ -106,7 +110,9 @@ def reproduce(
     from xoff.papers.registry import run as rerun
 
     extra("matplotlib", "xoff reproduce")
-    raise typer.Exit(rerun(claim, out, quick, reading or (), readings, trials))
+    with _resumable(out):
+        status = rerun(claim, out, quick, reading or (), readings, trials, workers)
+    raise typer.Exit(status)
 
 
 def compare(
@@ -120,15 +126,19 @@ def compare(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+    workers: Workers = None,
 ) -> None:
     """Run every scheme on the same scenarios: a table and a page of who is best at what.
 
     Example: xoff compare -o out/survey --quick --schemes hpcc,dcqcn,fncc
     """
+    from xoff.runs.executor import Local
     from xoff.studies.compare import compare as survey
 
     extra("matplotlib", "xoff compare")
-    raise typer.Exit(survey(out, schemes, quick=quick))
+    with _resumable(out):
+        status = survey(out, schemes, quick=quick, executor=Local(workers))
+    raise typer.Exit(status)
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import xoff.papers
 from xoff.errors import UserError, nearest
 from xoff.papers.paper import Paper
 from xoff.papers.reproduction import reproduce, survey_readings
+from xoff.runs.executor import Local
 from xoff.runs.folder import check_target
 
 
@@ -43,8 +45,12 @@ def run(
     readings: Sequence[str] = (),
     survey: bool = False,
     trials: int | None = None,
+    workers: int | None = None,
 ) -> int:
-    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`, or with `survey` try all its readings; the exit status."""
+    """Re-run `PAPER` or `PAPER/CLAIM` into the folder `out`, or with `survey` try all its readings; the exit status.
+
+    `workers` processes make the runs, by default as many as there are cores.
+    """
     name, _, claim = what.partition("/")
     chosen = paper(name)
     if readings and survey:
@@ -54,5 +60,5 @@ def run(
     chosen.space.parse(readings)
     check_target(out, force=True)
     if survey:
-        return survey_readings(chosen, out, claim or None, quick, trials)
-    return reproduce(chosen, out, claim or None, quick, readings)
+        return survey_readings(chosen, out, claim or None, quick, trials, partial(Local, workers))
+    return reproduce(chosen, out, claim or None, quick, readings, Local(workers))

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 from xoff.report.figures import FigureFile
 from xoff.report.template import STATIC, document
+from xoff.runs.files import write_file
 
 Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
 """A further table: heading, explanation, column names and rows."""
@@ -63,7 +64,7 @@ def write_page(
         figures=drawn,
         tables=tables,
     )
-    file.write_text(page, encoding="utf-8")
+    write_file(file, page)
 
 
 def _data_uri(svg: bytes) -> Markup:

@@ -46,4 +46,5 @@ def _card(each: Labelled) -> _Card:
         told = explain(each.run, flows=0, name=each.label)
     except UserError as error:
         return _Card(each, problem=str(error))
-    return _Card(each, settings=told.settings, findings=told.findings)
+    settings = None if told.settings and told.settings in each.label else told.settings
+    return _Card(each, settings=settings, findings=told.findings)

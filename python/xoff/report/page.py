@@ -24,6 +24,7 @@ from xoff.report.plots.style import labelled, listed
 from xoff.report.recorded import lacks
 from xoff.report.template import STATIC, TEMPLATES, document
 from xoff.report.tree.section import TreeSection, tree_section
+from xoff.runs.files import is_temporary, write_file
 from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, labels, load
@@ -42,6 +43,7 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
     found: dict[Path, Run] = {}
     for folder in folders:
         inside = sorted(file.parent for file in folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else []
+        inside = [each for each in inside if not is_temporary(each.name)]
         chosen = inside if inside and not (folder / MANIFEST).exists() else [folder]
         for each in chosen:
             found.setdefault(each.resolve(), load(each))
@@ -74,9 +76,7 @@ def write_page(make: Callable[[], str], target: Path) -> Path:
     text = make()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.name}.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
+        write_file(target, text)
     except OSError as error:
         raise UserError(f"{target}: the page cannot be written: {error.strerror or error}") from None
     return target

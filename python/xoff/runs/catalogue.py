@@ -12,6 +12,20 @@ from xoff.errors import UserError, nearest
 
 Entry = dict[str, Any]
 
+KINDS = {
+    "schemes": ("scheme", "scheme.name"),
+    "detectors": ("detector", "detector.name"),
+    "throttles": ("throttle", "throttle.name"),
+    "flow_controls": ("flow control", "flow_control.name"),
+    "transports": ("transport", "host.transport"),
+    "topologies": ("topology", "topology.name"),
+    "routings": ("routing", "routing.name"),
+    "path_choices": ("path choice", "routing.choice"),
+    "patterns": ("traffic pattern", "traffic.0.pattern"),
+    "workloads": ("workload", "traffic.0.workload"),
+}
+"""What an entry of each list is called, and the key of a scenario that takes its name."""
+
 QUANTITIES = {"Time": "time", "Rate": "rate", "Bytes": "size"}
 """Formats of strings with a unit, and what to call them."""
 
@@ -40,15 +54,37 @@ def catalogue() -> dict[str, list[Entry]]:
 
 
 def entry(plural: str, name: str) -> Entry:
-    """The entry called `name`; a `UserError` with the nearest name if there is none."""
+    """The entry called `name`; a `UserError` with the nearest name, or with what it is instead, if there is none."""
     entries = catalogue()[plural]
     for each in entries:
         if each["name"] == name:
             return each
+    singular = KINDS[plural][0]
+    if others := find(name):
+        raise UserError(f"no {singular} `{name}`, which is {' and '.join(article(each) for each, _ in others)}")
     names = [each["name"] for each in entries]
-    singular = plural.removesuffix("s").replace("topologie", "topology")
     known = "" if nearest(name, names) else f"; there are {', '.join(names)}"
     raise UserError(f"no {singular} `{name}`{nearest(name, names)}{known}")
+
+
+def find(name: str) -> list[tuple[str, Entry]]:
+    """The entries called `name` in all lists, each with its list."""
+    return [(plural, each) for plural, entries in catalogue().items() for each in entries if each["name"] == name]
+
+
+def described(name: str) -> list[tuple[str, Entry]]:
+    """As `find`; a `UserError` with the nearest name of any list if there is none."""
+    found = find(name)
+    if not found:
+        names = sorted({each["name"] for entries in catalogue().values() for each in entries})
+        hint = nearest(name, names) or "; `xoff describe` lists all names"
+        raise UserError(f"nothing in xoff is called `{name}`{hint}")
+    return found
+
+
+def article(plural: str) -> str:
+    """`a scheme`, for the list of schemes."""
+    return f"a {KINDS[plural][0]}"
 
 
 def parameters(item: Entry) -> list[Parameter]:

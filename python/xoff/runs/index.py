@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,12 @@ def is_sweep(folder: Path) -> bool:
 
 def settings_of(run: Path, seed: int | None) -> str | None:
     """The settings of a run in a folder of many, on one line; `None` if the folder does not list it with settings."""
+    point = point_of(run, seed) or {}
+    return settings_text({key: value for key, value in point.items() if key != "seed"}) or None
+
+
+def point_of(run: Path, seed: int | None) -> dict[str, Any] | None:
+    """The settings of a run in a folder of many, by key; `None` if the folder does not list the run."""
     runs = run.resolve().parent
     index = runs.parent / INDEX
     if runs.name != "runs" or not index.is_file():
@@ -25,7 +32,12 @@ def settings_of(run: Path, seed: int | None) -> str | None:
     point = _points(index, index.stat().st_mtime_ns).get(run.resolve().name)
     if point is None or point["seed"] != seed:
         return None
-    return ", ".join(f"{key} = {text_of(value)}" for key, value in point["settings"].items() if key != "seed") or None
+    return dict(point["settings"])
+
+
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Settings on one line."""
+    return ", ".join(f"{key} = {text_of(value)}" for key, value in settings.items())
 
 
 @lru_cache(maxsize=8)

@@ -4,31 +4,32 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xoff.runs import execution
 from xoff.runs.results import Run
-from xoff.runs.scenario import Scenario, overrides_from, read
+from xoff.runs.scenario import Scenario, of_mapping, overrides_from, read
 
 if TYPE_CHECKING:
     from xoff.scheme import Scheme
+    from xoff.scheme.load import SchemeClass
 
 
 def run(
-    scenario: str | os.PathLike[str],
+    scenario: str | os.PathLike[str] | Mapping[str, object],
     *,
     seed: int | None = None,
     sets: Mapping[str, object] | None = None,
     threads: int | str = 1,
     schemes: Mapping[str, type[Scheme]] | None = None,
 ) -> Run:
-    """Run the scenario file and return its results.
+    """Run the scenario and return its results.
 
     Parameters
     ----------
     scenario
-        A TOML file.
+        A TOML file; a run's folder or manifest, whose scenario is run again; or a dict with the scenario's tables.
     seed
         Replaces the scenario's own seed.
     sets
@@ -67,7 +68,7 @@ def run(
 
 
 def check(
-    scenario: str | os.PathLike[str],
+    scenario: str | os.PathLike[str] | Mapping[str, object],
     *,
     sets: Mapping[str, object] | None = None,
     schemes: Mapping[str, type[Scheme]] | None = None,
@@ -77,10 +78,15 @@ def check(
 
 
 def _read(
-    scenario: str | os.PathLike[str], sets: Mapping[str, object] | None, schemes: Mapping[str, type[Scheme]] | None
+    scenario: str | os.PathLike[str] | Mapping[str, object],
+    sets: Mapping[str, object] | None,
+    schemes: Mapping[str, type[Scheme]] | None,
 ) -> Scenario:
-    if not schemes:
-        return read(scenario, overrides_from(sets))
-    from xoff.scheme.load import classes
+    own: Sequence[SchemeClass] = ()
+    if schemes:
+        from xoff.scheme.load import classes
 
-    return read(scenario, overrides_from(sets), classes(schemes))
+        own = classes(schemes)
+    if isinstance(scenario, Mapping):
+        return of_mapping(scenario, overrides_from(sets), own)
+    return read(scenario, overrides_from(sets), own)

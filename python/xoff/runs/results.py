@@ -1,14 +1,13 @@
 """A run's results: tables and manifest, in memory and as a folder.
 
-A folder holds one Parquet file a table and `manifest.json`, which is written last: if it is there, the folder
-is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
+A folder holds one Parquet file a table and `manifest.json`, which has the checksums of the others: if it is there, the
+folder is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
@@ -16,8 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.errors import UserError
 from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
-from xoff.runs.folder import COLUMNS, TABLES, check_target, move_into
-from xoff.runs.manifest import MANIFEST, is_manifest, wrong_entry
+from xoff.runs.files import sync
+from xoff.runs.folder import COLUMNS, TABLES, ResultFolder
+from xoff.runs.index import point_of, settings_text, text_of
+from xoff.runs.manifest import MANIFEST, Checksum, manifest_text, read_manifest
+from xoff.runs.parquet import read_table
 from xoff.text import count_text, name_text, size_text, time_text
 
 if TYPE_CHECKING:
@@ -99,6 +101,7 @@ class Run:
         tables: Mapping[str, pa.Table] | None = None,
         folder: Path | None = None,
         output: RunOutput | None = None,
+        checksums: Mapping[str, Checksum] | None = None,
     ) -> None:
         self.manifest = manifest
         """Version, seed, resolved scenario, wall time, counts and fingerprint."""
@@ -106,6 +109,7 @@ class Run:
         """Where it is stored, if it is."""
         self._tables: dict[str, pa.Table] = dict(tables or {})
         self._output = output
+        self._checksums = dict(checksums or {})
 
     @classmethod
     def from_output(cls, output: RunOutput) -> Run:
@@ -178,22 +182,34 @@ class Run:
     def write(self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None) -> Path:
         """Write the tables, `captures` and the manifest into `folder`; see `check_target` for what is refused.
 
-        The files are complete before they take their names, and the manifest comes last.
+        An earlier run there is replaced in one step: whatever ends the process or the machine, the folder has the
+        earlier run or this one. `ResultFolder.put` says where that is not possible.
+
+        Raises
+        ------
+        UserError
+            Results should not go there, or another process is writing there.
+        OSError
+            The disk is full, or a file cannot be written; see `ResultFolder.put` for what is there then.
         """
-        target = check_target(folder, force=force)
-        # Stage beside a new folder, which then appears at once; inside an existing one, which may be a mount point.
-        staging = (target if target.is_dir() else target.parent) / f".xoff-{os.urandom(4).hex()}"
-        staging.mkdir(parents=True)
-        try:
-            self._write_tables(staging)
+        with ResultFolder(folder, force=force) as place:
+            return self.write_into(place, captures)
+
+    def write_into(self, place: ResultFolder, captures: Captures | None = None) -> Path:
+        """Write as `write` does, into a folder that this process has already."""
+
+        def fill(folder: Path) -> None:
+            self._write_tables(folder)
             if captures is not None and self._output is not None:
-                captures.write(self._output, staging)
-            (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
-            move_into(staging, target)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-        self.folder = target
-        return target
+                for file in captures.write(self._output, folder):
+                    sync(file)
+            text = manifest_text(self.manifest, folder.iterdir())
+            (folder / MANIFEST).write_text(text, encoding="utf-8")
+            sync(folder / MANIFEST)
+
+        place.put(fill)
+        self.folder = place.path
+        return place.path
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the HTML report of this run to `path` (else `report.html` in its folder); see `xoff.report`."""
@@ -229,22 +245,28 @@ class Run:
 
         for name, table in self.tables.items():
             pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+            sync(folder / f"{name}.parquet")
 
     def _read(self, name: str) -> pa.Table:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         if self._output is not None:
             return pa.table(self._output.tables()[name])
         if self.folder is None:
             return pa.table({})
         file = self.folder / f"{name}.parquet"
+        expected = self._checksums.get(file.name)
         try:
-            table = pq.read_table(file)
+            if expected is not None and file.is_file() and Checksum.of(file) != expected:
+                raise UserError(
+                    f"{file}: changed or torn since xoff wrote it: its checksum is not that in {MANIFEST}; "
+                    "make the run again"
+                )
+            table = read_table(file, trusted=expected is not None)
         except FileNotFoundError:
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
-        except (OSError, pa.ArrowException) as error:
-            raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror or error}") from None
         _check_columns(file, table, name)
         return table
 
@@ -276,22 +298,29 @@ def load(folder: str | os.PathLike[str]) -> Run:
         raise UserError(f"{path}: no such folder")
     if not path.is_dir():
         raise UserError(f"{path}: is a file; expected a run's folder")
-    file = path / MANIFEST
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: not a run's folder: it has no {MANIFEST}") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: not a run's manifest: {error}") from None
-    if not is_manifest(manifest):
-        raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
-    if wrong := wrong_entry(manifest):
-        raise UserError(f"{file}: {wrong}")
-    return Run(manifest, folder=path)
+    manifest, checksums = read_manifest(path)
+    return Run(manifest, folder=path, checksums=checksums)
 
 
 def labels(runs: Sequence[Run]) -> list[str]:
-    """A short name for each run: the shortest end of its folder's path that differs from the others."""
+    """A short name for each run: its settings in its sweep, or the end of its folder's path."""
+    points = [point_of(run.folder, run.manifest.get("seed")) if run.folder else None for run in runs]
+    if all(points):
+        names = _names_of([point or {} for point in points])
+        if len(set(names)) == len(names):
+            return names
+    return _ends_of_paths(runs)
+
+
+def _names_of(points: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The settings of each run that differ among the runs; all settings if none differs."""
+    keys = dict.fromkeys(key for point in points for key in point)
+    apart = [key for key in keys if len({text_of(point.get(key)) for point in points}) > 1] or list(keys)
+    return [settings_text({key: point[key] for key in apart if key in point}) for point in points]
+
+
+def _ends_of_paths(runs: Sequence[Run]) -> list[str]:
+    """The shortest end of each run's path that differs from the others."""
     parts = [run.folder.resolve().parts if run.folder else (run.scheme,) for run in runs]
     for depth in range(1, max(len(part) for part in parts) + 1):
         names = ["/".join(part[-depth:]) for part in parts]

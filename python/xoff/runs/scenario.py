@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from xoff import _xoff
 from xoff.errors import UserError, nearest_file
+from xoff.runs.index import is_sweep
+from xoff.runs.manifest import MANIFEST, is_manifest
 from xoff.runs.toml import toml
 
 if TYPE_CHECKING:
@@ -57,7 +59,7 @@ class Scenario:
         return replace(self, overrides=[*self.overrides, *overrides_from(sets)])
 
     def check(self) -> tuple[dict[str, Any], list[str]]:
-        """Validate without a run.
+        """Validate without a run, within about a second; a warning says what was counted and not made.
 
         Returns
         -------
@@ -68,8 +70,8 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
-        prepared = self.prepare()
-        return json.loads(prepared.resolved), prepared.warnings
+        resolved, warnings = _xoff.check(self.text, self.origin, self.overrides, self.base_dir, self.described())
+        return json.loads(resolved), warnings
 
 
 def read(
@@ -79,17 +81,25 @@ def read(
 ) -> Scenario:
     """Read the scenario file at `path`; raises `UserError` if it is not one.
 
-    The scenario runs a single scheme, unless the overrides say otherwise; among several, the scenario chooses.
+    A run's folder or its manifest stands for the scenario of that run, with every default. The scenario runs a single
+    scheme, unless the overrides say otherwise; among several, the scenario chooses.
     """
     file = Path(path)
+    if (file / MANIFEST).is_file():
+        file = file / MANIFEST
     try:
         if file.is_dir():
             inside = sorted(entry.name for entry in file.glob("*.toml"))
             hint = f"; it holds {', '.join(inside[:5])}" if inside else ""
-            raise UserError(f"{file}: is a folder; expected a scenario file (TOML){hint}")
+            if is_sweep(file):
+                hint = "; it holds many runs: name one of the folders in its folder `runs`"
+            raise UserError(f"{file}: is a folder; expected a scenario file (TOML), or a run's folder{hint}")
         if file.exists() and not file.is_file():
             # A device or a pipe might never begin, or end.
             raise UserError(f"{file}: is a device or a pipe; expected a scenario file (TOML)")
+        if file.exists() and (size := file.stat().st_size) > _xoff.MAX_SCENARIO_BYTES:
+            most = _xoff.MAX_SCENARIO_BYTES / 1e6
+            raise UserError(f"{file}: has {size / 1e6:.1f} MB; expected a scenario of at most {most:.0f} MB")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{file}: no such scenario file{nearest_file(file)}") from None
@@ -104,11 +114,57 @@ def read(
         raise UserError(f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML") from None
     if "\0" in text:
         raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
+    if file.suffix == ".json":
+        text = _of_manifest(file, text, bool(schemes))
+    return _scenario(text, str(file), str(file.parent), overrides, schemes)
+
+
+def of_mapping(
+    scenario: Mapping[str, object],
+    overrides: Iterable[Override] = (),
+    schemes: Sequence[SchemeFile | SchemeClass] = (),
+) -> Scenario:
+    """A scenario given as a dict; files that it names are looked for in the current folder."""
+    return _scenario(_text_of(scenario), "the scenario", ".", overrides, schemes)
+
+
+def _scenario(
+    text: str, origin: str, base_dir: str, overrides: Iterable[Override], schemes: Sequence[SchemeFile | SchemeClass]
+) -> Scenario:
     if schemes:
         from xoff.scheme.load import selected
 
         overrides = selected(schemes, overrides)
-    return Scenario(text, str(file), str(file.parent), list(overrides), tuple(schemes))
+    return Scenario(text, origin, base_dir, list(overrides), tuple(schemes))
+
+
+def _of_manifest(file: Path, text: str, has_schemes: bool) -> str:
+    """The scenario in a run's manifest, or in what `xoff check --json` prints, as TOML."""
+    try:
+        found = json.loads(text)
+    except ValueError as error:
+        raise UserError(f"{file}: not JSON ({error}); expected a scenario (TOML), or a run's manifest") from None
+    if is_manifest(found):
+        if isinstance(found.get("scheme_origin"), dict) and not has_schemes:
+            name = found["scenario"].get("scheme", {}).get("name")
+            raise UserError(f"{file}: a run of `{name}`, a scheme of one's own; expected --scheme FILE:CLASS as well")
+        found = found["scenario"]
+    if not isinstance(found, dict) or "topology" not in found:
+        raise UserError(f"{file}: not a run's manifest, and not a scenario that `xoff check --json` printed")
+    return _text_of(found)
+
+
+def _text_of(scenario: Mapping[str, object]) -> str:
+    """A scenario as TOML, with a line for each table; keys without a value are left out."""
+    return "".join(
+        f"{toml(str(key))} = {toml(_given(value))}\n" for key, value in scenario.items() if value is not None
+    )
+
+
+def _given(value: object) -> object:
+    if isinstance(value, Mapping):
+        return {key: _given(inner) for key, inner in value.items() if inner is not None}
+    return [_given(inner) for inner in value] if isinstance(value, list | tuple) else value
 
 
 def overrides_of(settings: Iterable[str]) -> list[Override]:

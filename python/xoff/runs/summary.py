@@ -9,6 +9,20 @@ from xoff.errors import UserError
 
 
 @dataclass(frozen=True)
+class Endless:
+    """Flows without an end, and the payload of theirs that was acknowledged."""
+
+    flows: int
+    """Their number."""
+    goodput_bps: float
+    """Of all of them, from the first one's start to the end of the run, in bit/s."""
+    min_bps: float
+    """The lowest goodput of one of them over its own time, in bit/s."""
+    max_bps: float
+    """The highest, in bit/s."""
+
+
+@dataclass(frozen=True)
 class Summary:
     """A run in numbers."""
 
@@ -28,6 +42,8 @@ class Summary:
     """The longest egress queue of any port, in bytes."""
     dropped: int
     """Packets dropped."""
+    endless: Endless | None
+    """What flows without an end carried; `None` if every flow has one."""
     wall_s: float
     """Wall time of the run in s."""
     packet_hops: int
@@ -48,4 +64,12 @@ class Summary:
             raise UserError("the manifest has no `summary`: expected a run of this version of xoff")
         wall_s, hops = float(manifest.get("wall_s", 0.0)), int(manifest.get("packet_hops", 0))
         speed = hops / wall_s if wall_s > 0 else 0.0
-        return cls(**manifest["summary"], wall_s=wall_s, packet_hops=hops, hops_per_s=speed)
+        found = dict(manifest["summary"])
+        endless = found.pop("endless", None)
+        return cls(
+            **found,
+            endless=None if endless is None else Endless(**endless),
+            wall_s=wall_s,
+            packet_hops=hops,
+            hops_per_s=speed,
+        )

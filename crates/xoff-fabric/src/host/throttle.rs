@@ -43,7 +43,7 @@ impl Throttles {
             let env = ThrottleEnv { rate: net.topology.rate(port) };
             (net.is_host(node) && owned(node)).then(|| params.throttle(&env))
         };
-        let threshold = net.settings.flow_control.stop_bytes(net.settings.switch.buffer);
+        let threshold = net.settings.flow_control.stop_bytes(net.settings.switch.buffer, net.env.line_rate);
         let gates: Vec<Option<AnyGate>> = net.topology.port_ids().map(gate).collect();
         Box::new(Throttles {
             told: vec![Time::ZERO; gates.len()],

@@ -88,11 +88,12 @@ pub struct Dcqcn {
     pub byte_counter: Option<Bytes>,
     /// Steps of fast recovery: F, without unit. Default 5 in `paper`, 1 in `mellanox`.
     pub f: Option<u32>,
-    /// Step R_AI of additive increase, in bits a second. Default 40 Mb/s in `paper`, which is meant for 40 Gb/s
-    /// and is not scaled; 5 Mb/s for each 25 Gb/s of line rate in `mellanox`.
+    /// Step R_AI of additive increase, in bits a second. Default 1 Mb/s for each Gb/s of line rate in `paper`: the paper's 40
+    /// Mb/s at 40 Gb/s (SIGCOMM 2015), in proportion to the rate as the steps of HPCC's authors are; in `mellanox` 5 Mb/s for
+    /// each 25 Gb/s (HPCC's authors).
     pub r_ai: Option<Rate>,
-    /// Step R_HAI of hyper increase, in bits a second. Default 200 Mb/s in `paper` (the simulators' settings, the
-    /// paper has no number), 50 Mb/s for each 25 Gb/s of line rate in `mellanox`.
+    /// Step R_HAI of hyper increase, in bits a second. Default five times R_AI's default in `paper` (200 Mb/s at 40 Gb/s in the
+    /// simulators' settings, the paper has no number), 50 Mb/s for each 25 Gb/s of line rate in `mellanox` (HPCC's authors).
     pub r_hai: Option<Rate>,
     /// Hyper increase follows additive increase. Default true.
     pub hyper: bool,
@@ -142,7 +143,7 @@ impl Default for Dcqcn {
 
 impl Dcqcn {
     /// The paper's settings, with defaults filled in.
-    fn paper(&self) -> paper::Settings {
+    fn paper(&self, line_rate: Rate) -> paper::Settings {
         paper::Settings {
             g: self.g,
             initial_alpha: self.initial_alpha,
@@ -150,8 +151,9 @@ impl Dcqcn {
             increase_timer: self.increase_timer.unwrap_or(Time::from_us(55)),
             byte_counter: self.byte_counter.unwrap_or(Bytes(10_000_000)),
             f: self.f.unwrap_or(5),
-            r_ai: self.r_ai.unwrap_or(Rate::from_mbps(40)),
-            r_hai: self.r_hai.unwrap_or(Rate::from_mbps(200)),
+            // 40 and 200 Mb/s at 40 Gb/s.
+            r_ai: self.r_ai.unwrap_or(Rate(line_rate.0 / 1_000)),
+            r_hai: self.r_hai.unwrap_or(Rate(line_rate.0 / 200)),
             hyper: self.hyper,
             clamp_target: self.clamp_target.unwrap_or(true),
             undetermined: self.undetermined.unwrap_or(Undetermined::Hold),
@@ -308,7 +310,7 @@ impl Scheme for Dcqcn {
     fn resolve(mut self, env: &NetworkEnv) -> Self {
         match self.variant {
             Variant::Paper => {
-                let s = self.paper();
+                let s = self.paper(env.line_rate);
                 let (np, interval) = self.cnps();
                 self.alpha_timer = Some(s.alpha_timer);
                 self.increase_timer = Some(s.increase_timer);
@@ -338,7 +340,7 @@ impl Scheme for Dcqcn {
     fn reaction(&self, env: &FlowEnv) -> Reaction {
         let rates = rates::Rates::new(env, self.min_rate, self.window, self.whole_bits);
         match self.variant {
-            Variant::Paper => Reaction::Paper(paper::Sender::new(self.paper(), rates)),
+            Variant::Paper => Reaction::Paper(paper::Sender::new(self.paper(env.line_rate), rates)),
             Variant::Mellanox => {
                 Reaction::Mellanox(mellanox::Sender::new(self.mellanox(env.line_rate), rates))
             }

@@ -111,6 +111,18 @@ detectors! {
 }
 
 impl AnyDetector {
+    /// RED's parameters, if RED decides on its marks.
+    pub fn red(&self) -> Option<red::Red> {
+        match self {
+            AnyDetector::Red(red) => Some(red.clone()),
+            AnyDetector::NpEcn(np_ecn) => {
+                (np_ecn.rule == np_ecn::Rule::Red).then(|| np_ecn.red.clone().unwrap_or_default())
+            }
+            AnyDetector::Tcd(tcd) => tcd.red.clone(),
+            AnyDetector::Fecn(_) => None,
+        }
+    }
+
     /// Fills in the parameters that depend on `own`, the scheme's default detector: TCD wraps the scheme's own marking.
     pub fn serve(self, own: &AnyDetector) -> Self {
         match (self, own) {

@@ -123,17 +123,8 @@ impl DetectorParams for Red {
     }
 
     fn detector(&self, env: &PortEnv) -> RedMarker {
-        let scaled = |bytes: u64, gbps: u64| {
-            let all = u128::from(bytes) * u128::from(env.rate.0) / u128::from(Rate::from_gbps(gbps).0);
-            u64::try_from(all).unwrap_or(u64::MAX)
-        };
-        let step = self.step.map(|k| Bytes(scaled(k.0, 10)));
+        let (k_min, k_max) = self.thresholds(env.rate);
         let listed = self.rates.iter().find(|r| r.rate == env.rate);
-        let k_min =
-            listed.map(|r| r.k_min).or(self.k_min).or(step).map_or_else(|| scaled(100_000, 25), |k| k.0);
-        let k_max =
-            listed.map(|r| r.k_max).or(self.k_max).or(step).map_or_else(|| scaled(400_000, 25), |k| k.0);
-        let k_max = k_max.max(k_min);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;
         RedMarker { k_min, k_max, slope, random: env.random.clone() }
@@ -144,6 +135,21 @@ impl Red {
     /// Everything above `step` bytes for each 10 Gb/s of the port is marked, and nothing else.
     pub fn step(step: Bytes) -> Self {
         Red { step: Some(step), ..Red::default() }
+    }
+
+    /// Queue lengths, in bytes, at a port of `rate`: up to the first nothing is marked, above the second everything.
+    pub fn thresholds(&self, rate: Rate) -> (u64, u64) {
+        let scaled = |bytes: u64, gbps: u64| {
+            let all = u128::from(bytes) * u128::from(rate.0) / u128::from(Rate::from_gbps(gbps).0);
+            u64::try_from(all).unwrap_or(u64::MAX)
+        };
+        let step = self.step.map(|k| Bytes(scaled(k.0, 10)));
+        let listed = self.rates.iter().find(|r| r.rate == rate);
+        let k_min =
+            listed.map(|r| r.k_min).or(self.k_min).or(step).map_or_else(|| scaled(100_000, 25), |k| k.0);
+        let k_max =
+            listed.map(|r| r.k_max).or(self.k_max).or(step).map_or_else(|| scaled(400_000, 25), |k| k.0);
+        (k_min, k_max.max(k_min))
     }
 
     fn validate_step(&self) -> Result<(), Violation> {

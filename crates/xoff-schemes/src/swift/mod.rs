@@ -65,8 +65,9 @@ pub struct Swift {
     pub fs_max: f64,
     /// The minimum window, in packets. Default 0.001 (Swift, section 3.5).
     pub min_cwnd: f64,
-    /// The maximum window, in packets. Default 256 (Bolt's authors).
-    pub max_cwnd: f64,
+    /// The maximum window, in packets. Default 256 (Bolt's authors, at 100 Gb/s), but at least the bandwidth-delay product of
+    /// the flow's NIC and `initial_cwnd`: one flow alone must be able to fill a link.
+    pub max_cwnd: Option<f64>,
     /// Window of a new flow, in packets. Default: the bandwidth-delay product of its NIC, as for RDMA flows; the paper
     /// gives none.
     pub initial_cwnd: Option<f64>,
@@ -97,7 +98,7 @@ impl Default for Swift {
             fs_min: 0.1,
             fs_max: 256.0,
             min_cwnd: 0.001,
-            max_cwnd: 256.0,
+            max_cwnd: None,
             initial_cwnd: None,
             rtt_gain: 1.0,
             retx_reset: 5,
@@ -159,17 +160,21 @@ pub struct SwiftSender {
     window: u64,
 }
 
+/// The least default of the maximum window, in packets.
+const MAX_CWND: f64 = 256.0;
+
 impl SwiftSender {
     fn new(params: &Swift, env: &FlowEnv) -> Self {
         let payload = env.payload.max(1) as f64;
+        let bdp = env.line_rate.bytes_in(env.base_rtt) as f64 / payload;
+        let default_max = MAX_CWND.max(bdp).max(params.initial_cwnd.unwrap_or(0.0));
         let law = Law {
             ai: params.ai,
             beta: params.beta,
             max_mdf: params.max_mdf,
             min: params.min_cwnd,
-            max: params.max_cwnd,
+            max: params.max_cwnd.unwrap_or(default_max).max(params.min_cwnd),
         };
-        let bdp = env.line_rate.bytes_in(env.base_rtt) as f64 / payload;
         let size = params.initial_cwnd.unwrap_or(bdp).clamp(law.min, law.max);
         let window = Window { size, cut_at: None };
         let base = params.base_target.unwrap_or_else(|| default_base_target(env.base_rtt));
@@ -310,9 +315,9 @@ impl Scheme for Swift {
         check::above("fs_max", self.fs_max, self.fs_min, 1e6)?;
         self.check_scaling()?;
         check::above("min_cwnd", self.min_cwnd, 0.0, 1e6)?;
-        check::within("max_cwnd", self.max_cwnd, self.min_cwnd, 1e6)?;
+        self.max_cwnd.map_or(Ok(()), |cwnd| check::within("max_cwnd", cwnd, self.min_cwnd, 1e6))?;
         if let Some(cwnd) = self.initial_cwnd {
-            check::within("initial_cwnd", cwnd, self.min_cwnd, self.max_cwnd)?;
+            check::within("initial_cwnd", cwnd, self.min_cwnd, self.max_cwnd.unwrap_or(1e6))?;
         }
         check::above("rtt_gain", self.rtt_gain, 0.0, 1.0)?;
         self.base_target.map_or(Ok(()), |t| check::time("base_target", t))?;

@@ -85,6 +85,19 @@ fn the_other_tables_have_their_formulas() {
 }
 
 #[test]
+fn a_table_ends_with_its_last_entry() {
+    // A formula's table has 128 entries, and this list has two: what is beyond has the last one.
+    for params in [shape(Shape::Quadratic), shape(Shape::Mellanox), shape(Shape::Simula), shape(Shape::Ibsim)]
+    {
+        let table = params.table();
+        assert_ne!(table.entry(127), table.entry(120));
+        assert_eq!([128, u16::MAX].map(|i| table.entry(i)), [table.entry(127); 2]);
+    }
+    let list = IbCc { multipliers: vec![0, 5], shift: Some(2), ..shape(Shape::List) }.table();
+    assert_eq!([2, u16::MAX].map(|i| list.entry(i)), [Entry { multiplier: 5, shift: 2 }; 2]);
+}
+
+#[test]
 fn a_list_is_taken_as_it_stands() {
     // Multipliers 0, 1 and 16,383 with shift 0: all, a half, 1/16,384.
     let list = IbCc { multipliers: vec![0, 1, 16_383], shift: Some(0), ..shape(Shape::List) };

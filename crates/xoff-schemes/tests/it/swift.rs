@@ -69,14 +69,33 @@ fn a_flow_starts_with_the_bandwidth_delay_product_unpaced() {
     let sender = sender(&Swift::default());
     assert_eq!((sender.window(), sender.rate()), (125_000, Rate::from_gbps(100)));
     // The maximum window is a bound from the start.
-    let most = Swift { max_cwnd: 100.0, ..Swift::default() };
+    let most = Swift { max_cwnd: Some(100.0), ..Swift::default() };
     assert_eq!(self::sender(&most).window(), 100_000);
+}
+
+/// At 10 us a NIC of 400 Gb/s sends 500,000 B, 500 packets of 1,000 B, and one of 100 Gb/s 125. Bolt's 256 packets would hold a
+/// lone flow at half of the faster link.
+#[test]
+fn the_maximum_window_is_never_below_the_bandwidth_delay_product() {
+    let largest = |gbps, params: &Swift| {
+        let env = FlowEnv { payload: 1_000, ..flow_env(Rate::from_gbps(gbps), Time::from_us(10)) };
+        let mut sender = params.reaction(&env);
+        // Each ACK adds 1/W packet: from 125 to 300 packets these are (300^2 - 125^2) / 2 = 37,188 ACKs.
+        for at in 0..40_000 {
+            sender.on_ack(&ack(at, 1));
+        }
+        sender.window()
+    };
+    assert_eq!(largest(400, &Swift::default()), 500_000);
+    assert_eq!(largest(100, &Swift::default()), 256_000);
+    assert_eq!(largest(400, &Swift { max_cwnd: Some(256.0), ..Swift::default() }), 256_000);
+    assert_eq!(largest(100, &Swift { initial_cwnd: Some(300.0), ..Swift::default() }), 300_000);
 }
 
 #[test]
 fn the_target_scales_with_hops_and_with_the_window() {
     // a = 100 / (3.16227766 - 0.0625) = 32.260378 us, b = -2.016274 us.
-    let at = |cwnd| Swift { initial_cwnd: Some(cwnd), max_cwnd: 1_000.0, ..Swift::default() };
+    let at = |cwnd| Swift { initial_cwnd: Some(cwnd), max_cwnd: Some(1_000.0), ..Swift::default() };
     assert_target(&at(256.0), 18.0); // fs_max: nothing is added
     assert_target(&at(0.1), 118.0); // fs_min: all of fs_range
     assert_target(&at(0.01), 118.0);
@@ -114,7 +133,7 @@ fn below_the_target_the_window_grows_by_ai_a_round_trip() {
     sender.on_ack(&ack(0, 17));
     assert_cwnd(&sender, 0.75);
     // An ACK of two packets counts twice, and the maximum window is kept to.
-    let mut sender = self::sender(&Swift { max_cwnd: 10.15, ..plain(10.0) });
+    let mut sender = self::sender(&Swift { max_cwnd: Some(10.15), ..plain(10.0) });
     sender.on_ack(&Ack { newly_acked: 2_000, ..ack(0, 17) }); // 10.2
     assert_cwnd(&sender, 10.15);
 }
@@ -308,8 +327,9 @@ fn values_without_sense_are_refused_by_name() {
     assert!(wrong(Swift { fs_min: 0.2, ..off.clone() }).contains("`fs_min` has no meaning with `fs_range"));
     assert!(wrong(Swift { fs_max: 100.0, ..off }).contains("`fs_max` has no meaning with `fs_range"));
     assert!(wrong(Swift { min_cwnd: 0.0, ..base() }).contains("`min_cwnd` is 0"));
-    assert!(wrong(Swift { max_cwnd: 0.0001, ..base() }).contains("`max_cwnd` is 0.0001"));
-    assert!(wrong(Swift { initial_cwnd: Some(300.0), ..base() }).contains("`initial_cwnd` is 300"));
+    assert!(wrong(Swift { max_cwnd: Some(0.0001), ..base() }).contains("`max_cwnd` is 0.0001"));
+    let above = Swift { initial_cwnd: Some(300.0), max_cwnd: Some(256.0), ..base() };
+    assert!(wrong(above).contains("`initial_cwnd` is 300"));
     assert!(wrong(Swift { rtt_gain: 0.0, ..base() }).contains("`rtt_gain` is 0"));
     assert!(wrong(Swift { base_target: Some(Time::ZERO), ..base() }).contains("`base_target` is zero"));
     assert!(wrong(Swift { retx_reset: 0, ..base() }).contains("`retx_reset` is 0"));

@@ -19,7 +19,8 @@ use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fa
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
-use crate::scenario::{MAX_ROWS, Scenario, Stop as Until};
+use crate::scenario::{MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
+use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
 
@@ -35,6 +36,13 @@ pub struct Output {
     pub tables: Vec<Table>,
     /// The packets for other programs; `None` if `record.packets` is `"none"`.
     pub trace: Option<Trace>,
+}
+
+impl Output {
+    /// The run in a few numbers.
+    pub fn summary(&self) -> Summary {
+        Summary::of(&self.tables, Time(self.manifest["sim_time_ps"].as_u64().unwrap_or_default()))
+    }
 }
 
 /// The progress of a run.
@@ -61,7 +69,7 @@ pub enum Threads {
 
 /// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
 ///
-/// A run that has recorded [`MAX_ROWS`] rows ends there, with the rows that it has and an incomplete manifest.
+/// A run that has recorded [`MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an incomplete manifest.
 pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Output, RunError> {
     run_on(Threads::UpTo(1), scenario, on_progress)
 }
@@ -195,7 +203,7 @@ fn run_up_to(
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
     }
-    sim.limit_rows(max_rows);
+    sim.limit_rows(max_rows.min(rows_that_fit()));
     let stop = simulate(scenario, &mut sim, on_progress)?;
     let at_us = sim.now().secs() * 1e6;
     match stop {
@@ -203,12 +211,14 @@ fn run_up_to(
             let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
-        Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
+        Stop::Deadlock if scenario.run.duration.is_none() && scenario.run.expect.is_none() => {
+            return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
+        }
         Stop::Events => {
             let events = scenario.run.max_events.unwrap_or(u64::MAX);
             return Err(RunError::TooManyEvents { at_us, events });
         }
-        Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
+        Stop::FlowsDone | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };

@@ -9,6 +9,9 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::detector::tcd::Tcd;
 use xoff_schemes::{AnyScheme, IntFormat, IntPath, Signals};
 
+use xoff_traffic::pattern::{CongestorKernel, EAGER_OUTSTANDING};
+use xoff_traffic::{Pattern, Traffic};
+
 use super::check::Checker;
 use super::{Record, Scenario};
 
@@ -121,5 +124,50 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     if !s.record.samples() {
         let set = s.record.interval != Record::default().interval;
         warn(set, "interval", "record", "neither `queues` nor `rates` is sampled");
+    }
+}
+
+/// Warns of arbitration among lanes that has nothing to choose from, and of eager messages that are never held back.
+pub(super) fn lanes(c: &mut Checker<'_>, s: &Scenario, traffic: Option<&Traffic>) {
+    eager(c, s);
+    let Some(traffic) = traffic.filter(|_| s.switch.scheduling == Scheduling::Weighted) else { return };
+    let mut warn = |set: bool, key: &str, reason: &str| {
+        if set {
+            c.warnings.push(format!("`{key}` in [switch] has no effect: {reason}"));
+        }
+    };
+    let (w, default) = (&s.switch, Switch::default());
+    let first = traffic.flows.first().map(|flow| flow.priority);
+    if traffic.flows.iter().all(|flow| Some(flow.priority) == first) {
+        let reason = format!("all traffic has priority {}", first.unwrap_or_default());
+        warn(w.weights != default.weights, "weights", &reason);
+        warn(w.high_priority != default.high_priority, "high_priority", &reason);
+        warn(w.high_limit != default.high_limit, "high_limit", &reason);
+        warn(w.vlarb_high != default.vlarb_high, "vlarb_high", &reason);
+        warn(w.vlarb_low != default.vlarb_low, "vlarb_low", &reason);
+    } else if w.high_priority.is_empty() && w.vlarb_high.is_empty() {
+        warn(w.high_limit != default.high_limit, "high_limit", "no priority is a high one");
+    }
+}
+
+/// Warns of a bound of eager messages that nothing reaches.
+fn eager(c: &mut Checker<'_>, s: &Scenario) {
+    for gpcnet in s.traffic.iter().filter_map(|p| if let Pattern::Gpcnet(g) = p { Some(g) } else { None }) {
+        let (bound, sent) = (gpcnet.eager_outstanding, gpcnet.congestor_iterations);
+        let reason = if !gpcnet.congestor_kernels.contains(&CongestorKernel::TwoSidedIncast) {
+            "no congestor is a `two_sided_incast`".to_string()
+        } else if gpcnet.congestor_size > gpcnet.eager {
+            format!(
+                "messages of `congestor_size`, {}, are above `eager`, {}",
+                gpcnet.congestor_size, gpcnet.eager
+            )
+        } else if bound >= sent {
+            format!("a process sends {sent} messages")
+        } else {
+            continue;
+        };
+        if bound != EAGER_OUTSTANDING {
+            c.warnings.push(format!("`eager_outstanding` in [[traffic]] has no effect: {reason}"));
+        }
     }
 }

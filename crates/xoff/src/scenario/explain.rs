@@ -4,6 +4,7 @@ use xoff_engine::violation::key_text;
 
 use super::de::{Fault, Kind};
 use super::error::one_of;
+use super::read::TOP;
 use super::schema::{KeyDoc, keys, normalized};
 
 /// A table while it is read: its key, and its tag.
@@ -77,15 +78,25 @@ fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'s
     keys().iter().find(|d| same(d) && (d.of.is_none() || d.of.as_deref() == form))
 }
 
-/// The other forms of the table that have the unknown key.
+/// The other forms of the table that have the unknown key, or else the tables that have it.
 fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
-    let (table, (tag, _)) = (context.table?, context.tag?);
-    let table = if table == "traffic" { "traffic[]" } else { table };
-    let path = format!("{table}.{key}");
-    let forms: Vec<&str> = keys().iter().filter(|d| d.path == path).filter_map(|d| d.of.as_deref()).collect();
-    if forms.is_empty() || !fault.path.is_empty() {
+    let own = context.table?;
+    if !fault.path.is_empty() {
         return None;
     }
-    let label = table_label(context.table?);
-    Some(format!("`{key}` is a key of {label} with {tag} = {}", forms.join(", ")))
+    let forms_in = |table: &str| -> Option<String> {
+        let path = format!("{}.{key}", if table == "traffic" { "traffic[]" } else { table });
+        let mut found = keys().iter().filter(|d| d.path == path).peekable();
+        found.peek()?;
+        let forms: Vec<&str> = found.filter_map(|d| d.of.as_deref()).collect();
+        let tag = if table == "traffic" { "pattern" } else { "name" };
+        let with =
+            if forms.is_empty() { String::new() } else { format!(" with {tag} = {}", forms.join(", ")) };
+        Some(format!("{}{with}", table_label(table)))
+    };
+    let found: Vec<String> = match forms_in(own) {
+        Some(forms) => vec![forms],
+        None => TOP.iter().filter(|table| **table != own).filter_map(|table| forms_in(table)).collect(),
+    };
+    (!found.is_empty()).then(|| format!("`{key}` is a key of {}", found.join(", and of ")))
 }

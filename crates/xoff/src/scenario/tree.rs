@@ -210,17 +210,24 @@ fn too_deep(text: &str) -> Option<Range<usize>> {
 /// Sets `key` to `value`, the `index`th override, creating the tables in between.
 pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Result<(), TextFault> {
     let place = Place::Override(index);
-    let steps: Vec<&str> = key.split('.').map(str::trim).collect();
-    if steps.iter().any(|s| s.is_empty()) || steps.len() > DEEPEST {
+    let steps = steps_of(key).filter(|steps| steps.len() <= DEEPEST).ok_or_else(|| {
         let expected = "one such as `scheme.name`, `seed` or `traffic.0.load`";
-        return Err(TextFault::own(format!("`{key}` is no key"), expected));
-    }
+        TextFault::own(format!("`{key}` is no key"), expected)
+    })?;
     let mut node = root;
     for (i, step) in steps.iter().enumerate() {
         let so_far = || steps[..i].join(".");
         let kind = node.kind();
         match &mut node.value {
             Value::Table(table) => {
+                // The tables of a sweep and of a tuning have keys with dots, which the file may write in quotes.
+                let rest = steps[i..].join(".");
+                if let Some(at) = table.entries.iter().position(|e| e.key == rest) {
+                    let entry = &mut table.entries[at];
+                    entry.key_place = place.clone();
+                    node = &mut entry.node;
+                    break;
+                }
                 if table.get(step).is_none() {
                     let empty = Node { place: place.clone(), value: Value::Table(Table::default()) };
                     let entry = Entry { key: step.to_string(), key_place: place.clone(), node: empty };
@@ -256,7 +263,41 @@ pub(crate) fn set(root: &mut Node, key: &str, value: &str, index: usize) -> Resu
     Ok(())
 }
 
-/// Reads a value in TOML, or a bare string.
+/// The steps of a dotted key, in which a step in quotes may hold dots: `sweep."scheme.name"` has two. `None` if the text is
+/// no key. The keys of a sweep and of a tuning are keys of the scenario: dots in them need no quotes.
+fn steps_of(key: &str) -> Option<Vec<&str>> {
+    let mut steps = Vec::new();
+    let mut rest = key.trim();
+    loop {
+        let (step, after) = match rest.chars().next()? {
+            quote @ ('"' | '\'') => rest[1..].split_once(quote)?,
+            _ => rest.split_at(rest.find('.').unwrap_or(rest.len())),
+        };
+        let (step, after) = (step.trim(), after.trim_start());
+        if step.is_empty() {
+            return None;
+        }
+        steps.push(step);
+        if after.is_empty() {
+            return Some(steps);
+        }
+        rest = after.strip_prefix('.')?.trim_start();
+    }
+}
+
+/// Whether a value that begins as a number does has other characters than digits in it.
+fn is_no_number(value: &DeValue<'_>) -> bool {
+    match value {
+        DeValue::Integer(i) => {
+            let digits = i.as_str().trim_start_matches(['+', '-']);
+            !digits.chars().all(|c| c == '_' || c.is_digit(i.radix()))
+        }
+        DeValue::Float(f) => f.as_str().replace('_', "").parse::<f64>().is_err(),
+        _ => false,
+    }
+}
+
+/// Reads a value in TOML. Any other text is a string, unless it begins as TOML's strings, arrays and tables do.
 fn read_value(text: &str, place: Place) -> Result<Node, TextFault> {
     let text = text.trim();
     let bare = |place| Ok(Node { place, value: Value::String(text.to_string()) });
@@ -264,6 +305,8 @@ fn read_value(text: &str, place: Place) -> Result<Node, TextFault> {
         return bare(place);
     }
     match DeValue::parse(text) {
+        // The parser takes a text such as `12_bit` for a number, and leaves its digits to the reader.
+        Ok(value) if is_no_number(value.get_ref()) => bare(place),
         Ok(value) => Ok(Node::convert(&value, &|_| place.clone())),
         Err(error) if text.starts_with(['"', '\'', '[', '{']) => {
             Err(TextFault::Parser(format!("the value `{text}` is not TOML: {}", error.message())))

@@ -241,10 +241,21 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
     let lossy: &'static [Set] = &[("lossy", "true"), ("flow_control.name", "none"), ("switch.buffer", "1MB")];
     let none: &'static [Set] = &[("scheme.name", "none")];
     let pft: &'static [Set] = &[("flow_control.name", "credit"), ("throttle.name", "pft")];
-    let weighted: &'static [Set] = &[("switch.priorities", "2"), ("switch.scheduling", "weighted")];
+    // Arbitration needs traffic of two priorities, and its limit a priority that goes first.
+    const TWO: &str = r#"[{ pattern = "flow", src = "sender0", dst = "receiver0", size = "1MB" },
+        { pattern = "flow", src = "sender1", dst = "receiver0", size = "1MB", priority = 1 }]"#;
+    const WEIGHTED: [Set; 3] =
+        [("switch.priorities", "2"), ("switch.scheduling", "weighted"), ("traffic", TWO)];
+    let weighted: &'static [Set] = &WEIGHTED;
+    let high: &'static [Set] = &[WEIGHTED[0], WEIGHTED[1], WEIGHTED[2], ("switch.high_priority", "[1]")];
     let tcd: &'static [Set] = &[("scheme.name", "dcqcn"), ("detector.name", "tcd")];
-    let credited: &'static [Set] =
-        &[("scheme.name", "dcqcn"), ("detector.name", "tcd"), ("flow_control.name", "cbfc")];
+    // The buffers let queues grow beyond RED's thresholds.
+    let credited: &'static [Set] = &[
+        ("scheme.name", "dcqcn"),
+        ("detector.name", "tcd"),
+        ("flow_control.name", "cbfc"),
+        ("flow_control.buffer", "1MB"),
+    ];
     let cases: &[Case] = &[
         ("host.retransmit_timeout", "2ms", &[], lossy, "`lossy = true`"),
         ("host.nack_interval", "1us", &[], lossy, "`lossy = true`"),
@@ -273,7 +284,8 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
             &[("switch.forwarding", "cut_through")],
             "store_and_forward",
         ),
-        ("switch.high_limit", "3", &[], weighted, "\"weighted\""),
+        ("switch.high_limit", "3", &[], high, "\"weighted\""),
+        ("switch.high_limit", "3", weighted, high, "no priority is a high one"),
         (
             "switch.vlarb_low",
             "[{ vl = 0, weight = 1 }, { vl = 1, weight = 1 }]",
@@ -342,7 +354,7 @@ fn a_memory_that_is_full_before_pfc_acts_is_said() {
     // The dumbbell's links have 100 Gbps (80 ps/B) and 1.5 us. Until a peer stops, 2 x 1,518 B, a PAUSE of 64 B and
     // 2 x 1.5 us = 37,500 B arrive, after the frame of 1,518 B that crosses Xoff, and one more byte: 42,119 B. With
     // Xoff at 500,000 B a port may hold 542,119 B.
-    let set = |buffer| [("scheme.name", "none"), ("switch.buffer", buffer)];
+    let set = |buffer| [("scheme.name", "none"), ("switch.buffer", buffer), ("flow_control.xoff", "500KB")];
     let small = read(SMALL, &set("542118B"));
     let [warning] = small.warnings() else { panic!("{:?}", small.warnings()) };
     for part in ["542.118KB", "542.119KB", "500KB", "42.119KB"] {

@@ -44,7 +44,8 @@ def _explain(run: Run, flows: int, name: str) -> Explanation:
     facts = Facts(run)
     found = [finding for rule in RULES if (finding := rule(facts)) is not None]
     found.sort(key=lambda finding: SEVERITIES.index(finding.severity))
-    done = int(facts.flows["fct_ps"].is_not_null().sum()) if len(facts.flows) else 0
+    done = int(facts.flows["fct_ps"].is_not_null().sum())
+    endless = int((facts.flows["fct_ps"].is_null() & facts.flows["size_bytes"].is_null()).sum())
     seed = run.manifest.get("seed")
     return Explanation(
         name=name,
@@ -55,6 +56,7 @@ def _explain(run: Run, flows: int, name: str) -> Explanation:
             "seed": seed,
             "flows": len(facts.flows),
             "flows_completed": done,
+            "flows_endless": endless,
             "sim_time_ps": facts.sim_time_ps,
             "complete": run.complete,
         },

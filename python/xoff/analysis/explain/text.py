@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from xoff.analysis.explain.findings import Explanation, Finding, FlowTime, Share
 from xoff.text import count_text, name_text, share_text, shown, size_text, time_text
@@ -33,13 +35,22 @@ def _wrapped(text: str, width: int, *, initial_indent: str = "", subsequent_inde
 def _headline(explanation: Explanation) -> str:
     about = explanation.about
     state = "" if about["complete"] else ", incomplete"
-    settings = f" ({explanation.settings})" if explanation.settings else ""
+    # A sweep calls the folders of its runs by hashes, which tell a reader nothing.
+    name = (
+        f"{explanation.settings}, of {Path(explanation.name).parents[1]}" if explanation.settings else explanation.name
+    )
     text = (
-        f"{explanation.name}{settings}: scheme {about['scheme']}, flow control {about['flow_control']}, "
-        f"seed {about['seed']}, {about['flows_completed']:,} of {count_text(about['flows'], 'flow')} complete in "
-        f"{time_text(about['sim_time_ps'])}{state}"
+        f"{name}: scheme {about['scheme']}, flow control {about['flow_control']}, "
+        f"seed {about['seed']}, {_flows_text(about)} in {time_text(about['sim_time_ps'])}{state}"
     )
     return "\n".join(_wrapped(text, WIDTH, subsequent_indent="  "))
+
+
+def _flows_text(about: Mapping[str, Any]) -> str:
+    endless, ending = about["flows_endless"], about["flows"] - about["flows_endless"]
+    parts = [f"{about['flows_completed']:,} of {count_text(ending, 'flow')} complete"] if ending or not endless else []
+    parts += [count_text(endless, "endless flow")] if endless else []
+    return ", ".join(parts)
 
 
 def _findings(findings: Sequence[Finding]) -> str:

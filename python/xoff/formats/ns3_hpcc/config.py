@@ -29,10 +29,10 @@ class Key:
     """Why a scenario may have no use for the key."""
 
 
-_LOSS = "that matters only where packets are lost"
-_TABLES = "`xoff run` names its own tables; `xoff export ns3-hpcc` writes them in that simulator's formats"
-_TRACE = "there is no trace of packets here; `record.queues` samples queues"
-_QUEUES = "for samples of queues set `record.queues`"
+_LOSS = "for lost packets alone"
+_TABLES = "`xoff export ns3-hpcc` writes such files of a run"
+_TRACE = "`xoff run` traces packets with --pcap PORT or --perfetto"
+_QUEUES = "`record.queues` samples queues"
 _NOTHING = "without effect in that simulator"
 _PINT = "of CC_MODE 10"
 

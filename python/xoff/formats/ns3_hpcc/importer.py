@@ -99,12 +99,24 @@ def _texts(config: Config, out: Path, inputs: list[Path], clean: bool, warn: War
     text.table("[record]", "For samples of queues and rates: `queues`, `rates`, `interval`.")
     text.put("pauses", True, "PFC_OUTPUT_FILE")
     _trace(config, topology, inputs, warn)
-    files[out] = text.text()
     if defaulted := config.defaulted():
         warn(f"{config.file}: without {listed(defaulted)}, whose defaults there are taken")
-    for reason, names in config.unused().items():
-        warn(f"{config.file}: {listed(names)}: not used here: {reason}")
+    _unused(config, text, warn)
+    files[out] = text.text()
     return _Texts(files, topology, len(flows))
+
+
+def _unused(config: Config, text: Lines, warn: Warn) -> None:
+    """List the keys that nothing was made of at the scenario's end, and say so."""
+    unused = config.unused()
+    if not unused:
+        return
+    text.raw()
+    text.note("Keys of the configuration that have no effect on this scenario:")
+    for reason, names in unused.items():
+        text.note(f"- {reason}: {listed(names)}")
+    count = count_text(sum(map(len, unused.values())), "key")
+    warn(f"{config.file}: {count} without effect on the scenario, which lists them with the reasons at its end")
 
 
 def _refuse_losses(config: Config) -> None:
@@ -274,7 +286,7 @@ def _traffic(text: Lines, flows: list[Flow], topology: Topology, out: Path, file
 
 
 def _trace(config: Config, topology: Topology, inputs: list[Path], warn: Warn) -> None:
-    """Say what to record in place of a trace of packets."""
+    """Say which command traces packets."""
     if not config.get("ENABLE_TRACE") or not config.get("TRACE_FILE"):
         return
     file = _beside(config, "TRACE_FILE", inputs)
@@ -291,5 +303,4 @@ def _trace(config: Config, topology: Topology, inputs: list[Path], warn: Warn) -
         link = next(link for link in topology.links if traced & {link.src, link.dst})
         a, b = (link.src, link.dst) if link.src in traced else (link.dst, link.src)
         port = f"{topology.name(a)}->{topology.name(b)}"
-        instead = f'set `record.queues` to sample queues of the {len(traced)} nodes of TRACE_FILE, as in ["{port}"]'
-        warn(f"{config.at('ENABLE_TRACE')}: there is no trace of packets here; {instead}")
+        warn(f"{config.at('ENABLE_TRACE')}: `xoff run` traces packets of TRACE_FILE's nodes with --pcap '{port}'")

@@ -39,6 +39,8 @@ HOPS = {
 """Schemes compared when congestion is at this hop."""
 WORKLOADS = {"websearch": "websearch", "hadoop": "fb_hadoop"}
 """The size distribution of each fat-tree experiment."""
+_STEPS = {"scheme.r_ai": "40Mbps", "scheme.r_hai": "200Mbps"}
+"""DCQCN's steps of increase, as its paper and its authors' simulator have them, at all speeds."""
 SCOPES = {"fncc": ("all", "int", "fncc"), "hpcc": ("all", "int"), "dcqcn": ("all", "dcqcn"), "rocc": ("all", "rocc")}
 """The scopes of the paper's space that a scheme's runs are in."""
 
@@ -72,7 +74,10 @@ SURVEY = Scale(repetitions=10, interval_ms=20, window_ms=4, seeds=5)
 def settings(name: str, reading: Reading, *scopes: str) -> dict[str, object]:
     """The settings with which a scenario runs a scheme of the figures, with those of further scopes."""
     scheme = name.removesuffix(NO_LHCS).removesuffix(EQUAL_HEADERS)
-    made = reading.on({"scheme.name": scheme}, *SCOPES[scheme], *scopes)
+    base: dict[str, object] = {"scheme.name": scheme}
+    if scheme == "dcqcn" and reading.sets("dcqcn").get("scheme.variant") != "mellanox":
+        base |= _STEPS
+    made = reading.on(base, *SCOPES[scheme], *scopes)
     if name.endswith(NO_LHCS):
         made["scheme.lhcs"] = False
     if name.endswith(EQUAL_HEADERS):

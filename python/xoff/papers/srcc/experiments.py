@@ -40,6 +40,8 @@ WINDOWS = {"srcc-2rtt": "2 RTT", "srcc-3rtt": "3 RTT", "srcc-4rtt": "4 RTT"}
 
 _NO_MARKS: dict[str, object] = {"detector.name": "red", "detector.k_min": "1GB", "detector.k_max": "2GB"}
 """Thresholds above anything that a queue can hold."""
+_STEPS = {"r_ai": "40Mbps", "r_hai": "200Mbps"}
+"""DCQCN's steps of increase, as its paper and its authors' simulator have them at 40 Gbps."""
 _SHARES = {"srcc-40": 0.4, "srcc-60": 0.6}
 _LINES: dict[str, dict[str, object]] = {
     "srcc-2rtt": {"scheme.window_rtts": 2.0},
@@ -83,14 +85,20 @@ def settings(line: str, reading: Reading, *places: str) -> dict[str, object]:
     base: dict[str, object] = {"scheme.name": scheme_of(line)}
     if line == "pcn":
         base["detector.name"] = "np_ecn"
+    if line == "dcqcn":
+        base |= {f"scheme.{key}": value for key, value in _STEPS.items()}
+    if line == "swift":
+        base["scheme.max_cwnd"] = 256.0
     scopes = ["all", *places]
     if scheme_of(line) == "srcc":
         scopes.append("srcc")
         if line not in _SHARES:
             scopes.append("computed")
-        # Without a base nobody looks at marks.
-        if reading.sets("marks")["ecn"] == "off" and reading.sets("srcc").get("scheme.base") != "none":
-            base |= _NO_MARKS
+        if reading.sets("srcc").get("scheme.base") != "none":
+            base |= {f"scheme.dcqcn.{key}": value for key, value in _STEPS.items()}
+            # Without a base nobody looks at marks.
+            if reading.sets("marks")["ecn"] == "off":
+                base |= _NO_MARKS
     made = reading.on(base, *scopes) | _LINES.get(line, {})
     if line in _SHARES:
         kilobytes = _SHARES[line] * float(str(reading.sets("fixed")["of_kb"]))

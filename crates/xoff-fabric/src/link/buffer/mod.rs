@@ -122,7 +122,11 @@ impl IngressQueue {
         match flow_control {
             FlowControl::Pfc(pfc) => {
                 let headroom = pfc_headroom(pfc, ends, mtu, pfc_frames);
-                let xoff = pfc.xoff.map_or(u64::MAX, |x| x.0);
+                let xoff = match (pfc.xoff, pfc.alpha) {
+                    (Some(xoff), _) => xoff.0,
+                    (None, Some(_)) => u64::MAX,
+                    (None, None) => Pfc::default_xoff(ends.rate_in),
+                };
                 let xon = pfc.xon.map_or(xoff.saturating_sub(2 * mtu), |x| x.0);
                 let alpha = pfc.alpha.map_or(0.0, |a| {
                     if pfc.alpha_by_rate { scaled_alpha(a, ends.rate_out, line_rate) } else { a }
@@ -136,6 +140,12 @@ impl IngressQueue {
                 ..unlimited
             }),
         }
+    }
+
+    /// Bounds a default threshold by its `share` of the memory.
+    fn bound(&mut self, share: u64, mtu: u64) {
+        self.xoff = Pfc::bounded_xoff(self.xoff, share, mtu);
+        self.xon = self.xoff.saturating_sub(2 * mtu);
     }
 
     /// Memory above the threshold.
@@ -155,7 +165,9 @@ impl Memory {
     pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
         let dynamic = match flow_control {
             FlowControl::Pfc(Pfc { alpha: Some(_), reserve, resume_offset, .. }) => Some(Dynamic {
-                shareable: capacity.unwrap_or(u64::MAX).saturating_sub(headrooms + queues * reserve.0),
+                shareable: capacity
+                    .unwrap_or(u64::MAX)
+                    .saturating_sub(headrooms.saturating_add(queues.saturating_mul(reserve.0))),
                 shared_used: 0,
                 reserve: reserve.0,
                 resume_offset: resume_offset.0,
@@ -300,12 +312,20 @@ impl Accounting {
             for _ in 0..priorities {
                 let queue =
                     IngressQueue::new(NodeId::at(node), fc, &ends, net.env.line_rate, frame, pfc_frames);
-                headrooms[node] += queue.headroom();
+                headrooms[node] = headrooms[node].saturating_add(queue.headroom());
                 queues[node] += 1;
                 buffers.push(queue);
             }
         }
         let capacity = net.settings.switch.buffer.map(|b| b.0);
+        if let (Some(capacity), FlowControl::Pfc(pfc)) = (capacity, fc)
+            && pfc.has_default_xoff()
+        {
+            for buffer in &mut buffers {
+                let node = buffer.node.index();
+                buffer.bound(capacity.saturating_sub(headrooms[node]) / queues[node], frame);
+            }
+        }
         let memories = headrooms.iter().zip(&queues).map(|(&h, &q)| Memory::new(fc, capacity, h, q));
         Accounting { memories: memories.collect(), buffers }
     }

@@ -10,7 +10,7 @@ mod pfc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Time, Violation};
+use xoff_engine::{Bytes, Rate, Time, Violation};
 
 pub use cbfc::{Cbfc, CounterWidth};
 pub use link_credit::{CreditGranularity, CreditUnit, LinkCredits};
@@ -47,9 +47,9 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
         false
     }
 
-    /// Bytes in an ingress queue that stop its peer, with `buffer` bytes a switch; 0 if nothing is stopped or credits stop
-    /// it.
-    fn stop_bytes(&self, _buffer: Option<Bytes>) -> u64 {
+    /// Bytes in an ingress queue that stop its peer, a host whose NIC has `line_rate`, with `buffer` bytes a switch; 0 if
+    /// nothing is stopped or credits stop it.
+    fn stop_bytes(&self, _buffer: Option<Bytes>, _line_rate: Rate) -> u64 {
         self.thresholds().map_or(0, |thresholds| thresholds.stop)
     }
 
@@ -172,10 +172,10 @@ macro_rules! define {
             }
 
             /// See [`FlowControlKind::stop_bytes`].
-            pub fn stop_bytes(&self, buffer: Option<Bytes>) -> u64 {
+            pub fn stop_bytes(&self, buffer: Option<Bytes>, line_rate: Rate) -> u64 {
                 match self {
                     FlowControl::None => 0,
-                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.stop_bytes(buffer),)*
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.stop_bytes(buffer, line_rate),)*
                 }
             }
 
@@ -193,6 +193,6 @@ flow_controls!(define);
 
 impl Default for FlowControl {
     fn default() -> Self {
-        FlowControl::Pfc(Pfc { xoff: Some(Bytes(500_000)), ..Pfc::default() })
+        FlowControl::Pfc(Pfc::default())
     }
 }

@@ -66,7 +66,7 @@ fn the_window_follows_the_rate_where_asked_for() {
 fn resolving_shows_what_a_variant_uses_and_nothing_else() {
     let env = NetworkEnv { line_rate: Rate::from_gbps(100), base_rtt: us(10) };
     let paper = Dcqcn::default().resolve(&env);
-    assert_eq!(paper.r_ai, Some(Rate::from_mbps(40)));
+    assert_eq!((paper.r_ai, paper.r_hai), (Some(Rate::from_mbps(100)), Some(Rate::from_mbps(500))));
     assert_eq!(paper.byte_counter, Some(Bytes(10_000_000)));
     assert_eq!((paper.np, paper.cnp_interval), (Some(Np::Immediate), Some(us(50))));
     assert_eq!(paper.decrease_timer, None);
@@ -79,6 +79,20 @@ fn resolving_shows_what_a_variant_uses_and_nothing_else() {
     assert_eq!((mellanox.byte_counter, mellanox.np), (None, None));
     assert_eq!(mellanox.validate(), Ok(()));
     assert!(mellanox.signals().acks && mellanox.signals().ecn);
+}
+
+/// The paper's steps are 40 and 200 Mb/s at 40 Gb/s; at 800 Gb/s, twenty times as fast, they are 800 Mb/s and 4 Gb/s.
+#[test]
+fn default_steps_follow_the_line_rate_and_given_ones_stand() {
+    for (gbps, ai, hai) in [(10, 10, 50), (25, 25, 125), (40, 40, 200), (400, 400, 2_000), (800, 800, 4_000)]
+    {
+        let env = NetworkEnv { line_rate: Rate::from_gbps(gbps), base_rtt: us(10) };
+        let found = Dcqcn::default().resolve(&env);
+        let expected = (Some(Rate::from_mbps(ai)), Some(Rate::from_mbps(hai)));
+        assert_eq!((found.r_ai, found.r_hai), expected, "{gbps} Gb/s");
+        let given = Dcqcn { r_ai: Some(Rate::from_mbps(40)), ..Dcqcn::default() }.resolve(&env);
+        assert_eq!(given.r_ai, Some(Rate::from_mbps(40)));
+    }
 }
 
 #[test]

@@ -123,6 +123,26 @@ fn impossible_parameters_are_refused_by_key() {
     }
 }
 
+#[test]
+fn what_is_left_open_resolves_to_the_documented_defaults() {
+    // 10 Mb/s for each 10 Gb/s of line rate. The form of HPCC's simulator has no use for segments. The base RTT is each flow's own,
+    // so that it takes the place of `min_rtt`; an initial rate takes that of `start`.
+    let open = |params: serde_json::Value| {
+        let found = resolved(serde_json::from_value(params).expect("parses"));
+        assert_eq!(found.validate(), Ok(()));
+        let found = serde_json::to_value(found).expect("written");
+        let keys = ["min_rtt", "delta", "least_factor", "start", "segment", "pacing", "time_scaling"];
+        let more = ["deduct_serialization", "undetermined"];
+        keys.iter().chain(&more).map(|key| found[key].clone()).collect::<serde_json::Value>()
+    };
+    let segments = json!(["20us", "10Mbps", 0.5, "share", "16KB", "segment", true, true, "cut"]);
+    assert_eq!(open(json!({})), segments);
+    let simulator = json!(["20us", "10Mbps", 0.0, "line", null, null, null, null, null]);
+    assert_eq!(open(json!({ "form": "ns3_hpcc" })), simulator);
+    let given = open(json!({ "base_min_rtt": true, "initial_rate": "1Gbps" }));
+    assert_eq!((&given[0], &given[3]), (&json!(null), &json!(null)));
+}
+
 fn ns3() -> Timely {
     Timely { form: Form::Ns3Hpcc, initial_rate: Some(Rate::from_gbps(1)), ..Timely::default() }
 }

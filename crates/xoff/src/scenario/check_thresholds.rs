@@ -1,0 +1,230 @@
+//! PFC's default threshold, and warnings of thresholds and loads that the network cannot work with as they are meant to.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xoff_engine::{Bytes, Rate, Time};
+use xoff_fabric::link::buffer::{LinkEnds, headroom, pfc_headroom};
+use xoff_fabric::link::flow_control::sizing::Sizing;
+use xoff_fabric::network::WireSizes;
+use xoff_fabric::settings::{CreditUnit, FlowControl, Pfc};
+use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
+use xoff_schemes::Signals;
+use xoff_schemes::detector::AnyDetector;
+use xoff_traffic::Traffic;
+
+use super::Scenario;
+use super::check::Checker;
+
+/// Both directions of the link of an ingress port.
+pub(super) fn ends(topology: &Topology, ingress: PortId) -> LinkEnds {
+    LinkEnds {
+        rate_in: topology.rate(ingress.peer()),
+        delay_in: topology.delay(ingress.peer()),
+        rate_out: topology.rate(ingress),
+        delay_out: topology.delay(ingress),
+    }
+}
+
+/// The ports of each switch.
+fn switches(topology: &Topology) -> Vec<Vec<PortId>> {
+    let adjacency = topology.adjacency();
+    let nodes = NodeId::all(topology.nodes.len()).zip(&topology.nodes);
+    nodes
+        .filter(|(_, node)| node.kind == NodeKind::Switch)
+        .map(|(id, _)| adjacency.ports_of(id).to_vec())
+        .collect()
+}
+
+/// Fills in PFC's default threshold, if it is the same at all ports. Ports of several rates keep each its own.
+pub(super) fn resolve(s: &mut Scenario, signals: &Signals, topology: &Topology) {
+    let wire = WireSizes::new(&s.settings(), signals);
+    let (priorities, buffer) = (s.switch.priorities, s.switch.buffer);
+    let FlowControl::Pfc(pfc) = &mut s.flow_control else { return };
+    if !pfc.has_default_xoff() {
+        return;
+    }
+    let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(priorities));
+    let mut found = BTreeSet::new();
+    for ports in switches(topology) {
+        let rooms = ports.iter().map(|&port| pfc_headroom(pfc, &ends(topology, port), frame, pfc_frames));
+        let headrooms = rooms.fold(0u64, u64::saturating_add).saturating_mul(priorities.into());
+        let queues = ports.len() as u64 * u64::from(priorities);
+        found.extend(ports.iter().map(|port| {
+            let xoff = Pfc::default_xoff(topology.rate(port.peer()));
+            buffer.map_or(xoff, |b| Pfc::bounded_xoff(xoff, b.0.saturating_sub(headrooms) / queues, frame))
+        }));
+    }
+    if let (Some(xoff), 1) = (found.first(), found.len()) {
+        pfc.xoff = Some(Bytes(*xoff));
+    }
+}
+
+/// Warns of thresholds that stand in the wrong order or out of reach, of short headroom, and of loads beyond the links.
+pub(super) fn all(
+    c: &mut Checker<'_>,
+    s: &Scenario,
+    signals: &Signals,
+    topology: &Topology,
+    traffic: Option<&Traffic>,
+) {
+    if !c.problems.is_empty() {
+        return; // Sizes may be too large to calculate with.
+    }
+    let wire = WireSizes::new(&s.settings(), signals);
+    let queues = egress_queues(s, topology, &wire);
+    if !silent_marks(c, s, &queues) {
+        late_marks(c, s, &queues);
+    }
+    short_headroom(c, s, topology, &wire);
+    if let Some(traffic) = traffic {
+        overload(c, traffic, &wire);
+    }
+}
+
+/// An egress queue of a switch to which more can come than its link carries.
+struct EgressQueue {
+    rate: Rate,
+    /// The most that it can hold, in bytes: what flow control lets all other ports bring in; `None` without a bound.
+    most: Option<u64>,
+}
+
+fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<EgressQueue> {
+    let settings = s.settings();
+    let pfc_frames = wire.pfc_frames(s.switch.priorities);
+    // What may be in the switch of the packets that came in by a port, for one priority.
+    let room = |port: PortId| match &s.flow_control {
+        FlowControl::Pfc(pfc) => {
+            let xoff = pfc.xoff.map(|x| x.0)?;
+            Some(xoff.saturating_add(pfc_headroom(pfc, &ends(topology, port), wire.largest(), pfc_frames)))
+        }
+        FlowControl::Cbfc(_) => {
+            Some(Sizing::of(topology, port, &settings, wire).credits().saturating_mul(64))
+        }
+        FlowControl::Credit(credit) => {
+            let unit = if credit.unit == CreditUnit::Packet { wire.frame() } else { credit.flit.0 };
+            Some(Sizing::of(topology, port, &settings, wire).credits().saturating_mul(unit))
+        }
+        _ => None,
+    };
+    let mut queues = Vec::new();
+    for ports in switches(topology) {
+        let rooms: Vec<Option<u64>> = ports.iter().map(|&port| room(port)).collect();
+        let all = rooms.iter().try_fold(0u64, |sum, &room| Some(sum.saturating_add(room?)));
+        let arriving = ports.iter().map(|port| u128::from(topology.rate(port.peer()).bps())).sum::<u128>();
+        for (&port, own) in ports.iter().zip(&rooms) {
+            let rate = topology.rate(port);
+            let others = arriving - u128::from(topology.rate(port.peer()).bps());
+            if others > u128::from(rate.bps()) {
+                let most = all.zip(*own).map(|(all, own)| all - own.min(all));
+                let most = most.into_iter().chain(s.switch.buffer.map(|b| b.0)).min();
+                queues.push(EgressQueue { rate, most });
+            }
+        }
+    }
+    queues
+}
+
+/// The queue length at which marks begin at ports of `rate`, and its key.
+fn first_mark(detector: &AnyDetector, rate: Rate) -> Option<(u64, &'static str)> {
+    match detector {
+        AnyDetector::Fecn(fecn) => Some((fecn.threshold.0, "threshold")),
+        _ => {
+            let red = detector.red()?;
+            let key = if red.step.is_some() { "step" } else { "k_min" };
+            Some((red.thresholds(rate).0, key))
+        }
+    }
+}
+
+/// Warns of marks that begin where PAUSE has long stopped senders.
+fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) {
+    let (Some(detector), FlowControl::Pfc(Pfc { xoff: Some(xoff), .. })) = (&s.detector, &s.flow_control)
+    else {
+        return;
+    };
+    let late = |queue: &EgressQueue| {
+        let (mark, key) = first_mark(detector, queue.rate)?;
+        (mark >= xoff.0).then_some((mark, key, queue.rate))
+    };
+    if let Some((mark, key, rate)) = queues.iter().filter_map(late).max() {
+        let inputs = mark / xoff.0;
+        let with = if inputs == 1 { "one input".to_string() } else { format!("up to {inputs} inputs") };
+        c.warnings.push(format!(
+            "marks begin at {} (`{key}` at {rate}), PAUSE at {xoff} an input (`xoff`): with {with} PAUSE comes before any mark",
+            Bytes(mark)
+        ));
+    }
+}
+
+/// Warns of marks that no queue is ever long enough for. Returns whether it did.
+fn silent_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) -> bool {
+    let Some(detector) = &s.detector else { return false };
+    let reach = |queue: &EgressQueue| {
+        let (mark, key) = first_mark(detector, queue.rate)?;
+        queue.most.filter(|&most| mark >= most).map(|most| (most, mark, key))
+    };
+    let found: Option<Vec<_>> = queues.iter().map(reach).collect();
+    let Some((most, mark, key)) = found.and_then(|found| found.into_iter().max()) else { return false };
+    c.warnings.push(format!(
+        "nothing is ever marked: marks begin at {} (`{key}`), and no queue can hold more than {}",
+        Bytes(mark),
+        Bytes(most)
+    ));
+    true
+}
+
+/// Warns of less headroom than what arrives until the neighbour has stopped.
+fn short_headroom(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, wire: &WireSizes) {
+    let FlowControl::Pfc(pfc) = &s.flow_control else { return };
+    let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
+    let key = if pfc.headroom.is_some() { "headroom" } else { "headroom_bdp" };
+    let lacking = switches(topology).into_iter().flatten().filter_map(|port| {
+        let ends = ends(topology, port);
+        let given = pfc_headroom(pfc, &ends, frame, pfc_frames);
+        let needed = headroom(&ends, frame, pfc_frames, pfc.response_quanta);
+        (given < needed).then_some((needed - given, needed, given, port))
+    });
+    if let Some((_, needed, given, port)) = lacking.max() {
+        c.warnings.push(format!(
+            "`{key}` in [flow_control] is {} at `{}`, and up to {} can arrive after PAUSE: packets may be lost",
+            Bytes(given),
+            topology.port_name(port.peer()),
+            Bytes(needed)
+        ));
+    }
+}
+
+/// Warns of loads that add up to more than a sender's link carries, headers included.
+fn overload(c: &mut Checker<'_>, traffic: &Traffic, wire: &WireSizes) {
+    if traffic.offered.is_empty() || wire.payload == 0 {
+        return;
+    }
+    let mut senders: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
+    for flow in &traffic.flows {
+        senders.entry(flow.label).or_default().insert(flow.src);
+    }
+    let overhead = (wire.frame() + wire.gap) as f64 / wire.payload as f64;
+    let mut worst = 0.0f64;
+    let beginnings: BTreeSet<Time> = traffic.offered.iter().map(|load| load.start).collect();
+    for at in beginnings {
+        // Patterns of one label may have different senders: the largest of their loads counts.
+        let mut by_label: BTreeMap<u16, f64> = BTreeMap::new();
+        for load in traffic.offered.iter().filter(|load| load.start <= at && at < load.end) {
+            let largest = by_label.entry(load.label).or_default();
+            *largest = largest.max(load.asked);
+        }
+        let mut by_host: BTreeMap<u32, f64> = BTreeMap::new();
+        for (label, load) in &by_label {
+            for host in senders.get(label).into_iter().flatten() {
+                *by_host.entry(*host).or_default() += load;
+            }
+        }
+        worst = by_host.into_values().fold(worst, f64::max);
+    }
+    if worst * overhead > 1.0 {
+        c.warnings.push(format!(
+            "`load` in [[traffic]] is {worst:.3} of payload, {:.3} with headers: more than the senders' links carry",
+            worst * overhead
+        ));
+    }
+}
