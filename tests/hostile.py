@@ -11,8 +11,8 @@ RICH = "[bold]x[/] [link=https://example.com]y[/link] [/nothing]"
 TURNED = "\u202egnorw\u2066"
 WIPED = "\x1b[2Jgone\x07"
 TEX = "$$x^2$$"
-LONG = "long" * 2_500_000
-"""10 MB."""
+LONG = "long" * 250_000
+"""1 MB; a scenario's file has at most 8 MB."""
 
 # One of each kind as a node's name, all different.
 HOSTS = [SCRIPT, IMAGE, LINK, RICH, TURNED, WIPED, TEX]

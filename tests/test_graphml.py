@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import networkx as nx
@@ -15,6 +16,7 @@ from conftest import ROOT, Command
 from xoff.errors import UserError
 from xoff.formats.graphml.exporter import export_graph, graph_text
 from xoff.formats.graphml.importer import read_network
+from xoff.formats.toml import Lines
 from xoff.runs.scenario import Scenario, read
 
 HEAD = """<?xml version="1.0"?>
@@ -245,3 +247,12 @@ def test_the_text_of_a_network_is_that_of_its_scenario(tmp_path: Path) -> None:
     scenario = ROOT / "scenarios" / "custom_graph.toml"
     export_graph(scenario, tmp_path / "g.graphml")
     assert (tmp_path / "g.graphml").read_text("utf-8") == graph_text(read(scenario).prepare().network)
+
+
+@pytest.mark.parametrize("name", ["host", "a rack - a host", "a-" * 80, 'quoted "\\" \u202e\n'])
+def test_long_lists_of_names_are_the_same_names(name: str) -> None:
+    names = [f"{name}{number}" for number in range(40)]
+    lines = Lines()
+    lines.names("hosts", names)
+    assert tomllib.loads(lines.text()) == {"hosts": names}
+    assert all(len(line) <= 100 or len(name) > 90 for line in lines.text().splitlines())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterator
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +15,7 @@ from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Page, R
 
 import hostile
 import xoff
-from conftest import ROOT
+from conftest import ROOT, Command
 from open_paper import PAPER as OPEN
 from own_paper import PAPER as OWN
 from test_compare import TINY
@@ -140,6 +141,26 @@ def test_nothing_on_a_page_leads_to_a_server(opened: Opened) -> None:
     assert opened.wrong == []
 
 
+def test_a_page_runs_no_script_but_its_own_and_asks_no_server(browser: Browser, tmp_path: Path) -> None:
+    # As if a name came into the page as HTML after all.
+    write_page(tmp_path / "page.html", title="T", lead="L", banner="", figures=[])
+    text = (tmp_path / "page.html").read_text("utf-8")
+    harm = '<script>hacked=1</script><img src="data:," onerror="hacked=1"><img src="https://example.com/a.png">'
+    (tmp_path / "page.html").write_text(text.replace("<main>", f"<main>{harm}"), "utf-8")
+    context = browser.new_context()
+    refused: list[str | None] = []
+    context.on("requestfailed", lambda request: refused.append(request.failure))
+    opened = Opened(context, tmp_path / "page.html")
+    opened.page.wait_for_timeout(300)
+    assert opened.page.evaluate("typeof hacked") == "undefined"
+    # The picture is asked for, and refused by the page's policy before anything leaves the browser.
+    assert refused == ["csp"]
+    said = [each for each in opened.wrong if each != "https://example.com/a.png"]
+    assert len(said) == 3
+    assert all("Content Security Policy" in each for each in said)
+    context.close()
+
+
 def test_names_do_nothing_but_stand_there(opened: Opened) -> None:
     page = opened.page
     # What is folded is a page's too, and so are the details of a port and of a flow.
@@ -189,6 +210,8 @@ def test_long_names_are_cut(browser: Browser, tmp_path: Path, width: int) -> Non
     hosts = [hostile.LONG[:100_000] + end for end in "abc"]
     (tmp_path / "long.toml").write_text(hostile.scenario(hostile.LONG, hostile.LONG, hosts))
     run = xoff.run(tmp_path / "long.toml")
+    # A manifest may hold a longer one than a scenario's file.
+    run.manifest["scenario"]["title"] = hostile.LONG * 10
     file = write_report([run, run], tmp_path / "report.html")
     # plotly.js and BokehJS take most of it.
     assert file.stat().st_size < 4_000_000
@@ -234,3 +257,34 @@ def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: di
         context.close()
     assert backgrounds["light"] > 200
     assert backgrounds["dark"] < 50
+
+
+def test_names_of_imported_files_and_own_schemes_do_nothing_either(
+    browser: Browser, command: Command, tmp_path: Path
+) -> None:
+    nodes = [hostile.SCRIPT, hostile.RICH, "\u202egnorw"]
+    hosts = "".join(f'<node id="{escape(node)}"/>' for node in nodes)
+    links = "".join(f'<edge source="{escape(node)}" target="switch"/>' for node in nodes)
+    graph = f'<graph edgedefault="undirected">{hosts}<node id="switch"/>{links}</graph>'
+    (tmp_path / "net.graphml").write_text(f'<graphml xmlns="http://graphml.graphdrawing.org/xmlns">{graph}</graphml>')
+    own = '<img src=x onerror="hacked=1">[bold].py'
+    (tmp_path / own).write_text((ROOT / "tests" / "own_schemes.py").read_text("utf-8"), "utf-8")
+    text = hostile.scenario(hosts=nodes)
+    whole = text[: text.index("[topology]")] + '[topology]\nname = "graph"\nfile = "net.toml"\n\n'
+    (tmp_path / "own.toml").write_text(whole + text[text.index("[scheme]") :], "utf-8")
+    for arguments in (
+        ("import", "graphml", "net.graphml", "-o", "net.toml", "--rate", "100Gbps", "--delay", "1us"),
+        ("run", "own.toml", "-o", "out", "--scheme", f"{own}:Aimd"),
+        ("report", "out"),
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert not re.search("[\x00-\x09\x0b-\x1f\u202a-\u202e]", done.stdout + done.stderr)
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    opened = Opened(context, tmp_path / "out" / "report.html")
+    text = " ".join((opened.page.locator("main").text_content() or "").split())
+    for name in (hostile.SCRIPT, hostile.RICH, r"\u202egnorw"):
+        assert name in text
+    assert opened.page.evaluate("typeof hacked") == "undefined"
+    assert opened.wrong == []
+    context.close()

@@ -19,6 +19,9 @@ from markupsafe import Markup, escape
 from xoff.text import shown
 
 TEMPLATES = Path(__file__).parent / "templates"
+_TITLE, _PROSE = 200, 20_000
+"""Maximum lengths of a page's title, and of a text of xoff's own, which may list many names."""
+
 STATIC = Path(__file__).parent / "static"
 """Styles and scripts, which go into pages as they are."""
 
@@ -45,7 +48,7 @@ def _shown(value: Any) -> Any:
 def prose(text: str) -> Markup:
     """Text in which code stands between backticks, as HTML."""
     # As `Markup` it would escape what is put into it.
-    escaped = str(escape(shown(text)))
+    escaped = str(escape(shown(text, most=_PROSE)))
     return Markup(re.sub("`([^`]+)`", r"<code>\1</code>", escaped))
 
 
@@ -95,7 +98,7 @@ def document(
     return render(
         name,
         folder,
-        title=title,
+        title=shown(title, most=_TITLE),
         mark=Markup(mark),
         policy=Markup(policy),
         style=Markup((STATIC / "page.css").read_text("utf-8") + style),

@@ -125,7 +125,7 @@ class Run:
     def __dir__(self) -> list[str]:
         """The tables, and what else a run offers."""
         own = {name for name in super().__dir__() if not name.startswith("_")}
-        return sorted((own - {"from_output"}) | set(TABLES))
+        return sorted((own - {"from_output", "write_into"}) | set(TABLES))
 
     def _repr_html_(self) -> str | None:
         """The run in a small table, for notebooks; `None`, and so `repr`, for a run of another version of xoff."""

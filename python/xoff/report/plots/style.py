@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
@@ -79,7 +78,7 @@ def plain_names(names: Sequence[str]) -> list[str]:
 
 
 def _literal(text: str) -> str:
-    return escape(text, quote=False).replace("%{", "%&#123;")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace("%{", "%&#123;")
 
 
 def line_styles(runs: Sequence[Labelled], run_index: int, rank: int) -> dict[str, Any]:

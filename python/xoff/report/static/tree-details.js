@@ -46,7 +46,7 @@ const into = (id, ...parts) => document.getElementById(id).replaceChildren(...pa
 const note = (text) => element("p", text, { class: "note" });
 
 // A name as Plotly shows it: otherwise Plotly takes `<b>` and `&lt;` for markup.
-const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;");
 
 const GRID = "rgba(128,128,128,0.22)";
 
