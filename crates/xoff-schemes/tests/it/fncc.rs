@@ -4,7 +4,7 @@
 
 use crate::common::flow_env;
 use proptest::prelude::*;
-use xoff_engine::{Rate, Time};
+use xoff_engine::{Bytes, Rate, Time};
 use xoff_schemes::fncc::{Fncc, FnccSender};
 use xoff_schemes::int::{ExactRecord, IntStack, PackedRecord, PortReading, Records};
 use xoff_schemes::{Ack, IntPath, Mark, ReactionPoint, Scheme};
@@ -134,6 +134,36 @@ fn as_printed_the_share_is_divided_once_more() {
     assert_window(&run(Fncc::default()), 56_250.0);
     assert_window(&run(Fncc { lhcs_bypass: false, ..Fncc::default() }), 26_798.75);
     assert_window(&run(Fncc { lhcs: false, ..Fncc::default() }), 59_455.0);
+}
+
+#[test]
+fn each_parameter_that_hpcc_has_too_reaches_the_window() {
+    // u' = 2 over T at the first hop: W = 125,000 * 0.8 / 2 + 1,000 = 51,000. A minimum rate of 50 Gb/s is 62,500 B. Within the
+    // round trip only a fast reaction takes the second ACK.
+    let hops = path([(BDP, BDP), (0, 62_500), (0, 62_500)]);
+    let params = Fncc { eta: 0.8, w_ai: Bytes(1_000), ..Fncc::default() };
+    assert_window(&after_two_acks(&params, 10, 2, &hops), 51_000.0);
+    let floor = Fncc { min_rate: Rate::from_gbps(50), ..params.clone() };
+    assert_window(&after_two_acks(&floor, 10, 2, &hops), 62_500.0);
+    let slow = Fncc { fast_react: false, ..params.clone() };
+    assert_window(&after_two_acks(&slow, 10, 2, &hops), 125_000.0);
+    // A round trip a packet: after 51,000 B u' = 0.5 over T. With a stage the window rises by 1,000 B first, without one it is
+    // 51,000 * 0.8 / 0.5 + 1,000 = 82,600.
+    // Each ACK ends a round trip, so that a slow reaction takes them all.
+    for (max_stage, fast_react, expected) in
+        [(1, true, 52_000.0), (0, true, 82_600.0), (1, false, 52_000.0), (0, false, 82_600.0)]
+    {
+        let mut sender = sender(&Fncc { max_stage, fast_react, ..params.clone() });
+        for (packet, queue_bytes, tx_bytes) in [(0, BDP, 0), (1, BDP, BDP), (2, 0, BDP + BDP / 2)] {
+            let (at, rate) = (Time::from_us(10 * packet), Rate::from_gbps(100));
+            let last = ExactRecord::stamp(&PortReading { at, tx_bytes: 0, queue_bytes: 0, rate });
+            let records = [last, ExactRecord::stamp(&PortReading { at, tx_bytes, queue_bytes, rate })];
+            let int =
+                IntStack { records: Records::Exact(&records), last_hop_first: true, ..IntStack::default() };
+            sender.on_ack(&Ack { next_packet: packet + 1, ..ack(1_000 * (packet + 1), 2, int) });
+        }
+        assert_window(&sender, expected);
+    }
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use crate::common::flow_env;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::dcqcn::{Dcqcn, Reaction};
-use xoff_schemes::hpcc::{Hpcc, InFlight};
+use xoff_schemes::fncc::Fncc;
+use xoff_schemes::hpcc::{Form, Hpcc, InFlight};
 use xoff_schemes::ib_cc::IbCc;
 use xoff_schemes::int::{ExactRecord, IntStack, PackedRecord, PortReading, Records};
 use xoff_schemes::rocc::Rocc;
@@ -184,5 +185,32 @@ fn hpcc_forgets_packed_telemetry_that_may_wrap_around() {
             in_flight.on_busy(us(idle));
             assert_eq!(measure(&mut in_flight, us(idle + 10)), compared, "{idle} us");
         }
+    }
+}
+
+/// The window after two ACKs of a link with 250,000 B queued, with this idleness in between: u' = 250,000/125,000 = 2 if the second
+/// one is compared with the first, so that W = 125,000 * 0.95 / 2 + 80 = 59,455 B.
+fn window_after(mut sender: impl ReactionPoint, idle: Time) -> u64 {
+    for (packet, now) in [(0, Time::ZERO), (1, idle)] {
+        sender.on_busy(now);
+        let port = PortReading { queue_bytes: 250_000, ..reading(now.ps() / 1_000_000, 0) };
+        let packed = [PackedRecord::stamp(8, 0, &port)];
+        let int = IntStack { records: Records::Packed(&packed), ..IntStack::default() };
+        sender.on_ack(&Ack { int, ..ack(now, packet, Mark::None) });
+        sender.on_idle(now);
+    }
+    sender.window()
+}
+
+#[test]
+fn senders_of_hpcc_and_fncc_forget_with_their_telemetry() {
+    // As above: after 5 ms records are compared, after 6 ms the first ACK fills the memory and the window stays.
+    let env = flow_env(Rate::from_gbps(100), us(10));
+    for (idle, expected) in [(5_000, 59_455), (6_000, 125_000)] {
+        assert_eq!(window_after(Hpcc::default().reaction(&env), us(idle)), expected);
+        let rate_form = Hpcc { form: Form::Rate, ..Hpcc::default() };
+        assert_eq!(window_after(rate_form.reaction(&env), us(idle)), expected);
+        let fncc = Fncc { lhcs: false, ..Fncc::default() };
+        assert_eq!(window_after(fncc.reaction(&env), us(idle)), expected);
     }
 }

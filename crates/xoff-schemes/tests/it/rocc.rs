@@ -75,6 +75,22 @@ fn a_fast_growing_queue_halves_the_rate() {
 }
 
 #[test]
+fn at_an_eighth_of_the_greatest_rate_neither_growth_nor_length_cut_it() {
+    // Without gains only halving moves F: 10,000, 5,000, 2,500 and 1,250 units, which is F_max/8 and no more above it. There
+    // the next growth of Q_mid changes nothing, and neither does a queue of Q_max.
+    let none = Rocc { alpha: Some(0.0), beta: Some(0.0), ..Rocc::default() };
+    let mut point = none.congestion(&port_env(Rate::from_gbps(100), Time::from_ns(1_500)));
+    point.on_enqueue(&QueueView { now: Time::ZERO, bytes: 1_000 }, &PacketView { flow: 1, bytes: 1_000 });
+    for mbps in [50_000, 25_000, 12_500, 12_500] {
+        tick(&mut point, 1_000);
+        assert_eq!(point.rate(), Rate::from_mbps(mbps));
+        tick(&mut point, 0);
+    }
+    tick(&mut point, 1_100);
+    assert_eq!(point.rate(), Rate::from_mbps(12_500));
+}
+
+#[test]
 fn a_long_queue_sets_the_least_rate_and_a_low_one_climbs_gently() {
     let mut point = busy_port();
     tick(&mut point, 1_100);

@@ -56,6 +56,23 @@ fn the_least_of_several_targets_counts() {
 }
 
 #[test]
+fn a_point_that_grants_more_leaves_the_targets_of_others_in_force() {
+    // Messages cap only, so that what is left of 100 Gb/s is the least target: point 1's until 50 us, point 2's until 60 us.
+    let mut s = sender(json!({ "composition": "cap", "target_timeout": "50us" }));
+    s.on_cnm(us(0), &cnm(1, 20));
+    s.on_cnm(us(10), &cnm(2, 40));
+    assert_eq!((s.rate(), s.next_timer()), (Rate::from_gbps(20), us(50)));
+    run(&mut s, us(50));
+    assert_eq!((s.rate(), s.next_timer()), (Rate::from_gbps(40), us(60)));
+    run(&mut s, us(60));
+    assert_eq!((s.rate(), s.next_timer()), (GBPS_100, Time::NEVER));
+    // A message that comes when another target has ended, without a timer in between, drops that one.
+    s.on_cnm(us(100), &cnm(1, 20));
+    s.on_cnm(us(150), &cnm(2, 40));
+    assert_eq!((s.rate(), s.next_timer()), (Rate::from_gbps(40), us(200)));
+}
+
+#[test]
 fn a_message_leaves_dcqcns_estimate_alone() {
     // The same CNP before and after a message: α is 1 before the first CNP, which halves the rate (1 - 1/2) at 10 Gb/s.
     let mut s = sender(json!({ "target_timeout": "1us" }));
