@@ -2,6 +2,24 @@
 
 from __future__ import annotations
 
+import unicodedata
+
+_OBEYED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Categories of characters that a terminal obeys or cannot show."""
+
+
+def printable(text: str) -> str:
+    """A text for a terminal, whoever wrote it: control characters, but for line breaks, are shown as escapes.
+
+    So are marks that turn the direction of text, and bytes of a file's name that are not UTF-8.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each.encode("unicode_escape").decode() if each != "\n" and unicodedata.category(each) in _OBEYED else each
+        for each in text
+    )
+
 
 def count_text(count: int, thing: str) -> str:
     """`1 frame`, `2,000 frames`."""

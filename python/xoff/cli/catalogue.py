@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from xoff.cli.console import echo
 from xoff.cli.options import AsJson, Name, print_table
 
 
@@ -45,7 +46,7 @@ def schema(
     """
     from xoff import _xoff
 
-    typer.echo(json.dumps(json.loads(_xoff.keys() if keys else _xoff.schema()), indent=2, ensure_ascii=False))
+    echo(json.dumps(json.loads(_xoff.keys() if keys else _xoff.schema()), indent=2, ensure_ascii=False))
 
 
 def _show(plural: str, name: str | None, as_json: bool) -> None:
@@ -54,7 +55,7 @@ def _show(plural: str, name: str | None, as_json: bool) -> None:
 
     if as_json:
         shown = catalogue()[plural] if name is None else entry(plural, name)
-        typer.echo(json.dumps(shown, indent=2, ensure_ascii=False))
+        echo(json.dumps(shown, indent=2, ensure_ascii=False))
     elif name is None:
         print_table(listing(plural))
     else:

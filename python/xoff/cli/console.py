@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xoff.text import count_text, time_text
+import typer
+
+from xoff.text import count_text, printable, time_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -21,7 +23,13 @@ _STEPS = 1000
 
 def complain(kind: str, message: str) -> None:
     """One message on stderr; a message that begins with its kind is printed as it is."""
-    print(message if message.startswith(f"{kind}: ") else f"{kind}: {message}", file=sys.stderr)
+    text = printable(message)
+    print(text if text.startswith(f"{kind}: ") else f"{kind}: {text}", file=sys.stderr)
+
+
+def echo(message: object) -> None:
+    """A text on stdout, with nothing in it that a terminal obeys."""
+    typer.echo(printable(str(message)))
 
 
 @contextmanager
@@ -61,7 +69,7 @@ def _bar(title: str) -> Bar:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
         TextColumn("{task.fields[done]}"),
@@ -70,7 +78,7 @@ def _bar(title: str) -> Bar:
         TimeRemainingColumn(),
     )
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(title, total=_STEPS, done="")
+    bar.add_task(printable(title), total=_STEPS, done="")
     return bar
 
 
@@ -81,9 +89,10 @@ def status_line() -> Iterator[Callable[[str], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
 
     with Console(stderr=True).status("") as status:
-        yield status.update
+        yield lambda text: status.update(escape(printable(text)))
 
 
 def summary_text(run: Run, summary: Summary) -> str:

@@ -36,7 +36,7 @@ def write_file(file: Path, content: str | bytes) -> None:
         The file cannot be written; an earlier one is then as it was.
     """
     with temporary_file(file.parent) as temporary:
-        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
         publish(temporary, file)
 
 

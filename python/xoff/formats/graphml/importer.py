@@ -32,6 +32,8 @@ _RATES = (10**6, 10**13)
 _DELAYS = (0, 10**13)
 """ps, from and to."""
 
+_ENCODINGS = ("utf-8", "utf8", "us-ascii", "ascii")
+
 Warn = Callable[[str], None]
 
 
@@ -59,7 +61,9 @@ class _Reader:
         self._open: list[str] = []
         self._item: _Item | None = None
         self._data: tuple[str, list[str]] | None = None
-        self._parser = expat.ParserCreate(namespace_separator=" ")
+        # The text is read already, whatever its first line says of bytes.
+        self._parser = expat.ParserCreate("utf-8", " ")
+        self._parser.XmlDeclHandler = self._declared
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
@@ -81,6 +85,10 @@ class _Reader:
     @property
     def _line(self) -> int:
         return self._parser.CurrentLineNumber
+
+    def _declared(self, _: str, encoding: str | None, __: int) -> None:
+        if encoding is not None and encoding.lower() not in _ENCODINGS:
+            raise self.wrong(self._line, f"encoding {shown(encoding)}", "UTF-8")
 
     def _doctype(self, *_: Any) -> None:
         # Entities may grow beyond all bounds.
