@@ -23,10 +23,12 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
+from made_up import seal
 from test_sweep import alive, children, wait_for
 from xoff.runs.files import remove_leftovers, temporary_file, temporary_folder
 from xoff.runs.folder import ResultFolder
 from xoff.runs.parquet import read_table
+from xoff.runs.toml import toml
 
 HERE = ROOT / "tests" / "faults"
 ALL = bool(os.environ.get("XOFF_ALL_FAULTS"))
@@ -253,3 +255,81 @@ def test_workers_of_a_killed_process_end(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     wait_for(lambda: not any(map(alive, workers)))
+
+
+HOSTILE = "h\x1b]0;owned\x07\x1b[31m\u009b2J\u202e"
+"""A name that sets a terminal's title and colour, clears it, and turns the direction of text."""
+
+
+def test_no_name_reaches_the_terminal_raw(command: Command, tmp_path: Path) -> None:
+    # Two senders at line rate into one host: what is found names the ports, and the flows their hosts.
+    hosts = [f"{HOSTILE}{number}" for number in range(3)]
+    links = "".join(f'{{ a = {toml(host)}, b = "s", rate = "100Gbps", delay = "1us" }},' for host in hosts)
+    flows = "".join(
+        f'[[traffic]]\npattern = "flow"\nsize = "1MB"\n'
+        f"src = {toml(host)}\ndst = {toml(hosts[0])}\nlabel = {toml(host)}\n"
+        for host in hosts[1:]
+    )
+    graph = f'[topology]\nname = "graph"\nhosts = {toml(hosts)}\nswitches = ["s"]\nlinks = [{links}]\n'
+    scheme = '[scheme]\nname = "none"\n[record]\nroots = true\nbreakdown = true\n'
+    (tmp_path / "hostile.toml").write_text(graph + scheme + flows, "utf-8")
+    mistake = graph + scheme + flows.replace(f"src = {toml(hosts[1])}", f"src = {toml(hosts[1] + 'x')}")
+    (tmp_path / "mistake.toml").write_text(mistake, "utf-8")
+    (tmp_path / f"{HOSTILE}.toml").write_text(graph, "utf-8")
+    shown = ""
+    for arguments, status in (
+        (["run", "hostile.toml", "-o", "out"], 0),
+        (["explain", "out"], 0),
+        (["explain", "out", "--json"], 0),
+        (["check", "mistake.toml"], 2),
+        (["check", f"{HOSTILE}.toml"], 2),
+        (["run", "hostile.toml", "-o", HOSTILE], 0),
+        (["report", HOSTILE], 0),
+        (["explain", f"no{HOSTILE}"], 2),
+    ):
+        done = command(*arguments)
+        assert done.returncode == status, done.stderr
+        shown += done.stdout + done.stderr
+    raw = {each for each in shown if not each.isprintable() and each not in "\n "}
+    assert raw == set()
+    assert "\\x1b[31m" in shown
+
+
+def test_paths_need_not_be_utf_8(command: Command, small: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b"p\xff")
+    small.with_name(f"{name}.toml").write_text(SMALL + "[sweep]\nseed = [1, 2]\n")
+    for arguments in (
+        ["run", small, "-o", name],
+        ["explain", name],
+        ["report", name],
+        ["sweep", f"{name}.toml", "-o", f"sweep{name}", "-q"],
+        ["report", f"sweep{name}"],
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+    done = command("check", small, "--set", f"title={name}")
+    assert (done.returncode, done.stderr) == (2, "error: --set title=p\\udcff: not UTF-8; expected text\n")
+
+
+def test_a_manifest_that_is_nested_deeply_is_refused(command: Command, small: Path, tmp_path: Path) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    (out / "manifest.json").write_text("[" * 200_000)
+    done = command("explain", "out")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: out/manifest.json: not a run's manifest: nested too deeply\n",
+    )
+
+
+@pytest.mark.parametrize("seal_it", [False, True])
+def test_a_text_that_is_no_utf_8_is_refused(small: Path, tmp_path: Path, seal_it: bool) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    flows = pq.read_table(out / "flows.parquet")
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(bytes([0, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"\xff\xfe")]
+    )
+    pq.write_table(flows.set_column(flows.column_names.index("label"), "label", broken), out / "flows.parquet")
+    if seal_it:
+        seal(out)
+    with pytest.raises(xoff.UserError, match="Invalid UTF8" if seal_it else "changed or torn"):
+        _ = xoff.load(out).flows

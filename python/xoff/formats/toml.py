@@ -37,11 +37,21 @@ class Lines:
 
     def names(self, key: str, names: Iterable[str]) -> None:
         """A list of names."""
-        text = f"{key} = [{', '.join(map(toml, names))}]"
-        if len(text) > WIDTH:
-            body = textwrap.fill(text[len(key) + 4 : -1], WIDTH, initial_indent="    ", subsequent_indent="    ")
-            text = f"{key} = [\n{body},\n]"
-        self.raw(text)
+        items = [toml(name) for name in names]
+        text = f"{key} = [{', '.join(items)}]"
+        if len(text) <= WIDTH:
+            self.raw(text)
+            return
+        self.raw(f"{key} = [")
+        line = "   "
+        for item in items:
+            # A name is never broken, however long it is.
+            if line.strip() and len(line) + len(item) + 2 > WIDTH:
+                self.raw(line)
+                line = "   "
+            line += f" {item},"
+        self.raw(line)
+        self.raw("]")
 
     def text(self) -> str:
         """The file."""

@@ -58,6 +58,7 @@ class _Reader:
         self._of: dict[str, str] = {}
         """What a key's id is for: node, edge, graph or all."""
         self._graphs = 0
+        self._ascii = False
         self._open: list[str] = []
         self._item: _Item | None = None
         self._data: tuple[str, list[str]] | None = None
@@ -71,6 +72,7 @@ class _Reader:
 
     def read(self) -> None:
         text = read_text(self.file, "graph in GraphML")
+        self._ascii = text.isascii()
         try:
             self._parser.Parse(text.encode("utf-8"), True)
         except expat.ExpatError as error:
@@ -87,7 +89,8 @@ class _Reader:
         return self._parser.CurrentLineNumber
 
     def _declared(self, _: str, encoding: str | None, __: int) -> None:
-        if encoding is not None and encoding.lower() not in _ENCODINGS:
+        known = (*_ENCODINGS, *(("iso-8859-1",) if self._ascii else ()))
+        if encoding is not None and encoding.lower() not in known:
             raise self.wrong(self._line, f"encoding {shown(encoding)}", "UTF-8")
 
     def _doctype(self, *_: Any) -> None:
@@ -162,7 +165,9 @@ class _Reader:
             if self._item is not None:
                 if key not in self._keys:
                     raise self.wrong(self._line, f"`data` of {shown(key)}, which no `key` declares", "a declared one")
-                self._item.data[self._keys[key][0]] = "".join(parts).strip()
+                name_of = self._keys[key][0]
+                # A node's name may begin or end with a space.
+                self._item.data[name_of] = "".join(parts) if name_of == "from" else "".join(parts).strip()
         elif name in ("node", "edge"):
             self._item = None
 
@@ -256,6 +261,7 @@ def _link(reader: _Reader, edge: _Item, nodes: dict[str, str], defaults: tuple[i
     rate_back = _number(reader, edge, "rate_back_bps", _RATES, rate, "")
     delay_back = _number(reader, edge, "delay_back_ps", _DELAYS, delay, "")
     start = edge.data.get("from", a)
+    start = start if start in edge.ends else start.strip()
     if start not in edge.ends:
         raise reader.wrong(edge.line, f"`from` is {shown(start)}", f"an end of the edge, {shown(a)} or {shown(b)}")
     return Link(start, b if start == a else a, rate, delay, rate_back, delay_back)
