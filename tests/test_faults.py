@@ -8,13 +8,17 @@ count alike. The Rust toolchain needs a C compiler as well, so one is there wher
 from __future__ import annotations
 
 import errno
+import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -24,9 +28,12 @@ import pytest
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
 from made_up import seal
+from own_paper import slowdown
 from test_sweep import alive, children, wait_for
 from xoff.runs.files import remove_leftovers, temporary_file, temporary_folder
 from xoff.runs.folder import ResultFolder
+from xoff.runs.jobs import Job, run_jobs
+from xoff.runs.kept import FOLDER, Kept
 from xoff.runs.parquet import read_table
 from xoff.runs.toml import toml
 
@@ -333,3 +340,66 @@ def test_a_text_that_is_no_utf_8_is_refused(small: Path, tmp_path: Path, seal_it
         seal(out)
     with pytest.raises(xoff.UserError, match="Invalid UTF8" if seal_it else "changed or torn"):
         _ = xoff.load(out).flows
+
+
+def test_an_edited_manifest_gives_no_traceback(command: Command, small: Path, tmp_path: Path) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    manifest = json.loads((out / "manifest.json").read_text())
+    for key, value in (("record", True), ("topology", "x"), ("traffic", 5)):
+        seal(out, {**manifest, "scenario": {**manifest["scenario"], key: value}})
+        for what in ("report", "explain"):
+            done = command(what, "out")
+            assert "Traceback" not in done.stderr
+            assert done.returncode in (0, 2)
+
+
+class Interrupted(Executor):
+    """Executes in this process; Ctrl-C comes before the third job."""
+
+    at_once, here, blames = 1, True, True
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def start(self) -> Executor:
+        """It is ready."""
+        return self
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def submit(self, call: Any) -> Future[Any]:  # type: ignore[override]
+        """Execute at once."""
+        self.submitted += 1
+        if self.submitted == 3:
+            raise KeyboardInterrupt
+        future: Future[Any] = Future()
+        future.set_result(call())
+        return future
+
+
+def test_jobs_go_on_with_the_results_that_are_kept(small: Path, tmp_path: Path) -> None:
+    def jobs(count: int) -> list[Job]:
+        return [Job(seed, small, slowdown, seed=seed) for seed in range(1, count + 1)]
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs(4), "test", Interrupted(), Kept(tmp_path))
+    executor = Interrupted()
+    # A flow that is alone takes its ideal time. Two of the four are made, and the third would be Ctrl-C.
+    assert run_jobs(jobs(4), "test", executor, Kept(tmp_path)) == {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    assert executor.submitted == 2
+    # A torn result is made again, and so is one of another scenario, or one that holds what no result holds.
+    files = sorted((tmp_path / FOLDER).iterdir())
+    assert len(files) == 4
+    files[0].write_bytes(files[0].read_bytes()[:3])
+    files[1].write_bytes(pickle.dumps(os.system))
+    executor = Interrupted()
+    run_jobs(jobs(4), "test", executor, Kept(tmp_path))
+    assert executor.submitted == 2
+    other = small.with_name("other.toml")
+    other.write_text(SMALL.replace("1MB", "2MB"))
+    executor = Interrupted()
+    run_jobs([Job(1, other, slowdown)], "test", executor, Kept(tmp_path))
+    assert executor.submitted == 1
+    Kept(tmp_path).clear()
+    assert not (tmp_path / FOLDER).exists()
