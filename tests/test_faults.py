@@ -8,13 +8,17 @@ count alike. The Rust toolchain needs a C compiler as well, so one is there wher
 from __future__ import annotations
 
 import errno
+import json
 import os
+import pickle
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from concurrent.futures import Executor, Future
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -23,10 +27,15 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
+from made_up import seal
+from own_paper import slowdown
 from test_sweep import alive, children, wait_for
 from xoff.runs.files import remove_leftovers, temporary_file, temporary_folder
 from xoff.runs.folder import ResultFolder
+from xoff.runs.jobs import Job, run_jobs
+from xoff.runs.kept import FOLDER, Kept
 from xoff.runs.parquet import read_table
+from xoff.runs.toml import toml
 
 HERE = ROOT / "tests" / "faults"
 ALL = bool(os.environ.get("XOFF_ALL_FAULTS"))
@@ -253,3 +262,144 @@ def test_workers_of_a_killed_process_end(tmp_path: Path) -> None:
     process.kill()
     process.wait()
     wait_for(lambda: not any(map(alive, workers)))
+
+
+HOSTILE = "h\x1b]0;owned\x07\x1b[31m\u009b2J\u202e"
+"""A name that sets a terminal's title and colour, clears it, and turns the direction of text."""
+
+
+def test_no_name_reaches_the_terminal_raw(command: Command, tmp_path: Path) -> None:
+    # Two senders at line rate into one host: what is found names the ports, and the flows their hosts.
+    hosts = [f"{HOSTILE}{number}" for number in range(3)]
+    links = "".join(f'{{ a = {toml(host)}, b = "s", rate = "100Gbps", delay = "1us" }},' for host in hosts)
+    flows = "".join(
+        f'[[traffic]]\npattern = "flow"\nsize = "1MB"\n'
+        f"src = {toml(host)}\ndst = {toml(hosts[0])}\nlabel = {toml(host)}\n"
+        for host in hosts[1:]
+    )
+    graph = f'[topology]\nname = "graph"\nhosts = {toml(hosts)}\nswitches = ["s"]\nlinks = [{links}]\n'
+    scheme = '[scheme]\nname = "none"\n[record]\nroots = true\nbreakdown = true\n'
+    (tmp_path / "hostile.toml").write_text(graph + scheme + flows, "utf-8")
+    mistake = graph + scheme + flows.replace(f"src = {toml(hosts[1])}", f"src = {toml(hosts[1] + 'x')}")
+    (tmp_path / "mistake.toml").write_text(mistake, "utf-8")
+    (tmp_path / f"{HOSTILE}.toml").write_text(graph, "utf-8")
+    shown = ""
+    for arguments, status in (
+        (["run", "hostile.toml", "-o", "out"], 0),
+        (["explain", "out"], 0),
+        (["explain", "out", "--json"], 0),
+        (["check", "mistake.toml"], 2),
+        (["check", f"{HOSTILE}.toml"], 2),
+        (["run", "hostile.toml", "-o", HOSTILE], 0),
+        (["report", HOSTILE], 0),
+        (["explain", f"no{HOSTILE}"], 2),
+    ):
+        done = command(*arguments)
+        assert done.returncode == status, done.stderr
+        shown += done.stdout + done.stderr
+    raw = {each for each in shown if not each.isprintable() and each not in "\n "}
+    assert raw == set()
+    assert "\\x1b[31m" in shown
+
+
+def test_paths_need_not_be_utf_8(command: Command, small: Path, tmp_path: Path) -> None:
+    name = os.fsdecode(b"p\xff")
+    small.with_name(f"{name}.toml").write_text(SMALL + "[sweep]\nseed = [1, 2]\n")
+    for arguments in (
+        ["run", small, "-o", name],
+        ["explain", name],
+        ["report", name],
+        ["sweep", f"{name}.toml", "-o", f"sweep{name}", "-q"],
+        ["report", f"sweep{name}"],
+    ):
+        done = command(*arguments)
+        assert done.returncode == 0, done.stderr
+    done = command("check", small, "--set", f"title={name}")
+    assert (done.returncode, done.stderr) == (2, "error: --set title=p\\udcff: not UTF-8; expected text\n")
+
+
+def test_a_manifest_that_is_nested_deeply_is_refused(command: Command, small: Path, tmp_path: Path) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    (out / "manifest.json").write_text("[" * 200_000)
+    done = command("explain", "out")
+    assert (done.returncode, done.stderr) == (
+        2,
+        "error: out/manifest.json: not a run's manifest: nested too deeply\n",
+    )
+
+
+@pytest.mark.parametrize("seal_it", [False, True])
+def test_a_text_that_is_no_utf_8_is_refused(small: Path, tmp_path: Path, seal_it: bool) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    flows = pq.read_table(out / "flows.parquet")
+    broken = pa.Array.from_buffers(
+        pa.string(), 1, [None, pa.py_buffer(bytes([0, 0, 0, 0, 2, 0, 0, 0])), pa.py_buffer(b"\xff\xfe")]
+    )
+    pq.write_table(flows.set_column(flows.column_names.index("label"), "label", broken), out / "flows.parquet")
+    if seal_it:
+        seal(out)
+    with pytest.raises(xoff.UserError, match="Invalid UTF8" if seal_it else "changed or torn"):
+        _ = xoff.load(out).flows
+
+
+def test_an_edited_manifest_gives_no_traceback(command: Command, small: Path, tmp_path: Path) -> None:
+    out = xoff.run(small).write(tmp_path / "out")
+    manifest = json.loads((out / "manifest.json").read_text())
+    for key, value in (("record", True), ("topology", "x"), ("traffic", 5)):
+        seal(out, {**manifest, "scenario": {**manifest["scenario"], key: value}})
+        for what in ("report", "explain"):
+            done = command(what, "out")
+            assert "Traceback" not in done.stderr
+            assert done.returncode in (0, 2)
+
+
+class Interrupted(Executor):
+    """Executes in this process; Ctrl-C comes before the third job."""
+
+    at_once, here, blames = 1, True, True
+
+    def __init__(self) -> None:
+        self.submitted = 0
+
+    def start(self) -> Executor:
+        """It is ready."""
+        return self
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def submit(self, call: Any) -> Future[Any]:  # type: ignore[override]
+        """Execute at once."""
+        self.submitted += 1
+        if self.submitted == 3:
+            raise KeyboardInterrupt
+        future: Future[Any] = Future()
+        future.set_result(call())
+        return future
+
+
+def test_jobs_go_on_with_the_results_that_are_kept(small: Path, tmp_path: Path) -> None:
+    def jobs(count: int) -> list[Job]:
+        return [Job(seed, small, slowdown, seed=seed) for seed in range(1, count + 1)]
+
+    with pytest.raises(KeyboardInterrupt):
+        run_jobs(jobs(4), "test", Interrupted(), Kept(tmp_path))
+    executor = Interrupted()
+    # A flow that is alone takes its ideal time. Two of the four are made, and the third would be Ctrl-C.
+    assert run_jobs(jobs(4), "test", executor, Kept(tmp_path)) == {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    assert executor.submitted == 2
+    # A torn result is made again, and so is one of another scenario, or one that holds what no result holds.
+    files = sorted((tmp_path / FOLDER).iterdir())
+    assert len(files) == 4
+    files[0].write_bytes(files[0].read_bytes()[:3])
+    files[1].write_bytes(pickle.dumps(os.system))
+    executor = Interrupted()
+    run_jobs(jobs(4), "test", executor, Kept(tmp_path))
+    assert executor.submitted == 2
+    other = small.with_name("other.toml")
+    other.write_text(SMALL.replace("1MB", "2MB"))
+    executor = Interrupted()
+    run_jobs([Job(1, other, slowdown)], "test", executor, Kept(tmp_path))
+    assert executor.submitted == 1
+    Kept(tmp_path).clear()
+    assert not (tmp_path / FOLDER).exists()

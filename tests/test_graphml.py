@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from pathlib import Path
@@ -12,12 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import xoff
-from conftest import ROOT, Command
+from conftest import ROOT, SMALL, Command
 from xoff.errors import UserError
 from xoff.formats.graphml.exporter import export_graph, graph_text
 from xoff.formats.graphml.importer import read_network
 from xoff.formats.toml import Lines
 from xoff.runs.scenario import Scenario, read
+from xoff.runs.toml import toml
 
 HEAD = """<?xml version="1.0"?>
 <graphml xmlns="http://graphml.graphdrawing.org/xmlns">
@@ -256,3 +258,40 @@ def test_long_lists_of_names_are_the_same_names(name: str) -> None:
     lines.names("hosts", names)
     assert tomllib.loads(lines.text()) == {"hosts": names}
     assert all(len(line) <= 100 or len(name) > 90 for line in lines.text().splitlines())
+
+
+NAMES = ("a" * 120, "a - b", "  two  spaces ", "host-1-of-many", 'quo"te', "back\\slash", "<&>'", "ünï çødé", "a\ttab")
+
+
+def test_names_of_any_kind_are_kept(tmp_path: Path, command: Command) -> None:
+    hosts = [f"{name} {number}" for number, name in enumerate(NAMES * 3)]
+    back = "".join(
+        f'{{ a = {toml(host)}, b = "the - switch", rate = "100Gbps", delay = "1us", rate_back = "50Gbps" }},'
+        for host in hosts
+    )
+    graph = f'[topology]\nname = "graph"\nhosts = {toml(hosts)}\nswitches = ["the - switch"]\nlinks = [{back}]\n'
+    rest = '[scheme]\nname = "none"\n[[traffic]]\npattern = "permutation"\nsize = "1KB"\n'
+    (tmp_path / "out.toml").write_text(graph + rest)
+    assert command("export", "graphml", "out.toml", "-o", "net.graphml").returncode == 0
+    done = command("import", "graphml", "net.graphml", "-o", "net.toml")
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads((tmp_path / "net.toml").read_text("utf-8"))["hosts"] == hosts
+    (tmp_path / "back.toml").write_text('[topology]\nname = "graph"\nfile = "net.toml"\n' + rest)
+    networks = [read(tmp_path / name).prepare().network for name in ("out.toml", "back.toml")]
+    assert networks[0] == networks[1]
+
+
+@pytest.mark.parametrize("encoding", ["klingon", "utf-16", "iso-8859-15"])
+def test_an_encoding_that_is_not_read_is_named(tmp_path: Path, command: Command, encoding: str) -> None:
+    (tmp_path / "k.graphml").write_text(f'<?xml version="1.0" encoding="{encoding}"?>\n<graphml><graph/></graphml>')
+    done = command("import", "graphml", "k.graphml", "-o", "net.toml")
+    assert done.returncode == 2
+    assert done.stderr == f"error: k.graphml:1: encoding `{encoding}`: expected UTF-8\n"
+
+
+def test_a_device_is_not_replaced(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "s.toml").write_text(SMALL)
+    with pytest.raises(UserError, match="is no file"):
+        export_graph(tmp_path / "s.toml", tmp_path / "pipe", force=True)
+    assert (tmp_path / "pipe").is_fifo()

@@ -194,12 +194,12 @@ def test_names_are_shown_as_they_are(pages: dict[str, Path], browser: Browser) -
         hostile.RICH,
         hostile.TEX,
         r"\u202egnorw\u2066",
-        r"\u001b[2Jgone\u0007",
+        r"\x1b[2Jgone\x07",
     ):
         assert name in page
     # Ports that had a queue: those to all hosts, and that of the host to which all others send.
     ports = opened.page.locator("#max-queue-by-port").text_content() or ""
-    for name in (r"switch->\u202egnorw\u2066", r"switch->\u001b[2Jgone\u0007", f"{hostile.SCRIPT}->switch"):
+    for name in (r"switch->\u202egnorw\u2066", r"switch->\x1b[2Jgone\x07", f"{hostile.SCRIPT}->switch"):
         assert name in ports
     assert opened.page.title().startswith(hostile.SCRIPT)
     context.close()

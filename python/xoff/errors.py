@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff import _xoff
+from xoff.text import printable
 
 _NATIVE = (
     "Prepared",
@@ -54,7 +55,8 @@ class UserError(ValueError):
 
 def nearest(name: str, known: Iterable[str]) -> str:
     """A hint ", did you mean ...?" naming the entry of `known` closest to `name`, or nothing."""
-    return _xoff.nearest(name, list(known))
+    texts = [printable(each) for each in known]
+    return _xoff.nearest(printable(name), texts)
 
 
 def nearest_file(file: Path) -> str:

@@ -3,29 +3,40 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-_HIDDEN = re.compile(
-    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
-)
-"""Control characters, those of writing direction among them, and what has neither width nor ink."""
+_OBEYED = ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")
+"""Categories of characters that a terminal or a page obeys, or that have neither width nor ink."""
 
 _WORD, _TEXT = 80, 2000
 """Maximum length of a word and of a whole text that is shown."""
 
 
-def shown(text: str, word: int = _WORD, most: int = _TEXT) -> str:
-    """`text`, which may hold names of a user's own choice, as people may see it.
+def printable(text: str) -> str:
+    """A text for people, whoever wrote it: control characters, but for line breaks and tabs, are shown as escapes.
 
-    A word of more than `word` characters loses its middle to an ellipsis, a text of more than `most` its end. Control
-    characters, which could reorder or wipe what stands beside them, are written as escapes.
+    So are marks that turn the direction of text, and bytes of a file's name that are not UTF-8.
+    """
+    if text.isprintable():
+        return text
+    return "".join(
+        each.encode("unicode_escape").decode() if each not in "\n\t" and unicodedata.category(each) in _OBEYED else each
+        for each in text
+    )
+
+
+def shown(text: str, word: int = _WORD, most: int = _TEXT) -> str:
+    """`text`, which may hold names of a user's own choice, as people may see it: `printable`, and not too long.
+
+    A word of more than `word` characters loses its middle to an ellipsis, a text of more than `most` its end.
     """
     if len(text) > word:
         text = re.sub(rf"\S{{{word + 1},}}", lambda found: _cut(found[0], word), text)
     if len(text) > most:
         text = text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
-    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+    return printable(text)
 
 
 def name_text(name: str, most: int = _WORD) -> str:

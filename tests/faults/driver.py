@@ -113,8 +113,11 @@ class Task:
     """What is there when it begins."""
     act: Callable[[], int]
     """The command; its exit status."""
-    after: Callable[[int | None], None]
-    """What must hold when it has ended with a status, or `None` for killed; this includes giving it again."""
+    after: Callable[[int | None, str], None]
+    """What must hold when it has ended with a status, or `None` for killed, and with what it has printed.
+
+    This includes giving it again.
+    """
 
 
 # A run.
@@ -140,7 +143,7 @@ def _earlier_run_with_a_folder() -> None:
     Path("place/out/mine").mkdir()
 
 
-def _after_new_run(status: int | None) -> None:
+def _after_new_run(status: int | None, _: str) -> None:
     out = Path("place/out")
     if status == 0 or (out / "manifest.json").exists():
         expect(whole(out) == 2, "whole or not there")
@@ -150,7 +153,7 @@ def _after_new_run(status: int | None) -> None:
     no_leftovers(Path())
 
 
-def _after_replacing(status: int | None) -> None:
+def _after_replacing(status: int | None, _: str) -> None:
     out = Path("place/out")
     seed = whole(out)
     expect(seed in (1, 2), "the earlier run or the new one")
@@ -162,7 +165,7 @@ def _after_replacing(status: int | None) -> None:
     no_leftovers(Path())
 
 
-def _after_moving(status: int | None) -> None:
+def _after_moving(status: int | None, _: str) -> None:
     out = Path("place/out")
     with contextlib.suppress(UserError):
         seed = whole(out)
@@ -191,12 +194,13 @@ def _made() -> dict[str, int]:
     return {each.parent.name: each.stat().st_mtime_ns for each in Path("place/out/runs").glob("[!.]*/manifest.json")}
 
 
-def _after_sweep(status: int | None) -> None:
+def _after_sweep(status: int | None, _: str) -> None:
     out = Path("place/out")
     made = _made()
     for name in made:
         whole(out / "runs" / name)
     expect(status != 0 or len(made) == 4, "status 0 without every run")
+    expect(len(polars.read_parquet("place/out/flows/")) in (2, 3, 4), "the earlier dataset or that of now")
     expect(command("report", str(out), "-o", "page.html") in (0, 2), "a report, or a clear error")
     again()
     expect(_sweep() == 0, "the next sweep")
@@ -218,7 +222,7 @@ def _trials() -> list[dict[str, Any]]:
     return polars.read_parquet("place/out/trials.parquet").to_dicts()
 
 
-def _after_tune(status: int | None) -> None:
+def _after_tune(status: int | None, _: str) -> None:
     made = _made() if Path("place/out/runs").exists() else {}
     again()
     expect(_tune() == 0, "the next tuning")
@@ -236,8 +240,11 @@ def _reproduce() -> int:
     return command("reproduce", "own_paper", "-o", "place/out")
 
 
-def _after_reproduce(status: int | None) -> None:
+def _after_reproduce(_: int | None, said: str) -> None:
     kept = len(list(Path("place/out/.finished-jobs").glob("*.pickle")))
+    # After the first of the two runs it prints `50%, 1/2 runs`, and after the second it has ended, or writes its page.
+    done = Path("place/out/claims.json").exists() or "100%, 2/2 runs" in said
+    expect(done or kept >= said.count("/2 runs, "), f"{kept} results were kept of those in:\n{said}")
     again()
     Inline.submitted = 0
     expect(_reproduce() == 0, "the next re-run")
@@ -247,7 +254,6 @@ def _after_reproduce(status: int | None) -> None:
     expect(
         sorted(file.name for file in Path("place/out").iterdir()) == ["claims.json", "claims.md", "index.html"], "files"
     )
-    del status
 
 
 TASKS = {
@@ -318,9 +324,9 @@ def inject(task: Task, place: Path, mode: str, stride: int) -> int:
             return count
         count += 1
 
-        def check(status: int | None = status, work: Path = work) -> int:
+        def check(status: int | None = status, work: Path = work, said: str = said) -> int:
             os.chdir(work)
-            task.after(status)
+            task.after(status, said)
             return 0
 
         if forked(check, log) != 0 or "Traceback" in log.read_text(errors="replace"):
@@ -336,8 +342,8 @@ def import_what_is_needed(task: Task, place: Path) -> None:
         shutil.copytree(place / "start", place / "rehearsal")
         os.chdir(place / "rehearsal")
         task.act()
-        with contextlib.suppress(AssertionError, KeyError):
-            task.after(0)
+        with contextlib.suppress(Exception):
+            task.after(0, "")
         listed.write_text("\n".join(sys.modules))
         return 0
 

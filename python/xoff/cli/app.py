@@ -95,6 +95,10 @@ def _status(arguments: list[str] | None) -> int:
             traceback.print_exception(error.__cause__)
         complain("error", str(error))
         return BROKEN
+    except UnicodeEncodeError as error:
+        # A name on the command line that is no text.
+        complain("error", f"{error.object}: not UTF-8; expected text")
+        return MISTAKE
     except OSError as error:
         # A full disk, a folder that has become read-only, no process left.
         complain("error", f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from xoff.cli.console import echo
 from xoff.cli.options import AnyName, AsJson, Name, print_table
 
 
@@ -22,13 +23,13 @@ def describe(name: AnyName = None, as_json: AsJson = False) -> None:
 
     if name is None:
         if as_json:
-            typer.echo(json.dumps(catalogue(), indent=2, ensure_ascii=False))
+            echo(json.dumps(catalogue(), indent=2, ensure_ascii=False))
         else:
             print_table(everything())
         return
     found = described(name)
     if as_json:
-        typer.echo(json.dumps([{"list": plural, **item} for plural, item in found], indent=2, ensure_ascii=False))
+        echo(json.dumps([{"list": plural, **item} for plural, item in found], indent=2, ensure_ascii=False))
     else:
         print_table(details(found))
 
@@ -68,7 +69,7 @@ def schema(
     """
     from xoff import _xoff
 
-    typer.echo(json.dumps(json.loads(_xoff.keys() if keys else _xoff.schema()), indent=2, ensure_ascii=False))
+    echo(json.dumps(json.loads(_xoff.keys() if keys else _xoff.schema()), indent=2, ensure_ascii=False))
 
 
 def _show(plural: str, name: str | None, as_json: bool) -> None:
@@ -77,12 +78,12 @@ def _show(plural: str, name: str | None, as_json: bool) -> None:
 
     if name is None:
         if as_json:
-            typer.echo(json.dumps(catalogue()[plural], indent=2, ensure_ascii=False))
+            echo(json.dumps(catalogue()[plural], indent=2, ensure_ascii=False))
         else:
             print_table(listing(plural))
         return
     named = [(where, item) for where, item in find(name) if where == plural] or find(name)
     if as_json or not named:
-        typer.echo(json.dumps(entry(plural, name), indent=2, ensure_ascii=False))
+        echo(json.dumps(entry(plural, name), indent=2, ensure_ascii=False))
         return
     print_table(details(named))

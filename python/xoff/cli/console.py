@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xoff.text import count_text, name_text, rate_text, shown, time_text
+import typer
+
+from xoff.text import count_text, name_text, printable, rate_text, shown, time_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
@@ -26,6 +28,11 @@ def complain(kind: str, message: str) -> None:
     """One message on stderr; a message that begins with its kind is printed as it is."""
     text = shown(message, _WORD, _MESSAGE)
     print(text if text.startswith(f"{kind}: ") else f"{kind}: {text}", file=sys.stderr)
+
+
+def echo(message: object) -> None:
+    """A text on stdout, with nothing in it that a terminal obeys."""
+    typer.echo(printable(str(message)))
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xoff.cli.console import complain
+from xoff.cli.console import complain, echo
 from xoff.errors import UserError, extra
 from xoff.formats.topologies import NETWORK_FORMATS, NetworkFormat
 from xoff.text import count_text
@@ -169,7 +169,7 @@ def export_graphml(
     from xoff.runs.scenario import overrides_of
 
     nodes, links = export_graph(scenario, out, sets=overrides_of(sets or []), force=force)
-    typer.echo(f"{out}: {count_text(nodes, 'node')}, {count_text(links, 'link')}")
+    echo(f"{out}: {count_text(nodes, 'node')}, {count_text(links, 'link')}")
 
 
 @exporter.command("ns3-hpcc")
@@ -190,9 +190,9 @@ def export_ns3_hpcc(
     made = export_run(run, out, pfc, force=force)
     for warning in made.warnings:
         complain("warning", warning)
-    typer.echo(f"{out}: {count_text(made.flows, 'flow')}")
+    echo(f"{out}: {count_text(made.flows, 'flow')}")
     if pfc is not None:
-        typer.echo(f"{pfc}: {count_text(made.frames, 'frame')}")
+        echo(f"{pfc}: {count_text(made.frames, 'frame')}")
 
 
 @agreement.command("ns3-hpcc")
@@ -227,9 +227,9 @@ def agreement_ns3_hpcc(
     except OSError as error:
         raise UserError(f"{out}: cannot be written: {error.strerror}") from None
     drawn = [figure for folder in folders if draw(folder, figure := figure_of(out, folder.resolve().name))]
-    typer.echo(table(found))
+    echo(table(found))
     for file in (out / PAGE, *drawn):
-        typer.echo(str(file))
+        echo(str(file))
 
 
 def _tell(made: Imported, thing: str) -> None:
@@ -238,15 +238,15 @@ def _tell(made: Imported, thing: str) -> None:
         complain("warning", warning)
     switches = [] if made.switches is None else [switches_text(made.switches)]
     counts = [count_text(made.hosts, "host"), *switches, count_text(made.flows, thing)]
-    typer.echo(f"{made.files[0]}: {', '.join(counts)}")
+    echo(f"{made.files[0]}: {', '.join(counts)}")
     for file in made.files[1:]:
-        typer.echo(f"{file}: named by it")
+        echo(f"{file}: named by it")
 
 
 def _tell_network(network: Network, files: list[Path], warnings: list[str]) -> None:
     for warning in warnings:
         complain("warning", warning)
-    typer.echo(f"{files[0]}: {count_text(len(network.hosts), 'host')}, {switches_text(network.switches or 0)}")
+    echo(f"{files[0]}: {count_text(len(network.hosts), 'host')}, {switches_text(network.switches or 0)}")
 
 
 def switches_text(count: int) -> str:

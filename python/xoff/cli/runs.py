@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from xoff.cli.console import complain, progress_bar, status_line, summary_text
+from xoff.cli.console import complain, echo, progress_bar, status_line, summary_text
 from xoff.cli.options import (
     BROKEN,
     INTERRUPTED,
@@ -98,10 +98,10 @@ def run(
             complain("error", f"{out}: the results could not be written: {error.strerror or error}")
             raise typer.Exit(BROKEN) from None
     if not quiet:
-        typer.echo(summary_text(result, Summary.of(result.manifest)))
-        typer.echo(f"{'results':<9} {folder}")
+        echo(summary_text(result, Summary.of(result.manifest)))
+        echo(f"{'results':<9} {folder}")
         for what, file in captures.files().items():
-            typer.echo(f"{what:<9} {folder / file}")
+            echo(f"{what:<9} {folder / file}")
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             complain("warning", warning)
@@ -139,9 +139,9 @@ def check(
     for warning in warnings:
         complain("warning", warning)
     if as_json:
-        typer.echo(json.dumps(resolved, indent=2))
+        echo(json.dumps(resolved, indent=2))
     else:
-        typer.echo(f"{scenario}: a valid scenario")
+        echo(f"{scenario}: a valid scenario")
 
 
 def report(
@@ -163,10 +163,10 @@ def report(
 
         if len(folders) > 1:
             raise UserError("a sweep has a page of its own: expected one folder, or folders of single runs")
-        typer.echo(write_sweep_report(folders[0], out or folders[0] / "report.html"))
+        echo(write_sweep_report(folders[0], out or folders[0] / "report.html"))
         return
     runs = find_runs(folders)
-    typer.echo(write_report(runs, out or default_page(runs)))
+    echo(write_report(runs, out or default_page(runs)))
 
 
 def explain(
@@ -188,9 +188,9 @@ def explain(
     places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
     told = [diagnose(run, flows=flows) for run in find_runs(places)]
     if as_json:
-        typer.echo(json.dumps([asdict(each) for each in told], indent=2, ensure_ascii=False))
+        echo(json.dumps([asdict(each) for each in told], indent=2))
     else:
-        typer.echo("\n\n\n".join(explanation_text(each) for each in told))
+        echo("\n\n\n".join(explanation_text(each) for each in told))
 
 
 def bench(
@@ -220,6 +220,6 @@ def bench(
     if before is not None:
         results = compare(results, before)
     if as_json:
-        typer.echo(json.dumps(results, indent=2))
+        echo(json.dumps(results, indent=2))
     else:
         print_table(render(results))

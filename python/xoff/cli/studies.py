@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xoff.cli.console import complain
+from xoff.cli.console import complain, echo
 from xoff.cli.options import (
     BROKEN,
     INTERRUPTED,
@@ -54,8 +54,8 @@ def sweep(
         parts += [f"{there:,} there already"] if there else []
         parts += [f"{len(swept.failed):,} failed"] if swept.failed else []
         print_table(runs_table(out, swept.runs))
-        typer.echo(f"{'sweep':<9} {', '.join(parts)}")
-        typer.echo(f"{'results':<9} {out}")
+        echo(f"{'sweep':<9} {', '.join(parts)}")
+        echo(f"{'results':<9} {out}")
     if swept.failed:
         raise typer.Exit(BROKEN)
 
@@ -79,8 +79,8 @@ def tune(
     source = read_scenario(scenario, sets, schemes)
     with _resumable(out):
         tuned = search(source, out, _executor_of(workers, cluster), say=_say_failed, quiet=quiet)
-    typer.echo(best_text(tuned))
-    typer.echo(f"{'results':<9} {out}")
+    echo(best_text(tuned))
+    echo(f"{'results':<9} {out}")
     if not tuned.best:
         raise typer.Exit(BROKEN)
 

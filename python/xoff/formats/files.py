@@ -12,6 +12,7 @@ from xoff.errors import ScenarioError, UserError
 from xoff.formats.lines import printable
 from xoff.formats.networks import MARK, Network
 from xoff.formats.toml import Lines
+from xoff.runs.files import write_file
 from xoff.runs.scenario import Scenario
 
 GOAL_MARK = "/* Imported by xoff from "
@@ -99,7 +100,7 @@ def _write(out: Path, files: Mapping[Path, str]) -> None:
         out.parent.mkdir(parents=True, exist_ok=True)
         # The scenario comes last: if it is there, all files that it names are there.
         for file, text in reversed(list(files.items())):
-            file.write_text(text, encoding="utf-8")
+            write_file(file, text)
     except (OSError, ValueError) as error:
         raise UserError(f"{out}: cannot be written: {_reason(error)}") from None
 

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from markupsafe import Markup
+from polars.exceptions import PolarsError
 
 from xoff.analysis.tables import STATISTICS
 from xoff.errors import UserError
@@ -61,7 +62,21 @@ def default_page(runs: Sequence[Run]) -> Path:
 
 def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     """Write the page of `runs` to `path`, and return it; of existing files only such a page is replaced."""
-    return write_page(lambda: render_report(runs), Path(path))
+    return write_page(lambda: _rendered(runs), Path(path))
+
+
+def _rendered(runs: Sequence[Run]) -> str:
+    try:
+        return render_report(runs)
+    except UserError:
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
+        # The page reads many parts of a run. A folder's files may have been edited, or may lack a part.
+        folders = [str(run.folder) for run in runs if run.folder is not None]
+        if not folders:
+            raise
+        what = f"{type(error).__name__}: {error}".partition("\n")[0]
+        raise UserError(f"{', '.join(folders)}: a manifest or a table is not as xoff writes it ({what})") from error
 
 
 def write_page(make: Callable[[], str], target: Path) -> Path:

@@ -33,10 +33,12 @@ def write_file(file: Path, content: str | bytes) -> None:
     Raises
     ------
     OSError
-        The file cannot be written; an earlier one is then as it was.
+        The file cannot be written; an earlier one is then as it was. Or a device or a pipe has its name.
     """
+    if file.exists() and not file.is_file():
+        raise OSError(errno.EEXIST, "is no file: expected the name of a file", str(file))
     with temporary_file(file.parent) as temporary:
-        temporary.write_bytes(content.encode("utf-8") if isinstance(content, str) else content)
+        temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
         publish(temporary, file)
 
 

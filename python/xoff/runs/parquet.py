@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,15 +19,8 @@ _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBL
 """Minimum bytes of a value in memory; that of a text is its place in a list."""
 
 
-def read_table(file: Path, *, trusted: bool = False) -> pa.Table:
-    """The table in a Parquet file.
-
-    Parameters
-    ----------
-    file
-        The file.
-    trusted
-        A checksum says that xoff wrote it; otherwise its texts and lists are checked.
+def read_table(file: Path) -> pa.Table:
+    """The table in a Parquet file, of which every text is one.
 
     Raises
     ------
@@ -40,9 +34,8 @@ def read_table(file: Path, *, trusted: bool = False) -> pa.Table:
 
     try:
         check_size(file)
-        table = pq.read_table(file)
-        if not trusted:
-            table.validate(full=True)
+        table = pq.read_table(_opened(file))
+        table.validate(full=True)
         # Names that are no text are found when they are asked for.
         _ = table.column_names
     except FileNotFoundError:
@@ -69,7 +62,7 @@ def check_size(file: Path) -> None:
     if file.exists() and not file.is_file():
         # A device or a pipe might never begin, or end.
         raise UserError(f"{file}: not a file; expected a table that xoff wrote")
-    about = pq.read_metadata(file)
+    about = pq.read_metadata(_opened(file))
     if about.num_rows > MAX_ROWS:
         raise UserError(f"{file}: {about.num_rows:,} rows; expected at most {MAX_ROWS:,}, with which a run ends")
     groups = [about.row_group(index) for index in range(about.num_row_groups)]
@@ -80,6 +73,20 @@ def check_size(file: Path) -> None:
             f"{file}: its {about.num_rows:,} rows take about {size_text(needed)} in memory, "
             f"and {size_text(free)} are free"
         )
+
+
+def has_rows(file: Path) -> bool:
+    """Whether a table that xoff wrote has a row; a file that is not there has none."""
+    import pyarrow.parquet as pq
+
+    return file.is_file() and bool(pq.read_metadata(_opened(file)).num_rows)
+
+
+def _opened(file: Path) -> pa.NativeFile:
+    """The file, whose name need not be UTF-8."""
+    import pyarrow as pa
+
+    return pa.OSFile(os.fsencode(file))
 
 
 def _bytes(column: Any) -> int:

@@ -262,7 +262,7 @@ class Run:
                     f"{file}: changed or torn since xoff wrote it: its checksum is not that in {MANIFEST}; "
                     "make the run again"
                 )
-            table = read_table(file, trusted=expected is not None)
+            table = read_table(file)
         except FileNotFoundError:
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except OSError as error:

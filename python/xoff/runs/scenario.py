@@ -14,6 +14,7 @@ from xoff.errors import UserError, nearest_file
 from xoff.runs.index import is_sweep
 from xoff.runs.manifest import MANIFEST, is_manifest
 from xoff.runs.toml import toml
+from xoff.text import printable
 
 if TYPE_CHECKING:
     from xoff._xoff import Prepared
@@ -135,7 +136,7 @@ def _scenario(
         from xoff.scheme.load import selected
 
         overrides = selected(schemes, overrides)
-    return Scenario(text, origin, base_dir, list(overrides), tuple(schemes))
+    return Scenario(text, printable(origin), base_dir, list(overrides), tuple(schemes))
 
 
 def _of_manifest(file: Path, text: str, has_schemes: bool) -> str:
@@ -177,9 +178,16 @@ def overrides_of(settings: Iterable[str]) -> list[Override]:
                 f"--set {setting}: expected key=value, as in --set scheme.name=hpcc (`xoff schema` lists the keys)"
             )
         pairs.append((key.strip(), value.strip()))
-    return pairs
+    return _texts(pairs)
 
 
 def overrides_from(sets: Mapping[str, object] | None) -> list[Override]:
     """Overrides from Python values: strings stay as they are, the rest is written as TOML."""
-    return [(key, value if isinstance(value, str) else toml(value)) for key, value in (sets or {}).items()]
+    return _texts([(key, value if isinstance(value, str) else toml(value)) for key, value in (sets or {}).items()])
+
+
+def _texts(pairs: list[Override]) -> list[Override]:
+    for key, value in pairs:
+        if any("\ud800" <= each <= "\udfff" for each in f"{key}{value}"):
+            raise UserError(f"--set {printable(f'{key}={value}')}: not UTF-8; expected text")
+    return pairs

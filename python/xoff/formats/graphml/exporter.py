@@ -15,6 +15,7 @@ from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
 from xoff.formats.lines import printable
+from xoff.runs.files import write_file
 from xoff.runs.scenario import read
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
@@ -38,6 +39,10 @@ def graph_text(network: str) -> str:
             ElementTree.SubElement(element, "data", key=keys[kind, name]).text = str(value)
 
     for node in graph["nodes"]:
+        if bad := next((each for each in node["name"] if not _is_xml(each)), None):
+            raise UserError(
+                f"node `{printable(node['name'])}`: XML has no character U+{ord(bad):04X}, so neither has GraphML"
+            )
         say(ElementTree.SubElement(inside, "node", id=node["name"]), "node", {"kind": node["kind"]})
     for number, link in enumerate(graph["links"]):
         ends = {"source": link["a"], "target": link["b"], "id": f"e{number}"}
@@ -49,6 +54,11 @@ def graph_text(network: str) -> str:
         say(ElementTree.SubElement(inside, "edge", ends), "edge", values)
     ElementTree.indent(root)
     return "<?xml version='1.0' encoding='utf-8'?>\n" + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _is_xml(character: str) -> bool:
+    code = ord(character)
+    return character in "\t\n\r" or 0x20 <= code <= 0xD7FF or 0xE000 <= code <= 0xFFFD or code >= 0x10000
 
 
 def export_graph(
@@ -88,7 +98,7 @@ def export_graph(
         if target.exists() and target.samefile(source):
             raise UserError(f"{target}: the scenario itself; name another file")
         target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(graph_text(network), encoding="utf-8")
+        write_file(target, graph_text(network))
     except (OSError, ValueError) as error:
         if isinstance(error, UserError):
             raise

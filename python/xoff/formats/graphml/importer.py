@@ -32,6 +32,8 @@ _RATES = (10**6, 10**13)
 _DELAYS = (0, 10**13)
 """ps, from and to."""
 
+_ENCODINGS = ("utf-8", "utf8", "us-ascii", "ascii")
+
 Warn = Callable[[str], None]
 
 
@@ -56,10 +58,13 @@ class _Reader:
         self._of: dict[str, str] = {}
         """What a key's id is for: node, edge, graph or all."""
         self._graphs = 0
+        self._ascii = False
         self._open: list[str] = []
         self._item: _Item | None = None
         self._data: tuple[str, list[str]] | None = None
-        self._parser = expat.ParserCreate(namespace_separator=" ")
+        # The text is read already, whatever its first line says of bytes.
+        self._parser = expat.ParserCreate("utf-8", " ")
+        self._parser.XmlDeclHandler = self._declared
         self._parser.StartElementHandler = self._start
         self._parser.EndElementHandler = self._end
         self._parser.CharacterDataHandler = self._text
@@ -67,6 +72,7 @@ class _Reader:
 
     def read(self) -> None:
         text = read_text(self.file, "graph in GraphML")
+        self._ascii = text.isascii()
         try:
             self._parser.Parse(text.encode("utf-8"), True)
         except expat.ExpatError as error:
@@ -81,6 +87,11 @@ class _Reader:
     @property
     def _line(self) -> int:
         return self._parser.CurrentLineNumber
+
+    def _declared(self, _: str, encoding: str | None, __: int) -> None:
+        known = (*_ENCODINGS, *(("iso-8859-1",) if self._ascii else ()))
+        if encoding is not None and encoding.lower() not in known:
+            raise self.wrong(self._line, f"encoding {shown(encoding)}", "UTF-8")
 
     def _doctype(self, *_: Any) -> None:
         # Entities may grow beyond all bounds.
@@ -154,7 +165,9 @@ class _Reader:
             if self._item is not None:
                 if key not in self._keys:
                     raise self.wrong(self._line, f"`data` of {shown(key)}, which no `key` declares", "a declared one")
-                self._item.data[self._keys[key][0]] = "".join(parts).strip()
+                name_of = self._keys[key][0]
+                # A node's name may begin or end with a space.
+                self._item.data[name_of] = "".join(parts) if name_of == "from" else "".join(parts).strip()
         elif name in ("node", "edge"):
             self._item = None
 
@@ -248,6 +261,7 @@ def _link(reader: _Reader, edge: _Item, nodes: dict[str, str], defaults: tuple[i
     rate_back = _number(reader, edge, "rate_back_bps", _RATES, rate, "")
     delay_back = _number(reader, edge, "delay_back_ps", _DELAYS, delay, "")
     start = edge.data.get("from", a)
+    start = start if start in edge.ends else start.strip()
     if start not in edge.ends:
         raise reader.wrong(edge.line, f"`from` is {shown(start)}", f"an end of the edge, {shown(a)} or {shown(b)}")
     return Link(start, b if start == a else a, rate, delay, rate_back, delay_back)

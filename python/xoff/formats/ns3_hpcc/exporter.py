@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.errors import UserError
 from xoff.formats.ns3_hpcc.quantity import rate_bps, size_bytes, time_ns
+from xoff.runs.files import write_file
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, load
 from xoff.text import count_text
@@ -76,7 +77,7 @@ def export_run(
     for file, rows in files.items():
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_text("".join(row + "\n" for row in rows), encoding="ascii")
+            write_file(file, "".join(row + "\n" for row in rows))
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise UserError(f"{file}: cannot be written: {reason}") from None

@@ -14,6 +14,7 @@ import polars as pl
 
 from xoff.errors import UserError
 from xoff.runs.index import INDEX, text_of
+from xoff.runs.parquet import read_table
 from xoff.studies.sweep.folder import TOTALS, keys_of
 
 CONFIDENCE = 0.95
@@ -98,10 +99,10 @@ def results(folder: Path) -> Results:
         raise UserError(f"{folder}: this sweep was killed before it had its results together: {again}")
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        table = pl.read_parquet(folder / TOTALS)
+        table = pl.DataFrame(read_table(folder / TOTALS))
         points = {point["run"]: dict(point["settings"]) for point in index["points"]}
         rows = {row["run"]: row for row in table.iter_rows(named=True)}
-    except (OSError, ValueError, KeyError, TypeError, pl.exceptions.PolarsError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError, pl.exceptions.PolarsError) as error:
         raise UserError(f"{folder}: not the folder of a sweep, or a broken one: {error}") from None
     grouped: dict[str, list[dict[str, Any]]] = {}
     settings: dict[str, dict[str, Any]] = {}

@@ -25,6 +25,7 @@ from xoff.runs.files import (
 from xoff.runs.folder import TABLES, ResultFolder, check_target
 from xoff.runs.index import INDEX, is_sweep, text_of
 from xoff.runs.manifest import MANIFEST, read_manifest
+from xoff.runs.parquet import has_rows
 from xoff.studies.sweep.plan import Planned
 
 if TYPE_CHECKING:
@@ -178,7 +179,7 @@ class Folder:
         place = Path(*parts, f"run={run.run}")
         for table in TABLES:
             source = self.of(run.run) / f"{table}.parquet"
-            if not _has_rows(source):
+            if not has_rows(source):
                 continue
             target = dataset / table / place
             target.mkdir(parents=True, exist_ok=True)
@@ -252,9 +253,3 @@ def _is_begun(folder: Path) -> bool:
         )
     except OSError:
         return False
-
-
-def _has_rows(file: Path) -> bool:
-    import pyarrow.parquet as pq
-
-    return file.is_file() and pq.read_metadata(file).num_rows > 0
