@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import base64
 import re
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +13,8 @@ from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.transforms import SphinxTransform
+
+from xoff.papers import reference_map
 
 REPOSITORY = "https://github.com/xoff-sim/xoff/tree/main"
 """Where folders can be looked at, which are no pages."""
@@ -41,11 +45,30 @@ class Links(SphinxTransform):
                 link.replace_self(nodes.reference("", "", *link.children, refuri=target, internal=False))
 
 
+def add_map(app: Sphinx, paper: str, source: list[str]) -> None:
+    """Put the picture of a paper's map of readings above the table that has the same."""
+    file = Path(app.srcdir) / "papers" / paper / "map.toml"
+    app.env.note_dependency(str(file))
+    if not file.exists():
+        return
+    found = reference_map.load(file)
+    svg = base64.b64encode(reference_map.draw(found).encode()).decode()
+    title = f"{paper.upper()}: which claims hold under which reading"
+    picture = f'<img alt="{title}" style="max-width: 100%" src="data:image/svg+xml;base64,{svg}">'
+    caption = f"<figcaption>{title}. {escape(found.note)}</figcaption>"
+    heading = f"\n## {found.section}\n"
+    before, there, after = source[0].partition(heading)
+    if not there:
+        raise ValueError(f"{file}: section: the page has no `{found.section}`")
+    source[0] = f'{before}{heading}\n{FIGURE} id="readings-map">{picture}{caption}</figure>\n{after}'
+
+
 def add_figures(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the figures of a paper's re-run, where there is one, below its page."""
+    """Put the map of a paper's readings into its page, and the figures of its re-run, where there is one, below it."""
     match = re.fullmatch(r"papers/(\w+)/README", docname)
     if not match:
         return
+    add_map(app, match[1], source)
     rerun = Path(app.srcdir) / RERUNS / match[1] / "index.html"
     # The page is read again when the re-run appears or changes.
     app.env.note_dependency(str(rerun))

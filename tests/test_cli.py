@@ -9,7 +9,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +16,7 @@ import pytest
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
+from made_up import seal
 from xoff.cli import app as cli
 from xoff.runs import execution as running
 from xoff.runs.catalogue import KINDS
@@ -166,22 +166,27 @@ def test_a_run_that_breaks_has_status_1(command: Command, tmp_path: Path) -> Non
     assert not (tmp_path / "out").exists()
 
 
-def test_ctrl_c_keeps_what_was_recorded(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_ctrl_c_and_its_like_keep_what_was_recorded(tmp_path: Path, number: signal.Signals, status: int) -> None:
     (tmp_path / "endless.toml").write_text(ENDLESS)
     arguments = [sys.executable, "-m", "xoff", "run", "endless.toml", "-o", "out"]
-    # On a busy machine a run may not have begun when the signal comes, and then leaves nothing.
-    for patience_s in (2, 10, 30):
-        with subprocess.Popen(
-            arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-        ) as running:
-            time.sleep(patience_s)
-            running.send_signal(signal.SIGINT)
-            _, stderr = running.communicate(timeout=60)
-        assert running.returncode == 130
-        if (tmp_path / "out").exists():
-            break
-    assert "incomplete" in stderr
-    assert "Traceback" not in stderr
+    terminal, child = os.openpty()
+    environment = {**os.environ, "TERM": "xterm", "COLUMNS": "160"}
+    with subprocess.Popen(arguments, cwd=tmp_path, stdout=subprocess.PIPE, stderr=child, env=environment) as running:
+        os.close(child)
+        shown = b""
+        # The bar says when the run has begun.
+        while b"simulated" not in shown:
+            shown += os.read(terminal, 4096)
+        running.send_signal(number)
+        with contextlib.suppress(OSError):
+            while piece := os.read(terminal, 4096):
+                shown += piece
+        os.close(terminal)
+        running.communicate(timeout=60)
+    assert running.returncode == status
+    assert b"incomplete" in shown
+    assert b"Traceback" not in shown
     run = xoff.load(tmp_path / "out")
     assert run.manifest["complete"] is False
     assert 0 < run.manifest["sim_time_ps"] < 100 * 10**12
@@ -261,6 +266,10 @@ def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command
     assert (tmp_path / "out" / "manifest.json").read_bytes() == before
     assert [command("report", "out").returncode for _ in range(2)] == [0, 0]
     (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")
+    done = command("report", "out")
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False)
+    assert "flows.parquet: changed or torn since xoff wrote it" in done.stderr
+    seal(tmp_path / "out")
     done = command("report", "out")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
     assert "flows.parquet: no column `id`" in done.stderr

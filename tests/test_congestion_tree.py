@@ -17,6 +17,7 @@ from conftest import SMALL
 from made_up import made_up_run
 from xoff.analysis import blocking
 from xoff.report.plots.style import labelled
+from xoff.report.recorded import lacks
 from xoff.report.tree.changes import (
     IDLE,
     PAUSED,
@@ -34,7 +35,6 @@ from xoff.report.tree.drawing import draw
 from xoff.report.tree.flows import Hop, tracks
 from xoff.report.tree.network import Network, network_of
 from xoff.report.tree.section import tree_section
-from xoff.report.tree.settings import advice
 from xoff.runs.results import Run
 
 Rows = Sequence[tuple[Any, ...]]
@@ -313,10 +313,17 @@ def test_nodes_that_stand_in_a_row_are_named_together(tmp_path: Path, topology: 
 def test_what_was_not_recorded_is_said_with_the_setting_that_would(tmp_path: Path) -> None:
     scenario = tmp_path / "small.toml"
     scenario.write_text(SMALL)
-    bare = " ".join(advice(xoff.run(scenario)))
-    for setting in ("record.roots=true", "record.utilization=true", "record.queues=all"):
-        assert f"--set {setting}" in bare
-    assert "record.pauses" not in bare
+
+    def said(sets: dict[str, object] | None = None) -> dict[str, str]:
+        return {each.setting: each.shows for each in lacks(labelled([xoff.run(scenario, sets=sets)], ["only"]))}
+
+    assert set(said()) == {
+        "record.breakdown=true",
+        "record.roots=true",
+        "record.rates=all",
+        "record.queues=switches",
+        "record.utilization=true",
+    }
     everything = {
         "scheme.name": "dcqcn",
         "detector.name": "tcd",
@@ -324,12 +331,15 @@ def test_what_was_not_recorded_is_said_with_the_setting_that_would(tmp_path: Pat
         "record.utilization": True,
         "record.queues": "all",
         "record.states": "all",
+        "record.rates": "all",
+        "record.breakdown": True,
     }
-    assert list(advice(xoff.run(scenario, sets=everything))) == []
-    partly = " ".join(advice(xoff.run(scenario, sets={**everything, "record.queues": ["switch1->host0"]})))
+    assert said(everything) == {}
     # Three hosts on one switch have six ports.
-    assert "5 of 6 ports" in partly
-    assert "--set record.queues=all" in partly
+    partly = said({**everything, "record.queues": ["switch1->host0"]})
+    assert partly == {"record.queues=all": "queues and utilization of 5 of 6 ports"}
+    assert said({**everything, "record.pauses": False}).keys() == {"record.pauses=true"}
+    assert said({**everything, "record.states": "none"}).keys() == {"record.states=all"}
     # Every setting that is named is one.
     for setting in ("record.pauses=false", "record.roots=true", "record.utilization=true", "record.states=all"):
         key, _, value = setting.partition("=")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import shutil
 from collections.abc import Iterator
 from itertools import combinations, groupby
 from pathlib import Path
@@ -12,7 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from matplotlib.image import imread
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import xoff
 from xoff.report.page import write_report
@@ -67,18 +66,6 @@ roots = true
 TRUNK, ROOT = "switch1->switch2", "switch2->receiver0"
 ORANGE = (0xE6, 0x9F, 0x00)
 """The colour of paused ports."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert chromium, "the report's test needs Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
@@ -255,7 +242,7 @@ def test_play_moves_and_stops(page: Page) -> None:
     page.keyboard.press("Home")
     page.locator("#tree-play").click()
     assert page.locator("#tree-play").inner_text() == "Pause"
-    page.wait_for_function("Number(document.getElementById('tree-slider').value) > 5")
+    page.wait_for_function("() => Number(document.getElementById('tree-slider').value) > 5")
     page.locator("#tree-map").hover()
     page.locator("#tree-play").click()
     stopped = now_ps(page)
@@ -287,7 +274,7 @@ def test_a_click_on_a_port_shows_its_queue_and_pauses(page: Page, run: Run) -> N
     box = page.locator("#tree-map").bounding_box()
     assert box
     page.mouse.click(box["x"] + box["width"] / 2, box["y"] + 5)
-    page.wait_for_function("document.getElementById('tree-details').childElementCount === 0")
+    page.wait_for_function("() => document.getElementById('tree-details').childElementCount === 0")
 
 
 def test_clicks_that_follow_each_other_at_once_all_count(page: Page) -> None:
@@ -331,7 +318,9 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     page = browser.new_page()
     page.goto(file.as_uri())
     page.wait_for_selector("html[data-drawn]", timeout=60_000)
-    assert "record.roots" not in page.locator("#tree-notes").inner_text()
+    assert page.locator("#tree-victims-title").is_visible()
+    # What one of them lacks is said in one place.
+    assert page.locator("td.key:text-is('record.roots=true')").count() == 1
     # However fast one follows the other, the last one chosen is what stands there, once.
     for label in ("bare", "full", "bare"):
         page.locator("#tree-run").select_option(label=label)
@@ -339,10 +328,10 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     page.locator("#tree[data-run='1'][aria-busy='false']").wait_for(timeout=60_000)
     assert page.locator("#tree[data-run='1']").count() == 1
     assert page.locator("#tree-map > .bk-Plot").count() == 1
-    assert "record.roots=true" in page.locator("#tree-notes").inner_text()
     # Nothing was sampled, and nothing stopped.
     assert count(page, "not recorded") == bare.ports.num_rows
-    assert "Victims were not recorded" in page.locator("#tree-victims").inner_text()
+    assert not page.locator("#tree-victims-title").is_visible()
+    assert page.locator("#tree-slowest-title").inner_text() == "Flows, the slowest first"
     page.close()
 
 
@@ -399,6 +388,22 @@ def incasts(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
         text += f"[[traffic]]\npattern = 'incast'\nsenders = 12\nreceiver = '{receiver}'\nsize = '200KB'\n"
     (folder / "incasts.toml").write_text(text)
     return request.param, write_report([xoff.run(folder / "incasts.toml")], folder / "report.html")
+
+
+def test_the_number_of_a_root_stands_there_while_it_is_one(browser: Browser, file: Path) -> None:
+    page = browser.new_page(viewport={"width": 1300, "height": 1000})
+    page.add_init_script(CANVASES + SPY)
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
+    # The page opens when most ports are paused, for the sake of a root.
+    assert count(page, "congested root") == 1
+    assert "1" in texts(page)
+    page.locator("#tree").focus()
+    for key, roots in (("Home", 0), (".", 1), ("End", 0)):
+        page.keyboard.press(key)
+        assert count(page, "congested root") == roots
+        assert ("1" in texts(page)) == (roots == 1)
+    page.close()
 
 
 def test_no_text_is_written_over_another_at_any_zoom(browser: Browser, incasts: tuple[str, Path]) -> None:

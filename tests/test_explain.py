@@ -11,6 +11,7 @@ import pytest
 
 import xoff
 from conftest import ROOT, Command
+from made_up import seal
 from xoff.analysis.explain import Explanation, explain
 from xoff.analysis.explain.text import WIDTH, explanation_text
 from xoff.report.plots.breakdown import time_of_worst_flows
@@ -140,6 +141,7 @@ def test_a_table_of_another_shape_is_named(command: Command, incast: Run, tmp_pa
     folder = incast.write(tmp_path / "run")
     file = folder / "ports.parquet"
     pl.read_parquet(file).drop("rate_bps").write_parquet(file)
+    seal(folder)
     told = command("explain", "run")
     assert told.returncode == 2
     assert "ports.parquet has no column `rate_bps`" in told.stderr
@@ -150,11 +152,11 @@ def test_a_run_of_an_earlier_version_is_explained_as_far_as_it_goes(incast: Run,
     (folder / "breakdown.parquet").unlink()
     manifest = json.loads((folder / "manifest.json").read_text())
     del manifest["scenario"]["record"]["breakdown"]
-    (folder / "manifest.json").write_text(json.dumps(manifest))
     ports = folder / "ports.parquet"
     pl.read_parquet(ports).drop(
         "delay_ps", "headroom_bytes", "needed_headroom_bytes", "max_headroom_bytes", "credits", "needed_credits"
     ).write_parquet(ports)
+    seal(folder, manifest)
     told = explain(load(folder))
     assert rules(told) == ["pause_storm", "roots"]
     assert [each.key for each in told.missing] == ["record.breakdown=true"]

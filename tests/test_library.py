@@ -7,8 +7,12 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import hostile
 import xoff
+from conftest import SMALL
+from made_up import made_up_run
 from xoff.runs.folder import TABLES
+from xoff.runs.results import Run
 
 
 def test_one_flow_alone_has_slowdown_one(small: Path) -> None:
@@ -122,3 +126,29 @@ def test_a_dict_is_a_scenario(small: Path, tmp_path: Path) -> None:
     assert xoff.check({**own, "traffic": [flow]})["title"] == own["title"]
     stored = run.write(tmp_path / "stored")
     assert xoff.run(stored).manifest["fingerprint"] == run.manifest["fingerprint"]
+
+
+def test_dir_shows_what_there_is() -> None:
+    assert set(dir(xoff)) == {*xoff.__all__, "__version__"}
+    for name in dir(xoff):
+        assert getattr(xoff, name) is not None
+    run = made_up_run()
+    offered = {"manifest", "folder", "scheme", "complete", "table", "tables", "write", "report"}
+    assert set(dir(run)) == {*TABLES, *offered, "write_pcapng", "write_perfetto"}
+
+
+def test_a_notebook_shows_a_run_as_a_small_table(tmp_path: Path) -> None:
+    scenario = tmp_path / "named.toml"
+    scenario.write_text(f"title = {hostile.quoted(hostile.SCRIPT + hostile.TURNED)}\n" + SMALL)
+    run = xoff.run(scenario)
+    run.write(tmp_path / "stored")
+    shown = xoff.load(tmp_path / "stored")._repr_html_()
+    assert shown
+    # 1 MB at 100 Gbps takes 80 us and a bit; alone in the network, so 1.00 times its ideal, without PAUSE.
+    for cell in ("none, seed 1", "1 of 1 completed", "mean 1.00, p50 1.00, p95 1.00, p99 1.00", "0 frames", "stored"):
+        assert cell in shown
+    assert "&lt;/script&gt;&lt;script&gt;hacked=1&lt;/script&gt;\\u202egnorw\\u2066" in shown
+    assert "<script" not in shown
+    assert "\u202e" not in shown
+    # Of another version: the text stays.
+    assert Run({"scenario": {}})._repr_html_() is None

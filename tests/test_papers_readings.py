@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import csv
+import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from conftest import ROOT
 from open_paper import HERE, PAPER, SCENARIO, SPACE, slowdown
 from own_paper import PAPER as CLOSED
 from xoff.errors import UserError
-from xoff.papers import registry, verdicts
+from xoff.papers import reference_map, registry, verdicts
 from xoff.papers.readings_map import claims_of, map_table, markdown, open_table, summary
 from xoff.papers.reproduction import reproduce, survey_readings
 from xoff.papers.rules import Check, Outcome, exact
@@ -338,3 +341,113 @@ def test_options_that_do_not_go_together_are_refused(tmp_path: Path) -> None:
 def test_readings_are_equal_by_their_answers() -> None:
     assert Reading(SPACE, (("size", "binary"),)) == SPACE.reading({"size": "binary"})
     assert len({SPACE.default, SPACE.reading({}), SPACE.parse(["size=decimal"])}) == 1
+
+
+def page_table(paper: str, head: str) -> list[list[str]]:
+    """The rows of the table of a paper's page whose first line begins so."""
+    text = (ROOT / "papers" / paper / "README.md").read_text("utf-8")
+    lines = [*text[text.index(head) :].splitlines(), ""]
+    return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[2 : lines.index("")]]
+
+
+def readings_of(cell: str) -> list[str]:
+    """The readings that a cell names: `a=x`, `y` is a=x and a=y; `a=x` with `b=y` or `z` is a=x, b=y and a=x, b=z."""
+    if cell == "default":
+        return [cell]
+    if " with `" in cell:
+        first, others = cell.split(" with ")
+        return [f"{first.strip('`')}, {each}" for each in readings_of(others)]
+    found: list[str] = []
+    for name in re.findall("`([^`]+)`", cell):
+        found.append(name if "=" in name else f"{found[-1].partition('=')[0]}={name}")
+    return found
+
+
+def pft_table() -> dict[str, str]:
+    # The text above the table has the default's number, whose interval covers 1.
+    rows = page_table("pft", "| reading | F_C |")
+    return {"default": "?"} | {name: fc[0] for cell, fc, _ in rows for name in readings_of(cell)}
+
+
+def sqcc_table() -> dict[str, str]:
+    rows = page_table("sqcc", "| reading | `patched")
+    return {name: "".join(verdicts) for cell, *verdicts in rows for name in readings_of(cell)}
+
+
+def fncc_table() -> dict[str, str]:
+    default = {row[0].strip("`"): row[4] for row in page_table("fncc", "| claim | where | measured | full")}
+    found = {"default": "".join(default.values())}
+    for choice, _, _, alternatives, changes in page_table("fncc", "| choice | question"):
+        changed = dict(re.findall("`([^`]+)`: ([^;]+)", changes))
+        assert list(changed) == re.findall("(?:^|; )`([^`]+)`: ", alternatives)
+        for name, parts in changed.items():
+            turned = dict(part.rsplit(" ", 1) for part in parts.split(", ")) if parts != "none" else {}
+            assert turned.keys() <= default.keys()
+            found[f"{choice.strip('`')}={name}"] = "".join((default | turned).values())
+    return found
+
+
+@pytest.mark.parametrize(("paper", "table"), [("pft", pft_table), ("sqcc", sqcc_table), ("fncc", fncc_table)])
+def test_a_papers_map_is_the_table_of_its_page(paper: str, table: Callable[[], dict[str, str]]) -> None:
+    assert reference_map.load(ROOT / "papers" / paper / "map.toml").readings == table()
+
+
+def test_the_map_of_tcd_is_the_table_of_its_page() -> None:
+    found = reference_map.load(ROOT / "papers" / "tcd" / "map.toml")
+    rows = page_table("tcd", "| claim | by default | turns with |")
+    by_claim = {claim: row for row in rows for claim in re.findall("`([^`]+)`", row[0])}
+    assert list(by_claim) == found.claims
+    bursts = {"at once": "at-once", "back to back": "back-to-back", "each 200 us": "each-200us"}
+    for number, (claim, (_, default, turns)) in enumerate(by_claim.items()):
+        column = {reading: symbols[number] for reading, symbols in found.readings.items()}
+        expected = dict.fromkeys(column, "·") | {"default": default[0]}
+        # `a=x` ✓ and `a=x` with `b=y` ✓; the latter with neither alone.
+        for one, other, symbol in re.findall("`([a-z-]+=[^`]+)`(?: with `([^`]+)`)?[^✓≈?✗`]* ([✓≈?✗])", turns):
+            expected[f"{one}, {other}" if other else one] = symbol
+            expected |= {one: default[0], other: default[0]} if "neither alone" in turns else {}
+        if match := re.match("other bursts (.): ", turns):
+            choice = "ib-bursts" if claim.startswith("ib-") else "bursts"
+            expected |= {f"{choice}={name}": match[1] for words, name in bursts.items() if words in turns}
+        assert column == expected, claim
+
+
+def test_the_map_of_srcc_is_what_its_page_says() -> None:
+    found = reference_map.load(ROOT / "papers" / "srcc" / "map.toml")
+    text = " ".join((ROOT / "papers" / "srcc" / "README.md").read_text("utf-8").split())
+    said = re.search("Under (.*?), (`hadoop-afct` and `tail`) turn from contradicted into undecided", text)
+    assert said
+    assert found.claims == re.findall("`([^`]+)`", said[2])
+    # The first column of the table names the readings, the text their last words.
+    named = [name for cell, *_ in page_table("srcc", "| reading | Hadoop") for name in readings_of(cell)]
+    turned = [name for name in named if name in said[1] or f"`{name.partition('=')[2]}`" in said[1]]
+    assert found.readings == {"default": "✗✗"} | dict.fromkeys(turned, "??")
+
+
+@pytest.mark.parametrize("paper", ["fncc", "pft", "sqcc", "srcc", "tcd"])
+def test_a_papers_map_names_claims_and_readings_that_there_are(paper: str) -> None:
+    found, known = reference_map.load(ROOT / "papers" / paper / "map.toml"), registry.paper(paper)
+    assert set(found.claims) <= verdicts.load(known.folder / "claims.toml").keys()
+    for name in list(found.readings)[1:]:
+        assert set(known.space.parse(name.split(", ")).name.split(", ")) == set(name.split(", "))
+
+
+def test_a_map_that_is_none_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "map.toml"
+    head = 'section = "S"\nnote = "N"\nclaims = ["a", "b"]\n[readings]\n'
+    for readings, message in (
+        ('"x=y" = "✓✓"', "expected `default` as the first"),
+        ('"default" = "✓"', "`default` is `✓`; expected 2 symbols of ✓≈"),
+        ('"default" = "✓✓"\n"x=y" = "✓!"', "`x=y` is `✓!`; expected 2 symbols"),
+    ):
+        file.write_text(head + readings, "utf-8")
+        with pytest.raises(UserError, match=re.escape(message)):
+            reference_map.load(file)
+
+
+def test_a_papers_map_is_drawn_with_each_claim_and_reading() -> None:
+    found = reference_map.ReferenceMap("S", "N", ["held", "hung"], {"default": "✓?", "x=y": "✗·"})
+    first, again = (reference_map.draw(found) for _ in range(2))
+    assert first == again
+    # Matplotlib writes each text as a comment beside its outlines.
+    for text in ("held", "hung", "default", "x=y"):
+        assert f"<!-- {text} -->" in first

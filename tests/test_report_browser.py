@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
-from collections.abc import Iterator
+import re
 from pathlib import Path
+from typing import Literal
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page
 
 import xoff
 from conftest import SMALL
@@ -36,18 +36,6 @@ utilization = true
 )
 
 DRAWN = "node => node.querySelectorAll('.scatterlayer .trace path, .barlayer .point path').length"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    chromium = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    assert chromium, "the report's test needs Chromium: apt-get install chromium"
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu", "--disable-background-networking"]
-        )
-        yield browser
-        browser.close()
 
 
 def look(browser: Browser, page_file: Path) -> tuple[dict[str, int], list[str]]:
@@ -93,3 +81,113 @@ def test_a_run_with_little_to_show_is_a_page_too(browser: Browser, small: Path, 
     assert wrong == []
     assert "pauses" not in shapes
     assert shapes["slowdown-cdf"] > 0
+
+
+@pytest.fixture(scope="module")
+def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The report of four runs, of which the last one recorded next to nothing."""
+    folder = tmp_path_factory.mktemp("comparison")
+    (folder / "busy.toml").write_text(BUSY)
+    recorded: dict[str, object] = {"record.roots": True, "record.breakdown": True}
+    bare: dict[str, object] = {"record.queues": "none", "record.rates": False, "record.utilization": False}
+    recordings: dict[str, dict[str, object]] = {"none": recorded, "hpcc": recorded, "dcqcn": recorded, "bare": bare}
+    for name, sets in recordings.items():
+        scheme: dict[str, object] = {"scheme.name": "none" if name == "bare" else name}
+        xoff.run(folder / "busy.toml", sets=scheme | sets).write(folder / name)
+    return write_report([xoff.load(folder / name) for name in ("none", "hpcc", "dcqcn", "bare")], folder / "r.html")
+
+
+def opened(browser: Browser, file: Path, width: int = 1280, scheme: Literal["light", "dark"] = "light") -> Page:
+    page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page.goto(file.as_uri())
+    page.wait_for_selector("html[data-drawn]", timeout=60_000)
+    return page
+
+
+@pytest.mark.parametrize("width", [400, 800, 1280, 1920])
+def test_everything_has_room_at_any_width(browser: Browser, comparison: Path, width: int) -> None:
+    page = opened(browser, comparison, width)
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    # The summary shows all its numbers without being moved.
+    assert (
+        page.eval_on_selector(".summary", "table => table.parentElement.scrollWidth - table.parentElement.clientWidth")
+        == 0
+    )
+    # Each plot stays within its card, and no card on another.
+    outside = """() => [...document.querySelectorAll(".plot")].filter((plot) => {
+      const box = (node) => node.getBoundingClientRect();
+      const inner = box(plot.querySelector(".main-svg")), card = box(plot.closest(".card"));
+      return inner.top < card.top || inner.bottom > card.bottom || inner.left < card.left || inner.right > card.right;
+    }).map((plot) => plot.id)"""
+    assert page.evaluate(outside) == []
+    # A legend covers neither the plot's own area nor the names of its axes.
+    covered = """() => [...document.querySelectorAll(".plot")].filter((plot) => {
+      const legend = plot.querySelector(".legend")?.getBoundingClientRect();
+      return legend && [...plot.querySelectorAll(".nsewdrag, .xtitle, .ytitle, .annotation-text")].some((node) => {
+        const box = node.getBoundingClientRect();
+        return Math.min(box.right, legend.right) - Math.max(box.left, legend.left) > 1
+          && Math.min(box.bottom, legend.bottom) - Math.max(box.top, legend.top) > 1;
+      });
+    }).map((plot) => plot.id)"""
+    assert page.evaluate(covered) == []
+    page.close()
+
+
+@pytest.mark.parametrize("width", [400, 1280])
+def test_the_contents_stay_in_sight_and_lead_to_each_part(browser: Browser, comparison: Path, width: int) -> None:
+    page = opened(browser, comparison, width)
+    links = page.locator("nav a")
+    heads = page.locator("main h2").all_inner_texts()
+    assert links.all_inner_texts() == heads
+    for number, head in enumerate(heads):
+        links.nth(number).click()
+        page.wait_for_function("head => document.querySelector('nav [aria-current]').innerText === head", arg=head)
+        box = page.locator("main h2").nth(number).bounding_box()
+        bar = page.locator("nav").bounding_box()
+        assert box
+        assert bar
+        assert 0 <= bar["y"] < 10
+        # Below the contents where they are a line above the page.
+        assert box["y"] >= (bar["height"] if width == 400 else 0)
+    page.close()
+
+
+def test_settings_are_a_table(browser: Browser, comparison: Path) -> None:
+    page = opened(browser, comparison)
+    page.evaluate("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    keys = page.locator("tr.differs td.key")
+    assert keys.count() > 5
+    # Each key has its cell for itself.
+    own = """all => all.every((cell) => cell.scrollWidth <= cell.clientWidth
+      && cell.offsetHeight === cell.parentElement.offsetHeight)"""
+    assert keys.evaluate_all(own)
+    page.close()
+
+
+def test_what_is_paused_has_one_colour(browser: Browser, comparison: Path) -> None:
+    page = opened(browser, comparison)
+    tree = page.locator(".legend-states li:has-text('paused') .key").evaluate(
+        "key => getComputedStyle(key).backgroundColor"
+    )
+    traces = page.evaluate("document.getElementById('breakdown').data.map(({ name, marker }) => [name, marker.color])")
+    (bars,) = [colour for name, colour in traces if name == "paused"]
+    assert tree == "rgb(230, 159, 0)"
+    assert bars == "#E69F00"
+    assert [name for name, colour in traces if colour == bars] == ["paused"]
+    page.close()
+
+
+def test_what_was_not_recorded_is_said_once(browser: Browser, comparison: Path) -> None:
+    page = opened(browser, comparison)
+    table = page.locator("h2:text-is('Not recorded') ~ .scroll table").first
+    rows = [row.split("\t") for row in table.inner_text().splitlines()[1:]]
+    assert {key: runs for key, _, runs in rows} == {
+        f"record.{key}": "bare"
+        for key in ("breakdown=true", "roots=true", "rates=all", "queues=switches", "utilization=true")
+    }
+    page.locator("#tree-run").select_option(label="bare")
+    page.locator("#tree[data-run='3'][aria-busy='false']").wait_for(timeout=60_000)
+    elsewhere = re.sub(r"Not recorded\n.*?\nCongestion tree", "", page.locator("main").inner_text(), flags=re.DOTALL)
+    # But for the state in which the tree shows ports, of which four hosts at a switch have eight; three were paused.
+    assert re.findall(r"[^\n]*not recorded[^\n]*", elsewhere, re.IGNORECASE) == ["not recorded 5"]
+    page.close()

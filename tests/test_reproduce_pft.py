@@ -382,7 +382,8 @@ def test_a_short_run_of_both_kinds() -> None:
     assert without.bandwidth_99 < np.median(without.bandwidth)
     assert without.congested == without.victims_congested == 0
     assert without.congestors_gbps > 0
-    assert 0 <= held.congested <= 1
+    # PFT holds back congestors and, since it knows no flows, tests too; neither all the time.
+    assert 0 < held.victims_congested < held.congested < 1
 
 
 def test_the_rate_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import xoff
-from made_up import made_up_run
+from made_up import made_up_run, seal
 from xoff.report.page import find_runs
 from xoff.runs.execution import execute
 from xoff.runs.folder import COLUMNS, TABLES, check_target
@@ -114,14 +114,17 @@ def test_a_table_with_other_columns_is_refused(tmp_path: Path) -> None:
     made_up_run(queues=[(0, "a", 5)]).write(tmp_path / "r")
     # Another table, a missing column, a column of another kind.
     shutil.copy(tmp_path / "r" / "pauses.parquet", tmp_path / "r" / "queues.parquet")
+    seal(tmp_path / "r")
     with pytest.raises(xoff.UserError, match=r"queues\.parquet: no column `time_ps`.*columns are port"):
         _ = xoff.load(tmp_path / "r").queues
     flows = pq.read_table(tmp_path / "r" / "flows.parquet")
     pq.write_table(flows.drop_columns("slowdown"), tmp_path / "r" / "flows.parquet")
+    seal(tmp_path / "r")
     with pytest.raises(xoff.UserError, match="no column `slowdown`"):
         _ = xoff.load(tmp_path / "r").flows
     text = flows.set_column(flows.column_names.index("slowdown"), "slowdown", flows["id"].cast("string"))
     pq.write_table(text, tmp_path / "r" / "flows.parquet")
+    seal(tmp_path / "r")
     with pytest.raises(xoff.UserError, match="`slowdown` is of type string; expected numbers"):
         _ = xoff.load(tmp_path / "r").flows
 

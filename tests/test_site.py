@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -74,6 +75,16 @@ def test_equations_are_mathml(site: Path) -> None:
     assert explained.count("<math ") > 20
     # An equation that was not understood would stand there as it was written.
     assert not re.search(r"\\(frac|begin|text|cdot|min|left)\b", explained)
+
+
+@pytest.mark.parametrize("paper", ["fncc", "pft", "sqcc", "srcc", "tcd"])
+def test_a_papers_page_has_its_map_of_readings_as_figure_and_table(site: Path, paper: str) -> None:
+    page = (site / "papers" / paper / "README.html").read_text("utf-8")
+    section = tomllib.loads((ROOT / "papers" / paper / "map.toml").read_text("utf-8"))["section"]
+    heading, figure = page.index(f"<h2>{section}<"), page.index('id="readings-map"')
+    # The figure, and then the table or the text that has the same.
+    assert heading < figure < page.index("<table", figure)
+    assert page.count("<h2>", heading, figure) == 1
 
 
 def test_nothing_comes_from_the_network(site: Path) -> None:

@@ -52,7 +52,7 @@ def one_run(folder: Path) -> Run:
 
 def finished(folder: Path) -> dict[str, int]:
     """The runs that are there, and when they were written."""
-    return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("runs/*/manifest.json")}
+    return {file.parent.name: file.stat().st_mtime_ns for file in folder.glob("runs/[!.]*/manifest.json")}
 
 
 @pytest.fixture(scope="module")
@@ -230,7 +230,7 @@ def test_another_folder_and_another_sweep_at_the_same_time_are_refused(tmp_path:
     (tmp_path / "notes.txt").write_text("mine")
     with pytest.raises(UserError, match="not empty"):
         swept(GRID, tmp_path)
-    with Folder(grid), pytest.raises(UserError, match="another sweep is writing there"):
+    with Folder(grid), pytest.raises(UserError, match="another xoff is writing there"):
         swept(GRID, grid)
 
 
@@ -329,17 +329,90 @@ def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path) -> None:
     assert len(pl.read_parquet(f"{out}/flows/")) == 8
 
 
-def test_ctrl_c_ends_a_sweep_with_what_is_finished(tmp_path: Path) -> None:
+KILLED = """
+import os, signal, sys
+from xoff.cli.app import main
+from xoff.studies.sweep.folder import Folder
+
+real, laid_out = Folder._lay_out, []
+
+def lay_out(self, *arguments):
+    real(self, *arguments)
+    laid_out.append(arguments)
+    if len(laid_out) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+
+Folder._lay_out = lay_out
+if __name__ == "__main__":
+    sys.exit(main(["sweep", "small.toml", "-o", "out", "--workers", "1", "--quiet"]))
+"""
+"""A sweep that is killed when it has put two runs into its dataset."""
+
+
+def test_a_sweep_that_is_killed_while_it_writes_its_dataset(command: Command, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    (tmp_path / "small.toml").write_text(SMALL + "[sweep]\nseed = [1, 2]\n")
+    assert command("sweep", "small.toml", "-o", "out", "-q").returncode == 0
+    (tmp_path / "small.toml").write_text(SMALL + "[sweep]\nseed = [1, 2, 3, 4]\n")
+    (tmp_path / "killed.py").write_text(KILLED)
+    killed = subprocess.run([sys.executable, "killed.py"], cwd=tmp_path, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    # Every run is finished; the dataset is the earlier one, whole.
+    before = finished(out)
+    assert len(before) == 4
+    assert pl.read_parquet(f"{out}/flows/")["seed"].sort().to_list() == [1, 2]
+    assert command("report", "out").returncode == 0
+    assert "0 runs made, 4 there already" in command("sweep", "small.toml", "-o", "out").stdout
+    assert finished(out) == before
+    assert pl.read_parquet(f"{out}/flows/")["seed"].sort().to_list() == [1, 2, 3, 4]
+    assert not list(out.glob(".xoff-*"))
+
+
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
+def test_ctrl_c_and_its_like_end_a_sweep_with_what_is_finished(
+    tmp_path: Path, number: signal.Signals, status: int
+) -> None:
     (tmp_path / "long.toml").write_text(LONG)
     command = [sys.executable, "-m", "xoff", "sweep", "long.toml", "-o", "out", "--workers", "1"]
     process = subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True)
     wait_for(lambda: len(finished(tmp_path / "out")) >= 1)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, message = process.communicate(timeout=60)
-    assert process.returncode == 130
+    assert process.returncode == status
     assert "give the command again to go on" in message
     assert "Traceback" not in message
     assert len(pl.read_parquet(f"{tmp_path}/out/flows/")) == len(finished(tmp_path / "out"))
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "flows.parquet", "ports.parquet"])
+@pytest.mark.parametrize("share", [0, 0.5])
+def test_a_run_with_a_torn_file_is_made_again(tmp_path: Path, name: str, share: float) -> None:
+    tail, out = "[sweep]\nseed = [1, 2]\n", tmp_path / "out"
+    swept(tail, out)
+    first, second = sorted(finished(out))
+    torn = out / "runs" / first / name
+    data = torn.read_bytes()
+    # The dataset's files are links to the tables: a torn file in place of the link.
+    torn.unlink()
+    torn.write_bytes(data[: int(len(data) * share)])
+    before = finished(out)
+    done = swept(tail, out)
+    assert (done.made, done.failed) == (1, {})
+    assert finished(out)[second] == before[second]
+    assert load(out / "runs" / first).flows.num_rows == 1
+    assert len(pl.read_parquet(f"{out}/flows/")) == 2
+
+
+def test_an_emptied_list_of_runs_is_said_and_written_again(command: Command, tmp_path: Path) -> None:
+    (tmp_path / "small.toml").write_text(SMALL + "[sweep]\nseed = [1, 2]\n")
+    assert command("sweep", "small.toml", "-o", "out", "-q").returncode == 0
+    for name in ("runs.parquet", "sweep.json"):
+        (tmp_path / "out" / name).write_bytes(b"")
+        told = command("report", "out")
+        assert (told.returncode, "Traceback" in told.stderr) == (2, False)
+        assert "not the folder of a sweep, or a broken one" in told.stderr
+        assert "0 runs made, 2 there already" in command("sweep", "small.toml", "-o", "out").stdout
+        assert command("report", "out").returncode == 0
 
 
 def test_a_worker_that_dies_is_replaced(tmp_path: Path) -> None:

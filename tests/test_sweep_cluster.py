@@ -190,7 +190,7 @@ def contents(folder: Path) -> dict[str, bytes]:
     found = {str(file.relative_to(folder)): file.read_bytes() for file in folder.glob("runs/*/*")}
     for name, data in found.items():
         if name.endswith("manifest.json"):
-            found[name] = json.dumps({**json.loads(data), "wall_s": None, "setup_s": None}).encode()
+            found[name] = json.dumps({**json.loads(data), "wall_s": None, "setup_s": None, "checksums": None}).encode()
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from conftest import SMALL, Command
-from test_sweep import finished, wait_for
+from test_sweep import finished
 from xoff import _xoff
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import Local
@@ -135,15 +135,80 @@ def test_what_is_tried_depends_on_the_scenario_alone(eight: tuple[Path, Tuned], 
     assert other.trials != reference.trials[:4]
 
 
-def test_a_killed_tuning_goes_on_where_it_was(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+CUT_OFF = """
+import os, signal, sys
+from xoff.cli.app import main
+from xoff.studies.tune import run as tuning
+
+real, done = tuning.make_all, []
+
+def make_all(runs, executor, folder, finished):
+    def counted(run, error):
+        finished(run, error)
+        done.append(run)
+        if len(done) == 9:
+            {end}
+    real(runs, executor, folder, counted)
+
+tuning.make_all = make_all
+if __name__ == "__main__":
+    sys.exit(main(["tune", "incast.toml", "-o", "out", "--workers", "1", "--quiet"]))
+"""
+"""A tuning that ends itself when its ninth run is finished: in the second batch of four trials with two seeds each."""
+
+
+@pytest.mark.parametrize(
+    ("end", "status"),
+    [
+        ("os.killpg(0, signal.SIGKILL)", -signal.SIGKILL),
+        ("signal.raise_signal(signal.SIGINT)", 130),
+        ("signal.raise_signal(signal.SIGTERM)", 143),
+        ("signal.raise_signal(signal.SIGHUP)", 129),
+    ],
+)
+def test_a_tuning_that_is_cut_off_goes_on_where_it_was(
+    eight: tuple[Path, Tuned], tmp_path: Path, end: str, status: int
+) -> None:
     (tmp_path / "incast.toml").write_text(INCAST + TUNE)
-    command = [sys.executable, "-m", "xoff", "tune", "incast.toml", "-o", "out", "--workers", "1", "--quiet"]
-    process = subprocess.Popen(command, cwd=tmp_path, start_new_session=True)
-    # In the middle of the second batch of four trials with two seeds each.
-    wait_for(lambda: len(finished(tmp_path / "out")) >= 9 or process.poll() is not None)
-    os.killpg(process.pid, signal.SIGKILL)
-    process.wait()
-    assert subprocess.run(command, cwd=tmp_path, check=False, capture_output=True).returncode == 0
+    (tmp_path / "cut_off.py").write_text(CUT_OFF.format(end=end))
+    done = subprocess.run(
+        [sys.executable, "cut_off.py"],
+        cwd=tmp_path,
+        check=False,
+        capture_output=True,
+        text=True,
+        start_new_session=True,
+    )
+    assert done.returncode == status
+    assert "Traceback" not in done.stderr
+    assert 9 <= len(finished(tmp_path / "out")) <= 10, "in the middle: one more may have been begun"
+    if status != -signal.SIGKILL:
+        assert "give the command again to go on" in done.stderr
+        # The trials of whole batches have an outcome.
+        assert pl.read_parquet(tmp_path / "out" / "trials.parquet")["trial"].to_list() == [0, 1, 2, 3]
+    before = finished(tmp_path / "out")
+    assert tuned(TUNE, tmp_path / "out").trials == eight[1].trials
+    after = finished(tmp_path / "out")
+    assert {name: after[name] for name in before} == before
+
+
+def test_other_values_than_those_of_the_record_are_said(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+    shutil.copytree(eight[0], tmp_path / "out")
+    file = tmp_path / "out" / "study.json"
+    record = json.loads(file.read_text())
+    assert [list(trial) for trial in record["trials"]] == [["flow_control.xoff"]] * 8
+    record["trials"][3]["flow_control.xoff"] = '"1KB"'
+    file.write_text(json.dumps({**record, "optuna": "4.0.0"}))
+    with pytest.raises(UserError, match=r"trial 3: Optuna .* chooses other values than Optuna 4\.0\.0"):
+        tuned(TUNE, tmp_path / "out")
+    # A torn record decides nothing.
+    file.write_text(file.read_text()[:100])
+    assert tuned(TUNE, tmp_path / "out").trials == eight[1].trials
+
+
+def test_a_search_that_grows_within_a_batch_is_the_longer_search(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+    # Six trials end in the middle of the second batch of four.
+    assert tuned(TUNE.replace("trials = 8", "trials = 6"), tmp_path / "out").trials == eight[1].trials[:6]
     assert tuned(TUNE, tmp_path / "out").trials == eight[1].trials
 
 

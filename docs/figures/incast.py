@@ -13,9 +13,9 @@ from matplotlib import pyplot as plt
 ROOT = Path(__file__).parents[2]
 SCHEMES = {"none": "#0072B2", "dcqcn": "#D55E00", "hpcc": "#009E73", "fncc": "#CC79A7"}
 PARTS = {
-    "paused": ("paused by PFC", "#0072B2"),
+    "paused": ("paused by PFC", "#E69F00"),
     "queueing": ("in queues", "#D55E00"),
-    "window": ("held back by the window", "#E69F00"),
+    "window": ("held back by the window", "#0072B2"),
     "rate": ("held back by the rate", "#CC79A7"),
     "serialization": ("on the wire", "#009E73"),
     "propagation": ("propagation", "#555555"),

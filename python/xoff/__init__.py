@@ -14,6 +14,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from xoff import fluid as fluid
     from xoff.errors import RunError as RunError
     from xoff.errors import ScenarioError as ScenarioError
     from xoff.errors import UserError as UserError
@@ -45,6 +46,7 @@ __all__ = [
     "Signals",
     "UserError",
     "check",
+    "fluid",
     "load",
     "plot",
     "run",
@@ -60,14 +62,20 @@ _LAZY = {
     **dict.fromkeys(("Ack", "Cnp", "Flow", "Hop", "HopChange", "Scheme", "Sent", "Signals"), "xoff.scheme"),
 }
 
+_MODULES = {"fluid": "xoff.fluid", "plot": "xoff.report.axes"}
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]
+
 
 def __getattr__(name: str) -> Any:
     import importlib
 
     if name in _LAZY:
         return getattr(importlib.import_module(_LAZY[name]), name)
-    if name == "plot":
-        return importlib.import_module("xoff.report.axes")
+    if name in _MODULES:
+        return importlib.import_module(_MODULES[name])
     if name == "__version__":
         from xoff import _xoff
 

@@ -7,6 +7,7 @@ from typing import Protocol, final, type_check_only
 from xoff.scheme.describe import Described
 
 __all__ = [
+    "MAX_SCENARIO_BYTES",
     "Ack",
     "Cnp",
     "Flow",
@@ -19,7 +20,9 @@ __all__ = [
     "Sent",
     "__version__",
     "catalogue",
+    "check",
     "columns",
+    "exchange",
     "goal",
     "keys",
     "nearest",
@@ -36,6 +39,8 @@ __all__ = [
 ]
 
 __version__: str
+MAX_SCENARIO_BYTES: int
+"""The largest text of a scenario."""
 
 class ScenarioError(ValueError):
     """A mistake in a scenario; the message names file, line, key and what was expected."""
@@ -120,6 +125,9 @@ class Prepared:
 
         Without `threads`, on as many as make it fastest.
         """
+
+def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
+    """Swap two folders in one step, at any time each name has one of them; an `OSError` where that fails."""
 
 def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""
@@ -344,6 +352,18 @@ def prepare(
 
     The files that it names are taken from `files` where that is given, else from `base_dir`. It may name one of
     `schemes` beside the built-in ones.
+    """
+
+def check(
+    text: str, origin: str, overrides: list[tuple[str, str]], base_dir: str, schemes: Sequence[Described] = ...
+) -> tuple[str, list[str]]:
+    """Check a scenario within about a second, whatever it is.
+
+    What takes longer to make is counted and not made, as a warning says.
+
+    Returns
+    -------
+    The resolved scenario as JSON, and warnings.
     """
 
 def schema() -> str:

@@ -19,6 +19,7 @@ _NATIVE = (
     "ScenarioError",
     "catalogue",
     "columns",
+    "exchange",
     "goal",
     "keys",
     "nearest",

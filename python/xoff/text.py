@@ -1,6 +1,54 @@
-"""Counts, times, sizes and rates as text for people."""
+"""Counts, times, sizes and rates as text for people, and names as people may see them."""
 
 from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+
+_HIDDEN = re.compile(
+    "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ud800-\udfff]"
+)
+"""Control characters, those of writing direction among them, and what has neither width nor ink."""
+
+_WORD, _TEXT = 80, 2000
+"""Maximum length of a word and of a whole text that is shown."""
+
+
+def shown(text: str, word: int = _WORD, most: int = _TEXT) -> str:
+    """`text`, which may hold names of a user's own choice, as people may see it.
+
+    A word of more than `word` characters loses its middle to an ellipsis, a text of more than `most` its end. Control
+    characters, which could reorder or wipe what stands beside them, are written as escapes.
+    """
+    if len(text) > word:
+        text = re.sub(rf"\S{{{word + 1},}}", lambda found: _cut(found[0], word), text)
+    if len(text) > most:
+        text = text[: most - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return _HIDDEN.sub(lambda found: f"\\u{ord(found[0]):04x}", text)
+
+
+def name_text(name: str, most: int = _WORD) -> str:
+    """A name in one line, `shown` with at most `most` characters; both its ends stay, which tell names apart."""
+    return shown(" ".join(_cut(name, most).split()), most)
+
+
+def name_texts(names: Iterable[str], most: int = _WORD) -> list[str]:
+    """Several names, each as `name_text` makes it; those that would look the same are numbered."""
+    seen: Counter[str] = Counter()
+    found = []
+    for name in names:
+        text = name_text(name, most)
+        seen[text] += 1
+        found.append(text if seen[text] == 1 else f"{text} ({seen[text]})")
+    return found
+
+
+def _cut(text: str, most: int) -> str:
+    if len(text) <= most:
+        return text
+    tail = most // 3
+    return f"{text[: most - tail - 1]}\N{HORIZONTAL ELLIPSIS}{text[-tail:]}"
 
 
 def count_text(count: int, thing: str) -> str:

@@ -14,6 +14,7 @@
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
+use std::ops::Range;
 
 use crate::entities::{Arrival, ArrivalLinks, EntityQueues, Next};
 use crate::event::Event;
@@ -46,14 +47,15 @@ pub struct ByEntity {
 }
 
 impl FutureEvents {
-    /// An empty queue for all entities. Simultaneous events come by key, or in the order in which they were pushed if
-    /// `in_order_of_scheduling`, see [`EventQueue::in_order_of_scheduling`].
-    pub fn joint(in_order_of_scheduling: bool) -> FutureEvents {
-        FutureEvents::Joint(Box::new(if in_order_of_scheduling {
-            EventQueue::in_order_of_scheduling()
-        } else {
-            EventQueue::new()
-        }))
+    /// An empty queue for all entities. Simultaneous events come by key; those with one of the keys `links`, which links'
+    /// arrivals have, in the order in which they were pushed.
+    pub fn joint(links: Range<u32>) -> FutureEvents {
+        FutureEvents::Joint(Box::new(EventQueue::with_links(links)))
+    }
+
+    /// An empty queue for all entities, see [`EventQueue::in_order_of_scheduling`].
+    pub fn in_order_of_scheduling() -> FutureEvents {
+        FutureEvents::Joint(Box::new(EventQueue::in_order_of_scheduling()))
     }
 
     /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
@@ -161,10 +163,11 @@ impl FutureEvents {
 
 /// Events by entity. With a joint queue there are no windows: these methods return `None` or [`Next::Nothing`].
 impl FutureEvents {
-    /// Begins the next window and returns its end, which is not part of it: at most `limit`, at most a lookahead after the
-    /// earliest event, and right after the next event that concerns all entities. `None` if nothing happens before `limit`.
+    /// Begins the next window and returns the time of its earliest event and its end, which is not part of it: at most
+    /// `limit`, at most a lookahead after the earliest event, and right after the next event that concerns all entities.
+    /// `None` if nothing happens before `limit`.
     #[inline]
-    pub fn begin_window(&mut self, limit: Time) -> Option<Time> {
+    pub fn begin_window(&mut self, limit: Time) -> Option<Range<Time>> {
         let FutureEvents::ByEntity(all) = self else { return None };
         let begin = all.earliest();
         if begin >= limit {
@@ -173,7 +176,7 @@ impl FutureEvents {
         let end =
             limit.min(begin.saturating_add(all.lookahead)).min(all.next_common().saturating_add(Time(1)));
         all.entities.begin_window(begin, end);
-        Some(end)
+        Some(begin..end)
     }
 
     /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their

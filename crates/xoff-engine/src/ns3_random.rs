@@ -25,9 +25,27 @@ fn apply(a: &Matrix, v: &[u64; 3], m: u64) -> [u64; 3] {
     std::array::from_fn(|i| (0..3).fold(0, |sum, k| (sum + a[i][k] * v[k] % m) % m))
 }
 
+/// `a` to the power of `exponent`.
+fn to_the(a: &Matrix, mut exponent: u64, m: u64) -> Matrix {
+    let (mut result, mut square) = ([[1, 0, 0], [0, 1, 0], [0, 0, 1]], *a);
+    while exponent > 0 {
+        if exponent & 1 == 1 {
+            result = product(&result, &square, m);
+        }
+        square = product(&square, &square, m);
+        exponent >>= 1;
+    }
+    result
+}
+
 /// `a` to the power of 2^`doublings`.
 fn power(a: &Matrix, doublings: u32, m: u64) -> Matrix {
     (0..doublings).fold(*a, |a, _| product(&a, &a, m))
+}
+
+/// `times` advances in one, in both recurrences.
+fn jump(by: &(Matrix, Matrix), times: u64) -> (Matrix, Matrix) {
+    (to_the(&by.0, times, M1), to_the(&by.1, times, M2))
 }
 
 /// The first numbers of ns-3's streams, one after the other.
@@ -43,12 +61,8 @@ impl Ns3Streams {
         let to_next = (power(&A1, 127, M1), power(&A2, 127, M2));
         let substream = (power(&A1, 76, M1), power(&A2, 76, M2));
         let mut streams = Ns3Streams { state: ([seed.into(); 3], [seed.into(); 3]), to_next };
-        for _ in 0..run {
-            streams.advance(&substream);
-        }
-        for _ in 0..first {
-            streams.advance(&to_next);
-        }
+        streams.advance(&jump(&substream, run.into()));
+        streams.advance(&jump(&to_next, first));
         streams
     }
 
@@ -103,6 +117,13 @@ mod tests {
         let mut streams = Ns3Streams::new(1, 1, 0);
         let third = (0..3).map(|_| streams.next_uniform()).last();
         assert_eq!(third, Some(Ns3Streams::new(1, 1, 2).next_uniform()));
+        // Streams far out: number 1000 comes after the first thousand, and the last of 32 bits takes no time.
+        let mut streams = Ns3Streams::new(1, 1, 0);
+        let stepped = (0..=1000).map(|_| streams.next_uniform()).last();
+        assert_eq!(stepped, Some(Ns3Streams::new(1, 1, 1000).next_uniform()));
+        let mut before = Ns3Streams::new(1, 1, u64::from(u32::MAX) - 1);
+        let last = (0..2).map(|_| before.next_uniform()).last();
+        assert_eq!(last, Some(Ns3Streams::new(1, 1, u32::MAX.into()).next_uniform()));
         // Stream 1 of the published package with seed 12345.
         assert!((Ns3Streams::new(12345, 0, 1).next_uniform() - 0.759_581_862).abs() < 1e-9);
     }

@@ -100,10 +100,10 @@ const RATE: Kind = Kind {
     example: "a rate such as \"100Gbps\" (units: Tbps, Gbps, Mbps, Kbps, bps)",
 };
 const BYTES: Kind = Kind {
-    units: &[("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000), ("B", 1)],
-    more: &[("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)],
+    units: &[("TB", 1_000_000_000_000), ("GB", 1_000_000_000), ("MB", 1_000_000), ("KB", 1_000), ("B", 1)],
+    more: &[("TiB", 1 << 40), ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)],
     smallest: "bytes",
-    example: "a size such as \"320KB\" (units: GB, MB, KB, B, and GiB, MiB, KiB)",
+    example: "a size such as \"320KB\" (units: TB, GB, MB, KB, B, and TiB, GiB, MiB, KiB)",
 };
 
 impl Kind {
@@ -234,7 +234,7 @@ macro_rules! quantity {
 }
 quantity!(Time, TIME, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*(s|ms|us|ns|ps)$");
 quantity!(Rate, RATE, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*([TGMK]?bps)$");
-quantity!(Bytes, BYTES, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*([GMK]i?B|B)$");
+quantity!(Bytes, BYTES, r"^\s*[0-9][0-9_]*(\.[0-9_]*)?\s*([TGMK]i?B|B)$");
 
 #[cfg(test)]
 mod tests {
@@ -250,6 +250,9 @@ mod tests {
         assert_eq!("320KB".parse(), Ok(Bytes(320_000)));
         assert_eq!("320KiB".parse(), Ok(Bytes(327_680)));
         assert_eq!("1.5KiB".parse(), Ok(Bytes(1_536)));
+        assert_eq!("1TB".parse(), Ok(Bytes(1_000_000_000_000)));
+        assert_eq!("1TiB".parse(), Ok(Bytes(1_099_511_627_776)));
+        assert_eq!(Bytes(1_000_000_000_000).to_string(), "1TB");
     }
 
     #[test]

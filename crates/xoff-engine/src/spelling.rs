@@ -25,6 +25,14 @@ impl fmt::Display for Nearest {
     }
 }
 
+/// A text of a file that may be anything, as a message may show it: the first `max` characters, none of them a control
+/// character.
+pub fn shortened(text: &str, max: usize) -> String {
+    let clean = |c: char| if c.is_control() { '?' } else { c };
+    let short: String = text.chars().take(max).map(clean).collect();
+    if text.chars().nth(max).is_some() { format!("{short}...") } else { short }
+}
+
 /// The first of `names` with the fewest edits from `wrong`, if at most a third of the letters differ: a suggestion farther
 /// away misleads. Case, blanks and hyphens do not count. If no name is that near, the first name that shares a word with
 /// `wrong`.
@@ -54,6 +62,12 @@ pub fn nearest<'a>(wrong: &str, names: impl IntoIterator<Item = &'a str>) -> Opt
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_shortened_text_is_its_beginning_without_control_characters() {
+        assert_eq!(shortened("abc\x1b[2J", 20), "abc?[2J");
+        assert_eq!((shortened("äöü", 3), shortened("äöüß", 3)), ("äöü".into(), "äöü...".into()));
+    }
 
     #[test]
     fn the_nearest_name_is_the_fewest_edits_away_and_not_just_any() {

@@ -4,6 +4,8 @@
 //! index: a port that becomes free takes its next packet before new ones arrive, arrivals come by ingress port,
 //! and samples come last, so that they see the outcome of all other events.
 
+use std::ops::Range;
+
 /// Maximum index of an entity: what 28 bits of a key can name.
 pub(crate) const MAX_INDEX: u32 = (1 << 28) - 1;
 
@@ -52,6 +54,9 @@ const KIND_SHIFT: u32 = 28;
 pub const fn key(kind: u32, index: u32) -> u32 {
     kind << KIND_SHIFT | index
 }
+
+/// The keys of arrivals at switches and hosts.
+pub(crate) const ARRIVAL_KEYS: Range<u32> = key(kind::SWITCH_ARRIVAL, 0)..key(kind::HOST_ARRIVAL + 1, 0);
 
 /// The kind of a key.
 #[inline]

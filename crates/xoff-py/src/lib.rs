@@ -17,6 +17,7 @@ use pyo3::create_exception;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
+use xoff::files;
 use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
 use xoff::scenario::{self, OwnSchemes, Scenario};
 use xoff::store;
@@ -35,25 +36,35 @@ type Overrides = Vec<(String, String)>;
 /// The text of each file that a scenario names, by its name there.
 type Files = BTreeMap<String, String>;
 
+/// [`Scenario::parse_among`], or [`Scenario::check_among`].
+type Reader = fn(
+    &str,
+    &str,
+    &[(String, String)],
+    scenario::Files<'_>,
+    &OwnSchemes,
+) -> Result<Scenario, scenario::ScenarioError>;
+
 /// Reads and checks a scenario, whose files are in `given`, or else in a folder; with these files.
 fn parse(
     text: &str,
     origin: &str,
     overrides: &Overrides,
-    base_dir: &str,
+    base_dir: &Path,
     given: Option<&Files>,
     schemes: &OwnSchemes,
+    reader: Reader,
 ) -> PyResult<(Scenario, Files)> {
     let read = RefCell::new(Files::new());
     let files = |name: &str| {
         let text = match given {
-            None => std::fs::read_to_string(Path::new(base_dir).join(name))?,
+            None => files::read_text(&base_dir.join(name))?,
             Some(given) => given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?,
         };
         read.borrow_mut().insert(name.to_string(), text.clone());
         Ok(text)
     };
-    let scenario = Scenario::parse_among(text, origin, overrides, &files, schemes)
+    let scenario = reader(text, origin, overrides, &files, schemes)
         .map_err(|e| ScenarioError::new_err(e.to_string()))?;
     Ok((scenario, read.into_inner()))
 }
@@ -279,16 +290,43 @@ fn prepare(
     text: &str,
     origin: &str,
     mut overrides: Overrides,
-    base_dir: &str,
+    base_dir: PathBuf,
     seed: Option<u64>,
     files: Option<Files>,
     schemes: Vec<Described>,
 ) -> PyResult<Prepared> {
     let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
-    let (scenario, files) =
-        py.detach(|| parse(text, origin, &overrides, base_dir, files.as_ref(), &schemes))?;
+    let (scenario, files) = py.detach(|| {
+        parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, Scenario::parse_among)
+    })?;
     Ok(Prepared { scenario, files })
+}
+
+/// Checks a scenario within about a second, whatever it is; returns it resolved, as JSON, and warnings. What takes longer to make
+/// is counted and not made.
+#[pyfunction]
+#[pyo3(signature = (text, origin, overrides, base_dir, schemes=Vec::new()))]
+#[allow(clippy::needless_pass_by_value)]
+fn check(
+    py: Python<'_>,
+    text: &str,
+    origin: &str,
+    overrides: Overrides,
+    base_dir: PathBuf,
+    schemes: Vec<Described>,
+) -> PyResult<(String, Vec<String>)> {
+    let schemes = own_scheme::own_schemes(py, schemes)?;
+    let (scenario, _) =
+        py.detach(|| parse(text, origin, &overrides, &base_dir, None, &schemes, Scenario::check_among))?;
+    Ok((to_json(&scenario)?, scenario.warnings().to_vec()))
+}
+
+/// Swaps two folders in one step: at any time each name has one of them or the other.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn exchange(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<()> {
+    Ok(py.detach(|| store::exchange(&a, &b))?)
 }
 
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {
@@ -313,11 +351,14 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<feedback::Cnp>()?;
     module.add_class::<hop::Hop>()?;
     module.add_class::<hop::HopChange>()?;
+    module.add("MAX_SCENARIO_BYTES", files::MAX_SCENARIO.0)?;
+    module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
     module.add_function(wrap_pyfunction!(keys, module)?)?;
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
+    module.add_function(wrap_pyfunction!(exchange, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;

@@ -2,9 +2,15 @@
 
 use std::fmt;
 
+use xoff_engine::spelling::shortened;
 use xoff_engine::{Nearest, QuantityError, Time, Violation};
 
 use crate::cdf::CdfError;
+
+/// Maximum length of a file's word in a message, in characters.
+const MAX_WORD: usize = 40;
+/// Maximum length of what a message says of a file's line, in characters.
+const MAX_ECHO: usize = 100;
 
 /// Why no traffic can be generated.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -136,7 +142,8 @@ impl Fault {
                 format!("names the file `{path}`, which is no size distribution: {error}")
             }
             Fault::Line { path, line, column, fault } => {
-                let found = fault.found();
+                // The file may be anything, and its words any length.
+                let (column, found) = (shortened(column, MAX_WORD), shortened(&fault.found(), MAX_ECHO));
                 format!("names the file `{path}`, which has an error in line {line}: `{column}` {found}")
             }
             Fault::Quantity(error) => format!("is wrong: {}", error.found()),

@@ -256,6 +256,22 @@ pub fn generate(
     horizon: Option<Time>,
     files: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Traffic, TrafficError> {
+    generate_if(patterns, hosts, seed, horizon, files, &mut |_| true).map(Option::unwrap_or_default)
+}
+
+/// The flows of `patterns` like [`generate`]; `None` if `admits` refuses their expected numbers, by pattern, before the first
+/// flow is made.
+///
+/// # Errors
+/// As for [`generate`].
+pub fn generate_if(
+    patterns: &[Pattern],
+    hosts: &[HostInfo],
+    seed: u64,
+    horizon: Option<Time>,
+    files: &dyn Fn(&str) -> Result<String, String>,
+    admits: &mut dyn FnMut(&[u64]) -> bool,
+) -> Result<Option<Traffic>, TrafficError> {
     if patterns.len() > usize::from(u16::MAX) {
         return Err(TrafficError::TooManyPatterns(patterns.len()));
     }
@@ -281,6 +297,11 @@ pub fn generate(
         plans.push(plan);
     }
 
+    // The sum is at most `MAX_FLOWS`.
+    let counts: Vec<u64> = plans.iter().map(|plan| plan.flows as u64).collect();
+    if !admits(&counts) {
+        return Ok(None);
+    }
     let (mut labels, mut known, mut connections) = (Vec::new(), BTreeMap::new(), Numbering::default());
     // A Poisson process may exceed its expected number by a few parts in a thousand if there are many flows.
     let flows = Vec::with_capacity((count + count / 100) as usize);
@@ -312,7 +333,7 @@ pub fn generate(
     }
     sink.sort();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
-    Ok(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere })
+    Ok(Some(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere }))
 }
 
 /// Checks the keys that every pattern has.

@@ -28,6 +28,6 @@ pub mod workloads;
 pub use cdf::{CdfError, SizeCdf};
 pub use connections::ConnectionMapping;
 pub use error::{Fault, TrafficError};
-pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate};
+pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate, generate_if};
 pub use hosts::{HostInfo, HostList, Senders};
 pub use pattern::Pattern;

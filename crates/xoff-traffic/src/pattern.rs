@@ -161,6 +161,10 @@ impl Pattern {
     pub fn connection(&self) -> ConnectionMapping {
         self.common().connection
     }
+    /// Whether its messages go from process to process and wait for each other.
+    pub fn is_closed_loop(&self) -> bool {
+        self.has_processes()
+    }
     /// Its beginning.
     pub fn start(&self) -> Time {
         self.common().start

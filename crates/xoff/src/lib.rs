@@ -38,6 +38,7 @@
 //!
 //! - [`scenario`]: scenarios, their keys and checks, sweeps and tunings;
 //! - [`run()`], [`run_on`], [`run_with`]: one run, on one thread or several, with probes of one's own;
+//! - [`files`], [`memory`]: reading the files that a user names, and how much memory is free;
 //! - [`tables`], [`summary`], [`store`], [`trace`]: the results of a run;
 //! - [`catalogue`]: the names of all schemes, topologies, patterns and workloads;
 //! - [`schemes`]: congestion control as state machines that run without a network, and the traits that a new scheme implements;
@@ -51,7 +52,9 @@ pub use xoff_schemes as schemes;
 pub use xoff_traffic as traffic;
 
 pub mod catalogue;
+pub mod files;
 pub mod jobs;
+pub mod memory;
 pub mod network;
 pub mod prelude;
 pub mod run;

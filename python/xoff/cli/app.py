@@ -1,7 +1,7 @@
 """The command `xoff`.
 
-Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C. A command imports only what
-it needs: a run starts at once.
+Exit status: 0 for done, 2 for a user's mistake, 1 for a run that broke, 130 after Ctrl-C; SIGTERM and SIGHUP act as
+Ctrl-C does, with 143 and 129. A command imports only what it needs: a run starts at once.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ try:
     from xoff.cli import catalogue, runs, studies
     from xoff.cli.console import complain
     from xoff.cli.formats import agreement, exporter, importer
-    from xoff.cli.options import BROKEN, MISTAKE
+    from xoff.cli.options import BROKEN, INTERRUPTED, MISTAKE
     from xoff.errors import RunError, ScenarioError, UserError
+    from xoff.runs.signals import ends_as_ctrl_c
 except ImportError as error:
     # The native module is missing or of another version: there is no command yet that could say so.
     sys.exit(f"error: {error}")
@@ -73,6 +74,12 @@ for command in (
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the command line and return the exit status."""
+    with ends_as_ctrl_c() as came:
+        status = _status(arguments)
+    return 128 + came[0] if came and status == INTERRUPTED else status
+
+
+def _status(arguments: list[str] | None) -> int:
     try:
         app(args=arguments)
     except SystemExit as done:
@@ -88,4 +95,10 @@ def main(arguments: list[str] | None = None) -> int:
             traceback.print_exception(error.__cause__)
         complain("error", str(error))
         return BROKEN
+    except OSError as error:
+        # A full disk, a folder that has become read-only, no process left.
+        complain("error", f"{error.filename}: {error.strerror}" if error.filename else str(error.strerror or error))
+        return BROKEN
+    except KeyboardInterrupt:
+        return INTERRUPTED
     return 0

@@ -7,21 +7,25 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from xoff.text import count_text, rate_text, time_text
+from xoff.text import count_text, name_text, shown, time_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from xoff.runs.execution import Progress
     from xoff.runs.results import Run
-    from xoff.runs.summary import Endless, Summary
+    from xoff.runs.summary import Summary
 
 _STEPS = 1000
+
+_WORD, _MESSAGE = 300, 10_000
+"""Maximum length of a word and of a whole message; a word may be a path."""
 
 
 def complain(kind: str, message: str) -> None:
     """One message on stderr; a message that begins with its kind is printed as it is."""
-    print(message if message.startswith(f"{kind}: ") else f"{kind}: {message}", file=sys.stderr)
+    text = shown(message, _WORD, _MESSAGE)
+    print(text if text.startswith(f"{kind}: ") else f"{kind}: {text}", file=sys.stderr)
 
 
 @contextmanager
@@ -61,16 +65,16 @@ def _bar(title: str) -> Bar:
     from rich.progress import Progress as Bar
 
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
         TaskProgressColumn(),
-        TextColumn("{task.fields[done]}"),
+        TextColumn("{task.fields[done]}", markup=False),
         TimeElapsedColumn(),
         TextColumn("left"),
         TimeRemainingColumn(),
     )
     bar = Bar(*columns, console=Console(stderr=True), transient=True)
-    bar.add_task(title, total=_STEPS, done="")
+    bar.add_task(name_text(title), total=_STEPS, done="")
     return bar
 
 
@@ -81,19 +85,20 @@ def status_line() -> Iterator[Callable[[str], None] | None]:
         yield None
         return
     from rich.console import Console
+    from rich.text import Text
 
     with Console(stderr=True).status("") as status:
-        yield status.update
+        yield lambda text: status.update(Text(shown(text)))
 
 
 def summary_text(run: Run, summary: Summary) -> str:
     """A run in a few lines."""
     lines = [
         ("run", f"{run.scheme}, seed {run.manifest.get('seed')}"),
-        ("flows", f"{_flows_text(summary)} in {time_text(run.manifest.get('sim_time_ps', 0))} of simulated time"),
+        ("flows", f"{summary.flows_text} in {time_text(run.manifest.get('sim_time_ps', 0))} of simulated time"),
     ]
     if summary.endless is not None:
-        lines.append(("goodput", _goodput_text(summary.endless)))
+        lines.append(("goodput", summary.endless.goodput_text))
     if summary.slowdown:
         lines.append(("slowdown", "  ".join(f"{name} {value:.2f}" for name, value in summary.slowdown.items())))
     lines += [("job", _job_text(job)) for job in run.manifest.get("jobs", [])]
@@ -104,21 +109,7 @@ def summary_text(run: Run, summary: Summary) -> str:
         lines.append(("drops", count_text(summary.dropped, "packet")))
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
     lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
-    return "\n".join(f"{name:<9} {text}" for name, text in lines)
-
-
-def _flows_text(summary: Summary) -> str:
-    endless = 0 if summary.endless is None else summary.endless.flows
-    parts = [f"{summary.completed:,} of {summary.flows:,} completed"] if summary.flows or not endless else []
-    parts += [count_text(endless, "endless flow")] if endless else []
-    return ", ".join(parts)
-
-
-def _goodput_text(endless: Endless) -> str:
-    total = rate_text(endless.goodput_bps)
-    if endless.flows == 1:
-        return total
-    return f"{total} together, {rate_text(endless.min_bps)} to {rate_text(endless.max_bps)} each from its own start"
+    return "\n".join(f"{name:<9} {shown(text, _WORD, _MESSAGE)}" for name, text in lines)
 
 
 def _job_text(job: dict[str, Any]) -> str:

@@ -114,8 +114,8 @@ def _results() -> str:
     parts = [
         "# Results\n",
         _NOTE,
-        f"A run's folder holds one Parquet file a table, and `{MANIFEST}`, which is written last: where it stands, the "
-        "folder is complete. Each column's meaning and unit also stand in the Parquet field metadata, as `doc` and "
+        f"A run's folder holds one Parquet file a table, and `{MANIFEST}`, which has their checksums: where it stands, "
+        "the folder is complete. Each column's meaning and unit also stand in the Parquet field metadata, as `doc` and "
         "`unit`. Times count from the start of the run.\n",
     ]
     for name, columns in COLUMNS.items():

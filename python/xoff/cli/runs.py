@@ -64,8 +64,9 @@ def run(
     """
     from xoff.runs.captures import SNAP_LENGTH, Captures
     from xoff.runs.execution import execute
-    from xoff.runs.folder import check_target
+    from xoff.runs.folder import ResultFolder, check_target, holds_run
     from xoff.runs.results import Run
+    from xoff.runs.signals import held
     from xoff.runs.summary import Summary
 
     workers = thread_text(threads)
@@ -78,19 +79,24 @@ def run(
     refuse_unused(source, prepared.resolved)
     for warning in prepared.warnings:
         complain("warning", warning)
-    try:
-        with progress_bar(scenario.name, quiet=quiet) as progress:
-            outcome = execute(prepared, threads=workers, progress=progress)
-    except KeyboardInterrupt:
-        # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
-        complain("interrupted", "nothing was kept")
-        os._exit(INTERRUPTED)
-    result = Run.from_output(outcome.output)
-    try:
-        folder = result.write(out, force=force, captures=captures)
-    except OSError as error:
-        complain("error", f"{out}: the results could not be written: {error.strerror or error}")
-        raise typer.Exit(BROKEN) from None
+    with ResultFolder(out, force=force) as place:
+        if holds_run(out) and not quiet:
+            complain("note", f"{out}: holds an earlier run, which this one replaces when it has ended")
+        try:
+            with progress_bar(scenario.name, quiet=quiet) as progress:
+                outcome = execute(prepared, threads=workers, progress=progress)
+        except KeyboardInterrupt:
+            # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
+            place.close()
+            complain("interrupted", "nothing was kept")
+            os._exit(INTERRUPTED)
+        result = Run.from_output(outcome.output)
+        try:
+            with held() as late:
+                folder = result.write_into(place, captures)
+        except OSError as error:
+            complain("error", f"{out}: the results could not be written: {error.strerror or error}")
+            raise typer.Exit(BROKEN) from None
     if not quiet:
         typer.echo(summary_text(result, Summary.of(result.manifest)))
         typer.echo(f"{'results':<9} {folder}")
@@ -99,6 +105,12 @@ def run(
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             complain("warning", warning)
+    stuck = ", ".join(result.manifest.get("deadlock") or [])
+    if stuck and result.manifest["scenario"]["run"].get("expect") != "deadlock":
+        complain("error", f"deadlock: these ports wait on each other for ever: {stuck}; the results are in {folder}")
+        raise typer.Exit(BROKEN)
+    if stuck and not quiet:
+        typer.echo(f"{'deadlock':<9} as expected: {stuck}")
     if not result.complete:
         kept = f"what was recorded until then is in {folder}, marked incomplete"
         if outcome.interrupted:
@@ -106,6 +118,9 @@ def run(
             raise typer.Exit(INTERRUPTED)
         complain("error", f"{result.manifest['stop_reason']}; {kept}")
         raise typer.Exit(BROKEN)
+    if late:
+        complain("interrupted", f"the run had ended; its results are in {folder}")
+        raise typer.Exit(INTERRUPTED)
 
 
 def check(

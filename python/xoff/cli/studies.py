@@ -110,7 +110,9 @@ def reproduce(
     from xoff.papers.registry import run as rerun
 
     extra("matplotlib", "xoff reproduce")
-    raise typer.Exit(rerun(claim, out, quick, reading or (), readings, trials, workers))
+    with _resumable(out):
+        status = rerun(claim, out, quick, reading or (), readings, trials, workers)
+    raise typer.Exit(status)
 
 
 def compare(
@@ -134,7 +136,9 @@ def compare(
     from xoff.studies.compare import compare as survey
 
     extra("matplotlib", "xoff compare")
-    raise typer.Exit(survey(out, schemes, quick=quick, executor=Local(workers)))
+    with _resumable(out):
+        status = survey(out, schemes, quick=quick, executor=Local(workers))
+    raise typer.Exit(status)
 
 
 @contextmanager

@@ -195,7 +195,7 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
                 verdict = found.verdict(reading, claim)
                 changed = found.holds(reading, claim) is not found.holds(default, claim)
                 same = index > 0 and verdict == found.verdict(default, claim)
-                _draw_cell(axes, index, places[claim.name], verdict, changed=changed, same=same)
+                draw_cell(axes, index, places[claim.name], verdict, changed=changed, same=same)
                 rows.append({"claim": claim.name, "reading": reading.name, "verdict": verdict, "changed": changed})
         _label_rows(axes, groups, places, len(shown))
         _label_columns(axes, columns, found.best)
@@ -204,10 +204,10 @@ def draw(found: Survey, folder: Path, paper: str) -> FigureFile:
         for side in axes.spines.values():
             side.set_visible(False)
         figure.suptitle(title, x=0.01, ha="left", fontsize=12)
-        _legend(figure, columns=3 if width > 1.4 * NARROW_IN else 2)
+        legend_below(figure, columns=3 if width > 1.4 * NARROW_IN else 2)
         held = ", ".join(f"{len(own)} {kind}" for kind, own in groups)
         caption = (
-            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds, a pale one is the "
+            f"{LEGEND_TEXT} A framed cell differs from the default's in whether the claim holds, a faint one is the "
             f"default's. Claims: {held}. Of the pairs those are shown that do what neither answer does alone; all "
             "readings are in readings.csv."
         )
@@ -226,8 +226,8 @@ def _rows(groups: Sequence[tuple[Kind, Sequence[Claim]]]) -> dict[str, float]:
     return places
 
 
-def _draw_cell(axes: Any, x: float, y: float, verdict: str, *, changed: bool, same: bool) -> None:
-    """A cell; pale if it is as by default, framed if it differs in whether the claim holds."""
+def draw_cell(axes: Any, x: float, y: float, verdict: str, *, changed: bool, same: bool) -> None:
+    """A cell; faint if it is as by default, framed if it differs in whether the claim holds."""
     from matplotlib.patches import Rectangle
 
     fill, ink = FILLS[verdict]
@@ -285,7 +285,8 @@ def _label_columns(axes: Any, columns: Sequence[tuple[str, Sequence[Reading]]], 
         begin += len(own)
 
 
-def _legend(figure: Any, columns: int) -> None:
+def legend_below(figure: Any, columns: int) -> None:
+    """What the cells mean."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
@@ -302,7 +303,7 @@ def _legend(figure: Any, columns: int) -> None:
             markeredgecolor="black",
             markeredgewidth=1.8,
             markersize=9,
-            label="framed: holds where the default does not, or the reverse;\npale: as by default",
+            label="framed: holds where the default does not, or the reverse;\nfaint: as by default",
         )
     )
     figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize=8.5)

@@ -12,12 +12,15 @@ from xoff.errors import UserError
 from xoff.papers import verdicts
 from xoff.papers.paper import Paper, Rerun
 from xoff.papers.readings_map import LEGEND_TEXT, claims_of, draw, map_table, markdown, open_table, summary
-from xoff.papers.space import Space
+from xoff.papers.space import Reading, Space
 from xoff.papers.survey import survey
-from xoff.papers.verdicts import Finding
+from xoff.papers.verdicts import Claim, Finding
 from xoff.report.article import ClaimRow, Table, write_page
 from xoff.runs.executor import RunExecutor
+from xoff.runs.files import write_file
+from xoff.runs.folder import ResultFolder
 from xoff.runs.jobs import run_jobs
+from xoff.runs.kept import Kept
 
 TRIALS, QUICK_TRIALS = 24, 8
 """Readings that the search tries, in full and with `--quick`."""
@@ -34,21 +37,36 @@ def reproduce(
     """Re-run what `claim` of the paper needs, or everything, into the folder `out`; 0 if all runs are finished.
 
     Writes `claims.json` and `claims.md`, `index.html`, and each figure as PNG, SVG and CSV. `readings` are
-    `choice=alternative` texts, the reading under which the paper is re-run.
+    `choice=alternative` texts, the reading under which the paper is re-run. A re-run that was interrupted is continued.
 
     Raises
     ------
     UserError
-        There is no such claim or alternative.
+        There is no such claim or alternative, or another process is writing there.
     RunError
         A run broke.
     """
-    began = time.monotonic()
     claims = verdicts.choose(verdicts.load(paper.folder / "claims.toml"), claim)
     reading = paper.space.parse(readings)
-    out.mkdir(parents=True, exist_ok=True)
+    with ResultFolder(out, force=True):
+        kept = Kept(out)
+        _reproduce(paper, out, claims, quick, reading, kept, executor)
+        kept.clear()
+    return 0
+
+
+def _reproduce(
+    paper: Paper[Any],
+    out: Path,
+    claims: Sequence[Claim],
+    quick: bool,
+    reading: Reading,
+    kept: Kept,
+    executor: RunExecutor | None,
+) -> None:
+    began = time.monotonic()
     scale = paper.quick if quick else paper.full
-    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper(), executor)
+    results = run_jobs(paper.experiments(claims, scale, reading), paper.name.upper(), executor, kept=kept)
     rerun = Rerun(claims, scale, results, out, reading)
 
     findings = [paper.find(each, rerun, paper.shortened_claim(each.name, scale) if quick else "") for each in claims]
@@ -70,7 +88,6 @@ def reproduce(
     for finding in findings:
         print(f"{finding.verdict:<13} {finding.claim.id:<{width}} {verdicts.measured_text(finding)}")
     print(f"{page} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def survey_readings(
@@ -93,20 +110,35 @@ def survey_readings(
     RunError
         A run broke.
     """
-    began = time.monotonic()
     claims = verdicts.choose(verdicts.load(paper.folder / "claims.toml"), claim)
     if not paper.space.choices:
         raise UserError(
             f"{paper.name}: declares no choices that the paper leaves open, so there are no readings to try"
         )
-    out.mkdir(parents=True, exist_ok=True)
+    with ResultFolder(out, force=True):
+        kept = Kept(out)
+        _survey_readings(paper, out, claims, quick, trials, kept, executor)
+        kept.clear()
+    return 0
+
+
+def _survey_readings(
+    paper: Paper[Any],
+    out: Path,
+    claims: Sequence[Claim],
+    quick: bool,
+    trials: int | None,
+    kept: Kept,
+    executor: Callable[[], RunExecutor] | None,
+) -> None:
+    began = time.monotonic()
     full, short = paper.survey or (paper.full, paper.quick)
     scale = short if quick else full
     wanted = (QUICK_TRIALS if quick else TRIALS) if trials is None else trials
-    found = survey(paper, claims, scale, out, wanted, executor)
-    found.table().write_csv(out / "readings.csv")
+    found = survey(paper, claims, scale, out, wanted, executor, kept=kept)
+    write_file(out / "readings.csv", found.table().write_csv())
     lines = summary(found)
-    (out / "readings.md").write_text(markdown(found, paper.title, lines), encoding="utf-8")
+    write_file(out / "readings.md", markdown(found, paper.title, lines))
     page = out / "index.html"
     write_page(
         page,
@@ -118,7 +150,6 @@ def survey_readings(
     )
     print("\n".join(lines))
     print(f"{page} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0
 
 
 def _open(space: Space) -> list[Table]:

@@ -23,6 +23,7 @@ from xoff.papers.space import Reading, Space
 from xoff.papers.verdicts import Claim, Finding
 from xoff.runs.executor import RunExecutor
 from xoff.runs.jobs import Job, run_jobs
+from xoff.runs.kept import Kept
 from xoff.runs.scenario import overrides_from, read
 
 BATCH = 4
@@ -39,8 +40,8 @@ Kind = Literal["robust", "hanging", "never met", "undecided"]
 class Cache:
     """Results of runs by the content of their scenario."""
 
-    def __init__(self, title: str, executor: Callable[[], RunExecutor] | None = None) -> None:
-        self._title, self._executor = title, executor
+    def __init__(self, title: str, executor: Callable[[], RunExecutor] | None = None, kept: Kept | None = None) -> None:
+        self._title, self._executor, self._kept = title, executor, kept
         self._known: dict[str, Any] = {}
         # By what a job says: the same words mean the same, and to resolve a scenario can take a second.
         self._digests: dict[str, str] = {}
@@ -60,7 +61,8 @@ class Cache:
             if name not in self._known
         }
         self.made += len(missing)
-        self._known |= run_jobs(list(missing.values()), self._title, self._executor() if self._executor else None)
+        executor = self._executor() if self._executor else None
+        self._known |= run_jobs(list(missing.values()), self._title, executor, self._kept)
         return [
             {job.key: self._known[name] for job, name in zip(jobs, names, strict=True)}
             for jobs, names in zip(groups, digests, strict=True)
@@ -178,8 +180,11 @@ def survey(
     out: Path,
     trials: int,
     executor: Callable[[], RunExecutor] | None = None,
+    kept: Kept | None = None,
 ) -> Survey:
     """Find the claims' verdicts under the design of the paper's space, and under `trials` readings of a search.
+
+    The search depends on the results alone: with `kept`, it goes on as if it had not been interrupted.
 
     Raises
     ------
@@ -189,7 +194,7 @@ def survey(
         A run broke.
     """
     study = _study() if trials else None
-    cache = Cache(f"{paper.name.upper()}, readings", executor)
+    cache = Cache(f"{paper.name.upper()}, readings", executor, kept)
     found: dict[Reading, dict[str, Finding]] = {}
 
     def judge(readings: Iterable[Reading]) -> None:

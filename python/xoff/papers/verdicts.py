@@ -16,6 +16,7 @@ from typing import Any
 
 from xoff.errors import UserError, nearest
 from xoff.papers.rules import LEVEL, Check, Estimate, Verdict, number_text, verdict
+from xoff.runs.files import write_file
 
 VERDICTS = (
     "Every number and figure on this page was computed from runs of xoff. A number has its mean over n seeds and, in "
@@ -111,7 +112,7 @@ def choose(claims: Mapping[str, Claim], wanted: str | None) -> list[Claim]:
 def write(findings: Sequence[Finding], folder: Path) -> None:
     """Write `claims.json` and `claims.md` into `folder`."""
     listed = json.dumps([_finite(finding.to_json()) for finding in findings], indent=2, ensure_ascii=False)
-    (folder / "claims.json").write_text(listed + "\n", encoding="utf-8")
+    write_file(folder / "claims.json", listed + "\n")
     lines = ["| claim | where | relation | measured | verdict |", "|---|---|---|---|---|"]
     for finding in findings:
         claim = finding.claim
@@ -121,7 +122,7 @@ def write(findings: Sequence[Finding], folder: Path) -> None:
         lines += [_row(finding.claim.id, *cells) for cells in check_rows(finding)]
     notes = [f"- `{finding.claim.id}`: {finding.note}" for finding in findings if finding.note]
     text = "\n".join([*lines, "", "Notes", "", *notes]) + "\n"
-    (folder / "claims.md").write_text(text, encoding="utf-8")
+    write_file(folder / "claims.md", text)
 
 
 def _row(*cells: str) -> str:

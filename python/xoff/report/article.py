@@ -7,8 +7,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from markupsafe import Markup
+
 from xoff.report.figures import FigureFile
-from xoff.report.template import render
+from xoff.report.template import STATIC, document
+from xoff.runs.files import write_file
 
 Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
 """A further table: heading, explanation, column names and rows."""
@@ -50,6 +53,19 @@ def write_page(
 
     `tables` are further ones: heading, explanation, column names and rows.
     """
-    drawn = [(each, base64.b64encode((file.parent / f"{each.name}.svg").read_bytes()).decode()) for each in figures]
-    page = render("article.html", title=title, lead=lead, banner=banner, claims=claims, figures=drawn, tables=tables)
-    file.write_text(page, encoding="utf-8")
+    drawn = [(each, _data_uri((file.parent / f"{each.name}.svg").read_bytes())) for each in figures]
+    page = document(
+        "article.html",
+        title,
+        style=(STATIC / "article.css").read_text("utf-8"),
+        lead=lead,
+        banner=banner,
+        claims=claims,
+        figures=drawn,
+        tables=tables,
+    )
+    write_file(file, page)
+
+
+def _data_uri(svg: bytes) -> Markup:
+    return Markup("data:image/svg+xml;base64," + base64.b64encode(svg).decode())

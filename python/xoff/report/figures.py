@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.errors import extra
 from xoff.report.palette import COLOURS
+from xoff.runs.files import publish, temporary_file, write_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -89,10 +90,14 @@ def canvas(rows: int = 1, columns: int = 1, width: float = 6.4, height: float = 
 
 def save(figure: Figure, data: pl.DataFrame, folder: Path, drawn: FigureFile) -> FigureFile:
     """Write `NAME.png`, `NAME.svg` and the data that they show, `NAME.csv`, into `folder`."""
-    figure.savefig(folder / f"{drawn.name}.png")
-    # Without a date the file is the same each time.
-    figure.savefig(folder / f"{drawn.name}.svg", metadata={"Date": None})
-    data.write_csv(folder / f"{drawn.name}.csv", float_precision=6)
+    with temporary_file(folder) as file:
+        figure.savefig(file, format="png")
+        publish(file, folder / f"{drawn.name}.png")
+    with temporary_file(folder) as file:
+        # Without a date the file is the same each time.
+        figure.savefig(file, format="svg", metadata={"Date": None})
+        publish(file, folder / f"{drawn.name}.svg")
+    write_file(folder / f"{drawn.name}.csv", data.write_csv(float_precision=6))
     return drawn
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from markupsafe import Markup
 
 from xoff.analysis.explain import explain
-from xoff.analysis.explain.findings import SEVERITIES, Finding, Missing
+from xoff.analysis.explain.findings import SEVERITIES, Finding
 from xoff.errors import UserError
 from xoff.report.plots.style import Labelled
 from xoff.report.template import render
@@ -28,7 +28,6 @@ class _Card:
     """Why there is nothing to say, while the run's other tables can still be shown."""
     settings: str | None = None
     findings: Sequence[Finding] = ()
-    missing: tuple[Missing, ...] = ()
 
     @property
     def counts(self) -> str:
@@ -39,12 +38,7 @@ class _Card:
 
 def findings_section(runs: Sequence[Labelled]) -> Markup:
     """Each run's findings, worst first; a click opens the evidence and the advice."""
-    cards = [_card(each) for each in runs]
-    lacking = {card.missing for card in cards if not card.problem}
-    alike = len(lacking) == 1
-    return render(
-        "findings.html", cards=cards, folded=len(runs) > OPEN, alike=alike, lacking=next(iter(lacking)) if alike else ()
-    )
+    return render("findings.html", cards=[_card(each) for each in runs], folded=len(runs) > OPEN)
 
 
 def _card(each: Labelled) -> _Card:
@@ -53,4 +47,4 @@ def _card(each: Labelled) -> _Card:
     except UserError as error:
         return _Card(each, problem=str(error))
     settings = None if told.settings and told.settings in each.label else told.settings
-    return _Card(each, settings=settings, findings=told.findings, missing=tuple(told.missing))
+    return _Card(each, settings=settings, findings=told.findings)

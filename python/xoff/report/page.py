@@ -19,15 +19,20 @@ from markupsafe import Markup
 from xoff.analysis.tables import STATISTICS
 from xoff.errors import UserError
 from xoff.report.findings import findings_section
-from xoff.report.plots import Labelled, sections
+from xoff.report.plots import Labelled, Plot, sections
 from xoff.report.plots.style import labelled, listed
-from xoff.report.template import TEMPLATES, render
+from xoff.report.recorded import lacks
+from xoff.report.template import STATIC, TEMPLATES, document
 from xoff.report.tree.section import TreeSection, tree_section
+from xoff.runs.files import is_temporary, write_file
 from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, labels, load
 from xoff.runs.summary import Summary
-from xoff.text import time_text
+from xoff.text import rate_text, time_text
+
+LIBRARIES = ("plotly", "bokeh")
+"""Packed texts that are scripts."""
 
 _MARK = '<meta name="generator" content="xoff report">'
 """A line in the head of every page, by which a page that may be replaced is recognized."""
@@ -38,6 +43,7 @@ def find_runs(folders: Sequence[Path]) -> list[Run]:
     found: dict[Path, Run] = {}
     for folder in folders:
         inside = sorted(file.parent for file in folder.glob(f"*/{MANIFEST}")) if folder.is_dir() else []
+        inside = [each for each in inside if not is_temporary(each.name)]
         chosen = inside if inside and not (folder / MANIFEST).exists() else [folder]
         for each in chosen:
             found.setdefault(each.resolve(), load(each))
@@ -70,9 +76,7 @@ def write_page(make: Callable[[], str], target: Path) -> Path:
     text = make()
     try:
         target.parent.mkdir(parents=True, exist_ok=True)
-        partial = target.with_name(f".{target.name}.partial")
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(target)
+        write_file(target, text)
     except OSError as error:
         raise UserError(f"{target}: the page cannot be written: {error.strerror or error}") from None
     return target
@@ -83,7 +87,7 @@ def render_report(runs: Sequence[Run]) -> str:
     if not runs:
         raise UserError("a report needs at least one run")
     shown = labelled(runs, labels(runs))
-    plots = sections(shown)
+    plots = [(heading, kept) for heading, several in sections(shown) if (kept := _kept(several))]
     figures = {plot.name: json.loads(plot.figure.to_json()) for _, several in plots for plot in several if plot.figure}
     tree = tree_section(shown)
     flat = [flatten(each.run.manifest["scenario"]) for each in shown]
@@ -101,6 +105,7 @@ def render_report(runs: Sequence[Run]) -> str:
         columns=_COLUMNS,
         numbers=[_numbers(each.run) for each in shown],
         findings=findings_section(shown),
+        lacks=lacks(shown),
         sections=plots,
         scenarios=flat,
         keys=keys,
@@ -108,6 +113,17 @@ def render_report(runs: Sequence[Run]) -> str:
         tables=docs,
         written=COLUMNS,
     )
+
+
+def _kept(plots: Sequence[Plot]) -> list[Plot]:
+    """Those that have something to show, and the reasons why others have not, each once."""
+    reasons: set[str] = set()
+    kept = []
+    for plot in plots:
+        if plot.figure is not None or (plot.recorded and plot.note not in reasons):
+            kept.append(plot)
+            reasons.add(plot.note)
+    return kept
 
 
 def page(
@@ -122,18 +138,17 @@ def page(
 ) -> str:
     """A page with a heading, from a template that extends `page.html`, with the figures and trees that it shows."""
     tree = tree or TreeSection(Markup())
-    files = Path(__file__).parent / "static"
-    # Scripts, styles and packed texts are not HTML: they go into the page as they are.
     texts = {"plotly": _plotly(), "figures": json.dumps(figures), **tree.data}
-    return render(
+    return document(
         template,
+        title,
         folder,
-        mark=Markup(_MARK),
-        title=title,
+        mark=_MARK,
         version=version,
-        style=Markup((files / "page.css").read_text("utf-8") + tree.style),
+        style=tree.style,
         data={name: _packed(text) for name, text in texts.items()},
-        scripts=[Markup(each) for each in (tree.script, (files / "page.js").read_text("utf-8"))],
+        scripts=[each for each in (tree.script, (STATIC / "page.js").read_text("utf-8")) if each],
+        unpacked=[texts[name] for name in LIBRARIES if name in texts],
         tree=tree.body,
         **values,
     )
@@ -183,20 +198,20 @@ def _title(runs: Sequence[Labelled]) -> str:
 
 
 _COLUMNS = (
-    ("run", ""),
-    ("scheme", ""),
-    ("seed", ""),
-    ("flows", "completed"),
-    *((name, "slowdown") for name in STATISTICS),
-    ("PAUSE", "frames"),
-    ("HoL-blocked", "flows"),
-    ("longest queue", "KB"),
-    ("load", "asked / offered"),
-    ("simulated", ""),
-    ("wall time", "s"),
-    ("speed", "M hops/s"),
+    ("run", "", ""),
+    ("scheme", "", ""),
+    ("seed", "", ""),
+    ("flows", "completed", ""),
+    *((name, "", "slowdown") for name in STATISTICS),
+    ("PAUSE", "frames", ""),
+    ("HoL-blocked", "flows", ""),
+    ("longest queue", "KB", ""),
+    ("load", "asked / offered", ""),
+    ("simulated", "", ""),
+    ("wall time", "s", ""),
+    ("speed", "M hops/s", ""),
 )
-"""The summary's columns, with what they count; all but the first two are numbers."""
+"""The summary's columns, with what they count, and a heading that several share; all but the first two are numbers."""
 
 
 def _numbers(run: Run) -> list[list[str]]:
@@ -205,7 +220,7 @@ def _numbers(run: Run) -> list[list[str]]:
     slow = summary.slowdown or {}
     return [
         [str(manifest.get("seed", ""))],
-        [f"{summary.completed:,} of {summary.flows:,}"],
+        _flows(summary),
         *([f"{slow[name]:.2f}" if name in slow else "\N{EN DASH}"] for name in STATISTICS),
         [f"{summary.pause_frames:,}"],
         ["\N{EN DASH}" if summary.hol_blocked is None else f"{summary.hol_blocked:,}"],
@@ -215,6 +230,13 @@ def _numbers(run: Run) -> list[list[str]]:
         [f"{summary.wall_s:.2f}"],
         [f"{summary.hops_per_s / 1e6:.2f}"],
     ]
+
+
+def _flows(summary: Summary) -> list[str]:
+    """How many flows completed; of flows without an end their number and goodput."""
+    endless = summary.endless
+    lines = [f"{summary.completed:,} of {summary.flows:,}"] if summary.flows or endless is None else []
+    return lines + ([f"{endless.flows:,} endless:", rate_text(endless.goodput_bps)] if endless else [])
 
 
 def _loads(loads: Sequence[dict[str, Any]]) -> list[str]:

@@ -24,6 +24,7 @@ from xoff.errors import RunError, UserError, nearest
 from xoff.runs.bench_worker import COUNTS, FIGURES
 from xoff.runs.execution import thread_count
 from xoff.runs.scenario import Override, Scenario, read
+from xoff.text import shown
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -246,6 +247,7 @@ def compare(results: Iterable[Result], before: dict[str, Result]) -> list[Result
 def render(results: Sequence[Result]) -> RenderableType:
     """The results as a table, with ratios to earlier ones, if there are any."""
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     table.add_column("scenario", style="bold cyan")
@@ -275,8 +277,8 @@ def render(results: Sequence[Result]) -> RenderableType:
         return "" if value is None else format(value / scale, form)
 
     for result in results:
-        row = [
-            result["name"],
+        row: list[RenderableType] = [
+            Text(shown(result["name"])),
             number(result["packet_hops_per_s"], ".2f", 1e6),
             number(result["packet_hops"], ".2f", 1e6),
             number(result["events_per_hop"], ".3f"),

@@ -72,12 +72,13 @@ class Captures:
         """The names of the files, by what they are."""
         return {**({"capture": CAPTURE} if self.ports else {}), **({"trace": TRACE} if self.perfetto else {})}
 
-    def write(self, output: RunOutput, folder: Path) -> None:
-        """Write the files into `folder`."""
+    def write(self, output: RunOutput, folder: Path) -> list[Path]:
+        """Write the files into `folder`, and return them."""
         if self.ports:
             output.write_pcapng(folder / CAPTURE, self.snap_length)
         if self.perfetto:
             output.write_perfetto(folder / TRACE)
+        return [folder / name for name in self.files().values()]
 
 
 def write_pcapng(output: RunOutput | None, path: str | os.PathLike[str], snap_length: int) -> Path:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.runs.executor import Local, Outcome, RunExecutor, execute_tasks
+from xoff.runs.kept import Kept
 from xoff.runs.library import run
 from xoff.runs.progress import RunsBar
 from xoff.runs.results import Run
@@ -36,27 +37,35 @@ class Job:
     """A regular expression of warnings that the experiment is meant to give, and that are not shown."""
 
 
-def run_jobs(jobs: Sequence[Job], title: str, executor: RunExecutor | None = None) -> dict[Any, Any]:
+def run_jobs(
+    jobs: Sequence[Job], title: str, executor: RunExecutor | None = None, kept: Kept | None = None
+) -> dict[Any, Any]:
     """Run all `jobs` and return their results by key; by default on all cores of this machine.
 
     The first exception of a job ends all. The costliest jobs go first, so that no core idles at the end; results do
-    not depend on the order.
+    not depend on the order. With `kept`, each result is kept as soon as it is there, and not made again.
     """
-    if not jobs:
-        return {}
-    executor = executor or Local(min(os.cpu_count() or 1, len(jobs)))
     results: dict[Any, Any] = {}
-    workers = executor.at_once if executor.here else None
-    with RunsBar(title, count=len(jobs), cost=sum(job.cost for job in jobs), workers=workers) as bar:
+    found = {job.key: kept.find(job) for job in jobs} if kept is not None else {}
+    results.update({key: result[0] for key, result in found.items() if result is not None})
+    missing = [job for job in jobs if job.key not in results]
+    if missing:
+        executor = executor or Local(min(os.cpu_count() or 1, len(missing)))
+        workers = executor.at_once if executor.here else None
+        with RunsBar(title, count=len(missing), cost=sum(job.cost for job in missing), workers=workers) as bar:
+            if results:
+                bar.say(f"{len(results)} runs are there already")
 
-        def finished(job: Job, outcome: Outcome[Any]) -> None:
-            if outcome.error is not None:
-                raise outcome.error
-            results[job.key] = outcome.result
-            bar.advance(job.cost)
+            def finished(job: Job, outcome: Outcome[Any]) -> None:
+                if outcome.error is not None:
+                    raise outcome.error
+                results[job.key] = outcome.result
+                if kept is not None:
+                    kept.put(job, outcome.result)
+                bar.advance(job.cost)
 
-        ordered = sorted(jobs, key=lambda job: -job.cost)
-        execute_tasks(ordered, lambda job: partial(_run, job), executor, finished)
+            ordered = sorted(missing, key=lambda job: -job.cost)
+            execute_tasks(ordered, lambda job: partial(_run, job), executor, finished)
     return {job.key: results[job.key] for job in jobs}
 
 

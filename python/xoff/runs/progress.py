@@ -6,6 +6,8 @@ import sys
 import time
 from typing import Any
 
+from xoff.text import shown
+
 
 class RunsBar:
     """A progress bar over many runs with an estimate of what is left: on a terminal; elsewhere, a line at each tenth.
@@ -14,7 +16,7 @@ class RunsBar:
     """
 
     def __init__(self, title: str, *, count: int, cost: float | None = None, workers: int | None = None) -> None:
-        self._title, self._count = title, count
+        self._title, self._count = shown(title), count
         self._total = float(count) if cost is None else cost
         self._done = 0.0
         self._finished = 0
@@ -29,7 +31,7 @@ class RunsBar:
             from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
             columns = (
-                TextColumn("{task.description}"),
+                TextColumn("{task.description}", markup=False),
                 BarColumn(),
                 TextColumn("{task.percentage:>3.0f} %  {task.fields[runs]}"),
                 TimeElapsedColumn(),
@@ -63,4 +65,4 @@ class RunsBar:
 
     def say(self, text: str) -> None:
         """A line for the people who wait."""
-        print(f"{self._title}: {text}", file=sys.stderr)
+        print(shown(f"{self._title}: {text}"), file=sys.stderr)

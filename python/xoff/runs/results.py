@@ -1,23 +1,26 @@
 """A run's results: tables and manifest, in memory and as a folder.
 
-A folder holds one Parquet file a table and `manifest.json`, which is written last: if it is there, the folder
-is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
+A folder holds one Parquet file a table and `manifest.json`, which has the checksums of the others: if it is there, the
+folder is complete. Each column's meaning and unit stand in the Parquet file's field metadata as `doc` and `unit`.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 from collections.abc import Mapping, Sequence
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff.errors import UserError
 from xoff.runs.captures import SNAP_LENGTH, Captures, write_pcapng, write_perfetto
-from xoff.runs.folder import COLUMNS, TABLES, check_target, move_into
+from xoff.runs.files import sync
+from xoff.runs.folder import COLUMNS, TABLES, ResultFolder
 from xoff.runs.index import point_of, settings_text, text_of
-from xoff.runs.manifest import MANIFEST, is_manifest, wrong_entry
+from xoff.runs.manifest import MANIFEST, Checksum, manifest_text, read_manifest
+from xoff.runs.parquet import read_table
+from xoff.text import count_text, name_text, size_text, time_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -98,6 +101,7 @@ class Run:
         tables: Mapping[str, pa.Table] | None = None,
         folder: Path | None = None,
         output: RunOutput | None = None,
+        checksums: Mapping[str, Checksum] | None = None,
     ) -> None:
         self.manifest = manifest
         """Version, seed, resolved scenario, wall time, counts and fingerprint."""
@@ -105,6 +109,7 @@ class Run:
         """Where it is stored, if it is."""
         self._tables: dict[str, pa.Table] = dict(tables or {})
         self._output = output
+        self._checksums = dict(checksums or {})
 
     @classmethod
     def from_output(cls, output: RunOutput) -> Run:
@@ -116,6 +121,38 @@ class Run:
         if name not in TABLES:
             raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
         return self.table(name)
+
+    def __dir__(self) -> list[str]:
+        """The tables, and what else a run offers."""
+        own = {name for name in super().__dir__() if not name.startswith("_")}
+        return sorted((own - {"from_output"}) | set(TABLES))
+
+    def _repr_html_(self) -> str | None:
+        """The run in a small table, for notebooks; `None`, and so `repr`, for a run of another version of xoff."""
+        from xoff.runs.summary import Summary
+
+        if "summary" not in self.manifest:
+            return None
+        summary = Summary.of(self.manifest)
+        title = str(self.manifest.get("scenario", {}).get("title") or "")
+        slowdown = ", ".join(f"{name} {value:.2f}" for name, value in (summary.slowdown or {}).items())
+        cells = {
+            "scenario": name_text(title),
+            "scheme": f"{name_text(self.scheme)}, seed {self.manifest.get('seed')}"
+            + ("" if self.complete else ", incomplete"),
+            "flows": summary.flows_text,
+            "goodput": summary.endless.goodput_text if summary.endless else "",
+            "slowdown": slowdown,
+            "PAUSE": count_text(summary.pause_frames, "frame"),
+            "longest queue": size_text(summary.max_queue_bytes),
+            "simulated": time_text(int(self.manifest.get("sim_time_ps", 0))),
+            "folder": name_text(str(self.folder or ""), 200),
+        }
+        left = 'style="text-align: left"'
+        rows = (
+            f"<tr><th {left}>{name}</th><td {left}>{escape(text)}</td></tr>" for name, text in cells.items() if text
+        )
+        return f"<table>{''.join(rows)}</table>"
 
     def __repr__(self) -> str:
         state = "" if self.complete else ", incomplete"
@@ -146,22 +183,34 @@ class Run:
     def write(self, folder: str | os.PathLike[str], *, force: bool = False, captures: Captures | None = None) -> Path:
         """Write the tables, `captures` and the manifest into `folder`; see `check_target` for what is refused.
 
-        The files are complete before they take their names, and the manifest comes last.
+        An earlier run there is replaced in one step: whatever ends the process or the machine, the folder has the
+        earlier run or this one. `ResultFolder.put` says where that is not possible.
+
+        Raises
+        ------
+        UserError
+            Results should not go there, or another process is writing there.
+        OSError
+            The disk is full, or a file cannot be written; see `ResultFolder.put` for what is there then.
         """
-        target = check_target(folder, force=force)
-        # Stage beside a new folder, which then appears at once; inside an existing one, which may be a mount point.
-        staging = (target if target.is_dir() else target.parent) / f".xoff-{os.urandom(4).hex()}"
-        staging.mkdir(parents=True)
-        try:
-            self._write_tables(staging)
+        with ResultFolder(folder, force=force) as place:
+            return self.write_into(place, captures)
+
+    def write_into(self, place: ResultFolder, captures: Captures | None = None) -> Path:
+        """Write as `write` does, into a folder that this process has already."""
+
+        def fill(folder: Path) -> None:
+            self._write_tables(folder)
             if captures is not None and self._output is not None:
-                captures.write(self._output, staging)
-            (staging / MANIFEST).write_text(json.dumps(self.manifest, indent=2) + "\n", encoding="utf-8")
-            move_into(staging, target)
-        finally:
-            shutil.rmtree(staging, ignore_errors=True)
-        self.folder = target
-        return target
+                for file in captures.write(self._output, folder):
+                    sync(file)
+            text = manifest_text(self.manifest, folder.iterdir())
+            (folder / MANIFEST).write_text(text, encoding="utf-8")
+            sync(folder / MANIFEST)
+
+        place.put(fill)
+        self.folder = place.path
+        return place.path
 
     def report(self, path: str | os.PathLike[str] | None = None) -> Path:
         """Write the HTML report of this run to `path` (else `report.html` in its folder); see `xoff.report`."""
@@ -197,22 +246,28 @@ class Run:
 
         for name, table in self.tables.items():
             pq.write_table(table, folder / f"{name}.parquet", compression="zstd")
+            sync(folder / f"{name}.parquet")
 
     def _read(self, name: str) -> pa.Table:
         import pyarrow as pa
-        import pyarrow.parquet as pq
 
         if self._output is not None:
             return pa.table(self._output.tables()[name])
         if self.folder is None:
             return pa.table({})
         file = self.folder / f"{name}.parquet"
+        expected = self._checksums.get(file.name)
         try:
-            table = pq.read_table(file)
+            if expected is not None and file.is_file() and Checksum.of(file) != expected:
+                raise UserError(
+                    f"{file}: changed or torn since xoff wrote it: its checksum is not that in {MANIFEST}; "
+                    "make the run again"
+                )
+            table = read_table(file, trusted=expected is not None)
         except FileNotFoundError:
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
-        except (OSError, pa.ArrowException) as error:
-            raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
+        except OSError as error:
+            raise UserError(f"{file}: cannot be read: {error.strerror or error}") from None
         _check_columns(file, table, name)
         return table
 
@@ -244,18 +299,8 @@ def load(folder: str | os.PathLike[str]) -> Run:
         raise UserError(f"{path}: no such folder")
     if not path.is_dir():
         raise UserError(f"{path}: is a file; expected a run's folder")
-    file = path / MANIFEST
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        raise UserError(f"{path}: not a run's folder: it has no {MANIFEST}") from None
-    except (OSError, ValueError) as error:
-        raise UserError(f"{file}: not a run's manifest: {error}") from None
-    if not is_manifest(manifest):
-        raise UserError(f"{file}: not a run's manifest: `scenario` or `fingerprint` is missing")
-    if wrong := wrong_entry(manifest):
-        raise UserError(f"{file}: {wrong}")
-    return Run(manifest, folder=path)
+    manifest, checksums = read_manifest(path)
+    return Run(manifest, folder=path, checksums=checksums)
 
 
 def labels(runs: Sequence[Run]) -> list[str]:

@@ -59,7 +59,7 @@ class Scenario:
         return replace(self, overrides=[*self.overrides, *overrides_from(sets)])
 
     def check(self) -> tuple[dict[str, Any], list[str]]:
-        """Validate without a run.
+        """Validate without a run, within about a second; a warning says what was counted and not made.
 
         Returns
         -------
@@ -70,8 +70,8 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
-        prepared = self.prepare()
-        return json.loads(prepared.resolved), prepared.warnings
+        resolved, warnings = _xoff.check(self.text, self.origin, self.overrides, self.base_dir, self.described())
+        return json.loads(resolved), warnings
 
 
 def read(
@@ -97,6 +97,9 @@ def read(
         if file.exists() and not file.is_file():
             # A device or a pipe might never begin, or end.
             raise UserError(f"{file}: is a device or a pipe; expected a scenario file (TOML)")
+        if file.exists() and (size := file.stat().st_size) > _xoff.MAX_SCENARIO_BYTES:
+            most = _xoff.MAX_SCENARIO_BYTES / 1e6
+            raise UserError(f"{file}: has {size / 1e6:.1f} MB; expected a scenario of at most {most:.0f} MB")
         raw = file.read_bytes()
     except FileNotFoundError:
         raise UserError(f"{file}: no such scenario file{nearest_file(file)}") from None

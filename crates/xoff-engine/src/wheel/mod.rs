@@ -3,15 +3,18 @@
 //! Nearly all events of a network lie within a few microseconds. A push is therefore a list insertion, and a pop sorts the
 //! few events of one slot. Events are ordered by time, then by key, then by argument, and never by which was pushed
 //! first. If keys name the entity (for an arrival, its ingress port), the order of simultaneous events is a property of the
-//! network, the same however the network is partitioned. A queue can instead keep the order in which events were pushed,
-//! for comparison with simulators that do ([`EventQueue::in_order_of_scheduling`]).
+//! network, the same however the network is partitioned. Keys of links are an exception ([`EventQueue::with_links`]): what
+//! comes by one link at one time comes as it was pushed, since its argument says nothing about which was sent first. A queue
+//! can also keep the order in which all events were pushed, for comparison with simulators that do
+//! ([`EventQueue::in_order_of_scheduling`]).
 
 mod sort;
 #[cfg(test)]
 mod tests;
 
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use crate::event::Event;
 use crate::units::Time;
@@ -62,6 +65,8 @@ pub struct EventQueue {
     far_slot: u64,
     /// Simultaneous events come in the order in which they were pushed.
     keeps_order: bool,
+    /// Simultaneous events with one of these keys come in the order in which they were pushed.
+    links: Range<u32>,
 }
 
 impl Default for EventQueue {
@@ -80,6 +85,7 @@ impl Default for EventQueue {
             far: BTreeMap::new(),
             far_slot: u64::MAX,
             keeps_order: false,
+            links: 0..0,
         }
     }
 }
@@ -88,6 +94,12 @@ impl EventQueue {
     /// An empty queue at time zero.
     pub fn new() -> Self {
         Self::default()
+    }
+
+    /// An empty queue with the keys of links' arrivals: simultaneous events with one such key come in the order in which they
+    /// were pushed.
+    pub fn with_links(keys: Range<u32>) -> Self {
+        EventQueue { links: keys, ..Self::default() }
     }
 
     /// An empty queue that returns simultaneous events in the order in which they were pushed.
@@ -150,7 +162,8 @@ impl EventQueue {
         } else if self.keeps_order {
             insert_due(&mut self.due, event, |before, after| before.time <= after.time);
         } else {
-            insert_due(&mut self.due, event, |before, after| before < after);
+            let links = &self.links;
+            insert_due(&mut self.due, event, |before, after| order(links, before, after).is_le());
         }
     }
 
@@ -275,7 +288,7 @@ impl EventQueue {
         if self.sort.sort_into(count, begin, &mut self.due).is_none() {
             // There are too many events to be counted, or two have the same place.
             self.take_list(first, begin);
-            self.due.sort_unstable_by_key(|&event| Reverse(event));
+            self.sort_due();
         }
         last
     }
@@ -313,8 +326,20 @@ impl EventQueue {
         if self.keeps_order {
             self.due.sort_by_key(|event| Reverse(event.time));
         } else {
-            self.due.sort_unstable_by_key(|&event| Reverse(event));
+            self.sort_due();
         }
         self.far_slot = self.far.keys().next().copied().unwrap_or(u64::MAX);
     }
+
+    /// Puts `due` in order, in which of two equal events the one pushed first is behind the other.
+    fn sort_due(&mut self) {
+        let links = &self.links;
+        self.due.sort_by(|a, b| order(links, b, a));
+    }
+}
+
+/// The order of two events; equal if the one that was pushed first comes first.
+fn order(links: &Range<u32>, a: &Event, b: &Event) -> Ordering {
+    let by_key = (a.time, a.key).cmp(&(b.time, b.key));
+    by_key.then_with(|| if links.contains(&a.key) { Ordering::Equal } else { a.arg.cmp(&b.arg) })
 }

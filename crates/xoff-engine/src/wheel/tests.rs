@@ -13,6 +13,30 @@ fn simultaneous_events_come_by_key_whichever_was_pushed_first() {
 }
 
 #[test]
+fn what_comes_by_one_link_at_one_time_comes_as_it_was_sent() {
+    // Keys 10 to 19 are links. Slots are 0.512 ns wide; times 51.2001 us and 51.2003 us lie in one slot, which is beyond the
+    // horizon of 16.8 us when 9, 8 and 7 are pushed, within it for 6 and 5, and being emptied for 2 and 1. The argument
+    // decides only for key 20, which is no link.
+    let mut queue = EventQueue::with_links(10..20);
+    queue.push(Time(51_200_100), 1, 0);
+    for arg in [9, 7, 8] {
+        queue.push(Time(51_200_300), 12, arg);
+    }
+    queue.push(Time(40_000_000), 0, 0);
+    let mut order = Vec::new();
+    while let Some(event) = queue.pop() {
+        match event.key {
+            0 => [(12, 6), (20, 4), (12, 5), (20, 3)]
+                .iter()
+                .for_each(|&(key, arg)| queue.push(Time(51_200_300), key, arg)),
+            1 => [2, 1].iter().for_each(|&arg| queue.push(Time(51_200_300), 12, arg)),
+            _ => order.push(event.arg),
+        }
+    }
+    assert_eq!(order, [9, 7, 8, 6, 5, 2, 1, 3, 4]);
+}
+
+#[test]
 fn simultaneous_events_may_keep_the_order_of_scheduling() {
     let mut queue = EventQueue::in_order_of_scheduling();
     for (time, key) in [(6_000, 9), (5_000, 3), (5_000, 1), (5_000, 2), (100_000_000, 0)] {
@@ -44,6 +68,26 @@ fn the_order_of_scheduling_holds_within_the_current_slot_and_beyond_the_horizon(
         order.push(event.key);
     }
     assert_eq!(order, [0, 8, 9, 7, 6, 1]);
+}
+
+#[test]
+fn the_order_of_scheduling_holds_among_many_events_of_a_slot() {
+    // 200 events of the slot that begins at 51.2 us, with falling keys, in turn 300 ps and 100 ps after its beginning: those at
+    // 100 ps come first, and each half in the order in which it was pushed. So it is whether all are pushed when the slot is
+    // beyond the horizon (at 0 us), on the wheel (at 40 us), or half of them then.
+    for early in [200, 100, 0] {
+        let mut queue = EventQueue::in_order_of_scheduling();
+        let push = |queue: &mut EventQueue, pushed: std::ops::Range<u32>| {
+            pushed.for_each(|n| queue.push(Time(51_200_000 + [300, 100][n as usize % 2]), 199 - n, 0))
+        };
+        queue.push(Time(40_000_000), 1_000, 0);
+        push(&mut queue, 0..early);
+        assert_eq!(queue.pop().map(|e| e.key), Some(1_000));
+        push(&mut queue, early..200);
+        let order: Vec<u32> = std::iter::from_fn(|| queue.pop()).map(|e| 199 - e.key).collect();
+        let expected: Vec<u32> = (1..200).step_by(2).chain((0..200).step_by(2)).collect();
+        assert_eq!(order, expected, "{early} pushed early");
+    }
 }
 
 #[test]

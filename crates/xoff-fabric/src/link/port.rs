@@ -150,7 +150,7 @@ impl Port {
         class
     }
 
-    /// Bytes that have left by `now`: a frame on the wire counts with the part that has left.
+    /// Whole bytes that have left by `now`, as telemetry reads them: a frame on the wire counts with the part that has left.
     #[inline]
     pub fn sent_by(&self, now: Time) -> u64 {
         let left = self.busy_until.saturating_sub(now + self.gap);
@@ -163,6 +163,12 @@ impl Port {
             self.rate.bytes_in(left)
         };
         self.tx_bytes.saturating_sub(unsent)
+    }
+
+    /// Bits that have left by `now`; the part of a frame that has left need not be whole.
+    pub fn bits_sent_by(&self, now: Time) -> f64 {
+        let left = self.busy_until.saturating_sub(now + self.gap);
+        (self.tx_bytes as f64 * 8.0 - left.secs() * self.rate.bps() as f64).max(0.0)
     }
 }
 
@@ -198,19 +204,26 @@ mod tests {
         assert_eq!(p.choose(0b11110, true), CONTROL);
     }
 
+    /// The bits that have left by a time, rounded to a thousandth.
+    fn bits(port: &Port, now: u64) -> f64 {
+        (port.bits_sent_by(Time(now)) * 1000.0).round() / 1000.0
+    }
+
     #[test]
     fn a_frame_on_the_wire_counts_by_its_part() {
-        // 1000 B at 80 ps/B take 80 ns; after 60 ns, 750 B have left.
+        // 8000 bits at 100 Gbps take 80 ns: after 60 ns 6000 have left, and after 1 ps a tenth of a bit.
         let mut p = port();
-        p.tx_bytes = 1000;
-        p.busy_until = Time(80_000);
-        assert_eq!(p.sent_by(Time(60_000)), 750);
-        assert_eq!(p.sent_by(Time(90_000)), 1000);
+        p.start(Time::ZERO, 1000);
+        assert_eq!([0, 1, 60_000, 90_000].map(|now| bits(&p, now)), [0.0, 0.1, 6000.0, 8000.0]);
+        assert_eq!([60_000, 60_079, 90_000].map(|now| p.sent_by(Time(now))), [750, 750, 1000]);
         // With a gap of 20 B the wire is taken until 81.6 ns, and the frame has left at 80 ns.
         let mut p = port().with_wire(20, Clock::Exact);
-        p.tx_bytes = 1000;
-        p.busy_until = Time(81_600);
-        assert_eq!(p.sent_by(Time(60_000)), 750);
-        assert_eq!(p.sent_by(Time(80_000)), 1000);
+        p.start(Time::ZERO, 1000);
+        assert_eq!([60_000, 80_000].map(|now| bits(&p, now)), [6000.0, 8000.0]);
+        assert_eq!([60_000, 80_000].map(|now| p.sent_by(Time(now))), [750, 1000]);
+        // At 13 Gbps a byte takes 615.38 ps, no whole number: after 10 ps 0.13 bits have left, and not a whole byte.
+        let mut p = Port::new(NodeId(0), Rate::from_gbps(13), Time::from_us(1), 0, 8);
+        p.start(Time::ZERO, 1000);
+        assert!((p.bits_sent_by(Time(10)) - 0.13).abs() < 0.01, "{}", p.bits_sent_by(Time(10)));
     }
 }

@@ -7,7 +7,8 @@
 
 use crate::ids::{PortId, QueueId};
 
-/// The egress ports of switches that wait for each other, ascending; empty if there is no deadlock.
+/// The egress ports of switches that wait for each other; empty if there is no deadlock. First come the ports of a circle, each
+/// waiting for the next and the last for the first, then the others, ascending.
 ///
 /// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for each packet in a
 /// switch's memory its ingress queue, to which it is charged, and its egress queue.
@@ -34,10 +35,36 @@ pub(crate) fn deadlock(
             }
         }
     });
+    let circle = circle(&held, charged, priorities);
     let stuck = (0..held.len()).filter(|&queue| held[queue]);
-    let mut ports: Vec<PortId> = stuck.map(|queue| QueueId(queue as u32).port(priorities)).collect();
-    ports.dedup();
+    let mut ports: Vec<PortId> = circle.into_iter().map(|queue| queue.port(priorities)).collect();
+    for port in stuck.map(|queue| QueueId(queue as u32).port(priorities)) {
+        if !ports.contains(&port) {
+            ports.push(port);
+        }
+    }
     ports
+}
+
+/// Stuck queues that wait for each other in a circle, beginning with the first in number: from each stuck queue the way leads
+/// on to the first one that holds a packet for which it waits. All of them are stuck, so the way leads into a circle.
+fn circle(held: &[bool], charged: &[(QueueId, QueueId)], priorities: usize) -> Vec<QueueId> {
+    let awaited = |queue: QueueId| {
+        let there = queue.other_end(priorities);
+        charged.iter().filter(|(ingress, _)| *ingress == there).map(|&(_, egress)| egress).min()
+    };
+    let Some(first) = held.iter().position(|&held| held) else { return Vec::new() };
+    let mut way = vec![QueueId(first as u32)];
+    while let Some(next) = way.last().and_then(|&queue| awaited(queue)) {
+        if let Some(begin) = way.iter().position(|&queue| queue == next) {
+            way.drain(..begin);
+            break;
+        }
+        way.push(next);
+    }
+    let lowest = (0..way.len()).min_by_key(|&place| way[place]).unwrap_or(0);
+    way.rotate_left(lowest);
+    way
 }
 
 /// Takes members out of `set` until nothing changes; `judge` sees the set and says who may stay.

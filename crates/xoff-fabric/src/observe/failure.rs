@@ -77,6 +77,17 @@ pub enum Failure {
         /// The system's error.
         reason: String,
     },
+    /// An event came after later ones.
+    #[error(
+        "an event at {at} came after others up to {past}, so that results would be wrong; this is a defect of xoff, not of \
+         the scenario: please report it with the scenario"
+    )]
+    OutOfOrder {
+        /// The event's time.
+        at: Time,
+        /// The time up to which events had been handled.
+        past: Time,
+    },
     /// The scheme failed.
     #[error(transparent)]
     Scheme(#[from] SchemeFailure),

@@ -117,8 +117,8 @@ pub struct Samples {
     pub utilization: Vec<UtilizationSample>,
     /// Flows under way whose rates are sampled.
     pub(super) flows: Vec<FlowId>,
-    /// By entry of [`Recording::utilization`]: bytes sent at the last sample.
-    pub(super) sent: Vec<u64>,
+    /// By entry of [`Recording::utilization`]: bits sent at the last sample.
+    pub(super) sent: Vec<f64>,
 }
 
 /// What one partition knows, until [`Records::merge`] puts the partitions' knowledge together.
@@ -183,7 +183,7 @@ impl Records {
             drops: vec![0; ports],
             ..Totals::default()
         };
-        let samples = Samples { sent: vec![0; recording.utilization.len()], ..Samples::default() };
+        let samples = Samples { sent: vec![0.0; recording.utilization.len()], ..Samples::default() };
         let mut records = Records { totals, samples, recording, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records

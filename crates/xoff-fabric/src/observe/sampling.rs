@@ -67,12 +67,12 @@ impl Records {
         }
     }
 
-    /// Samples transmission; `sent` gives the bytes that a port has sent.
-    pub(crate) fn sample_transmission(&mut self, now: Time, sent: impl Fn(PortId) -> u64) {
+    /// Samples transmission; `sent` gives the bits that a port has sent.
+    pub(crate) fn sample_transmission(&mut self, now: Time, sent: impl Fn(PortId) -> f64) {
         let Some(interval) = self.recording.interval else { return };
         for (&port, last) in self.recording.utilization.iter().zip(&mut self.samples.sent) {
             let sent = sent(port);
-            let tx_bps = (sent - *last) as f64 * 8.0 / interval.secs();
+            let tx_bps = (sent - *last) / interval.secs();
             *last = sent;
             self.samples.utilization.push(UtilizationSample { time: now, port, tx_bps });
         }

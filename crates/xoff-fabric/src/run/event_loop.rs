@@ -13,7 +13,7 @@ use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
-use crate::observe::fingerprint;
+use crate::observe::{Failure, fingerprint};
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
@@ -38,9 +38,17 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn run_by_node(&mut self, limit: Time, last: u64) {
         let mut latest = self.ctx.now;
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
-            let Some(end) = self.ctx.events.begin_window(limit) else { break };
+            let Some(window) = self.ctx.events.begin_window(limit) else { break };
+            // Events that concern all nodes may schedule others for their own time, the last one of their window.
+            if window.start + Time(1) < self.handled_until {
+                return self.out_of_order(window.start, self.handled_until);
+            }
+            let end = window.end;
+            self.handled_until = end;
             self.begin_starts(end);
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
+                // The node before this one may have got further.
+                self.ctx.now = window.start;
                 self.fetch_node();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
@@ -132,13 +140,24 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Counts an event and sets the clock to its time.
     #[inline(always)] // runs for every event
     fn begin_event(&mut self, time: Time, key: u32) {
+        if time < self.ctx.now {
+            self.out_of_order(time, self.ctx.now);
+        }
         let ctx = &mut self.ctx;
-        debug_assert!(time >= ctx.now || ctx.events.looks_ahead(), "time goes forward");
         ctx.now = time;
         if C::HAS_CREDITS {
             ctx.key = key;
         }
         ctx.counters.count(time, key);
+    }
+
+    /// Ends the run: an event at `time` comes after all events before `past`. Its node has changed since, so whatever it
+    /// does now is wrong.
+    #[cold]
+    #[inline(never)]
+    fn out_of_order(&mut self, time: Time, past: Time) {
+        debug_assert!(time >= past, "time goes forward");
+        self.ctx.fail(0, Failure::OutOfOrder { at: time, past });
     }
 
     /// Handles an event that a node has scheduled for itself.
@@ -189,7 +208,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     #[inline(never)]
     fn rare_event(&mut self, key: u32, arg: u32) {
         let (kind, index) = (kind_of(key), index_of(key));
-        let Partition { ctx, links, switches, hosts, own_ports } = self;
+        let Partition { ctx, links, switches, hosts, own_ports, .. } = self;
         match kind {
             kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
                 C::on_event(links, ctx, &mut switches.accounting, kind, index, arg);
@@ -260,7 +279,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             sample
         };
         ctx.probes.records.sample_queues(now, queued);
-        ctx.probes.records.sample_transmission(now, |port| links.ports[port.index()].sent_by(now));
+        ctx.probes.records.sample_transmission(now, |port| links.ports[port.index()].bits_sent_by(now));
         hosts.sample(ctx);
         self.schedule_sample();
     }

@@ -13,6 +13,7 @@ use super::cut::{Cut, needs_one_partition};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
+use crate::event::ARRIVAL_KEYS;
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
@@ -44,6 +45,8 @@ pub(super) struct Partition<C, N> {
     pub hosts: Hosts<N>,
     /// Ports of its nodes.
     pub own_ports: Vec<PortId>,
+    /// All events before this time have been handled; only if nodes have event queues of their own.
+    pub handled_until: Time,
 }
 
 /// A partition, whatever its flow control and NICs.
@@ -97,7 +100,7 @@ pub(super) trait AnyPartition: Send {
 /// Pending events of the `owned` nodes: by node if each link has a delay of at least [`MIN_WINDOW`], else in one queue.
 fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents {
     if net.settings.quirks.order == Order::Scheduled {
-        return FutureEvents::joint(true);
+        return FutureEvents::in_order_of_scheduling();
     }
     let topology = &net.topology;
     let ports = topology.port_ids();
@@ -107,7 +110,7 @@ fn future_events(net: &Network, owned: &impl Fn(NodeId) -> bool) -> FutureEvents
     ports.clone().for_each(|p| degree[topology.node_of(p).index()] += 1);
     let too_many = degree.iter().any(|&n: &usize| n > MAX_FIFOS);
     if net.one_order || lookahead < MIN_WINDOW || too_many || needs_one_partition(net).is_some() {
-        return FutureEvents::joint(false);
+        return FutureEvents::joint(ARRIVAL_KEYS);
     }
     let fifos: Vec<_> = ports.map(|p| (topology.node_of(p).0, arrival_key(net, p))).collect();
     FutureEvents::by_entity(topology.nodes.len(), &fifos, lookahead, topology.ports() >= PORTS_IN_CACHE)
@@ -149,6 +152,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             switches,
             hosts: Hosts::new(net, owned),
             own_ports,
+            handled_until: Time::ZERO,
             ctx: Ctx {
                 now: Time::ZERO,
                 key: 0,
@@ -168,7 +172,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     /// Schedules the first events.
     fn begin(&mut self) {
-        let Partition { ctx, links, switches, hosts, own_ports } = self;
+        let Partition { ctx, links, switches, hosts, own_ports, .. } = self;
         switches.begin_points(ctx, links, own_ports);
         let net = ctx.net.clone();
         if net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO {

@@ -42,7 +42,8 @@ pub enum Stop {
     Asked,
     /// No event is pending, and some flows have not completed.
     Stalled,
-    /// Ports wait for each other for ever: see [`Simulation::deadlock`]. Only runs without a duration end by this.
+    /// Ports wait for each other for ever, and nothing else moves: see [`Simulation::deadlock`]. A run that goes on to its
+    /// duration whatever happens ([`Simulation::run_to_duration`]) does not end by this.
     Deadlock,
     /// The run has handled more events than its limit.
     Events,
@@ -119,7 +120,7 @@ impl Simulation {
             max_events: self.max_events,
             max_rows: self.max_rows,
             flows: self.stops_with_flows.then_some(self.net.awaited()),
-            watches_standstill: self.duration.is_none(),
+            watches_standstill: self.stops_with_flows,
         });
         let stop = loop {
             let end = match &mut self.partitions[..] {
@@ -198,7 +199,8 @@ impl Simulation {
         self.max_rows = count as u64;
     }
 
-    /// The egress ports that wait for each other for ever, ascending; empty if there is no deadlock.
+    /// The egress ports that wait for each other for ever; empty if there is no deadlock. First come the ports of a circle,
+    /// each waiting for the next and the last for the first, then the others, ascending.
     pub fn deadlock(&self) -> Vec<PortId> {
         let priorities = usize::from(self.net.settings.switch.priorities);
         let is_held = |queue: QueueId| {

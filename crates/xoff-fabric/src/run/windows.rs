@@ -11,6 +11,10 @@ use xoff_engine::Time;
 /// A run tests at multiples of this time whether it is over.
 pub const GRID: Time = Time::from_us(1);
 
+/// A run that delivers no payload for this long tests whether it is in a deadlock; after each test that finds none, it waits
+/// twice as long. The test has no false alarm, so the wait serves only to test rarely.
+pub const STANDSTILL: Time = Time::from_us(100);
+
 /// Events between two reports of progress, which take a few hundredths of a second.
 const EVENTS_BETWEEN_REPORTS: u64 = 200_000;
 
@@ -72,8 +76,8 @@ pub(crate) enum End {
     Rows,
     /// The events have exceeded their limit.
     Events,
-    /// No payload has arrived since the last report: the caller tests for a deadlock. Without one, another call gives the
-    /// next window.
+    /// No payload has arrived for a [`STANDSTILL`]: the caller tests for a deadlock. Without one, another call gives the next
+    /// window.
     StandsStill,
     /// `on_progress` asked the run to end.
     Asked,
@@ -96,6 +100,38 @@ pub(crate) struct Bounds {
     pub watches_standstill: bool,
 }
 
+/// How long no payload has arrived. Its times are whole microseconds, the same however the network is cut.
+#[derive(Clone, Debug)]
+struct Standstill {
+    delivered_bytes: u64,
+    /// When the next test for a deadlock is due.
+    due: Time,
+    /// Time between the last test, or the last payload, and the next test.
+    wait: Time,
+}
+
+impl Standstill {
+    const fn new() -> Self {
+        Standstill { delivered_bytes: 0, due: STANDSTILL, wait: STANDSTILL }
+    }
+
+    /// The time of a test for a deadlock that is due, `boundary` being the first whole microsecond after all events so far
+    /// and `begin` not after the next event.
+    fn since(&mut self, delivered_bytes: u64, boundary: Time, begin: Time) -> Option<Time> {
+        if delivered_bytes != self.delivered_bytes {
+            let due = boundary.saturating_add(STANDSTILL);
+            *self = Standstill { delivered_bytes, due, wait: STANDSTILL };
+        }
+        let due = self.due;
+        if begin < due {
+            return None;
+        }
+        self.wait = self.wait.saturating_add(self.wait);
+        self.due = due.saturating_add(self.wait);
+        Some(due)
+    }
+}
+
 /// The sequence of windows. Every thread that gives it the same totals gets the same windows.
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
@@ -104,9 +140,10 @@ pub(crate) struct Windows {
     limit: Time,
     /// The time of the run's end, if that is not the last event's.
     now: Option<Time>,
-    /// Events and delivered bytes at the last report.
-    reported: (u64, u64),
+    /// Events at the last report.
+    reported: u64,
     report_due: bool,
+    standstill: Standstill,
     /// Maximum number of packets in the network at the whole microseconds so far.
     max_in_flight: u32,
 }
@@ -117,8 +154,9 @@ impl Windows {
             bounds,
             limit: Time::ZERO,
             now: None,
-            reported: (0, 0),
+            reported: 0,
             report_due: false,
+            standstill: Standstill::new(),
             max_in_flight: 0,
         }
     }
@@ -155,18 +193,21 @@ impl Windows {
             if self.bounds.flows == Some(totals.flows_done) && !totals.busy {
                 return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
             }
+            if self.bounds.watches_standstill
+                && let Some(at) = self.standstill.since(totals.delivered_bytes, boundary, begin)
+                && at < self.bounds.end
+            {
+                return Err(self.over(End::StandsStill, at));
+            }
             if begin >= self.bounds.end {
                 return Err(End::NothingLeft);
             }
             if full {
                 return Err(self.over(End::Rows, boundary));
             }
-            if totals.events - self.reported.0 >= EVENTS_BETWEEN_REPORTS {
-                let before = std::mem::replace(&mut self.reported, (totals.events, totals.delivered_bytes));
+            if totals.events - self.reported >= EVENTS_BETWEEN_REPORTS {
+                self.reported = totals.events;
                 self.report_due = true;
-                if self.bounds.watches_standstill && before.1 == totals.delivered_bytes {
-                    return Err(self.over(End::StandsStill, boundary));
-                }
             }
         }
         let grid = (begin.0 / GRID.0 + 1).saturating_mul(GRID.0);
@@ -256,6 +297,35 @@ mod tests {
                 }
             };
             assert_eq!((end, windows.now()), (End::FlowsDone, Some(Time(3_000_000))));
+        }
+    }
+
+    #[test]
+    fn a_standstill_is_noticed_after_100_us_and_then_after_twice_as_long() {
+        // The last payload arrives at 30.5 us, which is seen at 31 us, and something else happens every 250 ns. Tests are due
+        // at 131 us, 200 us later at 331 us, and at 731 us; then payload arrives again from 740 us until 800.5 us, and a test
+        // is due at 901 us. Nothing happens from there to 2 ms: the tests of 1101 us and 1501 us are of the same state. The
+        // next ones are due at 2301 us and, after the end, at 3901 us.
+        for lookahead in [Time(300_000), Time::NEVER] {
+            let bounds = Bounds { lookahead, watches_standstill: true, end: Time(3_000_000_000), ..FREE };
+            let mut windows = Windows::new(bounds);
+            let (mut limit, mut found) = (Time::ZERO, vec![]);
+            loop {
+                let done = Time(limit.0.max(1) - 1);
+                let delivered_bytes = match done.0 {
+                    0..30_500_000 => done.0 / 500_000,
+                    30_500_000..740_000_000 => 61,
+                    _ => 61 + done.0.min(800_500_000) / 500_000,
+                };
+                let next = limit.0.next_multiple_of(250_000);
+                let next = if (901_000_000..2_000_000_000).contains(&next) { 2_000_000_000 } else { next };
+                match windows.next(&Totals { delivered_bytes, ..at(next) }) {
+                    Ok(next) => limit = next,
+                    Err(End::StandsStill) => found.extend(windows.now().map(|now| now.0 / 1_000_000)),
+                    Err(end) => break assert_eq!(end, End::NothingLeft),
+                }
+            }
+            assert_eq!(found, [131, 331, 731, 901, 1101, 1501, 2301], "{lookahead}");
         }
     }
 

@@ -61,6 +61,9 @@ fn a_run_in_deadlock_ends_and_names_the_ring() {
         // Links 4 to 7, ends a: ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0.
         assert_eq!(sim.deadlock(), [8, 10, 12, 14].map(PortId));
         assert!(sim.counters().flows_done < 4);
+        // Four flows of 25 Gbps each fill thresholds of 100 KB in some 32 us: 100 KB at the 25 Gbps by which a queue grows. The
+        // test comes 100 us after the last payload, or at once if nothing is left to happen.
+        assert!(sim.now() < Time::from_us(300), "{}", sim.now());
     }
 }
 
@@ -87,4 +90,40 @@ fn a_congested_network_that_moves_is_no_deadlock() {
         assert!(stopped > 0, "flow control had to act");
         assert!(sim.deadlock().is_empty());
     }
+}
+
+#[test]
+fn a_run_with_a_duration_ends_with_its_deadlock_unless_it_is_to_reach_the_duration() {
+    let flows: Vec<Flow> = (0..4).map(|i| endless(i, (i + 3) % 4, 0)).collect();
+    let duration = Time::from_us(2_000);
+    let mut sim = clockwise(3, pfc(), flows.clone(), Some(duration));
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
+    assert!(sim.now() < Time::from_us(300), "{}", sim.now());
+    let mut whole = clockwise(3, pfc(), flows, Some(duration));
+    whole.run_to_duration();
+    assert_eq!(whole.run(&mut |_| true), Ok(Stop::Duration));
+    assert_eq!((whole.now(), whole.deadlock()), (duration, sim.deadlock()));
+}
+
+#[test]
+fn a_pause_of_milliseconds_is_no_deadlock() {
+    // host0 - ring0 - ring1 - host1, the last link at 10 Mbps: a frame of 1518 B takes 1518 * 8 / 10^7 s = 1.2144 ms there.
+    // Thresholds of 100 KB stop ring0 and host0 from 16 us on, nearly all the time: between two frames the network is tested
+    // after 100 us, 300 us and 700 us without payload. 300 KB of payload, 1456 B a frame, are 207 frames, 206 of them full:
+    // no less than 206 * 1.2144 ms = 250.2 ms, and no more than one frame longer.
+    let mut topology = ring();
+    topology.links[1].rate_ab = Rate::from_mbps(10);
+    topology.links[1].rate_ba = Rate::from_mbps(10);
+    let settings = Settings { flow_control: pfc(), ..Settings::default() };
+    let none = scheme("none", json!({}), Time::ZERO);
+    let flows = vec![flow(0, 1, 300_000)];
+    let net = Network::build(topology, &Routing::default(), settings, none, flows, 1).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    let bounds = Time::from_us(250_100)..Time::from_us(251_500);
+    assert!(bounds.contains(&sim.now()), "{}", sim.now());
+    // ring1 drains its last 100 KB, 66 frames in 80 ms, without a PAUSE; before that ring0's egress to ring1, port 8, was
+    // stopped nearly all the time: 250 - 80 ms.
+    let stopped = sim.paused(PortId(8), 0);
+    assert!((Time::from_us(165_000)..Time::from_us(175_000)).contains(&stopped), "{stopped}");
 }

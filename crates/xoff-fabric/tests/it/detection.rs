@@ -20,6 +20,11 @@ const FLOWS: (usize, usize) = (0, 1);
 /// switch 0 sends 5 Gbps to another host there: what that one meets on the way are pauses. Before it and the burst the
 /// first host of switch 0 has the way for itself at half its rate.
 fn spreading(detector: &AnyDetector, recording: fn(&Simulation) -> Recording) -> Simulation {
+    spreading_by(detector, 200_000, recording)
+}
+
+/// As [`spreading`], with a burst of this number of bytes from each of its hosts.
+fn spreading_by(detector: &AnyDetector, burst: u64, recording: fn(&Simulation) -> Recording) -> Simulation {
     let build = || {
         let topology = chain(3, &[0, 0, 2, 2, 2, 2, 2, 2], Rate::from_gbps(40), Time::from_us(1));
         let pfc = Pfc { xoff: Some(Bytes(30_000)), ..Pfc::default() };
@@ -29,7 +34,7 @@ fn spreading(detector: &AnyDetector, recording: fn(&Simulation) -> Recording) ->
             f
         };
         let mut flows = vec![slow(flow(0, 6, 600_000), 20), slow(flow(1, 7, 200_000), 5)];
-        flows.extend((2..6).map(|src| flow(src, 6, 200_000)));
+        flows.extend((2..6).map(|src| flow(src, 6, burst)));
         let params = json!({ "min_rate": "39Gbps" }); // which looks at marks and hardly reacts
         let dcqcn = scheme("dcqcn", params, Time::from_us(10));
         Network::build(topology, &Routing::default(), settings, dcqcn, flows, 1).expect("a network")
@@ -67,7 +72,28 @@ fn tcd_marks_the_root_ce_and_what_waits_behind_pauses_ue() {
     assert_eq!(at("s2->h7").ce, 0);
     assert!(congested.ce > 50, "{congested:?}");
     assert!(victim.ue > 5, "{victim:?}");
-    assert!(victim.ce <= records.flows[FLOWS.1].packets_sent - victim.ue);
+}
+
+#[test]
+fn a_victim_of_pauses_is_ue_with_tcd_and_ce_with_red() {
+    // The hosts of switch 0 send 25 Gbps together, and a burst of 40 KB a host is over before a PAUSE reaches them: what they
+    // send never makes a queue at ports of 40 Gbps, but pauses do, at both ports that the victim shares. No packet is marked
+    // CE there by TCD; RED looks at the length alone.
+    let red = json!({ "k_min": "5KB", "k_max": "20KB", "p_max": 0.01 });
+    let red = AnyDetector::read("red", red).expect("a detector").expect("valid parameters");
+    let shared = ["s0->s1", "s1->s2"];
+    for (detector, is_tcd) in [(tcd(), true), (red, false)] {
+        let sim = spreading_by(&detector, 40_000, |_| Recording { pauses: true, ..Recording::default() });
+        let records = sim.records();
+        let is_paused = |name: &str| records.pauses.iter().any(|pause| pause.port == port(&sim, name));
+        assert_eq!(["h0->s0", "h1->s0", "s0->s1", "s1->s2"].map(is_paused), [false, false, true, true]);
+        let victim = records.flows[FLOWS.1].marks;
+        assert_eq!((victim.ue > 0, victim.ce > 0), (is_tcd, !is_tcd), "{victim:?}");
+        for name in shared {
+            let marks = records.totals.marks[port(&sim, name).index()];
+            assert_eq!((marks.ue > 0, marks.ce > 0), (is_tcd, !is_tcd), "{name}: {marks:?}");
+        }
+    }
 }
 
 #[test]

@@ -4,7 +4,10 @@ use crate::common::{chain, endless, flow, scheme, simulate};
 use serde_json::json;
 use xoff_engine::{Bytes, Rate, Time};
 use xoff_fabric::ids::PortId;
+use xoff_fabric::link::buffer::{LinkEnds, headroom};
 use xoff_fabric::observe::Full;
+use xoff_fabric::observe::capture::PacketFilter;
+use xoff_fabric::packet::Kind;
 use xoff_fabric::settings::{FlowControl, Host, Packets, Pfc, Scheduling, Settings, Switch};
 use xoff_fabric::{Failure, Recording, Stop};
 
@@ -16,9 +19,8 @@ fn pfc(pfc: Pfc) -> Settings {
 }
 
 /// h0 and h1 send to h2 through one switch, 100 Gbps, 1 us.
-fn two_to_one(settings: Settings, duration_ns: u64) -> xoff_fabric::Simulation {
+fn two_to_one(settings: Settings, duration_ns: u64, recording: Recording) -> xoff_fabric::Simulation {
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
-    let recording = Recording { pauses: true, ..Recording::default() };
     let flows = vec![endless(0, 2, 0), endless(1, 2, 0)];
     let none = scheme("none", json!({}), Time::ZERO);
     simulate(topology, settings, none, flows, recording, Some(Time::from_ns(duration_ns)))
@@ -32,33 +34,89 @@ fn a_pause_stops_the_peer_after_its_frame() {
     // 38th frame (37.5 frame times), which it finishes. The switch has the last bit at 38 x 121.44 ns + 1 us =
     // 5.61472 us, 2.06448 us after the decision: within 2 MTU/C + 2 t_p = 2.24288 us.
     let xoff = Bytes(10 * FRAME);
-    let mut sim = two_to_one(pfc(Pfc { xoff: Some(xoff), ..Pfc::default() }), 6_000);
+    let (h1, to_h1) = (PortId(2), PortId(3)); // link 1
+    let packets = PacketFilter { ports: vec![to_h1], from: Time::ZERO, until: Time::from_us(6) };
+    let recording = Recording { pauses: true, packets: Some(packets), ..Recording::default() };
+    let mut sim = two_to_one(pfc(Pfc { xoff: Some(xoff), ..Pfc::default() }), 6_000, recording);
     sim.run(&mut |_| true).expect("no loss");
-    let h1 = PortId(2); // link 1, end a
     let pause = sim.records().pauses.iter().find(|p| p.port == h1).expect("h1 was paused");
-    assert_eq!(pause.start, Time(1_121_440 + 20 * FRAME_PS + 5_120 + 1_000_000));
+    let decision = Time(1_121_440 + 20 * FRAME_PS);
+    assert_eq!(pause.start, decision + Time(5_120 + 1_000_000));
     assert_eq!(sim.port(h1).tx_packets, 38);
-    assert!(Time(38 * FRAME_PS + 1_000_000 - 3_550_240) <= Time(2 * FRAME_PS + 2_000_000));
+    let rows = sim.records().packets.rows();
+    let pause_frame = rows.iter().find(|row| row.kind == Kind::Pfc).expect("a PAUSE left the switch");
+    let last_bit = rows.iter().rfind(|row| row.inbound).expect("frames came").time;
+    assert_eq!((pause_frame.time, last_bit), (decision, Time(38 * FRAME_PS + 1_000_000)));
+    assert!(last_bit - decision <= Time(2 * FRAME_PS + 2_000_000));
 }
 
 #[test]
-fn the_computed_headroom_is_enough_and_hardly_more_than_needed() {
-    // h1's 11th frame crosses Xoff by a whole frame; what follows until the last bit above fills
-    // 38 - 21 = 17 frames more, less what leaves meanwhile at half the rate. The computed headroom (29,619 B at
-    // 1 us) must hold; a quarter of it cannot.
-    let run = |headroom| {
-        let xoff = Some(Bytes(10 * FRAME));
-        let mut sim = two_to_one(pfc(Pfc { xoff, headroom, ..Pfc::default() }), 200_000);
-        sim.run(&mut |_| true)
+fn the_response_time_delays_pause_and_resume() {
+    // h0 sends frames of 1,000 B at 100 Gbps; they are at the switch at 1.08 us + 80 ns k, and leave it for h1 at 30 Gbps, every
+    // 266.667 ns. When frame k has come, k - floor(0.3 k) are behind the one on the wire: 11, more than Xoff, from k = 15 on,
+    // at 2.28 us. The PAUSE (5.12 ns and 1 us) is at h0 at 3.28512 us. A response of 100 quanta of 512 bit is 512 ns: h0
+    // stops at 3.28512 us in its frame 41, or at 3.79712 us in its frame 47. Of 42 frames 4, which is Xon, are left when
+    // frame 37 begins on the second link, at 1.08 us + 37 x 266.667 ns = 10.946679 us; of 48, when 43 begins, at 12.546681 us.
+    // The RESUME takes as long as the PAUSE, with the response: no ACK has the wire at those times, as ACKs pass the switch at
+    // 3.084 us + a multiple of 266.667 ns, and 29.48 and 35.48 of those would have to pass.
+    for (response_quanta, response, frames, resume) in
+        [(0, 0, 42, 10_946_679), (100, 512_000, 48, 12_546_681)]
+    {
+        let mut topology = chain(1, &[0, 0], Rate::from_gbps(100), Time::from_us(1));
+        topology.links[1].rate_ba = Rate::from_gbps(30);
+        let thresholds = Pfc { xoff: Some(Bytes(10_000)), xon: Some(Bytes(4_000)), ..Pfc::default() };
+        let packets = Packets { mtu: Bytes(1_000), header: Bytes(48), ack: Bytes(50), ..Packets::default() };
+        let settings = Settings { packets, ..pfc(Pfc { response_quanta, ..thresholds }) };
+        let recording = Recording { pauses: true, ..Recording::default() };
+        let none = scheme("none", json!({}), Time::ZERO);
+        let end = Some(Time(resume + 1_005_120 + response));
+        let mut sim = simulate(topology, settings, none, vec![endless(0, 1, 0)], recording, end);
+        sim.run(&mut |_| true).expect("no loss");
+        let pauses: Vec<_> = sim.records().pauses.iter().map(|p| (p.port, p.start, p.end)).collect();
+        let times = (Time(3_285_120 + response), Time(resume + 1_005_120 + response));
+        assert_eq!(pauses, [(PortId(0), times.0, times.1)], "{response_quanta} quanta");
+        // The next frame begins with the end of the pause.
+        assert_eq!(sim.port(PortId(0)).tx_packets, frames + 1);
+    }
+}
+
+/// h1's priority 0 gets nothing of h2's link, which h0 and h3 fill with priority 1, and whatever the network has in the PAUSE's
+/// way is there; 6 us with this headroom.
+fn slowest_pause(headroom: Option<Bytes>) -> Result<Stop, Failure> {
+    let topology = chain(1, &[0, 0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
+    let settings = Settings {
+        switch: Switch { priorities: 2, scheduling: Scheduling::Strict, ..Switch::default() },
+        ..pfc(Pfc { xoff: Some(Bytes(10 * FRAME)), headroom, ..Pfc::default() })
     };
-    assert_eq!(run(None), Ok(Stop::Duration));
-    let Err(Failure::Drop { node, port, at, full, .. }) = run(Some(Bytes(7_000))) else {
-        panic!("a quarter of the headroom must overflow");
+    let high = |src| xoff_fabric::Flow { priority: 1, ..endless(src, 2, 0) };
+    let back = xoff_fabric::Flow { start: Time(1_214_000), ..flow(2, 1, FRAME - 62) };
+    let flows = vec![high(0), endless(1, 2, 0), high(3), back];
+    let none = scheme("none", json!({}), Time::ZERO);
+    let (recording, end) = (Recording::default(), Some(Time::from_us(6)));
+    simulate(topology, settings, none, flows, recording, end).run(&mut |_| true)
+}
+
+#[test]
+fn the_computed_headroom_is_enough_and_less_than_a_frame_more_than_needed() {
+    // None of h1's frames leaves. The 11th is the first above Xoff, at 1.12144 us + 10 x 121.44 ns = 2.33584 us. A frame of h2
+    // for h1, sent at 1.214 us, has just begun on the wire to h1, at 2.33544 us, so that the PAUSE leaves at 2.45688 us and
+    // is at h1 1.00512 us later, at 3.462 us, in h1's 29th frame (28.5 frame times). 29 - 10 frames are above Xoff:
+    // 28,842 B, which must fit exactly. Computed are 2 t_p C + 3 MTU + PAUSE frames of two priorities + 1 B = 25,000 +
+    // 4,554 + 128 + 1 = 29,683 B.
+    let needed = 19 * FRAME;
+    assert_eq!(slowest_pause(Some(Bytes(needed))), Ok(Stop::Duration));
+    let Err(Failure::Drop { node, port, priority, at, full, .. }) = slowest_pause(Some(Bytes(needed - 1)))
+    else {
+        panic!("a byte less must overflow");
     };
-    let Full::Headroom { size, needed } = full else { panic!("it is the headroom that is full") };
-    assert_eq!((node.as_str(), size), ("s0", 7_000));
-    assert!(port == "s0->h1" || port == "s0->h0", "{port}");
-    assert!(at > Time(3_550_240) && needed > 7_000);
+    assert_eq!((node.as_str(), port.as_str(), priority), ("s0", "s0->h1", 0));
+    assert_eq!((at, full), (Time(29 * FRAME_PS + 1_000_000), Full::Headroom { size: needed - 1, needed }));
+    assert_eq!(slowest_pause(None), Ok(Stop::Duration));
+    let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
+    let ends = LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay };
+    let computed = headroom(&ends, FRAME, 2 * 64, 0);
+    assert_eq!(computed, 29_683);
+    assert!(needed <= computed && computed < needed + FRAME);
 }
 
 /// h0's priority 1 takes all of h2's link, so h1's priority 0 never drains and no RESUME ever comes for it: 20 us with
@@ -168,7 +226,10 @@ fn a_loss_says_where_pauses_end_by_themselves() {
     let message = |refresh, expires| {
         let (xoff, headroom) = (Some(Bytes(10 * FRAME)), Some(Bytes(7_000)));
         let settings = pfc(Pfc { xoff, headroom, refresh, expires, ..Pfc::default() });
-        two_to_one(settings, 200_000).run(&mut |_| true).expect_err("a loss").to_string()
+        two_to_one(settings, 200_000, Recording::default())
+            .run(&mut |_| true)
+            .expect_err("a loss")
+            .to_string()
     };
     let remark = "with `flow_control.refresh = false` a pause ends";
     assert!(message(false, true).contains(remark), "{}", message(false, true));
@@ -224,8 +285,9 @@ fn two_line_rate_flows_grow_the_queue_at_line_rate() {
 }
 
 #[test]
-fn a_lossy_network_recovers_by_going_back() {
-    // 100 KB of memory for two line-rate flows of 2 MB: packets are lost, all bytes arrive all the same.
+fn a_lossy_network_delivers_each_byte_once() {
+    // 100 KB of memory for two line-rate flows of 2 MB: packets are lost, and all bytes arrive all the same, each byte once. How
+    // the sender goes back is in `transports.rs`.
     let topology = chain(1, &[0, 0, 0], Rate::from_gbps(100), Time::from_us(1));
     let settings = Settings {
         flow_control: FlowControl::None,
@@ -238,6 +300,7 @@ fn a_lossy_network_recovers_by_going_back() {
     let mut sim = simulate(topology, settings, none, flows, Recording::default(), None);
     assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
     assert!(sim.counters().drops > 0);
+    assert_eq!(sim.counters().delivered_bytes, 4_000_000);
     for outcome in &sim.records().flows {
         assert_eq!(outcome.acked_bytes, 2_000_000);
         assert!(outcome.fct.is_some());

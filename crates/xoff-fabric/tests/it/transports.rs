@@ -65,9 +65,16 @@ fn prepare(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: 
     sim
 }
 
-/// What became of one message of some packets: losses, packets sent, bytes sent again, and the completion time.
-fn one(transport: Transport, packets: u64) -> (u64, u64, u64, Option<Time>) {
-    let sim = run(settings(transport), vec![flow(0, 1, packets * PAYLOAD)], Recording::default());
+/// What became of a message: losses, packets sent, bytes sent again, and the completion time.
+type Outcome = (u64, u64, u64, Option<Time>);
+
+/// What became of one message of some packets.
+fn one(transport: Transport, packets: u64) -> Outcome {
+    outcome(settings(transport), packets)
+}
+
+fn outcome(settings: Settings, packets: u64) -> Outcome {
+    let sim = run(settings, vec![flow(0, 1, packets * PAYLOAD)], Recording::default());
     let outcome = sim.records().flows[0];
     assert_eq!(sim.counters().delivered_bytes, packets * PAYLOAD, "each byte once");
     assert_eq!((sim.open_receptions(), sim.packets_in_flight(), sim.buffered_bytes()), (0, 0, (0, 0)));
@@ -189,6 +196,24 @@ fn go_back_n_sends_all_from_the_gap_on_again() {
     // 6 and 7 go again: 6 is on the second link at 11.389336 us, 7 at 11.656003 us, and the ACK at h0 at 14.930670 us. Sent
     // again are 5 + 2 packets.
     assert_eq!(one(Transport::GoBackN, 8), (4, 15, 7 * PAYLOAD, Some(Time(14_930_670))));
+}
+
+#[test]
+fn a_gap_is_named_again_after_an_interval() {
+    // Packets 4 and 7, which name the same gap, are at h1 266.667 ns apart. With an interval of 266.668 ns packet 7 makes no
+    // NACK, as above. With 266.667 ns it does, which is at h0 at 5.421335 us. By then 3 to 6 have gone again since 5.154668 us,
+    // and after 6, from 5.474668 us on, 3 to 7 go once more. Of those nine the switch, which sends one each 266.667 ns, loses
+    // the fourth (6 finds 4 and 5 waiting), the sixth and the seventh (4 and 5 find 5 and 3) and the last (7 finds 3 and 6).
+    // Sent on are 3, 4, 5, 3 and 6, 6 from 6.234668 us + 4 x 266.667 ns on: it is at h1 at 8.568003 us, and its ACK at h0 at
+    // 10.576003 us. Nothing behind 7 tells of it: it goes 20 us later, and its ACK is back 4.354667 us after that. Lost are
+    // 3 + 4 packets, and sent again 4 + 5 + 1.
+    let with = |interval| {
+        let mut settings = settings(Transport::GoBackN);
+        settings.host.nack_interval = Time(interval);
+        outcome(settings, 8)
+    };
+    assert_eq!(with(266_668), one(Transport::GoBackN, 8));
+    assert_eq!(with(266_667), (7, 18, 10 * PAYLOAD, Some(Time(34_930_670))));
 }
 
 #[test]

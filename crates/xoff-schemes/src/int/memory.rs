@@ -161,21 +161,31 @@ mod tests {
 
     #[test]
     fn hops_come_in_data_path_order_whatever_the_stamping_order() {
-        let records = |t| [1u64, 2, 3].map(|i| ExactRecord::stamp(&reading(t, i * t)));
+        // Hop i has sent 1280 i B at 1 us and twice that at 2 us: the difference tells which hop it is.
+        let records = |t| [1u64, 2, 3].map(|i| ExactRecord::stamp(&reading(t, i * t * 128 / 100)));
+        let (old, new) = (records(1_000), records(2_000));
+        let (packed_old, packed_new) = (old.map(ExactRecord::packed), new.map(ExactRecord::packed));
         for last_hop_first in [false, true] {
-            let (old, new) = (records(1_000), records(2_000));
-            let mut memory = IntMemory::default();
-            let stack = |r| IntStack { records: Records::Exact(r), last_hop_first, ..IntStack::default() };
-            let (first, second) = (Time::from_us(1), Time::from_us(2));
-            assert_eq!(memory.compare(&stack(&old), first, 0, |_, _| panic!("nothing to compare with")), 0);
-            let mut seen = vec![];
-            assert_eq!(memory.compare(&stack(&new), second, 1, |hop, c| seen.push((hop, c.tx_bytes))), 3);
-            let expected = if last_hop_first {
-                [(0, 3000), (1, 2000), (2, 1000)]
-            } else {
-                [(0, 1000), (1, 2000), (2, 3000)]
-            };
-            assert_eq!(seen, expected);
+            for (old, new) in [
+                (Records::Exact(&old), Records::Exact(&new)),
+                (Records::Packed(&packed_old), Records::Packed(&packed_new)),
+            ] {
+                let mut memory = IntMemory::default();
+                let stack = |records| IntStack { records, last_hop_first, ..IntStack::default() };
+                let (first, second) = (Time::from_us(1), Time::from_us(2));
+                assert_eq!(
+                    memory.compare(&stack(old), first, 0, |_, _| panic!("nothing to compare with")),
+                    0
+                );
+                let mut seen = vec![];
+                assert_eq!(memory.compare(&stack(new), second, 1, |hop, c| seen.push((hop, c.tx_bytes))), 3);
+                let expected = if last_hop_first {
+                    [(0, 3840), (1, 2560), (2, 1280)]
+                } else {
+                    [(0, 1280), (1, 2560), (2, 3840)]
+                };
+                assert_eq!(seen, expected);
+            }
         }
     }
 

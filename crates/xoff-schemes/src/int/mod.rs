@@ -200,6 +200,17 @@ mod tests {
     }
 
     #[test]
+    fn of_two_queue_lengths_the_lesser_counts() {
+        // 800 B are 10 units of 80 B and 400 B are 5, in either order.
+        for (before, after) in [(800, 400), (400, 800)] {
+            let (a, b) = (reading(1000, 0, before), reading(2000, 0, after));
+            let packed = PackedRecord::stamp(8, 0, &b).since(PackedRecord::stamp(8, 0, &a), 0);
+            let exact = ExactRecord::stamp(&b).since(ExactRecord::stamp(&a));
+            assert_eq!((packed.queue_bytes, exact.queue_bytes), (400, 400), "{before} B, then {after} B");
+        }
+    }
+
+    #[test]
     fn counters_wrap_around() {
         // 24 bit of ns wrap at 16,777,216 ns; 20 bit of 128 B wrap at 134,217,728 B.
         let a = PackedRecord::stamp(8, 0, &reading(16_777_200, 134_217_600, 0));

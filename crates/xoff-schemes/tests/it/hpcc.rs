@@ -119,6 +119,48 @@ fn the_same_snapshot_keeps_a_hops_load_and_the_average() {
     assert!((in_flight.bottleneck().utilization - 2.0).abs() < 1e-12);
 }
 
+/// A record of a 100 Gb/s port in hardware widths: nanoseconds, bytes sent, bytes queued.
+fn packed(ns: u64, tx_bytes: u64, queue_bytes: u64) -> PackedRecord {
+    let rate = Rate::from_gbps(100);
+    let code = PackedRecord::speed_code(rate).expect("a rate with a code");
+    PackedRecord::stamp(code, 0, &PortReading { at: Time::from_ns(ns), tx_bytes, queue_bytes, rate })
+}
+
+#[test]
+fn in_hardware_widths_a_load_is_that_of_whole_units() {
+    // Units of 128 B sent and 80 B queued, rounded down. Hop 0 has 2,500 B in 2 us, 19 units = 2,432 B, and no queue:
+    // u' = 2,432/25,000 = 0.09728. Hop 1 has sent 100,000 B and then 125,000 B, 781 and 976 units: 195 units = 24,960 B in
+    // 2 us. Queued are 12,500 B and then 25,000 B, 156 and 312 units: the lesser is 12,480 B.
+    // u' = 12,480/125,000 + 24,960/25,000 = 1.09824, and U = 0.8 * 1 + 0.2 * 1.09824 = 1.019648.
+    // W = 125,000 * 0.95 / 1.019648 + 80 = 116,541.76 B. With a queue that shrinks from 25,000 to 12,500 B it is the same.
+    for queues in [[12_500, 25_000], [25_000, 12_500]] {
+        let first = [packed(1_000, 0, 0), packed(1_000, 100_000, queues[0])];
+        let second = [packed(3_000, 2_500, 0), packed(3_000, 125_000, queues[1])];
+        for last_hop_first in [false, true] {
+            // Stamped on the way back, the last hop's record is the first one of the stack.
+            let in_order = |mut records: [PackedRecord; 2]| {
+                if last_hop_first {
+                    records.reverse();
+                }
+                records
+            };
+            let (first, second) = (in_order(first), in_order(second));
+            let stack = |r| IntStack { records: Records::Packed(r), last_hop_first, ..IntStack::default() };
+            let mut in_flight = InFlight::new(T);
+            assert!(!in_flight.measure(&ack(1_000, 50_000, stack(&first))));
+            assert!(in_flight.measure(&ack(2_000, 51_000, stack(&second))));
+            let worst = in_flight.bottleneck();
+            assert_eq!((worst.hop, worst.is_last, worst.bytes_per_ps), (1, true, 0.0125));
+            assert!((worst.utilization - 1.098_24).abs() < 1e-12, "{worst:?}");
+            assert!((in_flight.average() - 1.019_648).abs() < 1e-12);
+            let mut sender = sender(&Hpcc::default());
+            sender.on_ack(&ack(1_000, 50_000, stack(&first)));
+            sender.on_ack(&ack(2_000, 51_000, stack(&second)));
+            assert_window(&sender, 118_750.0 / 1.019_648 + 80.0);
+        }
+    }
+}
+
 #[test]
 fn a_path_of_another_length_is_measured_from_new() {
     let mut in_flight = InFlight::new(T);
@@ -147,6 +189,42 @@ fn additive_stages_come_before_a_multiplicative_increase() {
             stack(&[record(round * 10, tx, 0)]),
         ));
         assert_window(&sender, expected);
+    }
+}
+
+#[test]
+fn a_stage_takes_a_round_trip_however_many_acks_it_has() {
+    // As above, but in ten ACKs a round trip: packets 2 to 10, 11 to 20 and so on. All come with U = 0.5, and each computes
+    // from the reference and the stage of its round trip; the last one moves both. After 59,455 at packet 1 there are two
+    // additive steps, then 59,615 * 0.95 / 0.5 + 80 = 113,348.5, and additive again.
+    // The rate form: half of 95e9 and 80 B a 10 us, which is 64e6, are 47.564e9; steps of 64e6 to 47.692e9; then
+    // 47.692e9 * 1.9 + 64e6 = 90.6788e9, and a step.
+    let rounds = [
+        (2..=10, 59_535.0, 47_628_000_000_u64),
+        (11..=20, 59_615.0, 47_692_000_000),
+        (21..=30, 113_348.5, 90_678_800_000),
+        (31..=40, 113_428.5, 90_742_800_000),
+    ];
+    for form in [Form::Window, Form::Rate] {
+        let mut sender = sender(&Hpcc { max_stage: 2, form, ..Hpcc::default() });
+        let mut on_ack = |packet: u64, tx_bytes, queue| {
+            // When an ACK ends a round trip, the next one ends with the packet that is sent then.
+            let next_packet = if packet == 0 { 1 } else { packet / 10 * 10 + 10 };
+            let telemetry = [record(10 * packet, tx_bytes, queue)];
+            sender.on_ack(&ack(1_000 * (packet + 1), 1_000 * next_packet, stack(&telemetry)));
+            (sender.window() as f64, sender.rate().0)
+        };
+        on_ack(0, 0, BDP);
+        on_ack(1, BDP, BDP);
+        for (packets, window, rate) in rounds.clone() {
+            for packet in packets {
+                let found = on_ack(packet, BDP + (packet - 1) * BDP / 2, 0);
+                match form {
+                    Form::Window => assert!((found.0 - window).abs() <= 0.5, "packet {packet}: {found:?}"),
+                    Form::Rate => assert!(found.1.abs_diff(rate) <= 2, "packet {packet}: {found:?}"),
+                }
+            }
+        }
     }
 }
 

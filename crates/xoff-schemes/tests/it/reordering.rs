@@ -79,14 +79,20 @@ fn hpcc_ends_a_round_trip_once_when_its_last_packets_swap() {
     assert_window(&sender, 105_772.092);
 }
 
-/// What a memory makes of packed records: the packet whose ACK brings each, and the record's time in microseconds.
+/// What a memory makes of packed records: the packet whose ACK brings each, and the record's time in microseconds. An ACK
+/// comes a microsecond later for each packet.
 fn changes(records: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    changes_at(&records.iter().map(|&(packet, us)| (packet, packet, us)).collect::<Vec<_>>())
+}
+
+/// As [`changes`], with the time at which each ACK comes, in microseconds, in front.
+fn changes_at(records: &[(u64, u64, u64)]) -> Vec<(u64, u64)> {
     let mut memory = IntMemory::default();
     let mut found = vec![];
-    for &(packet, us) in records {
+    for &(now, packet, us) in records {
         let packed = [PackedRecord::stamp(8, 0, &PortReading { tx_bytes: us * 12_800, ..reading(us) })];
         let stack = IntStack { records: Records::Packed(&packed), ..IntStack::default() };
-        memory.compare(&stack, Time::from_us(packet), packet, |_, change| {
+        memory.compare(&stack, Time::from_us(now), packet, |_, change| {
             found.push((change.elapsed.ps() / 1_000_000, change.tx_bytes / 12_800));
         });
     }
@@ -101,6 +107,20 @@ fn packed_counters_step_back_only_when_acks_are_out_of_order() {
     assert_eq!(changes(&[(0, 10), (5, 12), (1, 20), (2, 21)]), [(2, 2), (8, 8), (1, 1)]);
     // In order a large step is one forward, by up to 16.7 ms.
     assert_eq!(changes(&[(0, 10), (1, 10_010)]), [(10_000, 10_000)]);
+}
+
+#[test]
+fn an_ack_is_out_of_order_for_half_of_the_clocks_range() {
+    // The clock wraps around after 2^24 ns, half of which is 8,388.608 us. Up to then packet 1 is behind packet 5: its record of
+    // 11 us is older than that of 12 us. Later it is as good as in order, and shows a step forward: 16,777.216 us less 1 us, and
+    // 2^20 units of 128 B, 10,485.76 of 12,800 B, less one.
+    let early = changes_at(&[(0, 0, 10), (0, 5, 12), (8_388, 1, 11)]);
+    assert_eq!(early, [(2, 2), (0, 0)]);
+    let late = changes_at(&[(0, 0, 10), (0, 5, 12), (8_389, 1, 11)]);
+    assert_eq!(late, [(2, 2), (16_776, 10_484)]);
+    // A packet that was sent again brings a record younger by less than that, or seems to be older.
+    assert_eq!(changes_at(&[(0, 0, 10), (0, 5, 12), (0, 1, 8_400)]), [(2, 2), (8_388, 8_388)]);
+    assert_eq!(changes_at(&[(0, 0, 10), (0, 5, 12), (0, 1, 8_401)]), [(2, 2), (0, 0)]);
 }
 
 #[test]

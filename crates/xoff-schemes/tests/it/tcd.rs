@@ -178,6 +178,31 @@ fn paper_a_queue_that_has_grown_in_a_period_is_congested() {
 }
 
 #[test]
+fn each_period_has_a_reference_of_its_own() {
+    // Released with 300 KB at 1,100 us (1,101 us in the simulator), in periods of 100 us. The first ends with 200 KB and
+    // begins the second, whose time and length count from then on: 250 KB are growth at the second one's end, and not
+    // before, although the queue never has again what it had at its release.
+    for (rules, released) in [(Rules::Paper, 1_100), (Rules::Code, 1_101)] {
+        let mut port = Driven::new(rules);
+        port.resume(1_000, 500_000);
+        port.leave(1_001, 500_000);
+        for (after, bytes) in [(0, 300_000), (100, 200_000), (110, 290_000), (199, 290_000)] {
+            assert_eq!(port.leave(released + after, bytes), (Unmarked, Released), "{rules:?}, {after} us");
+        }
+        assert_eq!(port.leave(released + 200, 250_000), (Ce, Congestion), "{rules:?}");
+    }
+    // A peak of 400 KB within the first period is no growth: its two ends count.
+    for rules in [Rules::Paper, Rules::Code] {
+        let mut port = Driven::new(rules);
+        port.resume(1_000, 500_000);
+        port.leave(1_001, 500_000);
+        for (now, bytes) in [(1_101, 300_000), (1_150, 400_000), (1_201, 290_000), (1_301, 290_000)] {
+            assert_eq!(port.leave(now, bytes), (Unmarked, Released), "{rules:?}, {now} us");
+        }
+    }
+}
+
+#[test]
 fn paper_a_queue_that_has_not_fallen_counts_where_no_growth_is_asked_for() {
     // Section 4.1 has it so: not congested if the queue decreases, "otherwise" congested. As above, but with `rise` 0 the
     // 300 KB of 1,100 us are congestion at 1,200 us already, and 299,999 B are not.

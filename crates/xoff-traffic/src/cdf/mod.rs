@@ -11,6 +11,7 @@ mod error;
 use std::borrow::Cow;
 
 use xoff_engine::Stream;
+use xoff_engine::spelling::shortened;
 
 use crate::draw;
 pub use error::{CdfError, Place};
@@ -52,7 +53,7 @@ impl SizeCdf {
             let mut numbers = Vec::new();
             for word in content.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()) {
                 let number = word.parse::<f64>();
-                numbers.push(number.map_err(|_| CdfError::NotANumber { place, text: word.to_string() })?);
+                numbers.push(number.map_err(|_| CdfError::NotANumber { place, text: shortened(word, 40) })?);
             }
             let found = numbers.len();
             if found == 0 {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use super::{Action, GoalError, Operation, Requirement, Schedule, circle, matching};
 use xoff_engine::Nearest;
+use xoff_engine::spelling::shortened;
 
 use crate::error::Fault;
 use crate::sizes::MAX_FLOW;
@@ -148,9 +149,7 @@ impl<'a> Words<'a> {
 
 /// A word shortened and made printable for a message.
 fn shown(word: &str) -> String {
-    let clean = |c: char| if c.is_control() { '?' } else { c };
-    let short: String = word.chars().take(40).map(clean).collect();
-    if word.chars().nth(40).is_some() { format!("{short}...") } else { short }
+    shortened(word, 40)
 }
 
 /// The value in a message about the word before `found`.

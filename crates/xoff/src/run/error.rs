@@ -55,14 +55,19 @@ pub enum RunError {
     },
     /// Flow control has stopped a part of the network for ever.
     #[error(
-        "deadlock at {at_us:.3} us: these ports wait on each other: {}; a scheme that keeps queues short, or routes \
-         without a cycle, avoid it; give `run.duration` to see the results up to a time",
-        ports.join(", ")
+        "{}; a scheme that keeps queues short, or routes without a cycle, avoid it; `expect = \"deadlock\"` in [run] keeps \
+         the results",
+        deadlocked(*at_us, ports)
     )]
     Deadlock {
         /// Time at which the deadlock was found, in us.
         at_us: f64,
-        /// The ports, each as `node->neighbour`.
+        /// The ports, each as `node->neighbour`: first those of a circle, in the order in which they wait.
         ports: Vec<String>,
     },
+}
+
+/// A deadlock found at a time, in words.
+pub(super) fn deadlocked(at_us: f64, ports: &[String]) -> String {
+    format!("deadlock at {at_us:.3} us: these ports wait on each other for ever: {}", ports.join(", "))
 }

@@ -9,9 +9,10 @@ use xoff_schemes::AnyScheme;
 use xoff_traffic::Traffic;
 
 use super::cannot_act::cannot_act;
+use super::error::deadlocked;
 use super::full_record::full_record;
 use crate::jobs;
-use crate::scenario::Scenario;
+use crate::scenario::{Expect, Scenario};
 use crate::summary::Summary;
 use crate::tables::Table;
 
@@ -41,7 +42,11 @@ pub(super) fn manifest(
             "start_ps": l.start.ps(), "end_ps": l.end.ps(),
         })
     });
-    let warnings = [scenario.warnings(), &cannot_act(sim, traffic), &ran_out(sim, traffic)].concat();
+    let deadlock = deadlock(sim);
+    let unmet = scenario.run.expect == Some(Expect::Deadlock) && deadlock.is_empty();
+    let unmet = unmet.then(|| "`expect = \"deadlock\"` in [run], and the run ended without one".to_string());
+    let warnings =
+        [scenario.warnings(), &cannot_act(sim, traffic), &ran_out(sim, traffic), unmet.as_slice()].concat();
     let docs = tables.iter().map(|t| {
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
@@ -54,7 +59,8 @@ pub(super) fn manifest(
             Stop::FlowsDone => "every flow is complete".into(),
             Stop::Duration => "the duration has passed".into(),
             Stop::Asked => "interrupted".into(),
-            Stop::Stalled | Stop::Deadlock => "nothing can happen any more".into(),
+            Stop::Stalled => "nothing can happen any more".into(),
+            Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, &deadlock),
             Stop::Events => "as many events as allowed".into(),
             Stop::Rows => full_record(scenario, sim),
         },
@@ -82,7 +88,7 @@ pub(super) fn manifest(
         },
         "loads": loads.collect::<Vec<_>>(),
         "jobs": jobs::all(sim, traffic),
-        "deadlock": deadlock(sim),
+        "deadlock": deadlock,
         "summary": Summary::of(tables, sim.now()),
         "warnings": warnings,
         "scheme_origin": match &scenario.scheme {

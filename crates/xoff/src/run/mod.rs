@@ -19,7 +19,7 @@ use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fa
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
-use crate::scenario::{MAX_ROWS, Scenario, Stop as Until};
+use crate::scenario::{Scenario, Stop as Until, max_rows};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
@@ -69,7 +69,7 @@ pub enum Threads {
 
 /// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
 ///
-/// A run that has recorded [`MAX_ROWS`] rows ends there, with the rows that it has and an incomplete manifest.
+/// A run that has recorded [`crate::scenario::MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an incomplete manifest.
 pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Output, RunError> {
     run_on(Threads::UpTo(1), scenario, on_progress)
 }
@@ -80,7 +80,7 @@ pub fn run_on(
     scenario: &Scenario,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Output, RunError> {
-    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress).map(|(output, _)| output)
+    run_up_to(threads, scenario, max_rows(), &[], on_progress).map(|(output, _)| output)
 }
 
 /// Makes a probe for a partition of a network.
@@ -128,7 +128,7 @@ pub fn run_with(
     probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Output, Vec<OwnRow>), RunError> {
-    run_up_to(threads, scenario, MAX_ROWS, probes, on_progress)
+    run_up_to(threads, scenario, max_rows(), probes, on_progress)
 }
 
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
@@ -211,12 +211,14 @@ fn run_up_to(
             let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
-        Stop::Deadlock => return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) }),
+        Stop::Deadlock if scenario.run.duration.is_none() && scenario.run.expect.is_none() => {
+            return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
+        }
         Stop::Events => {
             let events = scenario.run.max_events.unwrap_or(u64::MAX);
             return Err(RunError::TooManyEvents { at_us, events });
         }
-        Stop::FlowsDone | Stop::Duration | Stop::Asked | Stop::Rows => {}
+        Stop::FlowsDone | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };

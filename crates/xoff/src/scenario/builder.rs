@@ -14,6 +14,7 @@ use xoff_schemes::{AnyScheme, AnyThrottle};
 use xoff_traffic::Pattern;
 
 use super::error::{self, Source};
+use super::needs::Effort;
 use super::{Record, Run, Scenario, ScenarioError, Sweep, check, default_seed, read};
 
 /// The name in messages of a scenario that was built in code. Its lines are those of [`ScenarioBuilder::to_toml`].
@@ -188,7 +189,7 @@ impl ScenarioBuilder {
         let source = Source { text: &text, origin: ORIGIN, overrides: &[] };
         let root = read::tree(&source)?;
         let files = |_: &str| Err(io::Error::new(io::ErrorKind::Unsupported, "this scenario has no folder"));
-        check::scenario(self.0, &root, &source, &files, began)
+        check::scenario(self.0, &root, &source, &files, began, Effort::Build)
     }
 }
 

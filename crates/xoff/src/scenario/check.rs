@@ -14,6 +14,7 @@ use xoff_schemes::Signals;
 
 use super::error::{Problem, ScenarioError, Source};
 use super::explain::table_label;
+use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
@@ -121,14 +122,17 @@ pub(super) const SEARCHES: [&str; 2] = [
     "a single run takes the scenario as it stands, without its [tune]",
 ];
 
-/// Checks a scenario whose reading began at `began`, and fills in the defaults that depend on other tables.
+/// Checks a scenario whose reading began at `began`, and fills in the defaults that depend on other tables. A scenario that is
+/// only counted in part has no network and no flows.
 pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,
     source: &Source<'_>,
     files: Files<'_>,
     began: Instant,
+    effort: Effort,
 ) -> Result<Scenario, ScenarioError> {
+    let mut needs = Needs::new(effort);
     let mut c = Checker { root, source, problems: vec![], warnings: vec![] };
     if let Err(violation) = s.scheme.validate() {
         c.param("scheme", violation);
@@ -144,7 +148,8 @@ pub(super) fn scenario(
     s.routing.resolve();
     check_settings::all(&mut c, &mut s);
     check_effect::all(&mut c, &s, &signals);
-    if let Some(topology) = check_network::topology(&mut c, &mut s, files) {
+    check_traffic::run(&mut c, &s);
+    if let Some(topology) = check_network::topology(&mut c, &mut s, files, &mut needs) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
         check_settings::clock(&mut c, &s, &signals, &topology);
@@ -155,8 +160,8 @@ pub(super) fn scenario(
             check_thresholds::resolve(&mut s, &signals, &topology);
         }
         detector_at_ports(&mut c, &s, &topology);
-        let traffic = check_traffic::all(&mut c, &s, &topology, files);
-        check_record::all(&mut c, &s, &topology, traffic.as_ref());
+        let traffic = check_traffic::all(&mut c, &s, &topology, files, &mut needs);
+        check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
         check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
         check_effect::lanes(&mut c, &s, traffic.as_ref());
         if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
@@ -176,6 +181,12 @@ pub(super) fn scenario(
         }
     }
     if c.problems.is_empty() {
+        if !needs.counted.is_empty() {
+            c.warnings.push(format!(
+                "{} were counted, and not made to be checked: that takes longer than a second",
+                needs.counted.join(" and ")
+            ));
+        }
         s.warnings = c.warnings;
         Ok(s)
     } else {

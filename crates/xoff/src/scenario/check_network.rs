@@ -8,23 +8,44 @@ use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
 
 use super::check::{Checker, text_of};
+use super::needs::Needs;
 use super::{Files, Scenario};
+use crate::files::{MAX_SCENARIO, rounded};
 
 /// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
 const MIN_RATE: Rate = Rate::from_mbps(1);
 /// Maximum number of links of a path.
 pub(crate) const MAX_PATH: usize = 64;
 
-/// The network's nodes and links. A graph that was read from a file becomes part of the scenario.
-pub(super) fn topology(c: &mut Checker<'_>, s: &mut Scenario, files: Files<'_>) -> Option<Topology> {
+/// The network's nodes and links; `None` also if they are not to be built. A graph that was read from a file becomes part of the scenario.
+pub(super) fn topology(
+    c: &mut Checker<'_>,
+    s: &mut Scenario,
+    files: Files<'_>,
+    needs: &mut Needs,
+) -> Option<Topology> {
     if let AnyTopology::Graph(graph) = &s.topology {
-        match graph.clone().resolve(|name| text_of(files, name)) {
+        let text = |name: &str| {
+            let text = text_of(files, name)?;
+            let (size, max) = (text.len() as u64, MAX_SCENARIO);
+            // A graph is TOML, as a scenario is, and takes as many times its size.
+            if size > max.0 {
+                Err(format!("it has {}; expected at most {max}", rounded(size)))
+            } else {
+                Ok(text)
+            }
+        };
+        match graph.clone().resolve(text) {
             Ok(read) => s.topology = AnyTopology::Graph(read),
             Err(error) => {
                 topology_problem(c, &error);
                 return None;
             }
         }
+    }
+    let size = s.topology.size().map_err(|error| topology_problem(c, &error)).ok()?;
+    if !needs.admits_network(c, &size, s.switch.priorities) {
+        return None;
     }
     let topology = s.topology.build().map_err(|error| topology_problem(c, &error)).ok()?;
     if let Some(port) = topology.port_ids().find(|&p| topology.rate(p) < MIN_RATE) {

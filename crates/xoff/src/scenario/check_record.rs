@@ -8,6 +8,7 @@ use xoff_traffic::{FlowSpec, Traffic};
 
 use super::check::Checker;
 use super::error::one_of;
+use super::needs::Needs;
 use super::{Queues, Rates, Scenario, States, Stop};
 
 /// Maximum number of rows of samples, pauses and notifications that a run may record. All rows are held in memory until the
@@ -16,7 +17,13 @@ use super::{Queues, Rates, Scenario, States, Stop};
 pub const MAX_ROWS: usize = 50_000_000;
 
 /// Checks `[record]`.
-pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: Option<&Traffic>) {
+pub(super) fn all(
+    c: &mut Checker<'_>,
+    s: &Scenario,
+    topology: &Topology,
+    traffic: Option<&Traffic>,
+    needs: &mut Needs,
+) {
     let record = &s.record;
     if record.interval == Time::ZERO {
         c.add("record.interval", "`interval` in [record] is zero", "expected a time such as \"1us\"");
@@ -46,7 +53,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffi
     let lives: u128 = endless.iter().map(|&start| u128::from(duration.saturating_sub(start).0)).sum();
     let (time, max) = (u128::from(duration.0) * ports + lives, MAX_ROWS as u128);
     let rows = time / u128::from(record.interval.0);
-    if rows <= max {
+    if !needs.admits_rows(c, rows) || rows <= max {
         return;
     }
     let series = ports + endless.len() as u128;

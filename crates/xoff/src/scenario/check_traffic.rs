@@ -3,24 +3,25 @@
 use xoff_engine::{NicChoice, Rate, Time};
 use xoff_fabric::topology::Topology;
 use xoff_traffic::workloads::WORKLOADS;
-use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate};
+use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate_if};
 
 use super::check::{Checker, text_of};
 use super::error::expected_names;
+use super::needs::Needs;
 use super::{Files, Scenario, Stop};
 
 /// Maximum length of a run, and latest start of a flow: 11 days, so that no sum of times exceeds the 213 days that 64 bits
 /// hold.
 const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
 
-/// Checks `[run]` and `[[traffic]]`. Returns the flows if they can be made.
+/// Checks `[[traffic]]`. Returns the flows if they can be made, and are to be made.
 pub(super) fn all(
     c: &mut Checker<'_>,
     s: &Scenario,
     topology: &Topology,
     files: Files<'_>,
+    needs: &mut Needs,
 ) -> Option<Traffic> {
-    run(c, s);
     let adjacency = topology.adjacency();
     let host = |node| {
         let nics = adjacency.ports_of(node);
@@ -35,8 +36,10 @@ pub(super) fn all(
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
     let read = |name: &str| text_of(files, name);
     let horizon = s.run.duration.filter(|d| *d > Time::ZERO);
-    match generate(&s.traffic, &hosts, s.seed, horizon, &read) {
-        Ok(traffic) => {
+    let mut admits = |counts: &[u64]| needs.admits_messages(c, &s.traffic, counts);
+    match generate_if(&s.traffic, &hosts, s.seed, horizon, &read, &mut admits) {
+        Ok(None) => None,
+        Ok(Some(traffic)) => {
             flows(c, s, &traffic);
             nics(c, s, topology, &traffic);
             Some(traffic)
@@ -48,7 +51,8 @@ pub(super) fn all(
     }
 }
 
-fn run(c: &mut Checker<'_>, s: &Scenario) {
+/// Checks `[run]`.
+pub(super) fn run(c: &mut Checker<'_>, s: &Scenario) {
     match s.run.duration {
         Some(Time::ZERO) => {
             c.add("run.duration", "`duration` in [run] is zero", "expected a time such as \"10ms\"");

@@ -146,7 +146,7 @@ impl<'de> NodeDe<'de> {
             Value::Boolean(b) => visitor.visit_bool(*b),
             Value::Datetime(text) => Err(unfit(format!("the date {text}"), &visitor)),
             Value::Array(items) => visitor.visit_seq(Items { items: items.iter(), index: 0 }),
-            Value::Table(table) => TableDe { table, skip: "", place: &self.0.place }.deserialize(visitor),
+            Value::Table(table) => TableDe { table, skip: None, place: &self.0.place }.deserialize(visitor),
         }
     }
 }
@@ -186,7 +186,7 @@ impl<'de> de::Deserializer<'de> for NodeDe<'de> {
                 visitor.visit_enum(de::value::BorrowedStrDeserializer::new(s)).map_err(|e: Fault| e.at(place))
             }
             Value::Table(table) => {
-                let access = Entries { entries: table.entries.iter(), skip: "", pending: None };
+                let access = Entries { entries: table.entries.iter(), skip: None, pending: None };
                 visitor.visit_enum(de::value::MapAccessDeserializer::new(access)).map_err(|e| e.at(place))
             }
             _ => {
@@ -201,10 +201,10 @@ impl<'de> de::Deserializer<'de> for NodeDe<'de> {
     }
 }
 
-/// Deserializes a table without one of its keys, its tag.
+/// Deserializes a table without one of its keys, its tag, if it has one.
 pub(crate) struct TableDe<'a> {
     pub table: &'a Table,
-    pub skip: &'a str,
+    pub skip: Option<&'a str>,
     pub place: &'a Place,
 }
 
@@ -223,7 +223,7 @@ impl<'de> TableDe<'de> {
     /// The entries of the table without the tag.
     pub fn entries(&self) -> impl Iterator<Item = &'de Entry> {
         let skip = self.skip;
-        self.table.entries.iter().filter(move |e| e.key != skip)
+        self.table.entries.iter().filter(move |e| Some(e.key.as_str()) != skip)
     }
 
     fn deserialize<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Fault> {
@@ -247,7 +247,7 @@ impl<'de> de::Deserializer<'de> for TableDe<'de> {
 
 struct Entries<'a> {
     entries: std::slice::Iter<'a, Entry>,
-    skip: &'a str,
+    skip: Option<&'a str>,
     pending: Option<&'a Entry>,
 }
 
@@ -255,7 +255,7 @@ impl<'de> de::MapAccess<'de> for Entries<'de> {
     type Error = Fault;
     fn next_key_seed<K: DeserializeSeed<'de>>(&mut self, seed: K) -> Result<Option<K::Value>, Fault> {
         let skip = self.skip;
-        let Some(entry) = self.entries.find(|e| e.key != skip) else { return Ok(None) };
+        let Some(entry) = self.entries.find(|e| Some(e.key.as_str()) != skip) else { return Ok(None) };
         self.pending = Some(entry);
         let key = de::value::BorrowedStrDeserializer::new(&entry.key);
         seed.deserialize(key).map(Some).map_err(|e: Fault| e.at(&entry.key_place))

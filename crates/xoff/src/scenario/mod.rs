@@ -35,6 +35,7 @@ mod check_traffic;
 mod de;
 mod error;
 mod explain;
+mod needs;
 mod own;
 mod range;
 mod read;
@@ -60,10 +61,15 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
+use crate::files::{self, MAX_SCENARIO, rounded};
+
+use needs::Effort;
+
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub(crate) use needs::max_rows;
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
 pub use record::{Queues, Rates, Record, States};
@@ -164,6 +170,17 @@ pub struct Run {
     pub stop: Stop,
     /// A run of more events than this is broken off with an error.
     pub max_events: Option<u64>,
+    /// An outcome that would otherwise be an error: with `"deadlock"`, a run that ends in one keeps its results and its exit
+    /// status of 0.
+    pub expect: Option<Expect>,
+}
+
+/// An outcome of a run that would otherwise be an error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Expect {
+    /// Ports wait for each other for ever.
+    Deadlock,
 }
 
 /// What ends a run.
@@ -206,11 +223,39 @@ impl Scenario {
         files: Files<'_>,
         schemes: &OwnSchemes,
     ) -> Result<Self, ScenarioError> {
+        Scenario::read(text, origin, overrides, files, schemes, Effort::Build)
+    }
+
+    /// Checks a scenario like [`Scenario::parse_among`] within about a second, whatever it is: large networks and large numbers
+    /// of messages are counted and not made, which a warning says. Such a scenario has neither network nor flows.
+    pub fn check_among(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+        files: Files<'_>,
+        schemes: &OwnSchemes,
+    ) -> Result<Self, ScenarioError> {
+        Scenario::read(text, origin, overrides, files, schemes, Effort::Count)
+    }
+
+    fn read(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+        files: Files<'_>,
+        schemes: &OwnSchemes,
+        effort: Effort,
+    ) -> Result<Self, ScenarioError> {
         let began = Instant::now();
+        if text.len() as u64 > MAX_SCENARIO.0 {
+            let size = rounded(text.len() as u64);
+            let reason = format!("it has {size}; expected at most {MAX_SCENARIO}");
+            return Err(error::unreadable(origin, &reason));
+        }
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
         let scenario = read::scenario(&root, &source, schemes)?;
-        check::scenario(scenario, &root, &source, files, began)
+        check::scenario(scenario, &root, &source, files, began, effort)
     }
 
     /// Reads the scenario at `path`, and the files that it names from the same folder.
@@ -225,10 +270,11 @@ impl Scenario {
         schemes: &OwnSchemes,
     ) -> Result<Self, ScenarioError> {
         let origin = path.display().to_string();
-        let bytes = std::fs::read(path).map_err(|e| error::unreadable(&origin, &e.to_string()))?;
+        let bytes =
+            files::read(path, MAX_SCENARIO).map_err(|e| error::unreadable(&origin, &e.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|e| error::not_text(&origin, &e.utf8_error()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let files = |name: &str| std::fs::read_to_string(folder.join(name));
+        let files = |name: &str| files::read_text(&folder.join(name));
         Scenario::parse_among(&text, &origin, overrides, &files, schemes)
     }
 

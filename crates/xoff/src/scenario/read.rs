@@ -262,7 +262,7 @@ impl<'a> Reader<'a> {
             "traffic" => "traffic pattern".to_string(),
             other => other.replace('_', " "),
         };
-        match read(name, TableDe { table, skip: tag, place: &node.place }) {
+        match read(name, TableDe { table, skip: Some(tag), place: &node.place }) {
             Some(Ok(value)) => Some(value),
             Some(Err(fault)) => {
                 let from_file = matches!(fault.place, Some(Place::File(_)));

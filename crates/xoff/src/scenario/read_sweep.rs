@@ -50,7 +50,7 @@ impl<'a> Reader<'a> {
     pub(super) fn tune(&mut self) -> Option<Tune> {
         let entry = self.root.get("tune")?;
         let table = self.is_table("tune", &entry.node)?;
-        let source = TableDe { table, skip: "keys", place: &entry.node.place };
+        let source = TableDe { table, skip: Some("keys"), place: &entry.node.place };
         let mut tune = Tune::deserialize(source).map_err(|fault| self.fault(TUNE, fault)).ok();
         let expected = "expected a range such as { from = \"20KB\", to = \"400KB\" }, or a list of choices";
         let axes = Axes { label: "[tune.keys]", expected, open: true };

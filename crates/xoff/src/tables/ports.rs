@@ -4,6 +4,7 @@ use xoff_fabric::Simulation;
 use xoff_fabric::topology::PortId;
 
 use super::columns::Columns;
+use super::samples::share;
 use super::{Names, Table, buffer_sizing};
 
 pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
@@ -14,8 +15,8 @@ pub(super) fn ports(sim: &Simulation, names: &Names) -> Table {
     let priorities = net.settings.switch.priorities;
     let paused = |p: PortId| (0..priorities).map(|q| sim.paused(p, q).ps()).sum();
     let utilization = |p: PortId| {
-        let bits = sim.port(p).sent_by(sim.now()) as f64 * 8.0;
-        if seconds > 0.0 { bits / (sim.port(p).rate.bps() as f64 * seconds) } else { 0.0 }
+        let bits = sim.port(p).bits_sent_by(sim.now());
+        if seconds > 0.0 { share(bits / seconds, sim.port(p).rate) } else { 0.0 }
     };
     let columns = Columns::new()
         .names("port", "egress port: node->neighbour", all.clone().map(|p| p.0), &names.ports)

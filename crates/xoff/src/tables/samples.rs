@@ -1,5 +1,6 @@
 //! The tables of samples: queues, rates and utilization.
 
+use xoff_engine::Rate;
 use xoff_fabric::Simulation;
 
 use super::columns::Columns;
@@ -43,12 +44,20 @@ pub(super) fn rates(sim: &Simulation) -> Table {
 
 pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
     let rows = &sim.records().samples.utilization;
-    let share =
-        |r: &xoff_fabric::observe::rows::UtilizationSample| r.tx_bps / sim.port(r.port).rate.bps() as f64;
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
         .f64("tx_bps", "bits sent, bit/s", rows.iter().map(|r| r.tx_bps))
-        .f64("utilization", "tx_bps over the line rate", rows.iter().map(share))
+        .f64(
+            "utilization",
+            "tx_bps over the line rate, at most 1",
+            rows.iter().map(|r| share(r.tx_bps, sim.port(r.port).rate)),
+        )
         .table("utilization")
+}
+
+/// The share of a port's line rate that it sent at, at most 1: a frame whose time is cut, as by `quirks.clock`, leaves faster
+/// than the line rate.
+pub(super) fn share(bps: f64, rate: Rate) -> f64 {
+    (bps / rate.bps() as f64).min(1.0)
 }

@@ -5,6 +5,8 @@ mod closed_loops;
 mod common;
 mod determinism;
 mod goal;
+mod limits;
+mod link_order;
 mod own_schemes;
 mod scenario;
 mod scenario_bad;

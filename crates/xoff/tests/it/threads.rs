@@ -164,11 +164,20 @@ fn a_run_that_breaks_breaks_with_the_same_words() {
     };
     error(&parse(&drop), "packet dropped", &[2, 3, 8]);
     error(&parse(&many), "50000 events", &[2, 3, 8]);
-    // Without a duration a deadlock is an error, found after 200,000 events, nearly each in a window of its own.
+    // Without a duration a deadlock is an error, found at the same time on any number of threads; if it is expected, there are
+    // results.
     let text = std::fs::read_to_string(common::folder().join("deadlock.toml")).expect("a scenario");
-    let text =
-        text.replace("duration = \"500us\"", "").replace("[[traffic]]", "[[traffic]]\nsize = \"10MB\"");
-    error(&parse(&text), "deadlock at", &[2]);
+    let sized = text.replace("[[traffic]]", "[[traffic]]\nsize = \"10MB\"");
+    let open = sized.replace("duration = \"500us\"", "").replace("stop = \"time\"", "");
+    error(&parse(&open.replace("expect = \"deadlock\"", "")), "deadlock at", &[2, 4]);
+    let expected = parse(&open);
+    let ends: Vec<String> = [1, 2, 4]
+        .map(|threads| {
+            on(threads, &expected).unwrap_or_else(|e| panic!("{e}")).manifest["stop_reason"].to_string()
+        })
+        .into();
+    assert!(ends[0].contains("ring0->ring1, ring1->ring2, ring2->ring3, ring3->ring0"), "{}", ends[0]);
+    assert!(ends.iter().all(|end| *end == ends[0]), "{ends:?}");
 }
 
 #[test]

@@ -5,15 +5,16 @@ from __future__ import annotations
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Missing
 
-_WANTED = (
+WANTED = (
     ("breakdown", "record.breakdown=true", "where each flow's time went, and who is held by window, rate or source"),
     ("roots", "record.roots=true", "where congestion began, and which flows are victims"),
     ("pauses", "record.pauses=true", "each PAUSE, and how far it spread"),
     ("rates", "record.rates=all", "flows' rates and windows over time"),
     ("queues", "record.queues=switches", "queues over time"),
 )
+"""Records by their key of `[record]`: the setting that asks for them, and what they tell, the most useful first."""
 
 
 def missing(facts: Facts) -> tuple[Missing, ...]:
     """What was not recorded, the most useful first."""
-    return tuple(Missing(key, tells) for name, key, tells in _WANTED if not facts.recorded(name))
+    return tuple(Missing(key, tells) for name, key, tells in WANTED if not facts.recorded(name))

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.analysis.explain.findings import Explanation, Finding, FlowTime, Share
-from xoff.text import count_text, share_text, size_text, time_text
+from xoff.text import count_text, name_text, share_text, shown, size_text, time_text
 
 WIDTH = 100
 _LABEL = 11
@@ -25,6 +25,13 @@ def explanation_text(explanation: Explanation) -> str:
     return "\n\n".join(blocks)
 
 
+def _wrapped(text: str, width: int, *, initial_indent: str = "", subsequent_indent: str = "") -> list[str]:
+    """Lines of `text`, in which names stand as people may see them."""
+    return textwrap.wrap(
+        shown(text, 2 * WIDTH), width, initial_indent=initial_indent, subsequent_indent=subsequent_indent
+    )
+
+
 def _headline(explanation: Explanation) -> str:
     about = explanation.about
     state = "" if about["complete"] else ", incomplete"
@@ -36,7 +43,7 @@ def _headline(explanation: Explanation) -> str:
         f"{name}: scheme {about['scheme']}, flow control {about['flow_control']}, "
         f"seed {about['seed']}, {_flows_text(about)} in {time_text(about['sim_time_ps'])}{state}"
     )
-    return "\n".join(textwrap.wrap(text, WIDTH, subsequent_indent="  "))
+    return "\n".join(_wrapped(text, WIDTH, subsequent_indent="  "))
 
 
 def _flows_text(about: Mapping[str, Any]) -> str:
@@ -54,7 +61,7 @@ def _findings(findings: Sequence[Finding]) -> str:
 
 def _finding(number: int, finding: Finding) -> str:
     first = f"{number:>2}  {finding.severity.upper():<8} {finding.title}  [{finding.rule}]"
-    lines = textwrap.wrap(first, WIDTH, subsequent_indent=" " * 13)
+    lines = _wrapped(first, WIDTH, subsequent_indent=" " * 13)
     lines += _labelled("seen", finding.evidence)
     lines += _labelled("threshold", [finding.threshold])
     lines += _labelled("try", finding.advice)
@@ -65,7 +72,7 @@ def _labelled(label: str, texts: Iterable[str]) -> list[str]:
     lines = []
     for text in texts:
         start = f"    {label:<{_LABEL}}"
-        lines += textwrap.wrap(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+        lines += _wrapped(text, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
         label = ""
     return lines
 
@@ -86,9 +93,9 @@ def _worst(worst: Sequence[FlowTime]) -> str:
         took = f"{time_text(each.time_ps)}" + ("" if each.fct_ps is not None else " so far, not complete")
         slow = "" if each.slowdown is None else f", {each.slowdown:.4g} times its ideal"
         lines += [""] if number and each.shares else []
-        lines.append(f"    flow {each.flow}  {each.ends}  {size}  {took}{slow}")
+        lines.append(f"    flow {each.flow}  {name_text(each.ends)}  {size}  {took}{slow}")
         whole = max(each.time_ps, 1)
-        lines += [f"      {ps / whole * 100:>5.1f} %  {ps:>18,} ps  {what}" for what, ps in _parts(each)]
+        lines += [f"      {ps / whole * 100:>5.1f} %  {ps:>18,} ps  {shown(what)}" for what, ps in _parts(each)]
     return "\n".join(lines)
 
 
@@ -120,5 +127,5 @@ def _missing(explanation: Explanation) -> str:
     lines = ["Not recorded; given to `xoff run` with --set it would tell"]
     for each in explanation.missing:
         start = f"    {each.key:<24} "
-        lines += textwrap.wrap(each.tells, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
+        lines += _wrapped(each.tells, WIDTH, initial_indent=start, subsequent_indent=" " * len(start))
     return "\n".join(lines)

@@ -16,9 +16,8 @@ __all__ = ["Labelled", "Plot", "sections"]
 
 def sections(runs: Sequence[Labelled]) -> list[tuple[str, list[Plot]]]:
     """Every plot of the report, under the headings of its sections."""
-    parallel = jobs(runs)
     return [
-        *([("Parallel programs", parallel)] if parallel else []),
+        ("Parallel programs", jobs(runs)),
         ("Flow completion", [fct_by_size(runs), slowdown_distribution(runs), time_of_worst_flows(runs)]),
         ("Queues", [queues_over_time(runs), max_queue_by_port(runs)]),
         ("Rates", [rates_over_time(runs)]),

@@ -9,18 +9,18 @@ import plotly.graph_objects as go
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import FlowTime, Share
 from xoff.analysis.explain.flows import worst_flows
-from xoff.report.palette import COLOURS
-from xoff.report.plots.style import Labelled, Plot, finish, time_scale
+from xoff.report.palette import COLOURS, PAUSED
+from xoff.report.plots.style import Labelled, Plot, finish, plain, time_scale
 from xoff.text import time_text
 
-_BLUE, _RED, _GREEN, _PINK, _ORANGE, _SKY, _GREY = COLOURS
+_BLUE, _RED, _GREEN, _PINK, _, _SKY, _GREY = COLOURS
 
 _STYLES = {
     "serialization": (_GREEN, ""),
     "propagation": (_GREY, ""),
     "queueing": (_RED, ""),
-    "paused": (_BLUE, ""),
-    "window": (_ORANGE, ""),
+    "paused": (PAUSED, ""),
+    "window": (_BLUE, ""),
     "rate": (_PINK, ""),
     "source": (_SKY, ""),
     "throttled": (_PINK, "/"),
@@ -38,7 +38,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
     name, title = "breakdown", "Where the worst flows' time went"
     each_run = max(_MAX_FLOWS // len(runs), 1)
     bars = [
-        (f"{each.label}: {_name(flow)}" if len(runs) > 1 else _name(flow), flow)
+        (f"{each.plotted}: {_name(flow)}" if len(runs) > 1 else _name(flow), flow)
         for each in runs
         if (facts := Facts(each.run)).recorded("breakdown")
         for flow in worst_flows(facts, each_run)
@@ -47,7 +47,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
     if not bars:
         if any(Facts(each.run).recorded("breakdown") for each in runs):
             return Plot(name, title, "No flow had started.")
-        return Plot(name, title, "It was not recorded; run with --set record.breakdown=true to see it.")
+        return Plot(name, title, "It was not recorded.", recorded=False)
     scale, unit = time_scale(max(flow.time_ps for _, flow in bars))
     figure = go.Figure()
     for part, (colour, hatching) in _STYLES.items():
@@ -67,7 +67,7 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
         )
     finish(figure, height=110 + 30 * len(bars))
     figure.update_layout(barmode="stack", legend={"traceorder": "normal"})
-    figure.update_xaxes(title_text=f"time from start to completion ({unit})", tickformat=",")
+    figure.update_xaxes(title_text=f"completion time ({unit})", tickformat=",")
     figure.update_yaxes(autorange="reversed")
     note = (
         f"The {each_run} flows{'' if len(runs) == 1 else ' of each run'} with the greatest slowdowns. The parts of a "
@@ -79,9 +79,9 @@ def time_of_worst_flows(runs: Sequence[Labelled]) -> Plot:
 
 
 def _name(flow: FlowTime) -> str:
-    return f"{flow.flow}: {flow.ends}"
+    return f"{flow.flow}: {plain(flow.ends)}"
 
 
 def _places(shares: Sequence[Share]) -> str:
     """The three longest of some parts, with their ports."""
-    return "<br>".join(f"{each.port} {time_text(each.time_ps)}" for each in shares[:3])
+    return "<br>".join(f"{plain(each.port)} {time_text(each.time_ps)}" for each in shares[:3])

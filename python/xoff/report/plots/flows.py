@@ -38,12 +38,12 @@ def fct_by_size(runs: Sequence[Labelled]) -> Plot:
                     y=bins.statistics[statistic],
                     customdata=detail,
                     mode="lines+markers",
-                    name=each.label,
-                    legendgroup=each.label,
+                    name=each.plotted,
+                    legendgroup=each.plotted,
                     showlegend=index == 0,
                     line={"color": each.colour, "dash": each.dash, "width": 2},
                     marker={"size": 6},
-                    hovertemplate=f"{each.label}: {statistic} %{{y:.2f}}<br>%{{customdata[2]}} flows of "
+                    hovertemplate=f"{each.plotted}: {statistic} %{{y:.2f}}<br>%{{customdata[2]}} flows of "
                     "%{customdata[0]:.4~g} to %{customdata[1]:.4~g} KB<extra></extra>",
                 ),
                 row=index // 2 + 1,
@@ -74,14 +74,19 @@ def slowdown_distribution(runs: Sequence[Labelled]) -> Plot:
                 x=x,
                 y=share * 100,
                 mode="lines",
-                name=each.label,
+                name=each.plotted,
                 line={"color": each.colour, "dash": each.dash, "width": 2, "shape": "hv"},
-                hovertemplate=f"{each.label}: %{{y:.2f}} % of flows up to %{{x:.3f}}<extra></extra>",
+                hovertemplate=f"{each.plotted}: %{{y:.2f}} % of flows up to %{{x:.3f}}<extra></extra>",
             )
         )
     every = np.concatenate([slowdowns(each.run) for each in runs])
-    ticks = log_ticks(float(every.min()), float(every.max()))
-    figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
+    low, high = float(every.min()), float(every.max())
+    # Over less than a factor of three, hardly any of the ticks of a logarithmic axis would be in sight.
+    if high >= 3 * low:
+        ticks = log_ticks(low, high)
+        figure.update_xaxes(type="log", tickvals=ticks, ticktext=[f"{tick:,g}" for tick in ticks])
+    else:
+        figure.update_xaxes(rangemode="normal", nticks=8)
     figure.update_yaxes(range=[0, 101])
     return Plot(name, title, "Share of flows with a slowdown of at most x, of those that completed their size.", figure)
 

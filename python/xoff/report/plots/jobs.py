@@ -13,7 +13,7 @@ import plotly.graph_objects as go
 from xoff.analysis.intervals import Intervals
 from xoff.report.palette import COLOURS
 from xoff.report.plots.ranks import Rank, ranks_of, schedules
-from xoff.report.plots.style import Labelled, Plot, new_figure, time_scale
+from xoff.report.plots.style import Labelled, Plot, new_figure, plain_names, time_scale
 from xoff.text import time_text
 
 _LANES = 32
@@ -36,8 +36,8 @@ def jobs(runs: Sequence[Labelled]) -> list[Plot]:
     """Completion times beside those on an ideal network, and a timeline of each GOAL schedule; nothing without jobs."""
     if not any(each.run.manifest.get("jobs") for each in runs):
         return []
-    timelines = [_timeline(each, job, len(runs)) for each in runs for job in schedules(each)]
-    return [_completion(runs), *timelines]
+    replayed = [(each, job) for each in runs for job in schedules(each)]
+    return [_completion(runs), *(_timeline(f"timeline-{n}", *one, len(runs)) for n, one in enumerate(replayed))]
 
 
 def _completion(runs: Sequence[Labelled]) -> Plot:
@@ -53,9 +53,9 @@ def _completion(runs: Sequence[Labelled]) -> Plot:
     scale, unit = time_scale(max(job["completion_ps"] for _, job in rows))
     figure = new_figure(height=130 + 44 * len(rows), x=f"completion time ({unit})", y="")
     several = len({job["label"] for _, job in rows}) > 1
-    labels = [f"{each.label}: {job['label']}" if several else each.label for each, job in rows]
+    labels = plain_names([f"{each.label}: {job['label']}" if several else each.label for each, job in rows])
     ideals = [job.get("ideal_completion_ps") for _, job in rows]
-    texts = [f"{each.label}: {time_text(job['completion_ps'])}, {_times(job)}" for each, job in rows]
+    texts = [f"{each.plotted}: {time_text(job['completion_ps'])}, {_times(job)}" for each, job in rows]
     for legend, values, colours in (
         ("run", [job["completion_ps"] / scale for _, job in rows], [each.colour for each, _ in rows]),
         ("ideal network", [None if ideal is None else ideal / scale for ideal in ideals], _IDEAL),
@@ -89,9 +89,8 @@ def _times(job: dict[str, Any]) -> str:
     return f"{job['completion_ps'] / ideal:.3f} times the ideal, {time_text(ideal)}"
 
 
-def _timeline(each: Labelled, job: dict[str, Any], runs: int) -> Plot:
+def _timeline(name: str, each: Labelled, job: dict[str, Any], runs: int) -> Plot:
     label = str(job["label"])
-    name = "timeline-" + "".join(c if c.isalnum() else "-" for c in f"{each.label}-{label}")
     title = "What each rank did" + (f": {each.label}" if runs > 1 else "")
     ranks, latest = ranks_of(each, label)
     if not ranks:

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 
 from xoff.analysis.tables import frame, paused_by_port
 from xoff.report.plots.series import pause_absent
-from xoff.report.plots.style import Labelled, Plot, new_figure
+from xoff.report.plots.style import Labelled, Plot, new_figure, plain_names
 
 _MAX_PORTS = 10
 
@@ -64,7 +64,7 @@ def _by_port(
     values: list[dict[str, float]],
     axis: str,
     unit: float,
-    absent: str,
+    absent: str | None,
 ) -> Plot:
     peaks: dict[str, float] = {}
     for each in values:
@@ -72,19 +72,20 @@ def _by_port(
             if value > 0:
                 peaks[port] = max(peaks.get(port, 0.0), value)
     if not peaks:
-        return Plot(plot.name, plot.title, absent)
+        return Plot(plot.name, plot.title, absent or "It was not recorded.", recorded=absent is not None)
     shown = sorted(peaks, key=lambda port: (-peaks[port], port))[:_MAX_PORTS]
+    names = plain_names(shown)
     few = len(shown) * len(runs) <= 12
     figure = new_figure(height=160 + 14 * len(shown) * max(len(runs), 2) if not few else 300, x=axis, y="")
     for labelled, by_port in zip(runs, values, strict=True):
         figure.add_trace(
             go.Bar(
                 x=[by_port.get(port, 0.0) / unit for port in shown],
-                y=shown,
+                y=names,
                 orientation="h",
-                name=labelled.label,
+                name=labelled.plotted,
                 marker={"color": labelled.colour},
-                hovertemplate=f"{labelled.label}, %{{y}}: %{{x:.4~g}}<extra></extra>",
+                hovertemplate=f"{labelled.plotted}, %{{y}}: %{{x:.4~g}}<extra></extra>",
             )
         )
     figure.update_xaxes(rangemode="tozero")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 import plotly.graph_objects as go
 
 from xoff.analysis.tables import Series, busiest, flow_rates, stopped_ports, thin
-from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, time_scale
+from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, plain, time_scale
 
 _MAX_FLOWS = 20
 
@@ -20,12 +20,12 @@ def queues_over_time(runs: Sequence[Labelled]) -> Plot:
         Plot(
             "queues",
             "Queue length",
-            f"Bytes waiting at egress ports: the {top} ports{_each(runs)} with the longest queues.",
+            f"Bytes waiting at egress ports: those with the longest queues, up to {top}{_each(runs)}.",
         ),
         lambda each: busiest(each.run, "queues", "bytes", top),
         "queue (KB)",
         1e3,
-        _absent(runs, "queues", "record.queues=switches", "Every sampled queue stayed empty."),
+        _absent(runs, "queues", "Every sampled queue stayed empty."),
     )
 
 
@@ -43,7 +43,7 @@ def rates_over_time(runs: Sequence[Labelled]) -> Plot:
         lambda each: flow_rates(each.run, "sent_bps", max_flows)[0],
         "sending rate (Gbps)",
         1e9,
-        _absent(runs, "rates", "record.rates=all", "No recorded flow sent anything."),
+        _absent(runs, "rates", "No recorded flow sent anything."),
     )
 
 
@@ -55,12 +55,12 @@ def utilization_over_time(runs: Sequence[Labelled]) -> Plot:
         Plot(
             "utilization",
             "Utilization of the busiest ports",
-            f"Share of each interval in which a port sent: the {top} ports{_each(runs)} with the highest.",
+            f"Share of each interval in which a port sent: the busiest ports, up to {top}{_each(runs)}.",
         ),
         lambda each: busiest(each.run, "utilization", "utilization", top),
         "utilization (%)",
         0.01,
-        _absent(runs, "utilization", "record.utilization=true", "No sampled port sent anything."),
+        _absent(runs, "utilization", "No sampled port sent anything."),
     )
 
 
@@ -82,16 +82,14 @@ def pauses_over_time(runs: Sequence[Labelled]) -> Plot:
     )
 
 
-def pause_absent(runs: Sequence[Labelled]) -> str:
-    """Why there is no plot of PAUSE."""
+def pause_absent(runs: Sequence[Labelled]) -> str | None:
+    """Why there is no plot of PAUSE; `None` if it was not recorded."""
     frames = 0
     for each in runs:
         ports = each.run.ports
         if ports.num_rows:
             frames += int(ports["pause_frames_sent"].to_numpy().sum())
-    if frames:
-        return "PAUSE frames were sent but not recorded; set record.pauses=true to see them."
-    return "No PAUSE frame was sent."
+    return None if frames else "No PAUSE frame was sent."
 
 
 def _over_time(
@@ -100,13 +98,13 @@ def _over_time(
     series_of: Callable[[Labelled], list[Series]],
     axis: str,
     unit: float,
-    absent: str,
+    absent: str | None,
     shape: str = "linear",
 ) -> Plot:
     found = [series_of(each) for each in runs]
     every = [series for several in found for series in several]
     if not every:
-        return Plot(plot.name, plot.title, absent)
+        return Plot(plot.name, plot.title, absent or "It was not recorded.", recorded=absent is not None)
     first = min(float(series.time_ps[0]) for series in every)
     busy = _last_busy(every)
     scale, time = time_scale(busy)
@@ -115,20 +113,22 @@ def _over_time(
     for index, (each, several) in enumerate(zip(runs, found, strict=True)):
         for rank, series in enumerate(several):
             x, y = thin(series.time_ps, series.value)
-            name = each.label if one_each and len(runs) > 1 else series.name
+            name = each.plotted if one_each and len(runs) > 1 else plain(series.name)
             figure.add_trace(
                 go.Scatter(
                     x=x / scale,
                     y=y / unit,
                     mode="lines",
                     name=name,
-                    legendgroup=each.label,
-                    legendgrouptitle={"text": each.label} if len(runs) > 1 and not one_each else None,
+                    legendgroup=each.plotted,
+                    legendgrouptitle={"text": each.plotted} if len(runs) > 1 and not one_each else None,
                     line={**line_styles(runs, index, rank), "shape": shape},
-                    hovertemplate=f"{each.label}, {series.name}<br>%{{x:.3f}} {time}: %{{y:.4~g}}<extra></extra>",
+                    hovertemplate=f"{each.plotted}, {plain(series.name)}<br>%{{x:.3f}} {time}: %{{y:.4~g}}"
+                    "<extra></extra>",
                 )
             )
-    figure.update_layout(legend={"groupclick": "toggleitem"})
+    # A single line is named too: of which port or flow it is.
+    figure.update_layout(legend={"groupclick": "toggleitem"}, showlegend=True)
     if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:
         figure.update_yaxes(dtick=1)
     latest = max(float(series.time_ps[-1]) for series in every)
@@ -156,7 +156,5 @@ def _each(runs: Sequence[Labelled]) -> str:
     return "" if len(runs) == 1 else " of each run"
 
 
-def _absent(runs: Sequence[Labelled], table: str, setting: str, recorded: str) -> str:
-    if any(each.run.table(table).num_rows for each in runs):
-        return recorded
-    return f"No samples were recorded; run with --set {setting} to have them."
+def _absent(runs: Sequence[Labelled], table: str, recorded: str) -> str | None:
+    return recorded if any(each.run.table(table).num_rows for each in runs) else None

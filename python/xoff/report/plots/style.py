@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import plotly.graph_objects as go
 
 from xoff.report.palette import COLOURS
 from xoff.runs.results import Run
+from xoff.text import name_text, name_texts
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash", "longdashdot")
 """Line styles, for what shares a colour."""
+
+_NAME = 48
+"""Maximum length of a name in a figure."""
 
 GRID = "rgba(128,128,128,0.22)"
 
@@ -31,6 +36,11 @@ class Labelled:
     dash: str
     """Tells runs apart if there are more runs than colours."""
 
+    @property
+    def plotted(self) -> str:
+        """The label as Plotly takes it."""
+        return plain(self.label)
+
 
 @dataclass(frozen=True)
 class Plot:
@@ -43,6 +53,8 @@ class Plot:
     note: str
     """What is shown, and how it was computed; if `figure` is `None`, why."""
     figure: go.Figure | None = None
+    recorded: bool = True
+    """Whether the runs recorded what it shows; what they did not is said in one place of the page."""
 
 
 def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:
@@ -51,6 +63,23 @@ def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:
         Labelled(label, run, COLOURS[index % len(COLOURS)], DASHES[index // len(COLOURS) % len(DASHES)])
         for index, (run, label) in enumerate(zip(runs, labels, strict=True))
     ]
+
+
+def plain(name: str) -> str:
+    """A name of a user's own choice as a text that Plotly shows as it is, cut if it is long.
+
+    Plotly takes `<b>`, `&lt;` and `%{x}` for markup.
+    """
+    return _literal(name_text(name, _NAME))
+
+
+def plain_names(names: Sequence[str]) -> list[str]:
+    """Several names as `plain` makes them, each different: Plotly takes equal ones for one place of an axis."""
+    return [_literal(name) for name in name_texts(names, _NAME)]
+
+
+def _literal(text: str) -> str:
+    return escape(text, quote=False).replace("%{", "%&#123;")
 
 
 def line_styles(runs: Sequence[Labelled], run_index: int, rank: int) -> dict[str, Any]:

@@ -20,16 +20,46 @@
     const card = style.getPropertyValue("--card").trim();
     return { "font.color": text, "hoverlabel.bgcolor": card, "hoverlabel.font.color": text };
   };
+  // The only configuration of Plotly's figures. A page is a file of its own: nothing on it leads to a server.
   const config = {
     responsive: true,
     displaylogo: false,
+    showSendToCloud: false,
+    plotlyServerURL: "",
     modeBarButtonsToRemove: ["lasso2d", "select2d"],
     toImageButtonOptions: { format: "svg" },
   };
+  // On a narrow screen a legend stands below its plot, which becomes higher by that, and axes have fewer numbers.
+  const narrow = matchMedia("(max-width: 700px)");
+  const shape = ({ data, layout }) => {
+    const beside = layout.legend?.orientation === "v" ? data.filter(({ showlegend }) => showlegend !== false).length : 0;
+    const groups = new Set(data.filter(({ legendgrouptitle }) => legendgrouptitle).map(({ legendgroup }) => legendgroup)).size;
+    const more = narrow.matches && beside ? 20 * (beside + groups) + 20 : 0;
+    const found = { height: layout.height + more };
+    if (beside) {
+      const plot = layout.height - 100;
+      const below = { orientation: "v", x: 0, xanchor: "left", y: -64 / plot, yanchor: "top", font: { size: 11 } };
+      found.legend = { ...layout.legend, ...(narrow.matches ? below : {}) };
+      found["margin.b"] = layout.margin.b + more;
+    }
+    for (const axis of Object.keys(layout).filter((key) => key.startsWith("xaxis"))) {
+      found[`${axis}.nticks`] = narrow.matches ? 4 : 0;
+    }
+    for (const axis of Object.keys(layout).filter((key) => key.startsWith("yaxis"))) {
+      found[`${axis}.tickfont.size`] = narrow.matches ? 10 : layout.font.size;
+    }
+    return found;
+  };
+  const draw = async (id, figure) => {
+    const shaped = { ...colours(), ...shape(figure) };
+    document.getElementById(id).style.height = `${shaped.height}px`;
+    await Plotly.relayout(id, shaped);
+  };
   for (const [id, figure] of Object.entries(figures)) {
-    await Plotly.newPlot(id, figure.data, figure.layout, { ...config });
-    await Plotly.relayout(id, colours());
+    await Plotly.newPlot(id, figure.data, structuredClone(figure.layout), { ...config });
+    await draw(id, figure);
   }
+  narrow.addEventListener("change", () => Object.entries(figures).forEach(([id, figure]) => draw(id, figure)));
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
     for (const id of Object.keys(figures)) Plotly.relayout(id, colours());
   });

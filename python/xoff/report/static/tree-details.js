@@ -45,6 +45,9 @@ const link = (text, go) => {
 const into = (id, ...parts) => document.getElementById(id).replaceChildren(...parts);
 const note = (text) => element("p", text, { class: "note" });
 
+// A name as Plotly shows it: otherwise Plotly takes `<b>` and `&lt;` for markup.
+const plain = (name) => name.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+
 const GRID = "rgba(128,128,128,0.22)";
 
 // "Paused" is the time for which the port of its path that was stopped for longest stood still.
@@ -69,16 +72,18 @@ class Details {
     ]);
     into("tree-roots", roots.length
       ? table(["port", "first at", "root for", "queue up to", "ports stopped"], roots)
-      : note(data.recorded.roots ? "No port was a congested root." : "Congested roots were not recorded."));
+      : note("No port was a congested root."));
     this.spread(null);
     const victims = [], slowest = [];
     data.flows.forEach((flow, index) => (flow.blocked ? victims : slowest).push([this.flowCells(flow), () => this.page.chooseFlow(index)]));
     const known = data.flows.some((flow) => flow.blocked !== null);
-    document.getElementById("tree-victims-title").textContent = known
-      ? `Victims of head-of-line blocking (${victims.length.toLocaleString("en")}), the slowest first`
-      : "Victims of head-of-line blocking";
-    into("tree-victims", victims.length ? table(FLOW_HEADS, victims)
-      : note(known ? "No flow was a victim." : "Victims were not recorded."));
+    document.getElementById("tree-victims-title").textContent =
+      `Victims of head-of-line blocking (${victims.length.toLocaleString("en")}), the slowest first`;
+    into("tree-victims", victims.length ? table(FLOW_HEADS, victims) : note("No flow was a victim."));
+    document.getElementById("tree-slowest-title").textContent = victims.length ? "Other flows, the slowest first" : "Flows, the slowest first";
+    for (const [name, recorded] of [["roots", data.recorded.roots], ["victims", known], ["spread", data.recorded.pauses]]) {
+      document.getElementById(`tree-${name}`).parentElement.hidden = !recorded;
+    }
     into("tree-slowest", slowest.length ? table(FLOW_HEADS, slowest) : note("There are no other flows."));
   }
 
@@ -101,9 +106,8 @@ class Details {
     const rows = this.model.spread(root).map(({ depth, ports, first, total }) => [[
       depth === null ? "no root found" : `${depth} link${depth === 1 ? "" : "s"} from ${root === null ? "a" : "the"} root`,
       `${ports}`, this.at(first), duration(total)], null]);
-    const absent = this.model.data.recorded.pauses ? "No port was paused." : "PAUSE was not recorded.";
     into("tree-spread", rows.length ? table(["stopped ports", "number", "first at", "stopped for, in all"], rows)
-      : note(root === null ? absent : "No port was paused for its sake."));
+      : note(root === null ? "No port was paused." : "No port was paused for its sake."));
   }
 
   chart(traces, layout) {
@@ -138,7 +142,7 @@ class Details {
         const lane = byState.get(state);
         const text = `${this.looks[state].name}<br>${this.at(from)} to ${this.at(to)}: ${duration(to - from)}`;
         lane.x.push(from / this.unit.scale, to / this.unit.scale, null);
-        lane.y.push(this.ports[port], this.ports[port], null);
+        lane.y.push(plain(this.ports[port]), plain(this.ports[port]), null);
         lane.text.push(text, text, "");
       }
     }
@@ -227,11 +231,11 @@ class Details {
       "For each port of its path: for how long PAUSE stopped that port and priority from the flow's start to its end, which is the "
       + "most that it can have waited for PAUSE there, as nothing says that a packet of it was there each time; and the longest queue "
       + "that was sampled in that time."));
-    parts.push(table(["port", "stood still for", "times", "longest queue", "congested root", "now"],
+    const { roots } = this.model.data.recorded;
+    parts.push(table(["port", "stood still for", "times", "longest queue", ...(roots ? ["congested root"] : []), "now"],
       hops.map(([[port, paused, times, root, queue], parallel]) => [
         [link(this.ports[port] + (parallel > 1 ? ` (or another of ${parallel} parallel links)` : ""), () => this.page.choosePort(port)),
-          duration(paused), `${times}`, queue === null ? "not recorded" : bytes(queue),
-          this.model.data.recorded.roots ? (root ? "yes" : "no") : "not recorded",
+          duration(paused), `${times}`, queue === null ? "\u2013" : bytes(queue), ...(roots ? [root ? "yes" : "no"] : []),
           this.looks[this.model.states[port]].name], null])));
     if (!hops.length) parts.push(note("Its path is not one of this network's."));
     into("tree-details", ...parts);
@@ -240,7 +244,7 @@ class Details {
     this.chart(this.lanes(ports, flow.start_ps, flow.end_ps, "y"), {
       height: 80 + 30 * Math.max(ports.length, 1), margin: { l: 150, r: 16, t: 10, b: 46 },
       xaxis: this.timeAxis(flow.start_ps - margin, flow.end_ps + margin),
-      yaxis: { type: "category", categoryorder: "array", categoryarray: ports.map((port) => this.ports[port]).reverse(),
+      yaxis: { type: "category", categoryorder: "array", categoryarray: ports.map((port) => plain(this.ports[port])).reverse(),
         range: [-0.6, ports.length - 0.4] },
     });
   }

@@ -131,9 +131,9 @@ class Labels {
     const ports = this.numbered.map((port) => {
       const [x0, y0, x1, y1] = this.network.lines[port], x = (x0 + x1) / 2, y = (y0 + y1) / 2;
       room.take(boxAt(x * scale.x, -y * scale.y, NUMBER_PX, NUMBER_PX), DIAMOND);
-      return { x, y, across: (x1 - x0) * scale.x, down: (y0 - y1) * scale.y };
+      return { port, x, y, across: (x1 - x0) * scale.x, down: (y0 - y1) * scale.y };
     });
-    return ports.flatMap(({ x, y, across, down }, rank) => {
+    return ports.flatMap(({ port, x, y, across, down }, rank) => {
       const length = Math.hypot(across, down) || 1;
       // Above the port's middle, or to the right of an upright one, before the other side; then nearer to its ends.
       const way = across > 0 || (across === 0 && down > 0) ? BESIDE / length : -BESIDE / length;
@@ -143,7 +143,7 @@ class Labels {
           const dx = part * across + far * down, dy = part * down - far * across;
           const box = boxAt(x * scale.x + dx, -y * scale.y + dy, 9, NUMBER_PX);
           const cost = room.under(box).reduce((sum, kind) => sum + kind, 0);
-          if (cost < best.cost) best = { x, y, text: `${rank + 1}`, dx, dy, box, cost };
+          if (cost < best.cost) best = { port, x, y, text: `${rank + 1}`, dx, dy, box, cost };
         }
       }
       if (best.cost === Infinity) return [];
@@ -166,6 +166,7 @@ class Texts {
       number: { text_font_size: `${NUMBER_PX}px`, text_align: "center", text_font_style: "bold" },
     };
     [this.sources, this.halos, this.letters, this.glyphs] = [{}, [], [], {}];
+    this.roots = new Set();
     for (const [kind, look] of Object.entries(looks)) {
       this.sources[kind] = source(columns([]));
       for (const glyphs of [this.halos, this.letters]) {
@@ -188,6 +189,15 @@ class Texts {
   write(scale) {
     if (scale.x === this.scale?.x && scale.y === this.scale?.y) return;
     this.scale = scale;
-    for (const [kind, texts] of Object.entries(this.labels.at(scale))) this.sources[kind].data = columns(texts);
+    const placed = this.labels.at(scale);
+    for (const kind of ["name", "row"]) this.sources[kind].data = columns(placed[kind]);
+    this.numbers = placed.number;
+    this.writeNumbers();
+  }
+
+  // Of the numbers, those of the ports that are roots now; the others keep their room.
+  writeNumbers(roots = this.roots) {
+    this.roots = roots;
+    this.sources.number.data = columns((this.numbers ?? []).filter(({ port }) => roots.has(port)));
   }
 }

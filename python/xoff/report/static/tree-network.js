@@ -157,6 +157,7 @@ class NetworkDrawing {
     const roots = ports.get(ROOT);
     if (String(roots) === this.rootsDrawn) return;
     this.rootsDrawn = String(roots);
+    this.texts.writeNumbers(new Set(roots));
     const places = roots.map((port) => this.middle(port));
     this.diamonds.data = { x: places.map(([x]) => x), y: places.map(([, y]) => y) };
   }

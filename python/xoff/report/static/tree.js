@@ -38,11 +38,7 @@ globalThis.drawCongestionTree = async (context) => {
     };
     now.details = new Details(model, looks, unit, data.end_ps, page);
     now.details.clear();
-    byId("tree-notes").replaceChildren(...data.notes.map((html) => {
-      const made = element("p");
-      made.innerHTML = html;
-      return made;
-    }));
+    byId("tree-notes").replaceChildren(...data.notes.map((text) => element("p", text)));
     slider.max = Math.ceil(data.end_ps / step);
     for (const state of [UNKNOWN, UNDETERMINED]) {
       card.querySelector(`li[data-state="${state}"]`).hidden = !data.changes.state.includes(state) && !unknown(data, state);

@@ -23,13 +23,16 @@ from xoff.report.tree.changes import (
 from xoff.report.tree.drawing import draw
 from xoff.report.tree.flows import samples, tracks
 from xoff.report.tree.network import Network, network_of
-from xoff.report.tree.settings import advice
-from xoff.text import time_text
+from xoff.text import name_text, name_texts, time_text
 
 if TYPE_CHECKING:
     import polars as pl
 
     from xoff.runs.results import Run
+
+
+_NAME = 40
+"""Maximum length of a name of the picture."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def tree_data(run: Run, limits: Limits) -> dict[str, Any] | str:
     network = network_of(run)
     made = changes_within(spans(run, network.port_number), limits.changes)
     spread = pause_spread(run)
-    notes = list(advice(run))
+    notes: list[str] = []
     if made.step_ps:
         notes.append(
             f"Times are in steps of {time_text(made.step_ps)}, for the page to stay small: in each step a port shows "
@@ -97,10 +100,10 @@ def tree_data(run: Run, limits: Limits) -> dict[str, Any] | str:
 def _network(network: Network) -> dict[str, Any]:
     drawing = draw(network)
     return {
-        "nodes": network.nodes,
+        "nodes": name_texts(network.nodes, _NAME),
         "tiers": network.tiers,
         "at": [[round(x, 1), round(y, 1)] for x, y in drawing.nodes],
-        "ports": network.ports,
+        "ports": name_texts(network.ports, 2 * _NAME),
         "node": network.node,
         "peer": network.peer,
         "lines": [[round(each, 1) for each in line] for line in drawing.ports],
@@ -244,9 +247,9 @@ def _flows(run: Run, network: Network, limits: Limits, notes: list[str]) -> list
     return [
         {
             "id": each.number,
-            "label": each.label,
-            "src": each.src,
-            "dst": each.dst,
+            "label": name_text(each.label, _NAME),
+            "src": name_text(each.src, _NAME),
+            "dst": name_text(each.dst, _NAME),
             "priority": each.priority,
             "size_bytes": each.size_bytes,
             "start_ps": each.start_ps,

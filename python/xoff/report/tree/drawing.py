@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from xoff.report.tree.layout import CELL, Line, Place, Row, lay_out
 from xoff.report.tree.network import Network
+from xoff.text import name_text
 
 _MANY = 2000
 """Ports of links from which on each is drawn short, so that they do not cover each other."""
@@ -109,5 +110,5 @@ def _half(
 
 def _range(network: Network, nodes: list[int]) -> str:
     """The names of many nodes in few words."""
-    first, last = network.nodes[nodes[0]], network.nodes[nodes[-1]]
+    first, last = (name_text(network.nodes[node], 24) for node in (nodes[0], nodes[-1]))
     return first if first == last else f"{first} to\n{last}"

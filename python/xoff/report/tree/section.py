@@ -12,9 +12,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from markupsafe import Markup
+from markupsafe import Markup, escape
 
 from xoff.report.palette import COLOURS
+from xoff.report.palette import PAUSED as PAUSED_COLOUR
 from xoff.report.template import render
 from xoff.report.tree.changes import IDLE, PAUSED, ROOT, SENDING, SLOW, STATES, UNDETERMINED, UNKNOWN
 from xoff.report.tree.data import Limits, tree_data
@@ -22,7 +23,7 @@ from xoff.report.tree.data import Limits, tree_data
 if TYPE_CHECKING:
     from xoff.report.plots import Labelled
 
-_SKY, _ORANGE, _VERMILION, _PURPLE = COLOURS[5], COLOURS[4], COLOURS[1], COLOURS[3]
+_SKY, _VERMILION, _PURPLE = COLOURS[5], COLOURS[1], COLOURS[3]
 
 
 class _Look(NamedTuple):
@@ -40,7 +41,7 @@ _LOOKS = {
     SLOW: _Look(_SKY, "sending below 10 %", "of its line rate in the interval; ACKs alone take some 4 %"),
     SENDING: _Look(_SKY, "sending", "10 % of its line rate or more in the interval"),
     UNDETERMINED: _Look(_PURPLE, "undetermined", "its detector takes it for neither congested nor not"),
-    PAUSED: _Look(_ORANGE, "paused", "it may not send, by PAUSE or for lack of credits"),
+    PAUSED: _Look(PAUSED_COLOUR, "paused", "it may not send, by PAUSE or for lack of credits"),
     ROOT: _Look(_VERMILION, "congested root", "more is offered to its link than the link carries"),
 }
 """How each state is drawn."""
@@ -77,8 +78,8 @@ def tree_section(runs: Sequence[Labelled], limits: Limits | None = None) -> Tree
         absent=[(each.label, Markup(why)) for each, why in zip(runs, found, strict=True) if isinstance(why, str)],
         several=len(runs) > 1,
         looks={state: _LOOKS[state] for state in range(len(STATES))},
-        names=json.dumps(
-            [{"colour": _LOOKS[state].colour, "name": _LOOKS[state].name} for state in range(len(STATES))]
+        names=escape(
+            json.dumps([{"colour": _LOOKS[state].colour, "name": _LOOKS[state].name} for state in range(len(STATES))])
         ),
         legend=(ROOT, PAUSED, UNDETERMINED, SENDING, SLOW, IDLE, UNKNOWN),
     )

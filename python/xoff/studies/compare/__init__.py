@@ -8,10 +8,11 @@ from pathlib import Path
 
 from xoff.report.article import write_page
 from xoff.runs.executor import RunExecutor
-from xoff.runs.folder import check_target
+from xoff.runs.folder import ResultFolder, check_target
 from xoff.runs.jobs import run_jobs
+from xoff.runs.kept import Kept
 from xoff.studies.compare import drawings, table
-from xoff.studies.compare.contenders import field
+from xoff.studies.compare.contenders import Field, field
 from xoff.studies.compare.experiments import EXPERIMENTS, FULL, QUICK, Scale, averaged, jobs
 from xoff.studies.compare.table import Row
 
@@ -53,17 +54,34 @@ def compare(
     RunError
         A run broke.
     """
-    began = time.monotonic()
     check_target(out, force=True)
     chosen = field(schemes, [each.file for each in EXPERIMENTS])
-    extent = scale or (QUICK if quick else FULL)
-    results = run_jobs(jobs(chosen.contenders, extent), "survey", executor)
+    with ResultFolder(out, force=True):
+        kept = Kept(out)
+        _compare(
+            out, schemes, chosen, quick=quick, extent=scale or (QUICK if quick else FULL), kept=kept, executor=executor
+        )
+        kept.clear()
+    return 0
+
+
+def _compare(
+    out: Path,
+    schemes: str | None,
+    chosen: Field,
+    *,
+    quick: bool,
+    extent: Scale,
+    kept: Kept,
+    executor: RunExecutor | None,
+) -> None:
+    began = time.monotonic()
+    results = run_jobs(jobs(chosen.contenders, extent), "survey", executor, kept=kept)
     rows = [
         Row(experiment.name, contender.name, averaged(results, experiment.name, contender.name))
         for experiment in EXPERIMENTS
         for contender in chosen.contenders
     ]
-    out.mkdir(parents=True, exist_ok=True)
     command = f"xoff compare -o {out}{' --quick' if quick else ''}{f' --schemes {schemes}' if schemes else ''}"
     table.write(rows, chosen.absent, command, extent.note, out)
     figures = drawings.draw(rows, results, out)
@@ -82,4 +100,3 @@ def compare(
     for name, reason in chosen.absent.items():
         print(f"left out: {name}: {reason}", file=sys.stderr)
     print(f"{out / 'index.html'} in {time.monotonic() - began:.0f} s", file=sys.stderr)
-    return 0

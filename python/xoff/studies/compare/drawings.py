@@ -84,7 +84,7 @@ def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFil
             {"scheme": list(names)} | {f"{e}.{k}": [values[e, name][k] for name in names] for e, k, _ in HEADLINES}
         )
         title = "Who is best at what"
-        caption = "Headline numbers. The palest cell of a column is its best, the darkest its worst."
+        caption = "Headline numbers. The stronger a cell's colour, the worse it is in its column; the best has none."
         return save(figure, data, out, FigureFile("overview", title, f"{title}. {caption}", wide=True))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
 from collections.abc import Sequence
@@ -10,6 +11,7 @@ from pathlib import Path
 
 import polars as pl
 
+from xoff.runs.files import write_file
 from xoff.studies.compare.experiments import EXPERIMENTS, Experiment, Metric
 
 
@@ -79,7 +81,7 @@ def write(rows: Sequence[Row], absent: dict[str, str], command: str, note: str, 
     left_out = [f"Left out: `{name}`, since {reason}" for name, reason in absent.items()]
     head = ["# Survey", "", f"Made by `{command}`. {note} The best of each column is bold.", "", *left_out]
     text = "\n".join([*head, *([""] if left_out else []), markdown(rows)])
-    (out / "survey.md").write_text(text, encoding="utf-8")
+    write_file(out / "survey.md", text)
     records = [
         {
             "experiment": row.experiment,
@@ -96,7 +98,9 @@ def write(rows: Sequence[Row], absent: dict[str, str], command: str, note: str, 
         for metric in experiment.metrics
     ]
     about = {"command": command, "note": note, "left_out": absent, "rows": records}
-    (out / "survey.json").write_text(json.dumps(about, indent=2) + "\n", encoding="utf-8")
+    write_file(out / "survey.json", json.dumps(about, indent=2) + "\n")
     schema = {"experiment": pl.String, "scheme": pl.String, "metric": pl.String, "unit": pl.String}
     frame = pl.DataFrame(records, schema={**schema, "better": pl.String, "value": pl.Float64, "best": pl.Boolean})
-    frame.write_parquet(out / "survey.parquet")
+    data = io.BytesIO()
+    frame.write_parquet(data)
+    write_file(out / "survey.parquet", data.getvalue())

@@ -2,7 +2,7 @@
 
 A folder of runs has
 
-- `runs/ID`, a run's folder each, named by what fixes its results; its manifest is written last,
+- `runs/ID`, a run's folder each, named by what fixes its results; it appears complete,
 - `sweep.json`, which runs there are to be, and what failed,
 - `runs.parquet`, a row for each run: its keys, and what it came to,
 - `flows`, `ports` and the other tables, each a dataset of all runs, partitioned by the swept keys.

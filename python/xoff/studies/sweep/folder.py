@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
+import hashlib
+import io
 import json
 import math
 import os
-import secrets
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -14,9 +14,17 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from xoff.errors import UserError
-from xoff.runs.folder import TABLES, check_target
+from xoff.runs.files import (
+    is_temporary,
+    remove_leftovers,
+    replace_folder,
+    sync,
+    temporary_folder,
+    write_file,
+)
+from xoff.runs.folder import TABLES, ResultFolder, check_target
 from xoff.runs.index import INDEX, is_sweep, text_of
-from xoff.runs.manifest import MANIFEST
+from xoff.runs.manifest import MANIFEST, read_manifest
 from xoff.studies.sweep.plan import Planned
 
 if TYPE_CHECKING:
@@ -28,6 +36,9 @@ TOTALS = "runs.parquet"
 
 _NOTHING = "__HIVE_DEFAULT_PARTITION__"
 """What a dataset's folder calls a key without a value."""
+
+_MAX_NAME = 150
+"""Maximum characters of a value in the name of a dataset's folder."""
 
 SUMMARY = (
     "flows",
@@ -61,64 +72,69 @@ class Folder:
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = Path(path)
         self.runs = self.path / "runs"
-        self._lock: int | None = None
+        self._place: ResultFolder | None = None
+        self._whole: set[str] = set()
 
     def __enter__(self) -> Folder:
-        if not is_sweep(self.path):
+        if not is_sweep(self.path) and not _is_begun(self.path):
             check_target(self.path)
             if (self.path / MANIFEST).exists():
                 raise UserError(f"{self.path}: is a run's folder; expected one for many runs; name another one")
         try:
-            self.runs.mkdir(parents=True, exist_ok=True)
-            self._lock = os.open(self.path / ".lock", os.O_CREAT | os.O_RDWR)
+            self._place = ResultFolder(self.path, force=True).__enter__()
+            self.runs.mkdir(exist_ok=True)
+            remove_leftovers(self.runs)
+            if not is_sweep(self.path):
+                self.write_index([], {})
         except OSError as error:
+            self.__exit__()
             raise UserError(f"{self.path}: runs cannot go there: {error.strerror or error}") from None
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            self._unlock()
-            raise UserError(f"{self.path}: another sweep is writing there") from None
-        # Leftovers of a run that was killed while it was written.
-        for begun in self.runs.glob(".xoff-*"):
-            shutil.rmtree(begun, ignore_errors=True)
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._unlock()
-
-    def _unlock(self) -> None:
-        if self._lock is not None:
-            os.close(self._lock)
-            self._lock = None
+        if self._place is not None:
+            self._place.close()
+            self._place = None
 
     def of(self, run: str) -> Path:
         """A run's folder."""
         return self.runs / run
 
     def has(self, run: str) -> bool:
-        """Whether a run is complete."""
-        return (self.of(run) / MANIFEST).is_file()
+        """Whether a run is complete, with every file as large as it was written."""
+        if run not in self._whole and self._is_whole(run):
+            self._whole.add(run)
+        return run in self._whole
+
+    def _is_whole(self, run: str) -> bool:
+        try:
+            _, checksums = read_manifest(self.of(run))
+            sizes = {name: (self.of(run) / name).stat().st_size for name in checksums}
+        except (OSError, UserError):
+            return False
+        return bool(sizes) and all(sizes[name] == checksum.bytes for name, checksum in checksums.items())
 
     def manifest(self, run: str) -> dict[str, Any]:
         """The manifest of a run that is there."""
-        found: dict[str, Any] = json.loads((self.of(run) / MANIFEST).read_text(encoding="utf-8"))
-        return found
+        return read_manifest(self.of(run))[0]
 
     def failed(self) -> dict[str, str]:
         """Why runs failed when this folder was last written to, by their names."""
         try:
             return dict(json.loads((self.path / INDEX).read_text(encoding="utf-8"))["failed"])
-        except (OSError, ValueError, KeyError, TypeError):
+        except (OSError, ValueError, KeyError, TypeError, RecursionError):
             return {}
 
     def take(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write a run that was made elsewhere; it appears at once, and complete."""
-        staging = self.runs / f".xoff-{secrets.token_hex(4)}"
-        staging.mkdir()
-        for name, data in files.items():
-            (staging / name).write_bytes(data)
-        shutil.rmtree(self.of(run), ignore_errors=True)
-        staging.replace(self.of(run))
+
+        def fill(folder: Path) -> None:
+            for name, data in files.items():
+                (folder / name).write_bytes(data)
+                sync(folder / name)
+
+        with ResultFolder(self.of(run), force=True, tidy=False) as place:
+            place.put(fill)
 
     def write_index(self, runs: Sequence[Planned], failed: Mapping[str, str], **more: Any) -> None:
         """Write which runs there are to be."""
@@ -131,26 +147,40 @@ class Folder:
             "points": points,
             "failed": dict(failed),
         }
-        _write(self.path / INDEX, json.dumps(about, indent=1, default=str) + "\n")
+        write_file(self.path / INDEX, json.dumps(about, indent=1, default=str) + "\n")
 
     def write_dataset(self, runs: Sequence[Planned], failed: Mapping[str, str]) -> None:
-        """Write `runs.parquet`, and lay every run's tables out as one dataset each; the files are links."""
-        totals(self.path, runs, failed, self).write_parquet(self.path / TOTALS)
-        keys = keys_of([run.settings for run in runs])
-        for table in TABLES:
-            shutil.rmtree(self.path / table, ignore_errors=True)
-        for run in runs:
-            if self.has(run.run):
-                self._lay_out(run, keys)
+        """Lay every run's tables out as one dataset each, of links, and write `runs.parquet`, which comes last.
 
-    def _lay_out(self, run: Planned, keys: Sequence[str]) -> None:
+        Each of them is replaced in one step.
+        """
+        keys = keys_of([run.settings for run in runs])
+        with temporary_folder(self.path) as staging:
+            for run in runs:
+                if self.has(run.run):
+                    self._lay_out(run, keys, staging)
+            for table in TABLES:
+                if (staging / table).exists():
+                    replace_folder(staging / table, self.path / table)
+                elif (self.path / table).exists():
+                    (self.path / table).rename(staging / table)
+        self.write_table(totals(self.path, runs, failed, self), TOTALS)
+
+    def write_table(self, table: pl.DataFrame, name: str) -> None:
+        """Write a table over all runs, in one step."""
+        # Of a full disk Polars says that a file is out of specification.
+        data = io.BytesIO()
+        table.write_parquet(data)
+        write_file(self.path / name, data.getvalue())
+
+    def _lay_out(self, run: Planned, keys: Sequence[str], dataset: Path) -> None:
         parts = [f"{quote(key, safe='.')}={_folder_name(run.settings, key)}" for key in keys]
         place = Path(*parts, f"run={run.run}")
         for table in TABLES:
             source = self.of(run.run) / f"{table}.parquet"
             if not _has_rows(source):
                 continue
-            target = self.path / table / place
+            target = dataset / table / place
             target.mkdir(parents=True, exist_ok=True)
             try:
                 (target / "0.parquet").hardlink_to(source)
@@ -209,16 +239,22 @@ def _folder_name(settings: Mapping[str, Any], key: str) -> str:
         return _NOTHING
     if isinstance(value, float) and math.isfinite(value):
         return repr(value)
-    return quote(text_of(value), safe="") or _NOTHING
+    name = quote(text_of(value), safe="") or _NOTHING
+    # A name that no file system takes: `runs.parquet` has the value.
+    return name if len(name) <= _MAX_NAME else hashlib.sha256(name.encode()).hexdigest()
+
+
+def _is_begun(folder: Path) -> bool:
+    """Whether `folder` has no more than a sweep that was killed at its very beginning leaves."""
+    try:
+        return {entry.name for entry in folder.iterdir() if not is_temporary(entry.name)} == {"runs"} and not any(
+            (folder / "runs").iterdir()
+        )
+    except OSError:
+        return False
 
 
 def _has_rows(file: Path) -> bool:
     import pyarrow.parquet as pq
 
     return file.is_file() and pq.read_metadata(file).num_rows > 0
-
-
-def _write(file: Path, text: str) -> None:
-    partial = file.with_name(f".{file.name}.partial")
-    partial.write_text(text, encoding="utf-8")
-    partial.replace(file)

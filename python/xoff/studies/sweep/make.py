@@ -24,21 +24,35 @@ class Made:
     """Why the run failed; `None` if it did not."""
 
 
+class NotWrittenError(RunError):
+    """A run was made and could not be stored: the disk is full, say. No other run can be stored then."""
+
+
 def make_all(
     runs: Iterable[Planned], executor: RunExecutor, folder: Folder, finished: Callable[[Planned, str | None], None]
 ) -> None:
     """Make every run that `folder` does not have, and report each one when it is there, or why it failed.
 
     `execute_tasks` says what happens if a process dies.
+
+    Raises
+    ------
+    NotWrittenError
+        A run cannot be stored. It has not failed: the next call makes it again.
     """
 
     def call(run: Planned) -> Callable[[], Made]:
         return partial(make, run, str(folder.of(run.run)) if executor.here else None)
 
     def take(run: Planned, outcome: Outcome[Made]) -> None:
+        if isinstance(outcome.error, NotWrittenError):
+            raise outcome.error
         made = outcome.result or Made(error=_reason(outcome.error))
         if made.files is not None:
-            folder.take(run.run, made.files)
+            try:
+                folder.take(run.run, made.files)
+            except OSError as error:
+                raise _not_written(str(folder.of(run.run)), error) from None
         finished(run, made.error)
 
     execute_tasks((run for run in runs if not folder.has(run.run)), call, executor, take)
@@ -52,6 +66,7 @@ def make(run: Planned, target: str | None) -> Made:
     """Make a run and write it to `target`, or else return its files. Called where the run is made."""
     from xoff import _xoff
     from xoff.runs.execution import execute
+    from xoff.runs.folder import ResultFolder
     from xoff.runs.results import Run
 
     if run.version != _xoff.__version__:
@@ -65,8 +80,19 @@ def make(run: Planned, target: str | None) -> Made:
     if not result.complete:
         return Made(error=str(result.manifest["stop_reason"]))
     if target is not None:
-        result.write(target)
+        try:
+            with ResultFolder(target, force=True, tidy=False) as place:
+                result.write_into(place)
+        except (OSError, UserError) as error:
+            raise _not_written(target, error) from None
         return Made()
     with tempfile.TemporaryDirectory() as place:
         folder = result.write(Path(place) / run.run)
         return Made(files={file.name: file.read_bytes() for file in folder.iterdir()})
+
+
+def _not_written(target: str, error: OSError | UserError) -> NotWrittenError:
+    why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
+    return NotWrittenError(
+        f"{target}: the results could not be written: {why}; what is finished is kept: give the command again to go on"
+    )

@@ -15,7 +15,7 @@ from plotly.subplots import make_subplots
 
 from xoff.report.page import page, write_page
 from xoff.report.palette import COLOURS
-from xoff.report.plots.style import DASHES, Plot, finish, listed
+from xoff.report.plots.style import DASHES, Plot, finish, listed, plain
 from xoff.runs.index import text_of
 from xoff.studies.sweep.aggregate import MEASURES, Case, Estimate, Measure, Results, magnitude, results
 
@@ -130,7 +130,7 @@ def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
         rows=rows,
         cols=columns,
         shared_yaxes="all",
-        subplot_titles=[", ".join(f"{key} = {text_of(panel[key])}" for key in panel) for panel in panels],
+        subplot_titles=[", ".join(f"{plain(key)} = {_plain(panel[key])}" for key in panel) for panel in panels],
         horizontal_spacing=0.05,
         vertical_spacing=0.18 / rows + 0.04,
     )
@@ -144,7 +144,7 @@ def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
         cases.sort(key=lambda case: order[text_of(case.settings.get(shown.x))])
         if not cases:
             continue
-        label = "" if shown.colour is None else text_of(line)
+        label = "" if shown.colour is None else _plain(line)
         estimates = [case.measures[measure.name] for case in cases]
         figure.add_trace(
             go.Scatter(
@@ -165,7 +165,7 @@ def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
                 showlegend=bool(label) and index == 0,
                 line={"color": COLOURS[rank % len(COLOURS)], "dash": DASHES[rank // len(COLOURS) % len(DASHES)]},
                 marker={"size": 7, "color": COLOURS[rank % len(COLOURS)]},
-                customdata=[[text_of(case.settings.get(shown.x)), len(case.seeds)] for case in cases],
+                customdata=[[_plain(case.settings.get(shown.x)), len(case.seeds)] for case in cases],
                 hovertemplate=f"{label} %{{customdata[0]}}: %{{y:.4~g}} {measure.unit}, "
                 "%{customdata[1]} seeds<extra></extra>",
             ),
@@ -179,7 +179,7 @@ def _plot(found: Results, shown: Layout, measure: Measure) -> Plot:
     )
     figure.update_yaxes(title_text=f"{measure.title}{unit}", col=1)
     x_unit = next((size[1] for size in sizes if size is not None and size[1]), "") if numeric else ""
-    figure.update_xaxes(title_text=f"{shown.x} ({x_unit})" if x_unit else shown.x, row=rows)
+    figure.update_xaxes(title_text=f"{plain(shown.x)} ({x_unit})" if x_unit else plain(shown.x), row=rows)
     if numeric and _wide([size[0] for size in sizes if size is not None]):
         figure.update_xaxes(type="log", dtick=1, exponentformat="none")
     note = f"Lines: {shown.colour}. " if shown.colour else ""
@@ -205,14 +205,14 @@ def _scatter(found: Results, measure: Measure) -> Plot:
                 mode="markers",
                 showlegend=False,
                 marker={"size": 6, "color": COLOURS[0], "opacity": 0.75},
-                customdata=[", ".join(f"{k} = {text_of(v)}" for k, v in case.settings.items()) for case in cases],
+                customdata=[", ".join(f"{plain(k)} = {_plain(v)}" for k, v in case.settings.items()) for case in cases],
                 hovertemplate=f"%{{customdata}}: %{{y:.4~g}} {measure.unit}<extra></extra>",
             ),
             row=row,
             col=column,
         )
         unit = next((size[1] for size in sizes if size is not None and size[1]), "") if numeric else ""
-        figure.update_xaxes(title_text=f"{key} ({unit})" if unit else key, row=row, col=column)
+        figure.update_xaxes(title_text=f"{plain(key)} ({unit})" if unit else plain(key), row=row, col=column)
         if numeric and sizes and _wide([size[0] for size in sizes if size is not None]):
             figure.update_xaxes(type="log", dtick=1, exponentformat="none", row=row, col=column)
     finish(figure, height=70 + 270 * rows)
@@ -222,6 +222,11 @@ def _scatter(found: Results, measure: Measure) -> Plot:
     return Plot(f"sweep-{measure.name}", measure.title, note, figure)
 
 
+def _plain(value: Any) -> str:
+    """A setting's value as Plotly shows it."""
+    return plain(text_of(value))
+
+
 def _wide(sizes: Sequence[float]) -> bool:
     return min(sizes) > 0 and max(sizes) / min(sizes) >= 20
 
@@ -229,7 +234,7 @@ def _wide(sizes: Sequence[float]) -> bool:
 def _position(case: Case, key: str, numeric: bool) -> Any:
     value = case.settings.get(key)
     size = magnitude(value) if numeric else None
-    return text_of(value) if size is None else size[0]
+    return _plain(value) if size is None else size[0]
 
 
 def distinct_panels(found: Results, shown: Layout) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from xoff.studies.sweep.folder import Folder, column
 from xoff.studies.sweep.make import make_all
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of
 from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
-from xoff.studies.tune.study import Study
+from xoff.studies.tune.study import Record, Study, new_record
 
 TRIALS = "trials.parquet"
 """A row for each trial."""
@@ -49,14 +49,14 @@ def tune(
     """Make the trials of the scenario's tuning that `out` does not have yet.
 
     However the search ends, the next call continues it, beyond its end if the scenario has more `trials`. Which values
-    are tried, and so the outcome, depends on the scenario alone.
+    are tried, and so the outcome, depends on the scenario alone, and not on where the search was interrupted.
 
     Raises
     ------
     UserError, ScenarioError
         The scenario is wrong, has no tuning, or `out` cannot hold this one.
     RunError
-        The cluster's scheduler has gone.
+        The cluster's scheduler has gone, or a run cannot be stored.
     """
     prepared = scenario.prepare()
     if prepared.space is None:
@@ -69,14 +69,16 @@ def tune(
     alone = json.loads(prepared.alone().resolved)
     for scheme in files_of(scenario):
         alone.setdefault("scheme_files", []).append(hashlib.sha256(scheme.text.encode()).hexdigest())
+    identity = _identity(alone, about)
     with Folder(out) as folder:
-        study = Study(out, about, json.loads(prepared.space))
-        if not study.agree(_identity(alone, about)):
+        record = Record.read(out) or new_record(identity)
+        if record.identity != identity:
             raise UserError(
                 f"{out}: holds the tuning of another scenario, or with other keys, objective, budget, seeds or "
                 "sampler; only `trials` may grow; name another folder"
             )
-        return _Search(scenario, about, study, folder, executor, say or (lambda _: None)).go(quiet=quiet)
+        study = Study(about, json.loads(prepared.space))
+        return _Search(scenario, about, study, record, folder, executor, say or (lambda _: None)).go(quiet=quiet)
 
 
 def _identity(scenario: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -90,44 +92,47 @@ class _Search:
         scenario: Scenario,
         about: Mapping[str, Any],
         study: Study,
+        record: Record,
         folder: Folder,
         executor: RunExecutor,
         say: Callable[[str], None],
     ) -> None:
-        self._scenario, self._about, self._study = scenario, about, study
+        self._scenario, self._about, self._study, self._record = scenario, about, study, record
         self._folder, self._executor, self._say = folder, executor, say
         self._trials: dict[int, Trial] = {}
         self._runs: dict[str, Planned] = {}
+        self._of: dict[int, list[Planned]] = {}
+        self._wrong: dict[int, str] = {}
         self._failed = folder.failed()
 
     def go(self, *, quiet: bool) -> Tuned:
-        wanted, batch = int(self._about["trials"]), int(self._about["batch"])
-        study = self._study
-        study.drop_torn()
-        for number, overrides in study.finished():
-            self._known(number, overrides)
+        batch, study = int(self._about["batch"]), self._study
+        total = max(int(self._about["trials"]), len(self._record.trials))
         try:
             with ExitStack() as stack:
-                bar = self._bar(stack, wanted, quiet=quiet)
-                while True:
-                    open_ones = study.open()
-                    # A batch ends where it would have without an interruption.
-                    end = min(wanted, (study.count() // batch + (study.count() % batch > 0 or not open_ones)) * batch)
-                    while study.count() < end:
-                        open_ones.append(study.ask())
-                    if not open_ones:
-                        break
-                    self._make(open_ones, (lambda: None) if bar is None else bar.advance)
+                bar: RunsBar | None = None
+                while study.count < total:
+                    first = study.count
+                    # Members of a batch know nothing of each other's outcome, however long the search was to be.
+                    trials = [study.ask() for _ in range(min(batch - first % batch, total - first))]
+                    new = [number for number, overrides in trials if self._record.take(number, overrides)]
+                    if new:
+                        self._record.write(self._folder.path)
+                    runs = self._planned(trials)
+                    if self._missing(runs):
+                        bar = bar or self._bar(stack, total - first, quiet=quiet)
+                    self._make(runs, (lambda: None) if bar is None else bar.advance)
+                    for number, overrides in trials:
+                        self._tell(number, overrides)
         finally:
             self._write()
-        trials = [self._trials[number] for number in sorted(self._trials)]
-        return Tuned(trials, self._best(), list(self._about["objective"]), dict(self._about["budget"]))
+        trials_found = [self._trials[number] for number in sorted(self._trials)]
+        return Tuned(trials_found, self._best(), list(self._about["objective"]), dict(self._about["budget"]))
 
-    def _bar(self, stack: ExitStack, wanted: int, *, quiet: bool) -> RunsBar | None:
-        left = max(0, wanted - self._study.count()) + len(self._study.open())
-        if quiet or left == 0:
+    def _bar(self, stack: ExitStack, trials: int, *, quiet: bool) -> RunsBar | None:
+        if quiet:
             return None
-        count = left * len(self._about["seeds"])
+        count = trials * len(self._about["seeds"])
         workers = self._executor.at_once if self._executor.here else None
         return stack.enter_context(RunsBar(Path(self._scenario.origin).name, count=count, workers=workers))
 
@@ -137,47 +142,43 @@ class _Search:
         self._runs.update({run.run: run for run in runs})
         return runs
 
-    def _known(self, number: int, overrides: Sequence[Override]) -> None:
-        """Take up a trial of an earlier process, of which the runs are there."""
-        try:
-            runs = self._plan(overrides)
-        except ScenarioError as error:
-            self._judge(number, overrides, [], str(error))
-            return
-        errors = [self._failed.get(run.run, "a run of it is gone") for run in runs if not self._folder.has(run.run)]
-        self._judge(number, overrides, runs, errors[0] if errors else None)
-
-    def _make(self, trials: Sequence[tuple[int, list[Override]]], advance: Callable[[], None]) -> None:
-        planned: dict[int, list[Planned]] = {}
-        wrong: dict[int, str] = {}
+    def _planned(self, trials: Sequence[tuple[int, list[Override]]]) -> list[Planned]:
+        """The runs of a batch, each once; a scenario that is refused is a failed trial."""
         refused: ValueError | None = None
         for number, overrides in trials:
             try:
-                planned[number] = self._plan(overrides)
+                self._of[number] = self._plan(overrides)
             except ScenarioError as error:
-                wrong[number], refused = str(error), error
+                self._wrong[number], refused = str(error), error
                 self._say(f"trial {number}: {error}")
-                for _ in self._about["seeds"]:
-                    advance()
-        if refused is not None and not planned and not any(t.error is None for t in self._trials.values()):
+        tried = [number for number, _ in trials if number in self._of]
+        if refused is not None and not tried and not any(t.error is None for t in self._trials.values()):
             raise refused
-        every = list({run.run: run for runs in planned.values() for run in runs}.values())
+        return list({run.run: run for number in tried for run in self._of[number]}.values())
+
+    def _missing(self, runs: Sequence[Planned]) -> list[Planned]:
+        # A run that failed fails again: the search goes on as if it had not been interrupted.
+        return [run for run in runs if run.run not in self._failed and not self._folder.has(run.run)]
+
+    def _make(self, runs: Sequence[Planned], advance: Callable[[], None]) -> None:
+        missing = self._missing(runs)
+        if not missing:
+            return
         self._folder.write_index(list(self._runs.values()), self._failed, sampled=True)
 
         def finished(run: Planned, error: str | None) -> None:
             advance()
-            self._failed.pop(run.run, None)
             if error is not None:
                 self._failed[run.run] = error
                 self._say(f"{run.label}: {error}")
 
-        make_all(every, self._executor, self._folder, finished)
-        for number, overrides in trials:
-            runs = planned.get(number, [])
-            errors = [self._failed[run.run] for run in runs if run.run in self._failed]
-            trial = self._judge(number, overrides, runs, wrong.get(number) or (errors[0] if errors else None))
-            outcome = None if trial.error else [trial.measures[name] for name in self._about["objective"]]
-            self._study.tell(number, outcome)
+        make_all(missing, self._executor, self._folder, finished)
+
+    def _tell(self, number: int, overrides: Sequence[Override]) -> None:
+        runs = self._of.get(number, [])
+        errors = [self._failed[run.run] for run in runs if run.run in self._failed]
+        trial = self._judge(number, overrides, runs, self._wrong.get(number) or (errors[0] if errors else None))
+        self._study.tell(number, None if trial.error else [trial.measures[name] for name in self._about["objective"]])
 
     def _judge(self, number: int, overrides: Sequence[Override], runs: Sequence[Planned], error: str | None) -> Trial:
         settings = {key: value_of(text) for key, text in overrides}
@@ -215,4 +216,4 @@ class _Search:
             "best": [trial.number in front for trial in trials],
             "error": [trial.error for trial in trials],
         }
-        pl.DataFrame(columns, schema_overrides={"error": pl.String}).write_parquet(self._folder.path / TRIALS)
+        self._folder.write_table(pl.DataFrame(columns, schema_overrides={"error": pl.String}), TRIALS)

@@ -1,76 +1,97 @@
-"""The study that chooses values: an Optuna study that keeps a journal of every step."""
+"""The study that chooses values, and what a folder keeps of it.
+
+What a trial tries follows from the scenario and from the outcomes of the batches before: the sampler is seeded by the
+trial's number. So a study needs no memory of its own. A search that goes on chooses all values anew, as it did before,
+and finds their runs made. The record is there to refuse another search in the same folder.
+"""
 
 from __future__ import annotations
 
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from xoff.errors import extra
+from xoff.errors import UserError, extra
+from xoff.runs.files import write_file
 from xoff.runs.scenario import Override
 
-JOURNAL = "study.log"
-"""The journal's file."""
+RECORD = "study.json"
+"""The record's file."""
 
-_NAME = "xoff"
+
+@dataclass
+class Record:
+    """What a folder keeps of its study."""
+
+    identity: str
+    """Hash of all that decides what is tried."""
+    optuna: str
+    """Version of Optuna that began it."""
+    trials: list[dict[str, str]] = field(default_factory=list)
+    """The keys' values of each trial, as TOML, in the order in which they were chosen."""
+
+    @classmethod
+    def read(cls, folder: Path) -> Record | None:
+        """The record in `folder`; `None` if there is none, or a torn one, which decides nothing."""
+        try:
+            found = cls(**json.loads((folder / RECORD).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError, RecursionError):
+            return None
+        return found if isinstance(found.trials, list) else None
+
+    def write(self, folder: Path) -> None:
+        """Write it into `folder`."""
+        write_file(folder / RECORD, json.dumps(asdict(self), indent=1) + "\n")
+
+    def take(self, number: int, overrides: Sequence[Override]) -> bool:
+        """Take up the values of a trial; whether they are new.
+
+        Raises
+        ------
+        UserError
+            The record has other values, since another version of Optuna chose them.
+        """
+        values = dict(overrides)
+        if number >= len(self.trials):
+            self.trials.append(values)
+            return True
+        if self.trials[number] != values:
+            raise UserError(
+                f"trial {number}: Optuna {_version()} chooses other values than Optuna {self.optuna}, which began this "
+                f"tuning; name another folder, or install that version: pip install optuna=={self.optuna}"
+            )
+        return False
+
+
+def new_record(identity: str) -> Record:
+    """The record of a study that begins."""
+    return Record(identity, _version())
+
+
+def _version() -> str:
+    return str(extra("optuna", "tuning").__version__)
 
 
 class Study:
-    """Chooses the values of a tuning's keys, a batch at a time, and goes on where an earlier process was."""
+    """Chooses the values of a tuning's keys, a batch at a time."""
 
-    def __init__(self, folder: Path, about: Mapping[str, Any], space: Sequence[Mapping[str, Any]]) -> None:
+    def __init__(self, about: Mapping[str, Any], space: Sequence[Mapping[str, Any]]) -> None:
         optuna = extra("optuna", "tuning")
         optuna.logging.set_verbosity(optuna.logging.WARNING)
         self._optuna, self._about, self._space = optuna, about, space
+        self.count = 0
+        """Trials so far."""
         self.over: dict[int, list[float]] = {}
         """By how much each trial exceeds each budget."""
-        storage = optuna.storages.JournalStorage(
-            optuna.storages.journal.JournalFileBackend(str(folder / JOURNAL), _NoLock())
-        )
-        directions = ["minimize"] * len(about["objective"])
-        self._study = optuna.create_study(storage=storage, study_name=_NAME, directions=directions, load_if_exists=True)
-
-    def agree(self, identity: str) -> bool:
-        """Whether the study is that of `identity`; a new one becomes it."""
-        found = self._study.user_attrs.get("identity")
-        if found is None:
-            self._study.set_user_attr("identity", identity)
-        return found in (None, identity)
-
-    def count(self) -> int:
-        """Trials so far."""
-        return len(self._study.get_trials(deepcopy=False))
-
-    def open(self) -> list[tuple[int, list[Override]]]:
-        """Trials whose outcome is not known: of an earlier process that was stopped."""
-        running = self._optuna.trial.TrialState.RUNNING
-        found = self._study.get_trials(deepcopy=False, states=(running,))
-        # A trial that was stopped while its values were chosen lacks some of them.
-        return [(trial.number, self._overrides(trial)) for trial in found if len(trial.params) == len(self._space)]
-
-    def finished(self) -> list[tuple[int, list[Override]]]:
-        """Trials whose outcome is known."""
-        running = self._optuna.trial.TrialState.RUNNING
-        every = self._study.get_trials(deepcopy=False)
-        return [
-            (trial.number, self._overrides(trial))
-            for trial in every
-            if trial.state != running and len(trial.params) == len(self._space)
-        ]
-
-    def drop_torn(self) -> None:
-        """Give up trials that were stopped while their values were chosen."""
-        running = self._optuna.trial.TrialState.RUNNING
-        for trial in self._study.get_trials(deepcopy=False, states=(running,)):
-            if len(trial.params) < len(self._space):
-                self._study.tell(trial.number, state=self._optuna.trial.TrialState.FAIL)
+        self._study = optuna.create_study(directions=["minimize"] * len(about["objective"]))
 
     def ask(self) -> tuple[int, list[Override]]:
         """Choose the values of one more trial."""
-        # Seeded by the trial's number: what is chosen does not depend on which process it is.
-        self._study.sampler = self._sampler(self.count())
+        self._study.sampler = self._sampler(self.count)
+        self.count += 1
         trial = self._study.ask()
         for each in self._space:
             key = each["key"]
@@ -112,13 +133,3 @@ def _toml(value: Any, of: Mapping[str, Any]) -> str:
     if "choices" in of:
         return str(value)
     return json.dumps(f"{value}{of['suffix']}") if of["suffix"] else repr(value)
-
-
-class _NoLock:
-    """The folder has a lock of its own, which does not outlive its process, as the journal's would."""
-
-    def acquire(self) -> bool:
-        return True
-
-    def release(self) -> None:
-        pass

@@ -168,6 +168,7 @@ mod tests {
         // Node 13 = 0xd to 0x104f, ports 10000 = 0x2710 and 100 = 0x64: 0b000d01, 0b104f01, 0x00642710.
         let tuple = Tuple::new(13, 0x104f, 10_000, 100);
         assert_eq!(tuple.0, [0x01, 0x0d, 0x00, 0x0b, 0x01, 0x4f, 0x10, 0x0b, 0x10, 0x27, 0x64, 0x00]);
-        assert_eq!(tuple.hash(7), hash(&tuple.0, 7));
+        // The hash of these bytes with seed 7, worked out apart from this program.
+        assert_eq!(tuple.hash(7), 3_378_358_647);
     }
 }

@@ -165,7 +165,9 @@ impl Memory {
     pub fn new(flow_control: &FlowControl, capacity: Option<u64>, headrooms: u64, queues: u64) -> Self {
         let dynamic = match flow_control {
             FlowControl::Pfc(Pfc { alpha: Some(_), reserve, resume_offset, .. }) => Some(Dynamic {
-                shareable: capacity.unwrap_or(u64::MAX).saturating_sub(headrooms + queues * reserve.0),
+                shareable: capacity
+                    .unwrap_or(u64::MAX)
+                    .saturating_sub(headrooms.saturating_add(queues.saturating_mul(reserve.0))),
                 shared_used: 0,
                 reserve: reserve.0,
                 resume_offset: resume_offset.0,
@@ -310,7 +312,7 @@ impl Accounting {
             for _ in 0..priorities {
                 let queue =
                     IngressQueue::new(NodeId::at(node), fc, &ends, net.env.line_rate, frame, pfc_frames);
-                headrooms[node] += queue.headroom();
+                headrooms[node] = headrooms[node].saturating_add(queue.headroom());
                 queues[node] += 1;
                 buffers.push(queue);
             }

@@ -61,6 +61,21 @@ fn a_packet_beyond_the_headroom_says_what_it_would_have_taken() {
 }
 
 #[test]
+fn a_packet_that_fills_the_headroom_to_the_last_byte_fits() {
+    // 2,000 B up to Xoff and as many above: four packets of 1,000 B. A byte more is too much, and so it is with a headroom of a
+    // byte less, which the fourth packet finds 999 B large.
+    for (headroom, fitting) in [(2_000, 4), (1_999, 3)] {
+        let pfc = Pfc { xoff: Some(Bytes(2_000)), headroom: Some(Bytes(headroom)), ..Pfc::default() };
+        let flow_control = FlowControl::Pfc(pfc);
+        let mut queue = IngressQueue::new(NodeId(0), &flow_control, &ends(), Rate::from_gbps(100), 1_000, 64);
+        let mut memory = Memory::new(&flow_control, None, 0, 1);
+        let fits = (0..5).take_while(|_| memory.charge(&mut queue, 1_000).is_ok()).count();
+        assert_eq!((fits, queue.bytes), (fitting, 1_000 * fitting as u64));
+        assert_eq!(queue.max_headroom(), queue.bytes - 2_000);
+    }
+}
+
+#[test]
 fn headroom_and_share_may_follow_the_rate() {
     // 3 x 100 Gbps x 1.5 us = 56,250 B. At 400 Gbps two doublings of 100 Gbps: 1/8 becomes 1/2; 101 Gbps is one
     // doubling begun; 1/2 becomes all, not more.

@@ -3,20 +3,19 @@
 use xoff_engine::{Rate, Time};
 
 use super::error::TopologyError;
-use super::validate::check_size;
+use super::size::Size;
 use super::{Link, Node, NodeId, NodeKind, Topology};
 
 /// A topology that is being built. Nodes and links are numbered in the order in which they are added.
 pub(super) struct Builder(Topology);
 
 impl Builder {
-    /// A builder for these numbers of nodes and links. Numbers above the maximum are refused before any memory is taken.
-    pub(super) fn new(nodes: u128, links: u128) -> Result<Builder, TopologyError> {
-        check_size(nodes, links)?;
-        Ok(Builder(Topology {
-            nodes: Vec::with_capacity(nodes as usize),
-            links: Vec::with_capacity(links as usize),
-        }))
+    /// A builder for a topology of a size.
+    pub(super) fn new(size: Size) -> Builder {
+        Builder(Topology {
+            nodes: Vec::with_capacity((size.hosts + size.switches) as usize),
+            links: Vec::with_capacity(size.links as usize),
+        })
     }
 
     /// Adds a node.

@@ -18,7 +18,7 @@ use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Where the second sender joins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,21 +54,37 @@ impl Default for Chain {
     }
 }
 
+impl Chain {
+    /// The number of receivers.
+    fn receivers(&self) -> u32 {
+        if self.join == Join::Last { 1 } else { 2 }
+    }
+}
+
 impl TopologyKind for Chain {
     const NAME: &'static str = "chain";
     const TITLE: &'static str = "Two flows that meet at the first, middle or last hop of a chain of switches";
     const SOURCE: &'static str = "FNCC, Section 5.4, Fig. 11";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
-        let (min, join, receivers) = match self.join {
-            Join::First => (2, 1, 2),
-            Join::Middle => (3, self.switches.div_ceil(2), 2),
-            Join::Last => (1, self.switches, 1),
+    fn size(&self) -> Result<Size, TopologyError> {
+        let min = match self.join {
+            Join::First => 2,
+            Join::Middle => 3,
+            Join::Last => 1,
         };
         at_least("switches", self.switches, min)?;
-        let (hosts, switches) = (2 + receivers, self.switches);
-        let nodes = u128::from(hosts) + u128::from(switches);
-        let mut b = Builder::new(nodes, nodes - 1)?;
+        let (hosts, switches) = (u128::from(2 + self.receivers()), u128::from(self.switches));
+        Size::new(hosts, switches, hosts + switches - 1, switches.min(3))
+    }
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
+        let (receivers, switches) = (self.receivers(), self.switches);
+        let join = match self.join {
+            Join::First => 1,
+            Join::Middle => switches.div_ceil(2),
+            Join::Last => switches,
+        };
         let sender = b.nodes("sender", 0, 2, NodeKind::Host);
         let receiver = b.nodes("receiver", 0, receivers, NodeKind::Host);
         let first = b.nodes("switch", 1, switches, NodeKind::Switch);

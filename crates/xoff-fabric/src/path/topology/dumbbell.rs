@@ -9,7 +9,7 @@ use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Senders `sender0`, ... on `switch1`, switches `switch1` to `switchM` in a chain, receivers `receiver0`, ... on
 /// `switchM`.
@@ -48,13 +48,17 @@ impl TopologyKind for Dumbbell {
     const TITLE: &'static str = "Senders and receivers at the two ends of a chain of switches";
     const SOURCE: &'static str = "FNCC, Section 5.1, Fig. 10";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
+    fn size(&self) -> Result<Size, TopologyError> {
         at_least("switches", self.switches, 1)?;
         at_least("senders", self.senders, 1)?;
         at_least("receivers", self.receivers, 1)?;
         let hosts = u128::from(self.senders) + u128::from(self.receivers);
         let switches = u128::from(self.switches);
-        let mut b = Builder::new(hosts + switches, hosts + switches - 1)?;
+        Size::new(hosts, switches, hosts + switches - 1, switches.min(2))
+    }
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
         let sender = b.nodes("sender", 0, self.senders, NodeKind::Host);
         let receiver = b.nodes("receiver", 0, self.receivers, NodeKind::Host);
         let first = b.nodes("switch", 1, self.switches, NodeKind::Switch);

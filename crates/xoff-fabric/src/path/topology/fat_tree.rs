@@ -14,7 +14,7 @@ use xoff_engine::{Rate, Time};
 use super::builder::{Builder, at_least};
 use super::nics::Nics;
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Hosts `host0`, ..., switches `edge0`, ... and `agg0`, ..., numbered pod by pod, and `core0`, ..., group by group; all
 /// switches plane by plane.
@@ -73,7 +73,7 @@ impl TopologyKind for FatTree {
     const TITLE: &'static str = "Three tiers of switches with k ports each, k^3/4 hosts";
     const SOURCE: &'static str = "Al-Fares, Loukissas, Vahdat, SIGCOMM 2008, Section 3; FNCC, Section 5.5";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
+    fn size(&self) -> Result<Size, TopologyError> {
         if self.k < 2 || !self.k.is_multiple_of(2) {
             return Err(TopologyError::Arity { k: self.k });
         }
@@ -85,8 +85,17 @@ impl TopologyKind for FatTree {
         let (k128, half128) = (u128::from(self.k), u128::from(half));
         let (planes, count) = (u128::from(self.planes), u128::from(self.planes * self.rails));
         let hosts = k128 * u128::from(groups) * u128::from(per_edge);
-        let nodes = hosts + planes * (2 * k128 * half128 + half128 * half128);
-        let mut b = Builder::new(nodes, count * hosts + planes * 2 * k128 * half128 * half128)?;
+        let switches = planes * (2 * k128 * half128 + half128 * half128);
+        let links = count * hosts + planes * 2 * k128 * half128 * half128;
+        Size::new(hosts, switches, links, planes * k128 * half128)
+    }
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
+        let half = self.k / 2;
+        let per_edge = self.hosts_per_edge.unwrap_or(half);
+        let nics = Nics::new(self.planes, self.rails)?;
+        let groups = nics.groups(half, "edge switches in a pod")?;
 
         let (edges, cores, hosts) = (self.k * half, half * half, self.k * groups * per_edge);
         let host = b.nodes("host", 0, hosts, NodeKind::Host);

@@ -1,15 +1,16 @@
 //! Any network, as a list of nodes and links: in the scenario or in a file of its own.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use xoff_engine::spelling::shortened;
 use xoff_engine::{Rate, Time};
 
 use super::builder::Builder;
 use super::names::Nearest;
 use super::registry::TopologyKind;
-use super::{Link, NodeId, NodeKind, Topology, TopologyError};
+use super::{Link, NodeId, NodeKind, Size, Topology, TopologyError};
 
 /// Kind of a listed node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -72,9 +73,9 @@ impl Graph {
     pub fn from_text(text: &str) -> Result<Graph, TopologyError> {
         // No TOML document begins with a brace.
         let graph: Result<Graph, String> = if text.trim_start().starts_with('{') {
-            serde_json::from_str(text).map_err(|e| e.to_string())
+            serde_json::from_str(text).map_err(|e| shortened(&e.to_string(), MAX_ECHO))
         } else {
-            toml::from_str(text).map_err(|e| e.to_string())
+            toml::from_str(text).map_err(|e| reason(text, &e))
         };
         graph.map_err(|reason| TopologyError::Text { reason })
     }
@@ -114,6 +115,19 @@ impl Graph {
     }
 }
 
+/// Maximum length of a parser's message, in characters: it quotes what it has found.
+const MAX_ECHO: usize = 300;
+
+/// What is wrong with a text and in which line, without the line itself: a file may be anything.
+fn reason(text: &str, error: &toml::de::Error) -> String {
+    let line =
+        error.span().map(|span| text.bytes().take(span.start).filter(|byte| *byte == b'\n').count() + 1);
+    match line {
+        Some(line) => format!("line {line}: {}", shortened(error.message(), MAX_ECHO)),
+        None => shortened(error.message(), MAX_ECHO),
+    }
+}
+
 impl Topology {
     /// The topology's nodes and links, listed in their order, from which the same network can be built again.
     pub fn listed(&self) -> Graph {
@@ -147,13 +161,23 @@ impl TopologyKind for Graph {
     const TITLE: &'static str = "Any nodes and links, listed";
     const SOURCE: &'static str = "the scenario's author";
 
+    fn size(&self) -> Result<Size, TopologyError> {
+        let nodes = self.all_nodes().count() as u128;
+        let hosts: HashSet<&str> =
+            self.all_nodes().filter(|(_, kind)| *kind == NodeKind::Host).map(|(name, _)| name).collect();
+        let ends = self.links.iter().flat_map(|link| [(&link.a, &link.b), (&link.b, &link.a)]);
+        let beside = ends.filter(|(a, b)| hosts.contains(a.as_str()) && !hosts.contains(b.as_str()));
+        let switches: HashSet<&str> = beside.map(|(_, switch)| switch.as_str()).collect();
+        let count = hosts.len() as u128;
+        Size::new(count, nodes - count, self.links.len() as u128, switches.len() as u128)
+    }
+
     fn build(&self) -> Result<Topology, TopologyError> {
         if let Some(file) = &self.file {
             return Err(TopologyError::Unread { file: file.clone() });
         }
-        let nodes = self.nodes.len() + self.hosts.len() + self.switches.len();
-        let mut b = Builder::new(nodes as u128, self.links.len() as u128)?;
-        let mut by_name: HashMap<&str, NodeId> = HashMap::with_capacity(nodes);
+        let mut b = Builder::new(self.size()?);
+        let mut by_name: HashMap<&str, NodeId> = HashMap::new();
         for (name, kind) in self.all_nodes() {
             // Two nodes with one name are refused by the validation below.
             by_name.insert(name, b.node(name.to_string(), kind));

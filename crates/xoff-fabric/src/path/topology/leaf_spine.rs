@@ -13,7 +13,7 @@ use xoff_engine::{Rate, Time};
 use super::builder::{Builder, at_least};
 use super::nics::Nics;
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Hosts `host0`, ..., numbered leaf by leaf, leaves `leaf0`, ... and spines `spine0`, ..., numbered plane by plane.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +71,7 @@ impl TopologyKind for LeafSpine {
     const TITLE: &'static str = "Two tiers, every leaf connected to every spine";
     const SOURCE: &'static str = "SRCC, Section II-B";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
+    fn size(&self) -> Result<Size, TopologyError> {
         at_least("leaves", self.leaves, 1)?;
         at_least("spines", self.spines, 1)?;
         at_least("hosts_per_leaf", self.hosts_per_leaf, 1)?;
@@ -82,8 +82,14 @@ impl TopologyKind for LeafSpine {
         let hosts = u128::from(groups) * u128::from(self.hosts_per_leaf);
         let (planes, count) = (u128::from(self.planes), u128::from(self.planes * self.rails));
         let trunks = leaves * spines * u128::from(self.links_per_pair);
-        let mut b = Builder::new(hosts + planes * (leaves + spines), count * hosts + planes * trunks)?;
+        let switches = planes * (leaves + spines);
+        Size::new(hosts, switches, count * hosts + planes * trunks, planes * leaves)
+    }
 
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
+        let nics = Nics::new(self.planes, self.rails)?;
+        let groups = nics.groups(self.leaves, "leaves")?;
         let hosts = groups * self.hosts_per_leaf;
         let host = b.nodes("host", 0, hosts, NodeKind::Host);
         let leaf = b.nodes("leaf", 0, self.planes * self.leaves, NodeKind::Switch);

@@ -13,6 +13,7 @@ mod nics;
 mod registry;
 #[cfg(test)]
 mod ring;
+mod size;
 mod star;
 mod validate;
 
@@ -26,6 +27,7 @@ pub use leaf_spine::LeafSpine;
 pub use names::{NameIndex, Nearest};
 pub use nics::{MAX_NICS, peer_nic};
 pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
+pub use size::Size;
 pub use star::Star;
 pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
 

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{Topology, TopologyError};
+use super::{Size, Topology, TopologyError};
 
 /// The parameters of one kind of topology; a scenario's table is read into this type.
 pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + Default {
@@ -13,6 +13,12 @@ pub trait TopologyKind: Serialize + serde::de::DeserializeOwned + JsonSchema + D
     const TITLE: &'static str;
     /// Where it is published.
     const SOURCE: &'static str;
+
+    /// The numbers of nodes and links, without building them: a topology that is too large for the machine is refused by this.
+    ///
+    /// # Errors
+    /// [`TopologyError`] if a parameter is not valid, or the topology is too large.
+    fn size(&self) -> Result<Size, TopologyError>;
 
     /// Builds the nodes and links, checked by [`Topology::validate`].
     ///
@@ -76,6 +82,10 @@ macro_rules! topologies {
             /// Its name in scenarios.
             pub fn name(&self) -> &'static str {
                 match self { $($(#[cfg($cfg)])? AnyTopology::$variant(_) => <$params as TopologyKind>::NAME),* }
+            }
+            /// See [`TopologyKind::size`].
+            pub fn size(&self) -> Result<Size, TopologyError> {
+                match self { $($(#[cfg($cfg)])? AnyTopology::$variant(t) => t.size()),* }
             }
             /// See [`TopologyKind::build`].
             pub fn build(&self) -> Result<Topology, TopologyError> {

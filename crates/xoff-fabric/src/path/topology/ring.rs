@@ -8,7 +8,7 @@ use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Hosts `host0`, ..., numbered switch by switch, and switches `switch0`, ...
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,12 +35,17 @@ impl TopologyKind for Ring {
     const TITLE: &'static str = "Switches in a circle";
     const SOURCE: &'static str = "common practice";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
+    fn size(&self) -> Result<Size, TopologyError> {
         at_least("switches", self.switches, 3)?;
         at_least("hosts_per_switch", self.hosts_per_switch, 1)?;
+        let switches = u128::from(self.switches);
+        let hosts = switches * u128::from(self.hosts_per_switch);
+        Size::new(hosts, switches, hosts + switches, switches)
+    }
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
         let (switches, each) = (self.switches, self.hosts_per_switch);
-        let hosts = u128::from(switches) * u128::from(each);
-        let mut b = Builder::new(hosts + u128::from(switches), hosts + u128::from(switches))?;
         let host = b.nodes("host", 0, switches * each, NodeKind::Host);
         let switch = b.nodes("switch", 0, switches, NodeKind::Switch);
         for h in 0..switches * each {

@@ -8,7 +8,7 @@ use xoff_engine::{Rate, Time};
 
 use super::builder::{Builder, at_least};
 use super::registry::TopologyKind;
-use super::{NodeKind, Topology, TopologyError};
+use super::{NodeKind, Size, Topology, TopologyError};
 
 /// Hosts `host0`, ... on `switch1`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -33,10 +33,13 @@ impl TopologyKind for Star {
     const TITLE: &'static str = "Hosts on one switch, for incast";
     const SOURCE: &'static str = "common practice";
 
-    fn build(&self) -> Result<Topology, TopologyError> {
+    fn size(&self) -> Result<Size, TopologyError> {
         at_least("hosts", self.hosts, 1)?;
-        let hosts = u128::from(self.hosts);
-        let mut b = Builder::new(hosts + 1, hosts)?;
+        Size::new(self.hosts.into(), 1, self.hosts.into(), 1)
+    }
+
+    fn build(&self) -> Result<Topology, TopologyError> {
+        let mut b = Builder::new(self.size()?);
         let host = b.nodes("host", 0, self.hosts, NodeKind::Host);
         let switch = b.nodes("switch", 1, 1, NodeKind::Switch);
         for h in 0..self.hosts {

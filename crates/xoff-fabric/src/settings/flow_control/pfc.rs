@@ -9,6 +9,8 @@ use super::FlowControlKind;
 
 /// Maximum share of the free memory; hardware offers up to 8.
 const MAX_ALPHA: f64 = 128.0;
+/// Maximum threshold or headroom: beyond every switch's memory, and a million ports' sum fits into 64 bits.
+const MAX_SIZE: Bytes = Bytes(1_000_000_000_000);
 
 /// Priority-based Flow Control (IEEE 802.1Qbb).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -97,6 +99,18 @@ impl FlowControlKind for Pfc {
     /// The thresholds are static or dynamic, and no key belongs to the other kind.
     fn validate(&self) -> Vec<Violation> {
         let mut all: Vec<Violation> = Vec::new();
+        let sizes = [
+            ("xoff", self.xoff),
+            ("xon", self.xon),
+            ("resume_offset", Some(self.resume_offset)),
+            ("reserve", Some(self.reserve)),
+            ("headroom", self.headroom),
+        ];
+        for (key, size) in sizes {
+            if let Some(size) = size.filter(|size| *size > MAX_SIZE) {
+                all.push(Violation::new(key, format!("is {size}"), format!("at most {MAX_SIZE}")));
+            }
+        }
         all.extend(number_within("quanta", self.quanta.into(), 1, u16::MAX.into()));
         all.extend(number_within("response_quanta", self.response_quanta.into(), 0, u16::MAX.into()));
         all.extend(self.headroom_bdp.and_then(|n| number_within("headroom_bdp", n.into(), 1, 1_000)));

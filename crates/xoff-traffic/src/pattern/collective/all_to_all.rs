@@ -69,7 +69,8 @@ impl Params for AllToAllCollective {
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
         let hosts = several(scope, &self.hosts)?;
-        let phases = phases::all_to_all(hosts.len(), sizes::check(self.size)?);
-        collective!(self, "all_to_all").plan(hosts, phases)
+        let (ranks, size) = (hosts.len(), sizes::check(self.size)?);
+        let messages = ranks as u128 * (ranks as u128 - 1);
+        collective!(self, "all_to_all").plan(hosts, messages, move || phases::all_to_all(ranks, size))
     }
 }

@@ -79,6 +79,19 @@ pub enum AllreduceAlgorithm {
 }
 
 impl AllreduceAlgorithm {
+    /// The number of messages of [`AllreduceAlgorithm::phases`], without making these.
+    fn messages(self, ranks: usize) -> u128 {
+        let (n, inside) = (ranks as u128, 1u128 << ranks.ilog2());
+        // Ranks beyond the power of two give their data away before, and get the result after.
+        let (exchanges, folded) = (inside * u128::from(ranks.ilog2()), 2 * (n - inside));
+        match self {
+            AllreduceAlgorithm::Ring => 2 * n * (n - 1),
+            AllreduceAlgorithm::Tree => 2 * (n - 1),
+            AllreduceAlgorithm::HalvingDoubling => 2 * exchanges + folded,
+            AllreduceAlgorithm::RecursiveDoubling => exchanges + folded,
+        }
+    }
+
     fn phases(self, ranks: usize, size: u64) -> Vec<Phase> {
         match self {
             AllreduceAlgorithm::Ring => phases::ring(ranks, size),
@@ -107,7 +120,28 @@ impl Params for Allreduce {
             let expected = format!("at least a byte for each of {} ranks", hosts.len());
             return Err(Fault::bounds(self.size, expected).at("size"));
         }
-        let phases = self.algorithm.phases(hosts.len(), size);
-        collective!(self, Self::NAME).plan(hosts, phases)
+        let (ranks, algorithm) = (hosts.len(), self.algorithm);
+        let messages = algorithm.messages(ranks);
+        collective!(self, Self::NAME).plan(hosts, messages, move || algorithm.phases(ranks, size))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_are_counted_as_they_are_made() {
+        use AllreduceAlgorithm::{HalvingDoubling, RecursiveDoubling, Ring, Tree};
+        // Five ranks: around the ring 2 * 4 phases of 5; down and up the tree 2 * 4 messages; four ranks in 2 phases of 4, and
+        // one pair before and after: 8 + 2, or twice 8 with halving and doubling.
+        let five = [Ring, Tree, RecursiveDoubling, HalvingDoubling].map(|algorithm| algorithm.messages(5));
+        assert_eq!(five, [40, 8, 10, 18]);
+        for ranks in 2..40 {
+            for algorithm in [Ring, Tree, RecursiveDoubling, HalvingDoubling] {
+                let made = phases::messages(&algorithm.phases(ranks, 1000));
+                assert_eq!(algorithm.messages(ranks), made, "{algorithm:?} among {ranks}");
+            }
+        }
     }
 }

@@ -52,8 +52,14 @@ pub(super) fn check_time(time: Time, key: &'static str) -> Result<(), Misfit> {
 }
 
 impl<'a> Collective<'a> {
-    /// The plan of `phases` among `hosts`.
-    pub(super) fn plan(self, hosts: Vec<u32>, phases: Vec<Phase>) -> Result<Plan<'a>, Misfit> {
+    /// The plan of `phases` among `hosts`, which have `messages` in all. Phases are made with the flows: their number may grow
+    /// with the square of the ranks.
+    pub(super) fn plan(
+        self,
+        hosts: Vec<u32>,
+        messages: u128,
+        phases: impl FnOnce() -> Vec<Phase> + 'a,
+    ) -> Result<Plan<'a>, Misfit> {
         check_processes(self.processes)?;
         if self.repetitions == 0 {
             return Err(Fault::bounds(0, "a number from 1").at("repetitions"));
@@ -61,11 +67,10 @@ impl<'a> Collective<'a> {
         check_time(self.compute, "compute")?;
         check_time(self.overhead, "overhead")?;
         let (groups, repetitions) = (self.processes, self.repetitions);
-        let messages = phases::messages(&phases);
         Ok(Plan {
             flows: messages * u128::from(groups) * u128::from(repetitions),
             cause: format!("{repetitions} times {messages} messages of {groups} groups"),
-            emit: Box::new(move |sink| self.emit(sink, &hosts, &phases)),
+            emit: Box::new(move |sink| self.emit(sink, &hosts, &phases())),
         })
     }
 

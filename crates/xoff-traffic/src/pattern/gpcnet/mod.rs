@@ -51,7 +51,7 @@ use super::{Common, Params, common};
 use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::draw;
 use crate::error::{Fault, Misfit};
-use crate::generate::{Plan, Scope};
+use crate::generate::{MAX_FLOWS, Plan, Scope};
 use crate::hosts::HostList;
 use crate::sizes;
 
@@ -334,6 +334,15 @@ impl Params for Gpcnet {
         if let Some(end) = scope.horizon.filter(|end| first >= *end) {
             let expected = format!("a time with which the tests start before {end}, the end of the run");
             return Err(Fault::bounds(self.congestor_lead, expected).at("congestor_lead"));
+        }
+        // Each ring of each process has a message from each victim, and its order is kept: that alone may be too much.
+        let hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?.len();
+        let victims = hosts - (self.congestor_share * hosts as f64) as usize;
+        let rings = u128::from(self.processes) * u128::from(self.rings) * victims as u128;
+        if rings > u128::from(MAX_FLOWS) {
+            let cause =
+                format!("{} rings of {victims} victims for each of {} processes", self.rings, self.processes);
+            return Ok(Plan { flows: rings, cause, emit: Box::new(|_| ()) });
         }
         let placement = self.placement(scope)?;
         let victims = self.victim_messages(placement.victims.len());

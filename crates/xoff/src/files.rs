@@ -1,0 +1,82 @@
+//! Reading the files that a user names: regular files of bounded size.
+//!
+//! A pipe may never begin and a device never end, and a text takes many times its size once it is read, so both are refused
+//! before the first byte.
+
+use std::fs::{File, FileType};
+use std::io::{self, Read};
+use std::path::Path;
+
+use xoff_engine::Bytes;
+
+/// Maximum size of a scenario, and of a topology's file. A TOML text takes up to 80 times its size in memory.
+pub const MAX_SCENARIO: Bytes = Bytes(8_000_000);
+/// Maximum size of any other file that a scenario names.
+pub const MAX_FILE: Bytes = Bytes(256_000_000);
+
+/// The bytes of a regular file of at most `max`.
+///
+/// # Errors
+/// The file cannot be read, is no regular file, or is larger.
+pub fn read(path: &Path, max: Bytes) -> io::Result<Vec<u8>> {
+    let about = path.metadata()?;
+    if !about.is_file() {
+        let kind = kind(about.file_type());
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}; expected a file")));
+    }
+    if about.len() > max.0 {
+        return Err(too_large(about.len(), max));
+    }
+    let mut bytes = Vec::new();
+    // The file may have grown since.
+    File::open(path)?.take(max.0 + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > max.0 { Err(too_large(bytes.len() as u64, max)) } else { Ok(bytes) }
+}
+
+/// The text of a regular file of at most [`MAX_FILE`].
+///
+/// # Errors
+/// As for [`read`]; [`io::ErrorKind::InvalidData`] if the file is not UTF-8.
+pub fn read_text(path: &Path) -> io::Result<String> {
+    let bytes = read(path, MAX_FILE)?;
+    String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
+}
+
+fn too_large(size: u64, max: Bytes) -> io::Error {
+    let message = format!("it has {}; expected at most {max}", rounded(size));
+    io::Error::new(io::ErrorKind::InvalidInput, message)
+}
+
+/// A size in megabytes, which is what a reader needs to know of a file that is too large.
+pub(crate) fn rounded(size: u64) -> String {
+    format!("{:.1}MB", size as f64 / 1e6)
+}
+
+fn kind(file: FileType) -> &'static str {
+    if file.is_dir() { "a folder" } else { "a pipe or a device" }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn only_regular_files_of_bounded_size_are_read() {
+        let folder = std::env::temp_dir().join(format!("xoff-files-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        let file = folder.join("ten.txt");
+        fs::write(&file, "0123456789").unwrap();
+        assert_eq!(read(&file, Bytes(10)).unwrap(), b"0123456789");
+        let message = |path: &Path, max| read(path, max).unwrap_err().to_string();
+        assert_eq!(message(&file, Bytes(9)), "it has 0.0MB; expected at most 9B");
+        assert_eq!(message(&folder, MAX_FILE), "it is a folder; expected a file");
+        #[cfg(unix)]
+        for device in ["/dev/zero", "/dev/null"] {
+            assert_eq!(message(Path::new(device), MAX_FILE), "it is a pipe or a device; expected a file");
+        }
+        fs::write(&file, [0xff]).unwrap();
+        assert_eq!(read_text(&file).unwrap_err().kind(), io::ErrorKind::InvalidData);
+        fs::remove_dir_all(&folder).unwrap();
+    }
+}

@@ -1,0 +1,70 @@
+//! What takes long to make is counted, and not made, by a check.
+
+use xoff::Scenario;
+use xoff::scenario::OwnSchemes;
+
+fn check(text: &str) -> Scenario {
+    let files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+    let checked = Scenario::check_among(text, "large.toml", &[], &files, &OwnSchemes::default());
+    checked.unwrap_or_else(|e| panic!("{e}"))
+}
+
+const FLOW: &str = "pattern = \"flow\"\nsrc = \"host0\"\ndst = \"host1\"\nsize = \"1MB\"";
+
+fn scenario(topology: &str, traffic: &str) -> String {
+    format!(
+        "[topology]\n{topology}\n[scheme]\nname = \"none\"\n[run]\nduration = \"2s\"\n[[traffic]]\n{traffic}\n"
+    )
+}
+
+/// k = 128: 128^3 / 4 = 524,288 hosts, and as many links in each of three tiers.
+#[test]
+fn a_large_network_is_counted() {
+    let checked = check(&scenario("name = \"fat_tree\"\nk = 128", FLOW));
+    assert_eq!(checked.network().nodes.len(), 0, "nothing is built");
+    let warning = checked.warnings().join("\n");
+    assert!(warning.contains("524288 hosts and 1.6e6 links were counted"), "{warning}");
+}
+
+/// 60 senders, each a message every 3 us for 2 s: 60 * 666,667 = 40,000,020. All-to-all among 1000 hosts, 10 times: 9,990,000.
+#[test]
+fn many_messages_are_counted() {
+    let burst = "pattern = \"burst\"\nsenders = \"host1..host60\"\nreceivers = \"host0\"\nsize = \"1KB\"\nevery = \"3us\"";
+    let collective = "pattern = \"all_to_all_collective\"\nsize = \"1KB\"\nrepetitions = 10";
+    for (hosts, traffic, count) in [(61, burst, "4.0e7"), (1000, collective, "1.0e7")] {
+        let checked = check(&scenario(&format!("name = \"star\"\nhosts = {hosts}"), traffic));
+        assert_eq!(checked.flows().flows.len(), 0, "nothing is made");
+        let warning = checked.warnings().join("\n");
+        assert!(warning.contains(&format!("{count} messages were counted")), "{warning}");
+    }
+}
+
+#[test]
+fn what_is_small_is_made_and_checked_whole() {
+    let checked = check(&scenario("name = \"fat_tree\"\nk = 8", FLOW));
+    assert_eq!((checked.network().hosts().len(), checked.flows().flows.len()), (128, 1));
+    assert!(checked.warnings().is_empty(), "{:?}", checked.warnings());
+}
+
+/// More messages than any run may have: 1 + 2 + ... phases are not made to be counted. 20,000 hosts in a ring need
+/// 2 * 20,000 * 19,999 messages, 8.0e8.
+#[test]
+fn closed_loops_are_counted_before_their_phases_are_made() {
+    let text = scenario(
+        "name = \"star\"\nhosts = 20000",
+        "pattern = \"allreduce\"\nalgorithm = \"ring\"\nsize = \"1MB\"",
+    );
+    let error = Scenario::parse(&text, "ring.toml", &[]).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("799960000 flows"), "{error}");
+    let gpcnet = "pattern = \"gpcnet\"\nprocesses = 1024\nrings = 1000";
+    let text = scenario("name = \"star\"\nhosts = 1000", gpcnet);
+    let error = Scenario::parse(&text, "gpcnet.toml", &[]).map(|_| ()).unwrap_err().to_string();
+    assert!(error.contains("flows: 1000 rings of"), "{error}");
+}
+
+#[test]
+fn a_scenario_of_more_than_8_mb_is_refused_before_it_is_parsed() {
+    let text = format!("# {}\n{}", "x".repeat(8_000_000), scenario("name = \"star\"", FLOW));
+    let error = Scenario::parse(&text, "long.toml", &[]).map(|_| ()).unwrap_err().to_string();
+    assert_eq!(error, "error: cannot read the scenario: it has 8.0MB; expected at most 8MB\n --> long.toml");
+}
