@@ -364,6 +364,8 @@ def test_what_check_prints_is_a_scenario(command: Command, small: Path, tmp_path
     [
         ("{", "not JSON"),
         ("[]", "not a run's manifest"),
+        ("[" * 100_000, "nested too deeply"),
+        ('{"topology": ' + "[" * 900 + "]" * 900 + "}", "manifest.json"),
         ('{"fingerprint": "", "scenario": {}}', "not a run's manifest"),
         (
             '{"fingerprint": "", "scheme_origin": {}, "scenario": {"scheme": {"name": "mine"}}}',

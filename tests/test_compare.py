@@ -65,7 +65,8 @@ def test_contenders_cross_schemes_with_flow_control_and_throttles() -> None:
 @pytest.mark.parametrize(
     ("names", "message"),
     [
-        ("none~pfc", "no throttle `pfc`; did you mean `pft`?"),
+        ("none~pfc", "no throttle `pfc`, which is a flow control"),
+        ("none~pfd", "no throttle `pfd`; did you mean `pft`?"),
         ("none/cbcf", "none/cbcf cannot take part: dumbbell: .* did you mean `cbfc`"),
         ("hpcc/cbfc+red", "`hpcc/cbfc[+]red` is not SCHEME, .*; expected parts in this order"),
         ("hpc", "no scheme `hpc`; did you mean `hpcc`?"),

@@ -319,10 +319,14 @@ def test_marks_come_after_pause_where_kmax_is_above_xoff() -> None:
     assert late is not None
     assert never is not None
     assert (late.severity, never.severity) == ("note", "warning")
+    # 101 KB are reached by one input with 100 KB each, and only by more than one where K_min is 100 KB.
+    assert late.title == "Kmax is above Xoff: with up to 1 input PAUSE comes before marking is in full"
+    assert never.title == "Kmin is above Xoff: with up to 1 input PAUSE comes before any mark"
     # By default 100 KB and 400 KB for each 25 Gbps: 400 KB and 1.6 MB at 100 Gbps.
     usual = marking.marks_after_pause(red(None, None))
     assert usual is not None
     assert "from 400 KB and in full from 1.6 MB" in usual.evidence[0]
+    assert "with up to 4 inputs" in usual.title
     # A step of 9 KB for each 10 Gbps is 90 KB.
     assert marking.marks_after_pause(red(None, None, step="9KB")) is None
     listed = [{"rate": "100Gbps", "k_min": "10KB", "k_max": "200KB"}]

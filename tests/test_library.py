@@ -110,6 +110,24 @@ def test_a_wrong_number_of_threads_is_refused(small: Path, threads: int | str) -
         xoff.run(small, threads=threads)
 
 
+def test_a_dict_is_a_scenario(small: Path, tmp_path: Path) -> None:
+    run = xoff.run(small, sets={"scheme.name": "fncc"}, seed=3)
+    resolved = run.manifest["scenario"]
+    assert xoff.check(resolved) == resolved
+    again = xoff.run(resolved)
+    assert again.manifest["fingerprint"] == run.manifest["fingerprint"]
+    # Keys without a value are as if they were not there, and settings come on top.
+    assert resolved["run"]["duration"] is None
+    assert xoff.check(resolved, sets={"seed": 9})["seed"] == 9
+    own = {"topology": {"name": "star"}, "scheme": {"name": "none"}, "traffic": [], "title": 'with "quotes"\n and more'}
+    with pytest.raises(xoff.ScenarioError, match=r"the scenario.*`traffic` is empty|`traffic` is empty"):
+        xoff.check(own)
+    flow = {"pattern": "flow", "src": "host1", "dst": "host0", "size": "1KB"}
+    assert xoff.check({**own, "traffic": [flow]})["title"] == own["title"]
+    stored = run.write(tmp_path / "stored")
+    assert xoff.run(stored).manifest["fingerprint"] == run.manifest["fingerprint"]
+
+
 def test_dir_shows_what_there_is() -> None:
     assert set(dir(xoff)) == {*xoff.__all__, "__version__"}
     for name in dir(xoff):

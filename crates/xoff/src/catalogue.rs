@@ -48,10 +48,8 @@ fn variants<T: JsonSchema>() -> Vec<Value> {
         // The parameters stand beside the tag, or in the definition that the variant refers to.
         let target = variant["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
         let from = target.map_or(variant, |target| &schema["$defs"][target]);
-        let mut properties = from["properties"].clone();
-        if let Some(properties) = properties.as_object_mut() {
-            properties.remove("name");
-        }
+        let mut properties = from["properties"].as_object().cloned().unwrap_or_default();
+        properties.remove("name");
         let parameters = json!({ "properties": properties, "$defs": schema["$defs"] });
         json!({
             "name": tag.map_or_else(|| text(&variant["const"]), str::to_string),

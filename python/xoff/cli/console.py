@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from xoff.text import count_text, name_text, printable, rate_text, shown, time_text
+from xoff.text import count_text, name_text, printable, shown, time_text
 
 if TYPE_CHECKING:
     from rich.progress import Progress as Bar
 
     from xoff.runs.execution import Progress
     from xoff.runs.results import Run
-    from xoff.runs.summary import Endless, Summary
+    from xoff.runs.summary import Summary
 
 _STEPS = 1000
 
@@ -102,10 +102,10 @@ def summary_text(run: Run, summary: Summary) -> str:
     """A run in a few lines."""
     lines = [
         ("run", f"{run.scheme}, seed {run.manifest.get('seed')}"),
-        ("flows", f"{_flows_text(summary)} in {time_text(run.manifest.get('sim_time_ps', 0))} of simulated time"),
+        ("flows", f"{summary.flows_text} in {time_text(run.manifest.get('sim_time_ps', 0))} of simulated time"),
     ]
     if summary.endless is not None:
-        lines.append(("goodput", _goodput_text(summary.endless)))
+        lines.append(("goodput", summary.endless.goodput_text))
     if summary.slowdown:
         lines.append(("slowdown", "  ".join(f"{name} {value:.2f}" for name, value in summary.slowdown.items())))
     lines += [("job", _job_text(job)) for job in run.manifest.get("jobs", [])]
@@ -117,20 +117,6 @@ def summary_text(run: Run, summary: Summary) -> str:
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
     lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
     return "\n".join(f"{name:<9} {shown(text, _WORD, _MESSAGE)}" for name, text in lines)
-
-
-def _flows_text(summary: Summary) -> str:
-    endless = 0 if summary.endless is None else summary.endless.flows
-    parts = [f"{summary.completed:,} of {summary.flows:,} completed"] if summary.flows or not endless else []
-    parts += [count_text(endless, "endless flow")] if endless else []
-    return ", ".join(parts)
-
-
-def _goodput_text(endless: Endless) -> str:
-    total = rate_text(endless.goodput_bps)
-    if endless.flows == 1:
-        return total
-    return f"{total} together, {rate_text(endless.min_bps)} to {rate_text(endless.max_bps)} each from its own start"
 
 
 def _job_text(job: dict[str, Any]) -> str:

@@ -30,7 +30,7 @@ from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
 from xoff.runs.results import Run, labels, load
 from xoff.runs.summary import Summary
-from xoff.text import time_text
+from xoff.text import rate_text, time_text
 
 LIBRARIES = ("plotly", "bokeh")
 """Packed texts that are scripts."""
@@ -235,7 +235,7 @@ def _numbers(run: Run) -> list[list[str]]:
     slow = summary.slowdown or {}
     return [
         [str(manifest.get("seed", ""))],
-        [f"{summary.completed:,} of {summary.flows:,}"],
+        _flows(summary),
         *([f"{slow[name]:.2f}" if name in slow else "\N{EN DASH}"] for name in STATISTICS),
         [f"{summary.pause_frames:,}"],
         ["\N{EN DASH}" if summary.hol_blocked is None else f"{summary.hol_blocked:,}"],
@@ -245,6 +245,13 @@ def _numbers(run: Run) -> list[list[str]]:
         [f"{summary.wall_s:.2f}"],
         [f"{summary.hops_per_s / 1e6:.2f}"],
     ]
+
+
+def _flows(summary: Summary) -> list[str]:
+    """How many flows completed; of flows without an end their number and goodput."""
+    endless = summary.endless
+    lines = [f"{summary.completed:,} of {summary.flows:,}"] if summary.flows or endless is None else []
+    return lines + ([f"{endless.flows:,} endless:", rate_text(endless.goodput_bps)] if endless else [])
 
 
 def _loads(loads: Sequence[dict[str, Any]]) -> list[str]:

@@ -92,7 +92,7 @@ def parameters(item: Entry) -> list[Parameter]:
     schema = item.get("schema", {})
     defaults = item.get("defaults") or {}
     rows = []
-    for name, about in schema.get("properties", {}).items():
+    for name, about in (schema.get("properties") or {}).items():
         default = defaults.get(name, about.get("default"))
         required = name in schema.get("required", [])
         doc = one_line(about.get("description", ""))

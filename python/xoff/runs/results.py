@@ -140,7 +140,8 @@ class Run:
             "scenario": name_text(title),
             "scheme": f"{name_text(self.scheme)}, seed {self.manifest.get('seed')}"
             + ("" if self.complete else ", incomplete"),
-            "flows": f"{summary.completed:,} of {summary.flows:,} completed" if summary.flows else "",
+            "flows": summary.flows_text,
+            "goodput": summary.endless.goodput_text if summary.endless else "",
             "slowdown": slowdown,
             "PAUSE": count_text(summary.pause_frames, "frame"),
             "longest queue": size_text(summary.max_queue_bytes),

@@ -86,9 +86,9 @@ def read(
     scheme, unless the overrides say otherwise; among several, the scenario chooses.
     """
     file = Path(path)
-    if (file / MANIFEST).is_file():
-        file = file / MANIFEST
     try:
+        if (file / MANIFEST).is_file():
+            file = file / MANIFEST
         if file.is_dir():
             inside = sorted(entry.name for entry in file.glob("*.toml"))
             hint = f"; it holds {', '.join(inside[:5])}" if inside else ""
@@ -116,7 +116,10 @@ def read(
     if "\0" in text:
         raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
     if file.suffix == ".json":
-        text = _of_manifest(file, text, bool(schemes))
+        try:
+            text = _of_manifest(file, text, bool(schemes))
+        except RecursionError:
+            raise UserError(f"{file}: nested too deeply; expected a run's manifest") from None
     return _scenario(text, str(file), str(file.parent), overrides, schemes)
 
 

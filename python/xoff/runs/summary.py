@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from xoff.errors import UserError
+from xoff.text import count_text, rate_text
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,14 @@ class Endless:
     """The lowest goodput of one of them over its own time, in bit/s."""
     max_bps: float
     """The highest, in bit/s."""
+
+    @property
+    def goodput_text(self) -> str:
+        """Their goodput for people."""
+        total = rate_text(self.goodput_bps)
+        if self.flows == 1:
+            return total
+        return f"{total} together, {rate_text(self.min_bps)} to {rate_text(self.max_bps)} each from its own start"
 
 
 @dataclass(frozen=True)
@@ -50,6 +59,14 @@ class Summary:
     """Packets received at any node."""
     hops_per_s: float
     """Packet-hops over wall time."""
+
+    @property
+    def flows_text(self) -> str:
+        """How many flows completed, and how many have no end, for people."""
+        endless = 0 if self.endless is None else self.endless.flows
+        parts = [f"{self.completed:,} of {self.flows:,} completed"] if self.flows or not endless else []
+        parts += [count_text(endless, "endless flow")] if endless else []
+        return ", ".join(parts)
 
     @classmethod
     def of(cls, manifest: dict[str, Any]) -> Summary:

@@ -33,10 +33,12 @@ def marks_after_pause(facts: Facts) -> Finding | None:
     never = worst[0] >= xoff
     marked = int(facts.ports["marked_ce"].sum()) if "marked_ce" in facts.ports.columns else 0
     what = "Kmin" if never else "Kmax"
+    inputs = int(worst[0 if never else 1] // xoff)
     return Finding(
         "marks_after_pause",
         "warning" if never else "note",
-        f"{what} is above Xoff: PAUSE comes before " + ("any mark" if never else "marking is in full"),
+        f"{what} is above Xoff: with up to {count_text(inputs, 'input')} PAUSE comes before "
+        + ("any mark" if never else "marking is in full"),
         (
             *(
                 f"ports of {rate_text(rate)} mark from {size_text(k_min)} and in full from {size_text(k_max)}; Xoff is "
