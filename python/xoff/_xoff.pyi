@@ -7,6 +7,7 @@ from typing import Protocol, final, type_check_only
 from xoff.scheme.describe import Described
 
 __all__ = [
+    "MAX_SCENARIO_BYTES",
     "Ack",
     "Cnp",
     "Flow",
@@ -17,7 +18,6 @@ __all__ = [
     "RunOutput",
     "ScenarioError",
     "Sent",
-    "MAX_SCENARIO_BYTES",
     "__version__",
     "catalogue",
     "check",
