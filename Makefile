@@ -1,5 +1,6 @@
 # make demo   builds xoff, compares three schemes on a fat-tree, and prints the path of the report
 # make test   every check: formatting, lints, types, tests in Rust and Python, the report in a browser
+# make check  what fails most often, a minute once it is built: formatting, lints, types, each crate's own tests
 # make fast   builds xoff twice, the second time guided by a profile of its own benchmarks; takes a quarter of an hour
 # make docs   writes docs/reference anew from the code
 # make figures   re-runs the papers' experiments, shortened, and draws their figures for the site: ten minutes
@@ -8,7 +9,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo fast test test-rust test-python docs figures site browser tshark cargo clean
+.PHONY: demo fast check test test-rust test-python docs figures site browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -38,6 +39,15 @@ fast: .venv/bin/python
 	rustup component add llvm-tools
 	MATURIN_PGO=1 $(BIN)/python -m pip install --quiet --disable-pip-version-check .
 	@touch .venv/installed
+
+# What is tested here needs no build of the package: tools and libraries of an earlier `make test` are enough.
+check: cargo $(if $(wildcard $(BIN)/mypy),,.venv/installed-for-tests)
+	cargo fmt --all --check
+	cargo clippy --workspace --all-targets -- -D warnings
+	cargo test --workspace --lib
+	$(BIN)/ruff check
+	$(BIN)/ruff format --check
+	$(BIN)/mypy
 
 test: test-rust test-python
 

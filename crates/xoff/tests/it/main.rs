@@ -13,6 +13,7 @@ mod scenario_bad;
 mod scenario_fuzz;
 mod scenarios;
 mod snapshots;
+mod store;
 mod threads;
 mod thresholds;
 mod trace;
