@@ -288,7 +288,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn is_held(&self, queue: QueueId, there: &dyn AnyPartition) -> bool {
         let Some(there) = there.as_any().downcast_ref::<Self>() else { return false };
         self.links.stops[queue.index()].is_stopped()
-            && C::is_blocked(&self.links, &there.links, &there.switches.accounting, queue)
+            && C::is_blocked(&self.links, &there.links, &there.switches.accounting, queue, self.ctx.now)
     }
 
     fn credits<'a>(

@@ -42,8 +42,7 @@ pub enum Stop {
     Asked,
     /// No event is pending, and some flows have not completed.
     Stalled,
-    /// Ports wait for each other for ever, and nothing else moves: see [`Simulation::deadlock`]. A run that goes on to its
-    /// duration whatever happens ([`Simulation::run_to_duration`]) does not end by this.
+    /// Ports wait for each other for ever: see [`Simulation::deadlock`]. A run with a duration does not end by this.
     Deadlock,
     /// The run has handled more events than its limit.
     Events,
@@ -120,7 +119,8 @@ impl Simulation {
             max_events: self.max_events,
             max_rows: self.max_rows,
             flows: self.stops_with_flows.then_some(self.net.awaited()),
-            watches_standstill: self.stops_with_flows,
+            // With a duration, flows elsewhere go on until then.
+            watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
         let stop = loop {
             let end = match &mut self.partitions[..] {

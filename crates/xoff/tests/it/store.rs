@@ -24,7 +24,7 @@ fn a_run_replaces_an_earlier_one_and_spares_other_files() {
     let place = tempfile::tempdir().expect("a folder");
     let folder = place.path().join("deep").join("out");
     let outputs =
-        ["1", "2", "3"].map(|seed| run(&load("dumbbell", &[("run.duration", "10us"), ("seed", seed)])));
+        ["1", "2", "3"].map(|seed| run(&load("dumbbell", &[("run.duration", "310us"), ("seed", seed)])));
     save(&outputs[0], &folder).expect("a new folder");
     let files = names(&folder);
     assert_eq!(files.len(), outputs[0].tables.len() + 1, "each table and the manifest");

@@ -168,7 +168,7 @@ fn a_run_that_breaks_breaks_with_the_same_words() {
     // results.
     let text = std::fs::read_to_string(common::folder().join("deadlock.toml")).expect("a scenario");
     let sized = text.replace("[[traffic]]", "[[traffic]]\nsize = \"10MB\"");
-    let open = sized.replace("duration = \"500us\"", "").replace("stop = \"time\"", "");
+    let open = sized.replace("duration = \"500us\"", "");
     error(&parse(&open.replace("expect = \"deadlock\"", "")), "deadlock at", &[2, 4]);
     let expected = parse(&open);
     let ends: Vec<String> = [1, 2, 4]

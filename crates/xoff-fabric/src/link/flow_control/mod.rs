@@ -174,8 +174,14 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     }
 
     /// Whether the other end, with `there` and its `accounting`, has no room for what a stopped egress `queue` waits to
-    /// send, so that only a departure at the other end lets the queue go on.
-    fn is_blocked(here: &Links<Self>, there: &Links<Self>, _accounting: &Accounting, queue: QueueId) -> bool {
+    /// send, so that only a departure at the other end after `now` lets the queue go on.
+    fn is_blocked(
+        here: &Links<Self>,
+        there: &Links<Self>,
+        _accounting: &Accounting,
+        queue: QueueId,
+        _now: Time,
+    ) -> bool {
         let ends = here.control.credits().zip(there.control.credits());
         ends.is_some_and(|(here_credits, there)| !here_credits.would_fit(queue, there, here.priorities))
     }

@@ -22,6 +22,8 @@ struct QueueState {
     refresh_at: Time,
     /// The frame of the ingress that waits for the wire.
     waiting: Option<PacketId>,
+    /// When the last RESUME of the ingress takes effect at the peer.
+    freed_at: Time,
 }
 
 /// Priority-based Flow Control.
@@ -159,10 +161,14 @@ impl LinkControl for Pfc {
     fn on_frame_sent(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
         let packet = &ctx.packets[id];
         let queue = QueueId::new(port, packet.link_priority(), links.priorities);
+        let state = &mut links.control.queues[queue.index()];
+        state.waiting = None;
         if packet.quanta() > 0 {
-            ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
+            return ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
         }
-        links.control.queues[queue.index()].waiting = None;
+        let response = u64::from(links.control.params.response_quanta);
+        let response = quanta_time(response, links.ports[port.peer().index()].rate);
+        state.freed_at = links.ports[port.index()].symbol_arrival(ctx.now, packet.size.into()) + response;
     }
 
     fn on_event(
@@ -186,10 +192,18 @@ impl LinkControl for Pfc {
         }
     }
 
-    /// The queue was paused, and the ingress that paused it is still over its threshold. A pause that is not repeated
-    /// ends by itself.
-    fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
+    /// The queue was paused, the ingress that paused it is still over its threshold, and no earlier RESUME is on its way, which
+    /// would let a packet go before the PAUSE behind it. A pause that is not repeated ends by itself.
+    fn is_blocked(
+        here: &Links<Self>,
+        there: &Links<Self>,
+        accounting: &Accounting,
+        queue: QueueId,
+        now: Time,
+    ) -> bool {
+        let ingress = queue.other_end(here.priorities).index();
         !here.control.params.stops_expire()
-            && accounting.buffers[queue.other_end(here.priorities).index()].pausing
+            && accounting.buffers[ingress].pausing
+            && there.control.queues[ingress].freed_at <= now
     }
 }

@@ -6,7 +6,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::{Bytes, Violation};
+use xoff_engine::{Bytes, Time, Violation};
 
 use super::{Accounting, Ctx, LinkControl, Links, Network, Overflow, QueueId};
 use crate::settings::{FlowControlKind, Thresholds};
@@ -106,14 +106,20 @@ impl LinkControl for Control {
         }
     }
 
-    fn is_blocked(here: &Links<Self>, _: &Links<Self>, accounting: &Accounting, queue: QueueId) -> bool {
+    fn is_blocked(
+        here: &Links<Self>,
+        _: &Links<Self>,
+        accounting: &Accounting,
+        queue: QueueId,
+        _: Time,
+    ) -> bool {
         accounting.buffers[queue.other_end(here.priorities).index()].pausing
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use xoff_engine::{Rate, Time};
+    use xoff_engine::Rate;
     use xoff_schemes::AnyScheme;
 
     use super::*;
