@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
@@ -18,6 +19,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
+from rich.console import Console
 
 import xoff
 from conftest import ENDLESS, SMALL, Command
@@ -28,6 +30,7 @@ from xoff.runs.results import Run, labels, load
 from xoff.runs.scenario import Scenario, read
 from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
 from xoff.studies.sweep.make import Made
+from xoff.studies.sweep.show import runs_table
 
 GRID = """
 [sweep]
@@ -165,6 +168,18 @@ def test_the_command_prints_a_row_for_each_run(command: Command, tmp_path: Path)
     assert float(rows[1].split()[4]) > 1
     assert made.split() == ["sweep", "2", "runs", "made"]
     assert not re.search("[0-9a-f]{16}", done.stdout), "no run is called by its hash"
+
+
+def test_the_table_takes_values_and_folders_for_what_they_are(tmp_path: Path) -> None:
+    out = tmp_path / os.fsdecode(b"out\xff")
+    done = swept('[sweep]\ntitle = ["[/red]a", "\\u001b[31mb"]\n', out)
+    console = Console(file=io.StringIO(), width=200)
+    console.print(runs_table(out, done.runs))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    # Markup is text, and ESC is what Python calls it.
+    assert "[/red]a" in text
+    assert "\\x1b[31mb" in text
+    assert "\x1b" not in text
 
 
 def test_the_table_of_a_sweep_of_endless_flows_has_their_goodput(command: Command, tmp_path: Path) -> None:
