@@ -22,7 +22,7 @@ import pytest
 from rich.console import Console
 
 import xoff
-from conftest import ENDLESS, SMALL, Command
+from conftest import ENDLESS, ROOT, SMALL, Command
 from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import Local
@@ -280,6 +280,22 @@ def test_a_run_that_fails_is_said_and_the_others_go_on(command: Command, tmp_pat
     assert again.stdout == ""
     assert command("report", "out").returncode == 0
     assert "Failed runs" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_an_unexpected_deadlock_of_a_run_is_said(command: Command, tmp_path: Path) -> None:
+    ring = (ROOT / "scenarios" / "deadlock.toml").read_text("utf-8")
+    (tmp_path / "ring.toml").write_text(ring + '[sweep]\n"flow_control.xoff" = ["100KB", "120KB"]\n')
+    done = command("sweep", "ring.toml", "-o", "out", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "ring.toml").write_text((tmp_path / "ring.toml").read_text().replace('expect = "deadlock"\n', ""))
+    for _ in range(2):
+        # Also when the runs are there already.
+        done = command("sweep", "ring.toml", "-o", "again", "-q")
+        assert done.returncode == 1
+        lines = done.stderr.splitlines()
+        assert [line.split(": ")[1] for line in lines] == ["flow_control.xoff = 100KB", "flow_control.xoff = 120KB"]
+        # The four links of the ring.
+        assert all(len(line.split(": ")[-1].split(", ")) == 4 for line in lines)
 
 
 def test_mistakes_of_the_command_line(command: Command, tmp_path: Path) -> None:

@@ -70,7 +70,7 @@ class Record:
         return False
 
     def other_xoff(self) -> str:
-        """ ", by xoff 0.1.0", if another version than this began the study."""
+        """As `, by xoff 0.1.0`, if another version than this began the study; otherwise nothing."""
         return f", by xoff {printable(str(self.xoff))}" if self.xoff not in ("", xoff_version) else ""
 
     def _why(self) -> str:
