@@ -8,10 +8,12 @@ count alike. The Rust toolchain needs a C compiler as well, so one is there wher
 from __future__ import annotations
 
 import errno
+import hashlib
 import json
 import os
 import pickle
 import shutil
+import stat
 import subprocess
 import sys
 import tempfile
@@ -182,9 +184,35 @@ def test_where_a_folder_cannot_be_swapped_files_come_one_by_one(
         raise OSError(errno.EINVAL, "no such step")
 
     monkeypatch.setattr("xoff._xoff.exchange", refuse)
+    # A user's other files stay, also those that cannot be copied.
+    (out / "dangling").symlink_to("nowhere")
+    (out / "folder").symlink_to(tmp_path)
+    os.mkfifo(out / "pipe")
     xoff.run(small, seed=3).write(out)
     assert (xoff.load(out).manifest["seed"], out.stat().st_ino) == (3, at)
+    assert ((out / "dangling").readlink(), (out / "folder").readlink()) == (Path("nowhere"), tmp_path)
+    assert (out / "pipe").is_fifo()
     assert sorted(each.name for each in tmp_path.iterdir()) == ["out", "small.toml"]
+
+
+def test_a_replaced_folder_keeps_its_mode(small: Path, tmp_path: Path) -> None:
+    out = xoff.run(small, seed=1).write(tmp_path / "out")
+    at = out.stat().st_ino
+    out.chmod(0o700)
+    xoff.run(small, seed=2).write(out)
+    assert out.stat().st_ino != at, "replaced in one step"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o700
+
+
+def test_a_run_goes_into_its_folder_where_the_current_folder_is_gone(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    result = xoff.run(small, seed=1)
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    assert xoff.load(result.write(tmp_path / "out")).manifest["seed"] == 1
 
 
 @pytest.mark.parametrize("what", ["flows.parquet", "ports.parquet", "manifest.json"])
@@ -392,10 +420,18 @@ def test_jobs_go_on_with_the_results_that_are_kept(small: Path, tmp_path: Path) 
     files = sorted((tmp_path / FOLDER).iterdir())
     assert len(files) == 4
     files[0].write_bytes(files[0].read_bytes()[:3])
-    files[1].write_bytes(pickle.dumps(os.system))
+    harmful = pickle.dumps(os.system)
+    files[1].write_bytes(hashlib.sha256(harmful).digest() + harmful)
     executor = Interrupted()
     run_jobs(jobs(4), "test", executor, Kept(tmp_path))
     assert executor.submitted == 2
+    # So is one that was changed, though it can still be read: the last byte of the number.
+    changed = bytearray(files[0].read_bytes())
+    changed[changed.index(b"G?\xf0") + 2] ^= 1
+    files[0].write_bytes(changed)
+    executor = Interrupted()
+    assert run_jobs(jobs(4), "test", executor, Kept(tmp_path)) == {1: 1.0, 2: 1.0, 3: 1.0, 4: 1.0}
+    assert executor.submitted == 1
     other = small.with_name("other.toml")
     other.write_text(SMALL.replace("1MB", "2MB"))
     executor = Interrupted()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import multiprocessing
 import os
@@ -18,9 +19,10 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pytest
+from rich.console import Console
 
 import xoff
-from conftest import ENDLESS, SMALL, Command
+from conftest import ENDLESS, ROOT, SMALL, Command
 from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import Local
@@ -28,6 +30,7 @@ from xoff.runs.results import Run, labels, load
 from xoff.runs.scenario import Scenario, read
 from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
 from xoff.studies.sweep.make import Made
+from xoff.studies.sweep.show import runs_table
 
 GRID = """
 [sweep]
@@ -167,6 +170,18 @@ def test_the_command_prints_a_row_for_each_run(command: Command, tmp_path: Path)
     assert not re.search("[0-9a-f]{16}", done.stdout), "no run is called by its hash"
 
 
+def test_the_table_takes_values_and_folders_for_what_they_are(tmp_path: Path) -> None:
+    out = tmp_path / os.fsdecode(b"out\xff")
+    done = swept('[sweep]\ntitle = ["[/red]a", "\\u001b[31mb"]\n', out)
+    console = Console(file=io.StringIO(), width=200)
+    console.print(runs_table(out, done.runs))
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    # Markup is text, and ESC is what Python calls it.
+    assert "[/red]a" in text
+    assert "\\x1b[31mb" in text
+    assert "\x1b" not in text
+
+
 def test_the_table_of_a_sweep_of_endless_flows_has_their_goodput(command: Command, tmp_path: Path) -> None:
     # A source of 10 Gbps on links of 100 Gbps: 10 Gbps, less a round trip in 10 ms.
     endless = SMALL.replace('size = "1MB"', 'rate = "10Gbps"') + '[run]\nduration = "10ms"\n'
@@ -265,6 +280,22 @@ def test_a_run_that_fails_is_said_and_the_others_go_on(command: Command, tmp_pat
     assert again.stdout == ""
     assert command("report", "out").returncode == 0
     assert "Failed runs" in (tmp_path / "out" / "report.html").read_text("utf-8")
+
+
+def test_an_unexpected_deadlock_of_a_run_is_said(command: Command, tmp_path: Path) -> None:
+    ring = (ROOT / "scenarios" / "deadlock.toml").read_text("utf-8")
+    (tmp_path / "ring.toml").write_text(ring + '[sweep]\n"flow_control.xoff" = ["100KB", "120KB"]\n')
+    done = command("sweep", "ring.toml", "-o", "out", "-q")
+    assert (done.returncode, done.stderr) == (0, "")
+    (tmp_path / "ring.toml").write_text((tmp_path / "ring.toml").read_text().replace('expect = "deadlock"\n', ""))
+    for _ in range(2):
+        # Also when the runs are there already.
+        done = command("sweep", "ring.toml", "-o", "again", "-q")
+        assert done.returncode == 1
+        lines = done.stderr.splitlines()
+        assert [line.split(": ")[1] for line in lines] == ["flow_control.xoff = 100KB", "flow_control.xoff = 120KB"]
+        # The four links of the ring.
+        assert all(len(line.split(": ")[-1].split(", ")) == 4 for line in lines)
 
 
 def test_mistakes_of_the_command_line(command: Command, tmp_path: Path) -> None:

@@ -7,7 +7,9 @@ import shutil
 import signal
 import subprocess
 import sys
+from concurrent.futures import BrokenExecutor, Executor, Future
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -15,12 +17,13 @@ import pytest
 from conftest import SMALL, Command
 from test_sweep import finished
 from xoff import _xoff
-from xoff.errors import ScenarioError, UserError
+from xoff.errors import RunError, ScenarioError, UserError
 from xoff.runs.executor import Local
 from xoff.runs.scenario import Scenario
 from xoff.studies.tune import Trial, Tuned, best, tune
 from xoff.studies.tune.best import MEASURES, mean, measures_of
 from xoff.studies.tune.show import best_text
+from xoff.studies.tune.study import Study
 
 # Four hosts send to one at once; the lower PFC's threshold, the more PAUSE frames.
 INCAST = SMALL.replace("hosts = 3", "hosts = 5").replace(
@@ -142,13 +145,13 @@ from xoff.studies.tune import run as tuning
 
 real, done = tuning.make_all, []
 
-def make_all(runs, executor, folder, finished):
+def make_all(runs, executor, folder, finished, **more):
     def counted(run, error):
         finished(run, error)
         done.append(run)
         if len(done) == 9:
             {end}
-    real(runs, executor, folder, counted)
+    real(runs, executor, folder, counted, **more)
 
 tuning.make_all = make_all
 if __name__ == "__main__":
@@ -201,8 +204,80 @@ def test_other_values_than_those_of_the_record_are_said(eight: tuple[Path, Tuned
     file.write_text(json.dumps({**record, "optuna": "4.0.0"}))
     with pytest.raises(UserError, match=r"trial 3: Optuna .* chooses other values than Optuna 4\.0\.0"):
         tuned(TUNE, tmp_path / "out")
-    # A torn record decides nothing.
-    file.write_text(file.read_text()[:100])
+    # Of what is the same, nothing is to be installed.
+    optuna = record["optuna"]
+    file.write_text(json.dumps({**record, "xoff": "0.0.9"}))
+    with pytest.raises(UserError, match=r"trial 3: xoff .* chooses other values than study.json has, by xoff 0\.0\.9;"):
+        tuned(TUNE, tmp_path / "out")
+    file.write_text(json.dumps(record))
+    with pytest.raises(UserError, match=r"trial 3: study.json has other values than this search chooses"):
+        tuned(TUNE, tmp_path / "out")
+    assert optuna == json.loads((eight[0] / "study.json").read_text())["optuna"]
+    # Nothing of the search that is there was replaced.
+    for name in ("trials.parquet", "runs.parquet", "sweep.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (eight[0] / name).read_bytes()
+
+
+@pytest.mark.parametrize("cut", [0, 3, 6])
+def test_a_search_that_is_cut_off_while_it_goes_back_keeps_what_the_folder_says(
+    eight: tuple[Path, Tuned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
+) -> None:
+    shutil.copytree(eight[0], tmp_path / "out")
+    tell = Study.tell
+
+    def told(self: Study, number: int, outcome: Any) -> None:
+        if number == cut:
+            raise KeyboardInterrupt
+        tell(self, number, outcome)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Study, "tell", told)
+        with pytest.raises(KeyboardInterrupt):
+            tuned(TUNE.replace("trials = 8", "trials = 12"), tmp_path / "out")
+    for name in ("trials.parquet", "runs.parquet", "sweep.json"):
+        assert (tmp_path / "out" / name).read_bytes() == (eight[0] / name).read_bytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("study.log", "{}", r"holds a tuning \(study\.log\) without study\.json"),
+        ("trials.parquet", "", r"holds a tuning \(trials\.parquet\) without study\.json"),
+        ("study.json", "{", r"study\.json, which says what its tuning tried, cannot be read"),
+    ],
+)
+def test_a_tuning_without_a_record_is_not_taken_over(tmp_path: Path, name: str, text: str, message: str) -> None:
+    out = tmp_path / "out"
+    (out / "runs").mkdir(parents=True)
+    (out / "sweep.json").write_text(json.dumps({"format": 1, "points": [], "failed": {}}))
+    (out / name).write_text(text)
+    with pytest.raises(UserError, match=message):
+        tuned(TUNE, out)
+
+
+class Dying(Executor):
+    """Its process dies of every run."""
+
+    at_once, here, blames = 1, True, True
+
+    def start(self) -> Executor:
+        """It is whole again."""
+        return self
+
+    def close(self) -> None:
+        """Nothing to do."""
+
+    def submit(self, call: Any) -> Future[Any]:  # type: ignore[override]
+        """Die."""
+        future: Future[Any] = Future()
+        future.set_exception(BrokenExecutor())
+        return future
+
+
+def test_a_run_that_is_lost_with_its_process_is_no_failed_trial(eight: tuple[Path, Tuned], tmp_path: Path) -> None:
+    source = Scenario(INCAST + TUNE, "incast.toml", ".")
+    with pytest.raises(RunError, match=r"its process died.*give the command again to go on"):
+        tune(source, tmp_path / "out", Dying(), quiet=True)
     assert tuned(TUNE, tmp_path / "out").trials == eight[1].trials
 
 

@@ -56,7 +56,10 @@ def sweep(
         print_table(runs_table(out, swept.runs))
         echo(f"{'sweep':<9} {', '.join(parts)}")
         echo(f"{'results':<9} {out}")
-    if swept.failed:
+    for run in swept.runs:
+        if ports := swept.stuck.get(run.run):
+            complain("error", f"{run.label}: deadlock: these ports wait on each other for ever: {', '.join(ports)}")
+    if swept.failed or swept.stuck:
         raise typer.Exit(BROKEN)
 
 

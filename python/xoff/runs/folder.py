@@ -155,18 +155,24 @@ class ResultFolder:
                 self._move(staging)
                 return
             with temporary_folder(self._place) as inside:
+                # Beside them are links to the user's other files, which stay where they are.
                 for file in staging.iterdir():
-                    shutil.copyfile(file, inside / file.name)
-                    sync(inside / file.name)
+                    if file.name in _OWN:
+                        shutil.copyfile(file, inside / file.name)
+                        sync(inside / file.name)
                 self._move(inside)
 
     def _replaceable(self) -> bool:
         others = [entry for entry in _entries(self._place) if entry.name not in _OWN]
-        here = Path.cwd()
+        try:
+            inside = Path.cwd().is_relative_to(self._place)
+        except OSError:
+            # The current folder was removed.
+            inside = False
         return (
             len(others) <= _MAX_LINKS
             and not any(entry.is_dir() and not entry.is_symlink() for entry in others)
-            and not (here == self._place or here.is_relative_to(self._place))
+            and not inside
             and not self._place.is_mount()
             and os.access(self._place.parent, os.W_OK | os.X_OK)
         )
@@ -174,6 +180,7 @@ class ResultFolder:
     def _swap(self, staging: Path) -> bool:
         """Put `staging` in the folder's place, and the folder in its; whether the file system can do that."""
         try:
+            _copy_access(self._place, staging)
             for entry in _entries(self._place):
                 if entry.name not in _OWN:
                     os.link(entry, staging / entry.name, follow_symlinks=False)
@@ -205,6 +212,14 @@ class ResultFolder:
                 # Captures of an earlier run do not belong to this one.
                 (self._place / name).unlink(missing_ok=True)
         sync(self._place)
+
+
+def _copy_access(old: Path, new: Path) -> None:
+    """Give `new` the mode and attributes of `old`, but not its times, and its group where that is permitted."""
+    with contextlib.suppress(OSError):
+        os.chown(new, -1, old.stat().st_gid)
+    shutil.copystat(old, new)
+    os.utime(new)
 
 
 def _entries(folder: Path) -> list[Path]:

@@ -24,6 +24,9 @@ FOLDER = ".finished-jobs"
 _MAX_BYTES = 10**7
 """Maximum size of a file beside a scenario that may belong to it."""
 
+_HASH = 32
+"""Bytes of the SHA-256 that comes before a result."""
+
 _LIBRARIES = {
     ("numpy", "dtype"),
     ("numpy", "ndarray"),
@@ -51,10 +54,13 @@ class Kept:
         remove_leftovers(self._folder)
 
     def find(self, job: Job) -> tuple[Any] | None:
-        """The result of an equal job; `None` if there is none, or a torn one."""
+        """The result of an equal job; `None` if there is none, or a changed one."""
         try:
             data = self._file(job).read_bytes()
-            return (_Reader(io.BytesIO(data), _measure(job)[0].__module__).load(),)
+            # A library may raise anything over a damaged array, so that none is given to it.
+            if data[:_HASH] != hashlib.sha256(data[_HASH:]).digest():
+                return None
+            return (_Reader(io.BytesIO(data[_HASH:]), _measure(job)[0].__module__).load(),)
         except (
             OSError,
             pickle.UnpicklingError,
@@ -78,7 +84,8 @@ class Kept:
         if not self._folder.is_dir():
             self._folder.mkdir(parents=True)
             sync(self._folder.parent)
-        write_file(self._file(job), pickle.dumps(result))
+        data = pickle.dumps(result)
+        write_file(self._file(job), hashlib.sha256(data).digest() + data)
 
     def clear(self) -> None:
         """Keep nothing any more: the command has ended."""

@@ -13,6 +13,8 @@ from xoff.runs.executor import Outcome, ProcessDiedError, RunExecutor, execute_t
 from xoff.studies.sweep.folder import Folder
 from xoff.studies.sweep.plan import Planned
 
+_KEPT = "what is finished is kept: give the command again to go on"
+
 
 @dataclass(frozen=True)
 class Made:
@@ -28,17 +30,29 @@ class NotWrittenError(RunError):
     """A run was made and could not be stored: the disk is full, say. No other run can be stored then."""
 
 
+class OtherVersionError(RunError):
+    """Another version of xoff is installed where a run was to be made."""
+
+
 def make_all(
-    runs: Iterable[Planned], executor: RunExecutor, folder: Folder, finished: Callable[[Planned, str | None], None]
+    runs: Iterable[Planned],
+    executor: RunExecutor,
+    folder: Folder,
+    finished: Callable[[Planned, str | None], None],
+    *,
+    end_if_lost: bool = False,
 ) -> None:
     """Make every run that `folder` does not have, and report each one when it is there, or why it failed.
 
-    `execute_tasks` says what happens if a process dies.
+    `execute_tasks` says what happens if a process dies. With `end_if_lost`, a run that has no outcome of its own, since
+    its process died or another version of xoff was to make it, ends everything in place of counting as failed.
 
     Raises
     ------
     NotWrittenError
         A run cannot be stored. It has not failed: the next call makes it again.
+    RunError
+        A run was lost, with `end_if_lost`.
     """
 
     def call(run: Planned) -> Callable[[], Made]:
@@ -47,6 +61,8 @@ def make_all(
     def take(run: Planned, outcome: Outcome[Made]) -> None:
         if isinstance(outcome.error, NotWrittenError):
             raise outcome.error
+        if outcome.error is not None and end_if_lost:
+            raise RunError(f"{run.label}: {_reason(outcome.error)}; {_KEPT}") from None
         made = outcome.result or Made(error=_reason(outcome.error))
         if made.files is not None:
             try:
@@ -59,7 +75,7 @@ def make_all(
 
 
 def _reason(error: Exception | None) -> str:
-    return str(error) if isinstance(error, ProcessDiedError) else f"{type(error).__name__}: {error}"
+    return str(error) if isinstance(error, ProcessDiedError | OtherVersionError) else f"{type(error).__name__}: {error}"
 
 
 def make(run: Planned, target: str | None) -> Made:
@@ -70,7 +86,7 @@ def make(run: Planned, target: str | None) -> Made:
     from xoff.runs.results import Run
 
     if run.version != _xoff.__version__:
-        return Made(error=f"xoff {_xoff.__version__} is installed where it was to be made, not {run.version}")
+        raise OtherVersionError(f"xoff {_xoff.__version__} is installed where it was to be made, not {run.version}")
     try:
         schemes = [scheme.describe() for scheme in run.schemes]
         prepared = _xoff.prepare(run.text, run.origin, list(run.overrides), "", None, run.files, schemes).alone()
@@ -93,6 +109,4 @@ def make(run: Planned, target: str | None) -> Made:
 
 def _not_written(target: str, error: OSError | UserError) -> NotWrittenError:
     why = (error.strerror or str(error)) if isinstance(error, OSError) else str(error)
-    return NotWrittenError(
-        f"{target}: the results could not be written: {why}; what is finished is kept: give the command again to go on"
-    )
+    return NotWrittenError(f"{target}: the results could not be written: {why}; {_KEPT}")

@@ -26,6 +26,8 @@ class Swept:
     """Those made now; the others were there."""
     failed: dict[str, str] = field(default_factory=dict)
     """Why runs failed, by their names."""
+    stuck: dict[str, list[str]] = field(default_factory=dict)
+    """The ports that wait on each other in runs that ended in a deadlock and did not expect one, by the runs' names."""
 
 
 def sweep(
@@ -70,6 +72,10 @@ def sweep(
         finally:
             folder.write_index(runs, swept.failed, sampled=sampled)
             folder.write_dataset(runs, swept.failed)
+        for run in runs:
+            manifest = folder.manifest(run.run) if folder.has(run.run) else {}
+            if manifest.get("deadlock") and manifest["scenario"]["run"].get("expect") != "deadlock":
+                swept.stuck[run.run] = list(manifest["deadlock"])
     return swept
 
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff.runs.index import text_of
+from xoff.runs.parquet import read_table
 from xoff.studies.sweep.folder import TOTALS, keys_of
 from xoff.studies.sweep.plan import Planned
-from xoff.text import rate_text, size_text, time_text
+from xoff.text import name_text, rate_text, size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -39,24 +40,30 @@ def runs_table(out: Path, runs: Sequence[Planned]) -> RenderableType:
     """A row for each of the first runs of the sweep in `out`: the keys that differ, and what the run came to."""
     import polars as pl
     from rich.table import Table
+    from rich.text import Text
 
-    rows = {row["run"]: row for row in pl.read_parquet(out / TOTALS).iter_rows(named=True)}
+    def plain(text: str) -> Text:
+        # A scenario's own words are no markup, and nothing that a terminal obeys.
+        return Text(name_text(text))
+
+    # Polars opens no file whose path is not UTF-8.
+    rows = {row["run"]: row for row in pl.DataFrame(read_table(out / TOTALS)).iter_rows(named=True)}
     keys = [key for key in keys_of([run.settings for run in runs]) if _differs(key, runs)]
     shown = [(name, title, text) for name, title, text in _MEASURES if _tells(name, rows)]
     table = Table(box=None, pad_edge=False, header_style="bold", caption_justify="left")
     for key in keys:
-        table.add_column(key)
+        table.add_column(plain(key))
     for _, title, _ in shown:
         table.add_column(title, justify="right", no_wrap=True)
     for run in runs[:MAX_SHOWN]:
         row = rows.get(run.run, {})
-        cells = [text_of(run.settings[key]) if key in run.settings else "" for key in keys]
+        cells = [plain(text_of(run.settings[key])) if key in run.settings else Text() for key in keys]
         if row.get("state") == "done":
             table.add_row(*cells, *(_cell(row, name, text) for name, _, text in shown))
         else:
             table.add_row(*cells, str(row.get("state", "missing")))
     if len(runs) > MAX_SHOWN:
-        table.caption = f"and {len(runs) - MAX_SHOWN:,} more: {out / TOTALS} has all"
+        table.caption = Text(f"and {len(runs) - MAX_SHOWN:,} more: {name_text(str(out / TOTALS))} has all")
     return table
 
 

@@ -12,13 +12,14 @@ from typing import Any
 
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import RunExecutor
+from xoff.runs.parquet import read_table
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import Folder, column
 from xoff.studies.sweep.make import make_all
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of
 from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
-from xoff.studies.tune.study import Record, Study, new_record
+from xoff.studies.tune.study import EARLIER, RECORD, Record, Study, new_record
 
 TRIALS = "trials.parquet"
 """A row for each trial."""
@@ -56,7 +57,8 @@ def tune(
     UserError, ScenarioError
         The scenario is wrong, has no tuning, or `out` cannot hold this one.
     RunError
-        The cluster's scheduler has gone, or a run cannot be stored.
+        The cluster's scheduler has gone, a run cannot be stored, or it was lost with its process. The next call tries
+        that run again; one that was refused or broke by itself is a failed trial for ever.
     """
     prepared = scenario.prepare()
     if prepared.space is None:
@@ -71,19 +73,41 @@ def tune(
         alone.setdefault("scheme_files", []).append(hashlib.sha256(scheme.text.encode()).hexdigest())
     identity = _identity(alone, about)
     with Folder(out) as folder:
-        record = Record.read(out) or new_record(identity)
+        record = Record.read(out)
+        if record is None:
+            _refuse_unrecorded(out)
+            record = new_record(identity)
         if record.identity != identity:
             raise UserError(
                 f"{out}: holds the tuning of another scenario, or with other keys, objective, budget, seeds or "
-                "sampler; only `trials` may grow; name another folder"
+                f"sampler{record.other_xoff()}; only `trials` may grow; name another folder"
             )
         study = Study(about, json.loads(prepared.space))
         return _Search(scenario, about, study, record, folder, executor, say or (lambda _: None)).go(quiet=quiet)
 
 
+def _refuse_unrecorded(out: Path) -> None:
+    """Refuse a folder that holds a tuning of which no record says which one."""
+    if (out / RECORD).exists():
+        raise UserError(f"{out}: {RECORD}, which says what its tuning tried, cannot be read; name another folder")
+    for name in (EARLIER, TRIALS):
+        if (out / name).exists():
+            raise UserError(
+                f"{out}: holds a tuning ({name}) without {RECORD}, which says what it tried: an earlier xoff made it, "
+                f"or {RECORD} was removed; name another folder"
+            )
+
+
 def _identity(scenario: Mapping[str, Any], about: Mapping[str, Any]) -> str:
     what = {"scenario": scenario, "tune": {key: value for key, value in about.items() if key != "trials"}}
     return hashlib.sha256(json.dumps(what, sort_keys=True).encode()).hexdigest()
+
+
+def _rows(file: Path) -> int:
+    try:
+        return int(read_table(file).num_rows)
+    except (OSError, UserError):
+        return 0
 
 
 class _Search:
@@ -104,10 +128,12 @@ class _Search:
         self._of: dict[int, list[Planned]] = {}
         self._wrong: dict[int, str] = {}
         self._failed = folder.failed()
+        self._recorded = len(record.trials)
+        self._written = _rows(folder.path / TRIALS)
 
     def go(self, *, quiet: bool) -> Tuned:
         batch, study = int(self._about["batch"]), self._study
-        total = max(int(self._about["trials"]), len(self._record.trials))
+        total = max(int(self._about["trials"]), self._recorded)
         try:
             with ExitStack() as stack:
                 bar: RunsBar | None = None
@@ -124,10 +150,21 @@ class _Search:
                     self._make(runs, (lambda: None) if bar is None else bar.advance)
                     for number, overrides in trials:
                         self._tell(number, overrides)
-        finally:
-            self._write()
+        except UserError:
+            # The folder holds another search.
+            raise
+        except BaseException:
+            # A search that is cut off before it is back where it was says less than the folder does.
+            if self._replayed() and len(self._trials) >= self._written:
+                self._write()
+            raise
+        self._write()
         trials_found = [self._trials[number] for number in sorted(self._trials)]
         return Tuned(trials_found, self._best(), list(self._about["objective"]), dict(self._about["budget"]))
+
+    def _replayed(self) -> bool:
+        """Whether every trial of the record is planned."""
+        return len(self._of) + len(self._wrong) >= self._recorded
 
     def _bar(self, stack: ExitStack, trials: int, *, quiet: bool) -> RunsBar | None:
         if quiet:
@@ -164,7 +201,8 @@ class _Search:
         missing = self._missing(runs)
         if not missing:
             return
-        self._folder.write_index(list(self._runs.values()), self._failed, sampled=True)
+        if self._replayed():
+            self._folder.write_index(list(self._runs.values()), self._failed, sampled=True)
 
         def finished(run: Planned, error: str | None) -> None:
             advance()
@@ -172,7 +210,7 @@ class _Search:
                 self._failed[run.run] = error
                 self._say(f"{run.label}: {error}")
 
-        make_all(missing, self._executor, self._folder, finished)
+        make_all(missing, self._executor, self._folder, finished, end_if_lost=True)
 
     def _tell(self, number: int, overrides: Sequence[Override]) -> None:
         runs = self._of.get(number, [])

@@ -14,12 +14,17 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+from xoff._xoff import __version__ as xoff_version
 from xoff.errors import UserError, extra
 from xoff.runs.files import write_file
 from xoff.runs.scenario import Override
+from xoff.text import printable
 
 RECORD = "study.json"
 """The record's file."""
+
+EARLIER = "study.log"
+"""What earlier versions of xoff had in its place."""
 
 
 @dataclass
@@ -30,12 +35,14 @@ class Record:
     """Hash of all that decides what is tried."""
     optuna: str
     """Version of Optuna that began it."""
+    xoff: str = ""
+    """Version of xoff that began it."""
     trials: list[dict[str, str]] = field(default_factory=list)
     """The keys' values of each trial, as TOML, in the order in which they were chosen."""
 
     @classmethod
     def read(cls, folder: Path) -> Record | None:
-        """The record in `folder`; `None` if there is none, or a torn one, which decides nothing."""
+        """The record in `folder`; `None` if there is none that can be read."""
         try:
             found = cls(**json.loads((folder / RECORD).read_text(encoding="utf-8")))
         except (OSError, ValueError, TypeError, RecursionError):
@@ -52,23 +59,35 @@ class Record:
         Raises
         ------
         UserError
-            The record has other values, since another version of Optuna chose them.
+            The record has other values, since another version of Optuna or of xoff chose them, say.
         """
         values = dict(overrides)
         if number >= len(self.trials):
             self.trials.append(values)
             return True
         if self.trials[number] != values:
-            raise UserError(
-                f"trial {number}: Optuna {_version()} chooses other values than Optuna {self.optuna}, which began this "
-                f"tuning; name another folder, or install that version: pip install optuna=={self.optuna}"
-            )
+            raise UserError(f"trial {number}: {self._why()}")
         return False
+
+    def other_xoff(self) -> str:
+        """As `, by xoff 0.1.0`, if another version than this began the study; otherwise nothing."""
+        return f", by xoff {printable(str(self.xoff))}" if self.xoff not in ("", xoff_version) else ""
+
+    def _why(self) -> str:
+        began = printable(str(self.optuna))
+        if began != _version():
+            return (
+                f"Optuna {_version()} chooses other values than Optuna {began}, which began this tuning; name another "
+                f"folder, or install that version: pip install optuna=={began}"
+            )
+        if other := self.other_xoff():
+            return f"xoff {xoff_version} chooses other values than {RECORD} has{other}; name another folder"
+        return f"{RECORD} has other values than this search chooses: it or a run was changed; name another folder"
 
 
 def new_record(identity: str) -> Record:
     """The record of a study that begins."""
-    return Record(identity, _version())
+    return Record(identity, _version(), xoff_version)
 
 
 def _version() -> str:
