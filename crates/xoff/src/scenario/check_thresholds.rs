@@ -1,8 +1,8 @@
 //! PFC's default threshold, and warnings of thresholds and loads that the network cannot work with as they are meant to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate};
 use xoff_fabric::link::buffer::{LinkEnds, headroom, pfc_headroom};
 use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
@@ -12,8 +12,8 @@ use xoff_schemes::Signals;
 use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::Traffic;
 
-use super::Scenario;
 use super::check::Checker;
+use super::{Scenario, check_load};
 
 /// Both directions of the link of an ingress port.
 pub(super) fn ends(topology: &Topology, ingress: PortId) -> LinkEnds {
@@ -77,7 +77,7 @@ pub(super) fn all(
     }
     short_headroom(c, s, topology, &wire);
     if let Some(traffic) = traffic {
-        overload(c, traffic, &wire);
+        check_load::all(c, &s.traffic, topology, traffic, &wire);
     }
 }
 
@@ -225,41 +225,6 @@ fn short_headroom(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, wire: 
             Bytes(given),
             topology.port_name(port.peer()),
             Bytes(needed)
-        ));
-    }
-}
-
-/// Warns of loads that add up to more than a sender's link carries, headers included.
-fn overload(c: &mut Checker<'_>, traffic: &Traffic, wire: &WireSizes) {
-    if traffic.offered.is_empty() || wire.payload == 0 {
-        return;
-    }
-    let mut senders: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
-    for flow in &traffic.flows {
-        senders.entry(flow.label).or_default().insert(flow.src);
-    }
-    let overhead = (wire.frame() + wire.gap) as f64 / wire.payload as f64;
-    let mut worst = 0.0f64;
-    let beginnings: BTreeSet<Time> = traffic.offered.iter().map(|load| load.start).collect();
-    for at in beginnings {
-        // Patterns of one label may have different senders: the largest of their loads counts.
-        let mut by_label: BTreeMap<u16, f64> = BTreeMap::new();
-        for load in traffic.offered.iter().filter(|load| load.start <= at && at < load.end) {
-            let largest = by_label.entry(load.label).or_default();
-            *largest = largest.max(load.asked);
-        }
-        let mut by_host: BTreeMap<u32, f64> = BTreeMap::new();
-        for (label, load) in &by_label {
-            for host in senders.get(label).into_iter().flatten() {
-                *by_host.entry(*host).or_default() += load;
-            }
-        }
-        worst = by_host.into_values().fold(worst, f64::max);
-    }
-    if worst * overhead > 1.0 {
-        c.warnings.push(format!(
-            "`load` in [[traffic]] is {worst:.3} of payload, {:.3} with headers: more than the senders' links carry",
-            worst * overhead
         ));
     }
 }

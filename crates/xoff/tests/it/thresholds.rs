@@ -182,7 +182,16 @@ fn loads_beyond_the_links_are_warned_of() {
         with(&[poisson("0.96", "")]),
         "`load` in [[traffic]] is 0.960 of payload, 1.001 with headers: more than the senders' links carry"
     );
-    // Two patterns on the same hosts add up, if they have labels of their own and are on at the same time.
+    // Two patterns on the same hosts add up if they are on at the same time, with labels and without.
+    assert!(with(&[poisson("0.7", ""), poisson("0.7", "")]).contains("is 1.400 of payload"));
+    let (low, high) = (r#", hosts = "host0..host1""#, r#", hosts = "host2..host3""#);
+    assert_eq!(with(&[poisson("0.7", low), poisson("0.7", high)]), "");
+    // What a label has in all does not count for each of its hosts: host0 has 0.2 and 0.3, host2 0.7 and 0.2.
+    let label = |hosts: &str, label: &str| format!("{hosts}, label = \"{label}\"");
+    let (low_a, high_a) = (label(low, "a"), label(high, "a"));
+    let (low_b, high_b) = (label(low, "b"), label(high, "b"));
+    let four = [("0.2", low_a), ("0.7", high_a), ("0.3", low_b), ("0.2", high_b)];
+    assert_eq!(with(&four.map(|(load, more)| poisson(load, &more))), "");
     let (a, b) = (r#", label = "a""#, r#", label = "b""#);
     assert!(with(&[poisson("0.5", a), poisson("0.5", b)]).contains("is 1.000 of payload"));
     let later = r#", label = "b", start = "1ms", stop = "2ms""#;
