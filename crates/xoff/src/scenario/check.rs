@@ -164,7 +164,8 @@ pub(super) fn scenario(
         check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
         check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
         check_effect::lanes(&mut c, &s, traffic.as_ref());
-        if let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
+        if needs.admits_routes()
+            && let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
             && c.problems.is_empty()
         {
             // Sizes on the wire are known to be sound by now, and so are the paths.
@@ -181,12 +182,7 @@ pub(super) fn scenario(
         }
     }
     if c.problems.is_empty() {
-        if !needs.counted.is_empty() {
-            c.warnings.push(format!(
-                "{} were counted, and not made to be checked: that takes longer than a second",
-                needs.counted.join(" and ")
-            ));
-        }
+        c.warnings.append(&mut needs.counted);
         s.warnings = c.warnings;
         Ok(s)
     } else {

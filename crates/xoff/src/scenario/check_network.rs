@@ -44,7 +44,7 @@ pub(super) fn topology(
         }
     }
     let size = s.topology.size().map_err(|error| topology_problem(c, &error)).ok()?;
-    if !needs.admits_network(c, &size, s.switch.priorities) {
+    if !needs.admits_network(c, &size, s) {
         return None;
     }
     let topology = s.topology.build().map_err(|error| topology_problem(c, &error)).ok()?;

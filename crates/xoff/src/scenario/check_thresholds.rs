@@ -1,8 +1,8 @@
 //! PFC's default threshold, and warnings of thresholds and loads that the network cannot work with as they are meant to.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
-use xoff_engine::{Bytes, Rate, Time};
+use xoff_engine::{Bytes, Rate};
 use xoff_fabric::link::buffer::{LinkEnds, headroom, pfc_headroom};
 use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
@@ -12,8 +12,8 @@ use xoff_schemes::Signals;
 use xoff_schemes::detector::AnyDetector;
 use xoff_traffic::Traffic;
 
-use super::Scenario;
 use super::check::Checker;
+use super::{Scenario, check_load};
 
 /// Both directions of the link of an ingress port.
 pub(super) fn ends(topology: &Topology, ingress: PortId) -> LinkEnds {
@@ -77,13 +77,16 @@ pub(super) fn all(
     }
     short_headroom(c, s, topology, &wire);
     if let Some(traffic) = traffic {
-        overload(c, traffic, &wire);
+        check_load::all(c, &s.traffic, topology, traffic, &wire);
     }
 }
 
-/// An egress queue of a switch to which more can come than its link carries.
+/// An egress queue of a switch, to which something can come.
 struct EgressQueue {
     rate: Rate,
+    inputs: usize,
+    /// The fewest inputs that bring more than the link carries; `None` if all of them do not.
+    fewest: Option<usize>,
     /// The most that it can hold, in bytes: what flow control lets all other ports bring in; `None` without a bound.
     most: Option<u64>,
 }
@@ -110,18 +113,50 @@ fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<Egr
     for ports in switches(topology) {
         let rooms: Vec<Option<u64>> = ports.iter().map(|&port| room(port)).collect();
         let all = rooms.iter().try_fold(0u64, |sum, &room| Some(sum.saturating_add(room?)));
-        let arriving = ports.iter().map(|port| u128::from(topology.rate(port.peer()).bps())).sum::<u128>();
-        for (&port, own) in ports.iter().zip(&rooms) {
+        let arriving = Arriving::new(ports.iter().map(|port| topology.rate(port.peer())));
+        let inputs = ports.len().saturating_sub(1);
+        for (&port, own) in ports.iter().zip(&rooms).filter(|_| inputs > 0) {
+            // A queue grows also behind a neighbour that pauses the port.
             let rate = topology.rate(port);
-            let others = arriving - u128::from(topology.rate(port.peer()).bps());
-            if others > u128::from(rate.bps()) {
-                let most = all.zip(*own).map(|(all, own)| all - own.min(all));
-                let most = most.into_iter().chain(s.switch.buffer.map(|b| b.0)).min();
-                queues.push(EgressQueue { rate, most });
-            }
+            let most = all.zip(*own).map(|(all, own)| all - own.min(all));
+            let most = most.into_iter().chain(s.switch.buffer.map(|b| b.0)).min();
+            let fewest = arriving.fewest_above(rate, topology.rate(port.peer()));
+            queues.push(EgressQueue { rate, inputs, fewest, most });
         }
     }
     queues
+}
+
+/// The rates at which a switch's links bring packets.
+struct Arriving {
+    /// The highest first.
+    rates: Vec<u64>,
+    /// The sums of the first rates, of none at first.
+    sums: Vec<u128>,
+}
+
+impl Arriving {
+    fn new(rates: impl Iterator<Item = Rate>) -> Arriving {
+        let mut rates: Vec<u64> = rates.map(Rate::bps).collect();
+        rates.sort_unstable_by(|a, b| b.cmp(a));
+        let mut sums = vec![0];
+        for &rate in &rates {
+            sums.push(sums[sums.len() - 1] + u128::from(rate));
+        }
+        Arriving { rates, sums }
+    }
+
+    /// The fewest links, other than one of rate `own`, that bring more than `rate`.
+    fn fewest_above(&self, rate: Rate, own: Rate) -> Option<usize> {
+        let fewest = |above: u128| self.sums.partition_point(|&sum| sum <= above);
+        let place = self.rates.partition_point(|&r| r > own.bps());
+        let among_faster = fewest(u128::from(rate.bps()));
+        if among_faster <= place {
+            return Some(among_faster);
+        }
+        let with_own = fewest(u128::from(rate.bps()) + u128::from(own.bps()));
+        (with_own < self.sums.len()).then(|| with_own - 1)
+    }
 }
 
 /// The queue length at which marks begin at ports of `rate`, and its key.
@@ -136,7 +171,7 @@ fn first_mark(detector: &AnyDetector, rate: Rate) -> Option<(u64, &'static str)>
     }
 }
 
-/// Warns of marks that begin where PAUSE has long stopped senders.
+/// Warns of marks that begin where PAUSE has stopped as many senders as it takes to make a queue.
 fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) {
     let (Some(detector), FlowControl::Pfc(Pfc { xoff: Some(xoff), .. })) = (&s.detector, &s.flow_control)
     else {
@@ -144,10 +179,10 @@ fn late_marks(c: &mut Checker<'_>, s: &Scenario, queues: &[EgressQueue]) {
     };
     let late = |queue: &EgressQueue| {
         let (mark, key) = first_mark(detector, queue.rate)?;
-        (mark >= xoff.0).then_some((mark, key, queue.rate))
+        let stopped = mark.checked_div(xoff.0)?.min(queue.inputs as u64);
+        (stopped >= queue.fewest? as u64).then_some((mark, key, queue.rate, stopped))
     };
-    if let Some((mark, key, rate)) = queues.iter().filter_map(late).max() {
-        let inputs = mark / xoff.0;
+    if let Some((mark, key, rate, inputs)) = queues.iter().filter_map(late).max() {
         let with = if inputs == 1 { "one input".to_string() } else { format!("up to {inputs} inputs") };
         c.warnings.push(format!(
             "marks begin at {} (`{key}` at {rate}), PAUSE at {xoff} an input (`xoff`): with {with} PAUSE comes before any mark",
@@ -194,37 +229,24 @@ fn short_headroom(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, wire: 
     }
 }
 
-/// Warns of loads that add up to more than a sender's link carries, headers included.
-fn overload(c: &mut Checker<'_>, traffic: &Traffic, wire: &WireSizes) {
-    if traffic.offered.is_empty() || wire.payload == 0 {
-        return;
-    }
-    let mut senders: BTreeMap<u16, BTreeSet<u32>> = BTreeMap::new();
-    for flow in &traffic.flows {
-        senders.entry(flow.label).or_default().insert(flow.src);
-    }
-    let overhead = (wire.frame() + wire.gap) as f64 / wire.payload as f64;
-    let mut worst = 0.0f64;
-    let beginnings: BTreeSet<Time> = traffic.offered.iter().map(|load| load.start).collect();
-    for at in beginnings {
-        // Patterns of one label may have different senders: the largest of their loads counts.
-        let mut by_label: BTreeMap<u16, f64> = BTreeMap::new();
-        for load in traffic.offered.iter().filter(|load| load.start <= at && at < load.end) {
-            let largest = by_label.entry(load.label).or_default();
-            *largest = largest.max(load.asked);
-        }
-        let mut by_host: BTreeMap<u32, f64> = BTreeMap::new();
-        for (label, load) in &by_label {
-            for host in senders.get(label).into_iter().flatten() {
-                *by_host.entry(*host).or_default() += load;
-            }
-        }
-        worst = by_host.into_values().fold(worst, f64::max);
-    }
-    if worst * overhead > 1.0 {
-        c.warnings.push(format!(
-            "`load` in [[traffic]] is {worst:.3} of payload, {:.3} with headers: more than the senders' links carry",
-            worst * overhead
-        ));
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ports of 400, 100, 100 and 100 Gb/s. Out of the first, 400 Gb/s, come the three others, 300 together: never more. Out of
+    /// another, 100 Gb/s, comes the first, 400. Out of a port of 450 Gb/s that brings 100: 400 and 100, two. Of four equal ports two
+    /// bring more than one carries, and of two never.
+    #[test]
+    fn the_fewest_inputs_that_exceed_a_port() {
+        let gbps = |g: &u64| Rate::from_mbps(g * 1_000);
+        let of = |rates: &[u64], rate, own| {
+            Arriving::new(rates.iter().map(gbps)).fewest_above(gbps(&rate), gbps(&own))
+        };
+        let mixed = [100, 400, 100, 100];
+        assert_eq!(of(&mixed, 400, 400), None);
+        assert_eq!(of(&mixed, 100, 100), Some(1));
+        assert_eq!(of(&mixed, 450, 100), Some(2));
+        assert_eq!(of(&[100; 4], 100, 100), Some(2));
+        assert_eq!(of(&[100; 2], 100, 100), None);
     }
 }

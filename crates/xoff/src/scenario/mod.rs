@@ -27,6 +27,7 @@ mod builder;
 mod check;
 mod check_credit;
 mod check_effect;
+mod check_load;
 mod check_network;
 mod check_record;
 mod check_settings;

@@ -3,11 +3,12 @@
 //! What is larger than the machine is refused. A check that is to answer at once ([`Effort::Count`]) does not build what takes
 //! longer than about a second.
 
+use xoff_fabric::routing::Routing;
 use xoff_fabric::topology::Size;
 use xoff_traffic::Pattern;
 
-use super::MAX_ROWS;
 use super::check::Checker;
+use super::{MAX_ROWS, Scenario};
 use crate::memory;
 
 /// How much of a scenario is built to check it.
@@ -26,8 +27,11 @@ pub(super) enum Effort {
 /// A link with its two ports and, for each data priority, their queues: stars of 100,000 hosts with 1 and with 8 priorities.
 const LINK: u64 = 1_230;
 const LINK_PRIORITY: u64 = 614;
-/// Each pair of switches that have hosts, for routing: fat-trees with k = 48 and 64.
-const SWITCH_PAIR: u64 = 104;
+/// Each pair of a switch with hosts and any switch, for the times of shortest paths: fat-trees with k = 48 and 64.
+const SWITCH_PAIR: u64 = 42;
+/// Where switches choose packet by packet: where the next hops of a pair of switches begin, and a next hop.
+const FIRST_HOP: u64 = 4;
+const NEXT_HOP: u64 = 8;
 /// A message by itself, with its row in the tables: 480 B between 100,000 and 200,000 messages of bursts, up to 520 B with paths
 /// over more switches.
 const MESSAGE: u64 = 540;
@@ -36,9 +40,10 @@ const LOOP_MESSAGE: u64 = 750;
 /// A row of a record: 56 B while the run goes on and 52 B in its table, see [`MAX_ROWS`].
 const ROW: u64 = 108;
 
-/// The largest network, in links and in pairs of switches with hosts, and the most messages that [`Effort::Count`] builds.
-const MAX_LINKS: u64 = 20_000;
-const MAX_SWITCH_PAIRS: u64 = 100_000;
+/// The largest network, in links, the most steps over links and switches in the search of shortest paths, and the most messages
+/// that [`Effort::Count`] builds.
+const MAX_LINKS: u64 = 200_000;
+const MAX_STEPS: u64 = 30_000_000;
 const MAX_MESSAGES: u64 = 300_000;
 /// Estimates below this are not compared with the machine.
 const NEGLIGIBLE: u64 = 100_000_000;
@@ -49,30 +54,47 @@ pub(super) struct Needs {
     /// Bytes of what has been admitted.
     bytes: u64,
     free: fn() -> Option<memory::Free>,
-    /// The lists that were counted and not made.
+    /// Whether routes are not to be searched.
+    skips_routes: bool,
+    /// What was counted and not made, and what was thus not checked, in one sentence each.
     pub counted: Vec<String>,
 }
 
 impl Needs {
     pub fn new(effort: Effort) -> Needs {
-        Needs { effort, bytes: 0, free: memory::free, counted: Vec::new() }
+        Needs { effort, bytes: 0, free: memory::free, skips_routes: false, counted: Vec::new() }
     }
 
     /// Whether a network of this size is to be built; if the machine cannot hold it, adds a problem.
-    pub fn admits_network(&mut self, c: &mut Checker<'_>, size: &Size, priorities: u8) -> bool {
-        let pairs = size.host_switches * size.host_switches;
-        let link = LINK + LINK_PRIORITY * u64::from(priorities);
-        let bytes = (size.links.saturating_mul(link)).saturating_add(pairs.saturating_mul(SWITCH_PAIR));
+    pub fn admits_network(&mut self, c: &mut Checker<'_>, size: &Size, s: &Scenario) -> bool {
+        let link = LINK + LINK_PRIORITY * u64::from(s.switch.priorities);
+        let bytes = size.links.saturating_mul(link).saturating_add(routing_bytes(size, &s.routing));
         let what = format!("{} hosts and {} links", count(size.hosts), count(size.links));
         if !self.holds(c, "topology.name", &format!("[topology] makes {what}"), bytes) {
             return false;
         }
-        let is_small = size.links <= MAX_LINKS && pairs <= MAX_SWITCH_PAIRS;
-        if self.effort == Effort::Count && !is_small {
-            self.counted.push(what);
-            return false;
+        let is_large = size.links > MAX_LINKS;
+        self.skips_routes = self.effort == Effort::Count && (is_large || steps(size) > MAX_STEPS);
+        if self.effort == Effort::Count && is_large {
+            self.skips(&what, "names of hosts and ports, traffic, records, thresholds and routes");
+        } else if self.skips_routes {
+            self.skips(
+                &format!("routes among {} switches", count(size.switches)),
+                "routes and their lengths",
+            );
         }
-        true
+        !(self.effort == Effort::Count && is_large)
+    }
+
+    /// Whether the routes of the network that was admitted are to be searched.
+    pub fn admits_routes(&self) -> bool {
+        !self.skips_routes
+    }
+
+    fn skips(&mut self, what: &str, unchecked: &str) {
+        self.counted.push(format!(
+            "{what} were counted, and not made to be checked, which takes longer than a second: {unchecked} are not checked"
+        ));
     }
 
     /// Whether these numbers of messages, by pattern, are to be made; if the machine cannot hold them, adds a problem.
@@ -89,7 +111,7 @@ impl Needs {
             return false;
         }
         if self.effort == Effort::Count && total > MAX_MESSAGES {
-            self.counted.push(what);
+            self.skips(&what, "times, priorities and NICs of messages, loads, and records of flows");
             return false;
         }
         true
@@ -126,7 +148,37 @@ impl Needs {
 
 /// The most rows that a record may have, with the tables that are made of them, before memory is full.
 pub(crate) fn rows_that_fit() -> usize {
-    memory::free().map_or(usize::MAX, |free| (free.bytes / ROW) as usize)
+    memory::free().map_or(usize::MAX, |free| (free.bytes / ROW).max(1) as usize)
+}
+
+/// The pairs of a switch with hosts and any switch.
+fn pairs(size: &Size) -> u64 {
+    size.host_switches.saturating_mul(size.switches)
+}
+
+/// Links between switches, at most: a host may have several links.
+fn switch_links(size: &Size) -> u64 {
+    size.links.saturating_sub(size.hosts)
+}
+
+/// Steps over links and switches in the search of the shortest paths to each switch that has hosts.
+fn steps(size: &Size) -> u64 {
+    size.host_switches.saturating_mul(size.switches.saturating_add(switch_links(size)))
+}
+
+/// Bytes that grow faster than the number of links. Spanning trees keep no table of pairs.
+fn routing_bytes(size: &Size, routing: &Routing) -> u64 {
+    if matches!(routing, Routing::SpanningTrees(_)) {
+        return 0;
+    }
+    let times = pairs(size).saturating_mul(SWITCH_PAIR);
+    if !routing.choice().is_by_next_hops() {
+        return times;
+    }
+    // Towards any switch, a link leads nearer at one of its ends, or at none.
+    let hops = switch_links(size).saturating_mul(NEXT_HOP);
+    let of_switch = hops.saturating_add(size.switches.saturating_mul(FIRST_HOP));
+    times.saturating_add(size.switches.saturating_mul(of_switch))
 }
 
 /// A number, in two digits if it is large.
@@ -161,6 +213,17 @@ mod tests {
         // Nothing is known of the machine.
         let mut needs = Needs { free: || None, ..Needs::new(Effort::Build) };
         assert_eq!(needs.lack(u64::MAX), None);
+    }
+
+    /// A fat-tree of k = 4 has 20 switches, 8 of them with hosts, 16 hosts and 48 links, 32 of them between switches: 42 B of each of
+    /// 8 x 20 pairs, 6,720 B. Next hops add, for each of 20 destinations, 32 x 8 B and 20 x 4 B: 6,720 B.
+    #[test]
+    fn routing_keeps_pairs_of_switches_and_next_hops() {
+        let size = Size { hosts: 16, switches: 20, links: 48, host_switches: 8 };
+        let of = |text: &str| routing_bytes(&size, &serde_json::from_str(text).unwrap());
+        assert_eq!(of(r#"{ "name": "ecmp" }"#), 6_720);
+        assert_eq!(of(r#"{ "name": "ecmp", "choice": "per_packet" }"#), 13_440);
+        assert_eq!(of(r#"{ "name": "spanning_trees" }"#), 0);
     }
 
     #[test]

@@ -24,6 +24,34 @@ fn a_large_network_is_counted() {
     assert_eq!(checked.network().nodes.len(), 0, "nothing is built");
     let warning = checked.warnings().join("\n");
     assert!(warning.contains("524288 hosts and 1.6e6 links were counted"), "{warning}");
+    assert!(warning.contains("names of hosts and ports, traffic, records"), "{warning}");
+}
+
+/// k = 32 and k = 64: 32^3 / 4 = 8,192 and 65,536 hosts.
+#[test]
+fn names_and_workloads_of_large_networks_are_checked() {
+    let refusal = |topology: &str, traffic: &str| {
+        let files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
+        let text = scenario(topology, traffic);
+        let checked = Scenario::check_among(&text, "large.toml", &[], &files, &OwnSchemes::default());
+        checked.map(|_| ()).expect_err("refused").to_string()
+    };
+    let nowhere = FLOW.replace("host0", "nohost");
+    for k in [32, 64] {
+        let text = refusal(&format!("name = \"fat_tree\"\nk = {k}"), &nowhere);
+        assert!(text.contains("nohost"), "{text}");
+    }
+    let poisson = "pattern = \"poisson\"\nload = 0.5\nworkload = \"nosuch\"";
+    let text = refusal("name = \"star\"\nhosts = 30000", poisson);
+    assert!(text.contains("nosuch"), "{text}");
+}
+
+/// k = 64: 5 * 64^2 / 4 = 5,120 switches.
+#[test]
+fn routes_of_many_switches_are_counted() {
+    let checked = check(&scenario("name = \"fat_tree\"\nk = 64", FLOW));
+    let warning = checked.warnings().join("\n");
+    assert!(warning.contains("routes among 5120 switches were counted"), "{warning}");
 }
 
 /// 60 senders, each a message every 3 us for 2 s: 60 * 666,667 = 40,000,020. All-to-all among 1000 hosts, 10 times: 9,990,000.

@@ -39,7 +39,7 @@ fn every_ready_scenario_keeps_the_laws_of_any_network() {
         // One that stands for many runs warns that it is run alone, and one that is there for PAUSE of marks that come late.
         let alone = scenario.clone().alone();
         let late = |warning: &&String| warning.contains("PAUSE comes before any mark");
-        let is_late = ["congestion_tree", "tune_dcqcn", "two_priorities"].contains(&name.as_str());
+        let is_late = ["congestion_tree", "two_priorities"].contains(&name.as_str());
         assert_eq!(alone.warnings().iter().filter(late).count(), usize::from(is_late), "{name}");
         assert_eq!(alone.warnings().len(), usize::from(is_late), "{name}: {:?}", alone.warnings());
         let output = run(&scenario);

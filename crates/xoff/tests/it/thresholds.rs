@@ -108,10 +108,15 @@ fn marks_that_come_too_late_or_never_are_warned_of() {
         warning(&[dcqcn, low]),
         "nothing is ever marked: marks begin at 400KB (`k_min`), and no queue can hold more than 388.857KB"
     );
-    for (xoff, late) in [("400KB", true), ("400.001KB", false)] {
+    // Two inputs make a queue: it has 400 KB when each is stopped at 200 KB.
+    for (xoff, late) in [("200KB", true), ("200.001KB", false)] {
         let found = warning(&[dcqcn, six, ("flow_control.xoff", xoff)]);
-        assert_eq!(found.contains("with one input PAUSE"), late, "{found}");
+        assert_eq!(found.contains("with up to 2 inputs PAUSE"), late, "{found}");
     }
+    // At 20 KB an input 20 of them are stopped, and a star of 17 has 16 for a port: 16 x 49,619 B are more than 400 KB.
+    let seventeen = ("topology.hosts", "17");
+    let found = warning(&[dcqcn, seventeen, ("flow_control.xoff", "20KB")]);
+    assert!(found.contains("with up to 16 inputs PAUSE"), "{found}");
     // Who looks at no marks is not warned of them.
     assert_eq!(warning(&[six, low]), "");
     assert_eq!(warning(&[dcqcn]), "", "by default marks come first");
@@ -122,6 +127,23 @@ fn marks_that_come_too_late_or_never_are_warned_of() {
         fecn.contains("marks begin at 50KB (`threshold` at 100Gbps)") && fecn.contains("up to 2 inputs"),
         "{fecn}"
     );
+}
+
+/// A queue behind a neighbour that pauses the port holds what one input brings. At Xoff of 100 KB a link of 50 us has a headroom of
+/// 2 x 50 us x 12.5 B/ns = 1,250,000 B and more: above 400 KB, where marks begin. Of 1 us, one input brings 129,619 B.
+#[test]
+fn a_queue_of_one_input_grows_behind_a_paused_port() {
+    let pair = |delay: &str| {
+        let two = r#"hosts = ["host0", "host1"], switches = ["s"],
+            links = [{ a = "host0", b = "s", rate = "100Gbps", delay = "DELAY" },
+            { a = "host1", b = "s", rate = "100Gbps", delay = "1us" }]"#;
+        let topology = format!(r#"{{ name = "graph", {} }}"#, two.replace("DELAY", delay));
+        let flow = r#"[{ pattern = "flow", src = "host0", dst = "host1", size = "1MB" }]"#;
+        let xoff = ("flow_control.xoff", "100KB");
+        warning(&[("topology", &topology), ("scheme.name", "dcqcn"), xoff, ("traffic", flow)])
+    };
+    assert_eq!(pair("50us"), "");
+    assert!(pair("1us").contains("no queue can hold more than 129.619KB"), "{}", pair("1us"));
 }
 
 /// A queue of a lossy switch holds its memory at most.
@@ -160,7 +182,16 @@ fn loads_beyond_the_links_are_warned_of() {
         with(&[poisson("0.96", "")]),
         "`load` in [[traffic]] is 0.960 of payload, 1.001 with headers: more than the senders' links carry"
     );
-    // Two patterns on the same hosts add up, if they have labels of their own and are on at the same time.
+    // Two patterns on the same hosts add up if they are on at the same time, with labels and without.
+    assert!(with(&[poisson("0.7", ""), poisson("0.7", "")]).contains("is 1.400 of payload"));
+    let (low, high) = (r#", hosts = "host0..host1""#, r#", hosts = "host2..host3""#);
+    assert_eq!(with(&[poisson("0.7", low), poisson("0.7", high)]), "");
+    // What a label has in all does not count for each of its hosts: host0 has 0.2 and 0.3, host2 0.7 and 0.2.
+    let label = |hosts: &str, label: &str| format!("{hosts}, label = \"{label}\"");
+    let (low_a, high_a) = (label(low, "a"), label(high, "a"));
+    let (low_b, high_b) = (label(low, "b"), label(high, "b"));
+    let four = [("0.2", low_a), ("0.7", high_a), ("0.3", low_b), ("0.2", high_b)];
+    assert_eq!(with(&four.map(|(load, more)| poisson(load, &more))), "");
     let (a, b) = (r#", label = "a""#, r#", label = "b""#);
     assert!(with(&[poisson("0.5", a), poisson("0.5", b)]).contains("is 1.000 of payload"));
     let later = r#", label = "b", start = "1ms", stop = "2ms""#;
