@@ -68,7 +68,9 @@ def test_a_scheme_has_the_settings_of_its_scopes_alone() -> None:
     # HPCC's data has 62 B of headers and 42 B of telemetry.
     assert settings("fncc-equal-headers", reading) == {"scheme.name": "fncc", "packets.header": "104B", **own}
     assert settings("hpcc", reading) == {"scheme.name": "hpcc", "host.ack_class": "control"}
-    assert settings("dcqcn", reading) == {"scheme.name": "dcqcn", "host.ack_class": "control"}
+    # SIGCOMM 2015: R_AI 40 Mb/s, and R_HAI five times as much.
+    steps = {"scheme.r_ai": "40Mbps", "scheme.r_hai": "200Mbps"}
+    assert settings("dcqcn", reading) == {"scheme.name": "dcqcn", "host.ack_class": "control", **steps}
     # SIGCOMM 2015: 5 and 200 KB, 1 %.
     assert settings("dcqcn", DEFAULT)["detector.k_max"] == "200KB"
 
@@ -396,4 +398,4 @@ def test_one_claim_is_reproduced_into_a_folder(tmp_path: Path, capsys: pytest.Ca
     assert "Shortened by --quick" in page
     # Self-contained: nothing is fetched.
     assert 'src="http' not in page
-    assert "<script" not in page
+    assert "<script src" not in page

@@ -90,7 +90,9 @@ def test_hosts_are_those_of_the_paper() -> None:
     from xoff.runs.scenario import read
 
     scenario, warnings = read(experiments.SCENARIO).check()
-    assert warnings == []
+    # 120 x 16 processes and their many iterations.
+    (counted,) = warnings
+    assert "messages were counted" in counted
     (traffic,) = scenario["traffic"]
     # 8 pods of 16 hosts without the last one of each; 80 % of 120 are congestors.
     ends = [[int(host.removeprefix("host")) for host in part.split("..")] for part in traffic["hosts"]]

@@ -90,16 +90,20 @@ def test_sizes_of_the_incast_add_up_to_50_mb() -> None:
         assert 50_000_000 <= size * senders < 50_000_000 + senders
 
 
+STEPS = {"scheme.dcqcn.r_ai": "40Mbps", "scheme.dcqcn.r_hai": "200Mbps"}
+"""Those of DCQCN's paper, for the DCQCN under SRCC."""
+
+
 def test_settings_of_a_line_go_on_top_of_its_reading() -> None:
     # 40 % of 500 KB.
-    assert settings("srcc-40", DEFAULT) == {
+    assert settings("srcc-40", DEFAULT) == STEPS | {
         "scheme.name": "srcc",
         "scheme.threshold": "fixed",
         "scheme.fixed_threshold": "200KB",
     }
     # A fixed threshold measures no arrivals; 40 % of 22 MB.
     read = SPACE.parse(["threshold=eq5-4us", "fixed=switch", "pfc=1MB", "window=2rtt"])
-    assert settings("srcc-40", read) == {
+    assert settings("srcc-40", read) == STEPS | {
         "scheme.name": "srcc",
         "scheme.window_rtts": 2.0,
         "scheme.threshold": "fixed",
@@ -114,7 +118,7 @@ def test_settings_of_a_line_go_on_top_of_its_reading() -> None:
 def test_the_lines_of_fig_8b_differ_by_the_time_window_alone() -> None:
     lines = [settings(line, DEFAULT) for line in ("srcc-2rtt", "srcc-3rtt", "srcc-4rtt")]
     assert [line.pop("scheme.window_rtts") for line in lines] == [2.0, 3.0, 4.0]
-    assert lines == [{"scheme.name": "srcc"}] * 3
+    assert lines == [STEPS | {"scheme.name": "srcc"}] * 3
 
 
 def test_every_alternative_changes_a_run_and_is_a_scenario() -> None:
@@ -372,7 +376,8 @@ def test_pausing_is_shortest_under_pcn_and_longest_under_dcqcn() -> None:
 
 def test_switches_tell_senders_of_an_incast_and_no_other_scheme_has_messages() -> None:
     jobs = [job for job in incast_jobs([20], DEFAULT) if job.key[1] in ("srcc", "dcqcn")]
-    jobs += [replace(jobs[0], key=("free",), sets={**jobs[0].sets, "scheme.name": "none"})]
+    rest = {key: value for key, value in jobs[0].sets.items() if not key.startswith("scheme.")}
+    jobs += [replace(jobs[0], key=("free",), sets={**rest, "scheme.name": "none"})]
     runs = measured(jobs)
     own, other, free = runs["incast", "srcc", 20.0, 1], runs["incast", "dcqcn", 20.0, 1], runs["free",]
     assert own.messages > 20

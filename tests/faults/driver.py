@@ -384,7 +384,7 @@ def drive(name: str, place: Path, stride: int, modes: list[str]) -> None:
 
 
 if __name__ == "__main__":
-    for module in (xoff.runs.executor, xoff.runs.jobs):
+    for module in (xoff.runs.executor, xoff.runs.jobs, xoff.papers.registry):
         setattr(module, "Local", Inline)  # noqa: B010 - the checker knows it as a class
     setattr(xoff.papers.registry, "paper", lambda _: PAPER)  # noqa: B010
     try:
