@@ -55,6 +55,9 @@ pub struct Load {
     pub pattern: usize,
     /// Index into [`Traffic::labels`].
     pub label: u16,
+    /// Hosts that send.
+    #[serde(skip)]
+    pub senders: Vec<u32>,
     /// Name of the workload or of the file of its distribution, or the one size.
     pub workload: String,
     /// Beginning of the window.

@@ -18,9 +18,8 @@ from xoff.papers.verdicts import Claim, Finding
 from xoff.report.article import ClaimRow, Table, write_page
 from xoff.runs.executor import RunExecutor
 from xoff.runs.files import write_file
-from xoff.runs.folder import ResultFolder
 from xoff.runs.jobs import run_jobs
-from xoff.runs.kept import Kept
+from xoff.runs.kept import Kept, resumed
 
 TRIALS, QUICK_TRIALS = 24, 8
 """Readings that the search tries, in full and with `--quick`."""
@@ -48,10 +47,8 @@ def reproduce(
     """
     claims = verdicts.choose(verdicts.load(paper.folder / "claims.toml"), claim)
     reading = paper.space.parse(readings)
-    with ResultFolder(out, force=True):
-        kept = Kept(out)
+    with resumed(out) as kept:
         _reproduce(paper, out, claims, quick, reading, executor, kept)
-        kept.clear()
     return 0
 
 
@@ -115,10 +112,8 @@ def survey_readings(
         raise UserError(
             f"{paper.name}: declares no choices that the paper leaves open, so there are no readings to try"
         )
-    with ResultFolder(out, force=True):
-        kept = Kept(out)
+    with resumed(out) as kept:
         _survey_readings(paper, out, claims, quick, trials, executor, kept)
-        kept.clear()
     return 0
 
 

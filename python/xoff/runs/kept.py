@@ -8,12 +8,14 @@ import importlib
 import io
 import pickle
 import shutil
+from collections.abc import Iterator
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff import _xoff
 from xoff.runs.files import remove_leftovers, sync, write_file
+from xoff.runs.folder import ResultFolder
 
 if TYPE_CHECKING:
     from xoff.runs.jobs import Job
@@ -107,6 +109,21 @@ class Kept:
             given,
         )
         return self._folder / f"{hashlib.sha256(repr(what).encode()).hexdigest()[:32]}.pickle"
+
+
+@contextlib.contextmanager
+def resumed(out: Path) -> Iterator[Kept]:
+    """What a command that writes into the folder `out` has finished, kept until the command has ended well.
+
+    Raises
+    ------
+    UserError
+        Results should not go there, or another process is writing there.
+    """
+    with ResultFolder(out, force=True):
+        kept = Kept(out)
+        yield kept
+        kept.clear()
 
 
 def _measure(job: Job) -> tuple[Any, str]:

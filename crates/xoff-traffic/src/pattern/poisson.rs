@@ -135,6 +135,7 @@ impl Params for Poisson {
             sink.load(Load {
                 pattern: 0,
                 label: 0,
+                senders: senders.clone(),
                 workload: sizes.name(),
                 start,
                 end,

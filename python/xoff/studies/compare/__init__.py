@@ -8,9 +8,9 @@ from pathlib import Path
 
 from xoff.report.article import write_page
 from xoff.runs.executor import RunExecutor
-from xoff.runs.folder import ResultFolder, check_target
+from xoff.runs.folder import check_target
 from xoff.runs.jobs import run_jobs
-from xoff.runs.kept import Kept
+from xoff.runs.kept import Kept, resumed
 from xoff.studies.compare import drawings, table
 from xoff.studies.compare.contenders import Field, field
 from xoff.studies.compare.experiments import EXPERIMENTS, FULL, QUICK, Scale, averaged, jobs
@@ -57,10 +57,8 @@ def compare(
     check_target(out, force=True)
     chosen = field(schemes, [each.file for each in EXPERIMENTS])
     extent = scale or (QUICK if quick else FULL)
-    with ResultFolder(out, force=True):
-        kept = Kept(out)
+    with resumed(out) as kept:
         _compare(out, schemes, chosen, quick=quick, extent=extent, executor=executor, kept=kept)
-        kept.clear()
     return 0
 
 

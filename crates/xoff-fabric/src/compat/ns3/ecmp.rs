@@ -40,7 +40,7 @@ struct Tuple([u8; 12]);
 
 impl Tuple {
     fn new(src: u16, dst: u16, src_port: u16, dst_port: u16) -> Tuple {
-        // Node XXXX has the address 11.X.X.1.
+        // A node's number is the middle two bytes of its address, 11.0.0.1 for node 0.
         let address = |id: u16| 0x0b00_0001 + (u32::from(id) << 8);
         let ports = u32::from(src_port) | u32::from(dst_port) << 16;
         let mut bytes = [0; 12];
