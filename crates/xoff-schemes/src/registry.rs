@@ -10,7 +10,7 @@ use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignRea
 use crate::signals::Signals;
 use crate::traits::{
     Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, PortEnv,
-    QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+    QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
 };
 
 /// Forwards one method to the current variant.
@@ -179,6 +179,29 @@ macro_rules! schemes {
                     $(AnyScheme::$variant(s) => AnyCongestion::$variant(s.congestion(env)),)*
                     AnyScheme::Foreign(s) => AnyCongestion::Foreign(s.congestion(env)),
                 }
+            }
+        }
+
+        impl AnyReaction {
+            /// The limits that the point sets now.
+            pub fn limits(&self) -> SendLimits {
+                forward!(self, AnyReaction { $($variant),* }, s => SendLimits::of(s))
+            }
+            /// [`ReactionPoint::on_send`] and the limits that follow, in one step.
+            #[inline]
+            pub fn limits_after_send(&mut self, sent: &Sent) -> SendLimits {
+                forward!(self, AnyReaction { $($variant),* }, s => {
+                    s.on_send(sent);
+                    SendLimits::of(s)
+                })
+            }
+            /// [`ReactionPoint::on_ack`] and the limits that follow, in one step.
+            #[inline]
+            pub fn limits_after_ack(&mut self, ack: &Ack<'_>) -> SendLimits {
+                forward!(self, AnyReaction { $($variant),* }, s => {
+                    s.on_ack(ack);
+                    SendLimits::of(s)
+                })
             }
         }
 

@@ -13,6 +13,7 @@ pub(crate) mod nic;
 pub(crate) mod paced;
 mod pacing;
 mod program;
+mod reaction;
 mod receiver;
 mod reports;
 pub(crate) mod sender;

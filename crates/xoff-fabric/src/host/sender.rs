@@ -4,10 +4,11 @@ use std::collections::VecDeque;
 use std::mem;
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{AnyReaction, ReactionPoint};
+use xoff_schemes::ReactionPoint;
 
 use super::message::Message;
 use super::nic::NicId;
+use super::reaction::LimitedReaction;
 use super::transport::SelectiveSender;
 use crate::ids::FlowId;
 use crate::network::WireSizes;
@@ -71,7 +72,7 @@ pub(crate) struct Pacing {
 }
 
 impl Pacing {
-    pub fn new(now: Time, reaction: &AnyReaction) -> Pacing {
+    pub fn new(now: Time, reaction: &LimitedReaction) -> Pacing {
         Pacing {
             next_at: now,
             rate_when_sent: reaction.rate(),
@@ -153,7 +154,7 @@ pub(crate) struct Sender {
     pub position: u32,
     pub priority: u8,
     pub state: SendState,
-    pub reaction: AnyReaction,
+    pub reaction: LimitedReaction,
     /// When the event of the reaction point's timer comes.
     pub timer_at: Time,
     /// When an acknowledgement last made progress, for the retransmission timer.

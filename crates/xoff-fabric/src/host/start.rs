@@ -8,6 +8,7 @@ use xoff_schemes::{FlowEnv, ReactionPoint};
 use super::Hosts;
 use super::message::Message;
 use super::nic::NicScheduler;
+use super::reaction::LimitedReaction;
 use super::sender::{Pacing, SendState, SendStream, Sender};
 use super::transport::SelectiveSender;
 use crate::ctx::Ctx;
@@ -53,7 +54,7 @@ impl<N: NicScheduler> Hosts<N> {
         let counts = &mut self.nics[nic as usize].counts;
         let env = FlowEnv { now: ctx.now, active_flows: counts.open_out, ..net.flow_env(connection) };
         counts.open_out += 1;
-        let reaction = net.scheme.reaction(&env);
+        let reaction = LimitedReaction::new(net.scheme.reaction(&env));
         let bdp = env.line_rate.bytes_in(env.base_rtt);
         let spray = net.paths.next_hops.as_ref().filter(|hops| hops.choice().sprays());
         let random = || stream(net.seed, Domain::Routing, 1 + u64::from(connection.0));

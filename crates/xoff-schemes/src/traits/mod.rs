@@ -21,7 +21,7 @@ pub use detector::{Detector, DetectorParams, PortState};
 pub use messages::{Cnm, Cnp};
 pub use notification::{Arrival, NotificationPoint};
 pub use random::MarkingRandom;
-pub use reaction::{Ack, FlowEnv, ReactionPoint, Sent, SlEnv};
+pub use reaction::{Ack, FlowEnv, ReactionPoint, SendLimits, Sent, SlEnv};
 pub(crate) use scheme::sends_messages;
 pub use scheme::{NetworkEnv, NoOp, Scheme};
 pub use switch::{EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};

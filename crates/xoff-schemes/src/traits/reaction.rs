@@ -97,6 +97,25 @@ pub struct Ack<'a> {
     pub int: IntStack<'a>,
 }
 
+/// How fast a reaction point lets a flow send, until the next call of the point.
+#[derive(Clone, Copy, Debug)]
+pub struct SendLimits {
+    /// See [`ReactionPoint::rate`].
+    pub rate: Rate,
+    /// See [`ReactionPoint::window`].
+    pub window: u64,
+    /// See [`ReactionPoint::next_timer`].
+    pub next_timer: Time,
+}
+
+impl SendLimits {
+    /// The limits that a reaction point sets now.
+    #[inline]
+    pub fn of(point: &impl ReactionPoint) -> SendLimits {
+        SendLimits { rate: point.rate(), window: point.window(), next_timer: point.next_timer() }
+    }
+}
+
 /// Reaction point: decides how fast a flow sends. `rate` and `window` both apply; the NIC reads them after each call.
 pub trait ReactionPoint {
     /// A data packet's transmission begins.
