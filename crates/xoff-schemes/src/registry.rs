@@ -187,20 +187,20 @@ macro_rules! schemes {
             pub fn limits(&self) -> SendLimits {
                 forward!(self, AnyReaction { $($variant),* }, s => SendLimits::of(s))
             }
-            /// [`ReactionPoint::on_send`] and the limits that follow, in one step.
+            /// [`ReactionPoint::on_send`]; the `limits` that follow are written in the same step.
             #[inline]
-            pub fn limits_after_send(&mut self, sent: &Sent) -> SendLimits {
+            pub fn send_and_limit(&mut self, sent: &Sent, limits: &mut SendLimits) {
                 forward!(self, AnyReaction { $($variant),* }, s => {
                     s.on_send(sent);
-                    SendLimits::of(s)
+                    *limits = SendLimits::of(s)
                 })
             }
-            /// [`ReactionPoint::on_ack`] and the limits that follow, in one step.
+            /// [`ReactionPoint::on_ack`]; the `limits` that follow are written in the same step.
             #[inline]
-            pub fn limits_after_ack(&mut self, ack: &Ack<'_>) -> SendLimits {
+            pub fn ack_and_limit(&mut self, ack: &Ack<'_>, limits: &mut SendLimits) {
                 forward!(self, AnyReaction { $($variant),* }, s => {
                     s.on_ack(ack);
-                    SendLimits::of(s)
+                    *limits = SendLimits::of(s)
                 })
             }
         }

@@ -4,14 +4,14 @@ use xoff_engine::Time;
 use xoff_schemes::{ReactionPoint, Sent};
 
 use super::Hosts;
-use super::nic::NicScheduler;
+use super::nic::{NicId, NicScheduler};
 use super::sender::SendState;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::ids::{ConnectionId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
-use crate::packet::{Frame, Kind, LAST, Packet, RESENT};
+use crate::packet::{Frame, Kind, LAST, Packet, PacketId, RESENT};
 use crate::path::routing::Spray;
 
 impl<N: NicScheduler> Hosts<N> {
@@ -80,7 +80,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
         N::before_emission(sender, ctx.now);
         let segment = sender.next_segment(&ctx.net.wire);
-        let made_at = if ctx.packets.offers.is_some() { sender.data_ready_at() } else { Time::ZERO };
+        let made_at = if self.emission_hooks { sender.data_ready_at() } else { Time::ZERO };
         let frame = segment.payload + ctx.net.wire.data_overhead;
         let mut packet = Packet::data(
             sender.message.flow,
@@ -112,22 +112,14 @@ impl<N: NicScheduler> Hosts<N> {
         let end = segment.offset + segment.payload;
         sender.pacing.on_send(ctx.now, segment.payload, frame, end, sender.reaction.rate());
         sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });
-        if ctx.net.paths.next_hops.is_some() {
-            choose_path(ctx, sender.spray.as_deref_mut(), &mut packet);
-        }
         let (id, nic) = (ctx.packets.insert(packet), sender.nic);
-        if let Some(offers) = &mut ctx.packets.offers {
-            offers.put(id, made_at);
-        }
-        if ctx.probes.on_flows {
-            self.on_emission(ctx, links, connection, port, id);
+        if self.emission_hooks {
+            choose_path(ctx, sender.spray.as_deref_mut(), id);
+            self.record_emission(ctx, links, connection, port, id, made_at);
         }
         links.put_on_wire(ctx, port, id, Frame::new(Kind::Data, class, frame));
-        if let Some(throttles) = &mut self.throttles {
-            throttles.on_send(ctx, links, port, frame);
-        }
-        if self.sl_reactions.is_some() {
-            self.sl_sent(ctx, nic, class, segment.payload, frame);
+        if self.slows {
+            self.slow_down(ctx, links, nic, port, class, (segment.payload, frame));
         }
         self.sync_timer(ctx, connection);
         if segment.last
@@ -136,12 +128,51 @@ impl<N: NicScheduler> Hosts<N> {
             sender.advance_message();
         }
     }
+
+    /// Tells what follows packets and messages of a packet that its source made at `made_at`.
+    #[cold]
+    fn record_emission<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        connection: ConnectionId,
+        port: PortId,
+        id: PacketId,
+        made_at: Time,
+    ) {
+        if let Some(offers) = &mut ctx.packets.offers {
+            offers.put(id, made_at);
+        }
+        if ctx.probes.on_flows {
+            self.on_emission(ctx, links, connection, port, id);
+        }
+    }
+
+    /// Counts a packet of `payload` and `frame` bytes, which has just begun on its wire, at what slows the port and its priorities.
+    #[cold]
+    fn slow_down<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+        port: PortId,
+        class: u8,
+        (payload, frame): (u64, u64),
+    ) {
+        if let Some(throttles) = &mut self.throttles {
+            throttles.on_send(ctx, links, port, frame);
+        }
+        if self.sl_reactions.is_some() {
+            self.sl_sent(ctx, nic, class, payload, frame);
+        }
+    }
 }
 
 /// Lets each switch choose the next hop of a data packet, or sprays the packet.
 #[cold]
-fn choose_path(ctx: &Ctx, spray: Option<&mut Spray>, packet: &mut Packet) {
+fn choose_path(ctx: &mut Ctx, spray: Option<&mut Spray>, id: PacketId) {
     let Some(hops) = &ctx.net.paths.next_hops else { return };
+    let packet = &mut ctx.packets[id];
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], path[path.len() - 1].peer());
     let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));

@@ -52,6 +52,7 @@ impl<N: NicScheduler> Hosts<N> {
         if self.sl_reactions.is_some() {
             self.sl_feedback(ctx, links, id);
         }
+        // A copy of single fields: a reference to the copy would keep it in memory, and writing all of it takes long.
         let packet = ctx.packets[id];
         let connection = ctx.net.connections.of(packet.flow);
         let Some(sender) = self.senders[connection.index()].as_deref_mut() else {
@@ -89,7 +90,7 @@ impl<N: NicScheduler> Hosts<N> {
                 if sender.is_idle() {
                     return ctx.packets.remove(id); // ACKs of everything have overtaken this NACK
                 }
-                let (newly_acked, lost) = on_nack(sender, &packet, ctx);
+                let (newly_acked, lost) = on_nack(sender, &ctx.packets[id], ctx);
                 if ctx.probes.on_acks {
                     ctx.probes.on_ack(ctx.now, packet.flow, newly_acked);
                 }

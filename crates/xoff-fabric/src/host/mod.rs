@@ -28,7 +28,7 @@ use crate::link::flow_control::LinkControl;
 use crate::link::{Effect, Links};
 use crate::network::Network;
 use crate::network::dependency_tracker::DependencyTracker;
-use crate::observe::Resumed;
+use crate::observe::{Probes, Resumed};
 use crate::packet::DATA;
 use nic::{Nic, NicId, NicScheduler};
 use receiver::Receiver;
@@ -55,22 +55,31 @@ pub(crate) struct Hosts<N> {
     sl_reactions: Option<Box<SlReactions>>,
     /// What messages and steps wait for; `None` if nothing waits.
     program: Option<Box<DependencyTracker>>,
+    /// There are throttles or shared reaction points.
+    slows: bool,
+    /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
+    emission_hooks: bool,
 }
 
 impl<N: NicScheduler> Hosts<N> {
     /// Hosts without traffic.
-    pub fn new(net: &Network, owned: impl Fn(NodeId) -> bool) -> Self {
+    pub fn new(net: &Network, probes: &Probes, owned: impl Fn(NodeId) -> bool) -> Self {
         let connections = net.connections.count(net.flows.len());
         let (nics, nic_of_port) = nic::all(net, &owned);
+        let throttles = net.settings.throttle.as_ref().map(|t| Throttles::new(t, net, &owned));
+        let sl_reactions = SlReactions::new(net, &owned);
+        let slows = throttles.is_some() || sl_reactions.is_some();
         Hosts {
             nics,
             nic_of_port,
             senders: (0..connections).map(|_| None).collect(),
             pacing_places: vec![pacing::ABSENT; connections],
             receivers: (0..connections).map(|_| None).collect(),
-            throttles: net.settings.throttle.as_ref().map(|t| Throttles::new(t, net, &owned)),
-            sl_reactions: SlReactions::new(net, &owned),
+            throttles,
+            sl_reactions,
             program: DependencyTracker::new(&net.dependencies, &net.flows),
+            slows,
+            emission_hooks: net.paths.next_hops.is_some() || probes.on_wire,
         }
     }
 

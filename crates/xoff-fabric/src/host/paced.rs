@@ -143,21 +143,18 @@ impl NicScheduler for PacedNic {
         let own = &hosts.nics[nic as usize];
         let port = &links.ports[own.port.index()];
         let (queued, ready) = (port.sendable(), own.scheduler.ready_classes & !port.paused);
-        let (port_id, busy_until) = (own.port, port.busy_until);
+        let busy_until = port.busy_until;
         if queued | ready != 0 {
             let mut at = busy_until;
-            if queued & CONTROL_CLASSES == 0 {
-                at = at.max(hosts.throttled_until(ctx, links, port_id));
-            }
-            if queued == 0 && hosts.sl_reactions.is_some() {
-                at = at.max(hosts.sl_open_at(ctx, nic, ready));
+            if hosts.slows {
+                at = at.max(hosts.slowed_until(ctx, links, nic, queued, ready));
             }
             if at < Time::NEVER {
                 hosts.arm(ctx, links, nic, at);
             }
         }
         // A connection that waits for its service level does not hold up other connections.
-        if (queued | ready == 0 || hosts.sl_reactions.is_some())
+        if (queued | ready == 0 || (hosts.slows && hosts.sl_reactions.is_some()))
             && let Some((at, _)) = hosts.nics[nic as usize].scheduler.pacing.first()
         {
             hosts.arm(ctx, links, nic, at);
@@ -245,10 +242,8 @@ impl Hosts<PacedNic> {
     fn send_next<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, nic: NicId) {
         let port_id = self.nics[nic as usize].port;
         self.release_paced(ctx, nic);
-        // While a throttle holds back data, control packets may go.
-        let held_back = self.throttled_until(ctx, links, port_id) > ctx.now;
-        let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
-        let open = if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) };
+        let (classes, open) =
+            if self.slows { self.open_classes(ctx, links, nic) } else { (ALL_CLASSES, ALL_CLASSES) };
         loop {
             let port = &mut links.ports[port_id.index()];
             let queued = port.sendable() & classes;
@@ -282,6 +277,43 @@ impl Hosts<PacedNic> {
             }
         }
         PacedNic::rearm(self, ctx, links, nic);
+    }
+
+    /// The classes of which queued packets may go from a NIC, and those of which connections may, as far as throttles and shared
+    /// reaction points let them.
+    #[cold]
+    fn open_classes<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+    ) -> (u16, u16) {
+        let port = self.nics[nic as usize].port;
+        // While a throttle holds back data, control packets may go.
+        let held_back = self.throttled_until(ctx, links, port) > ctx.now;
+        let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
+        (classes, if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) })
+    }
+
+    /// How long throttles and shared reaction points hold back the `queued` classes of a NIC and those of its `ready`
+    /// connections.
+    #[cold]
+    fn slowed_until<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+        queued: u16,
+        ready: u16,
+    ) -> Time {
+        let mut at = ctx.now;
+        if queued & CONTROL_CLASSES == 0 {
+            at = at.max(self.throttled_until(ctx, links, self.nics[nic as usize].port));
+        }
+        if queued == 0 && self.sl_reactions.is_some() {
+            at = at.max(self.sl_open_at(ctx, nic, ready));
+        }
+        at
     }
 
     /// Whether the first packet of a data class's queue has the credits that it needs; if not, the class is stopped.

@@ -28,12 +28,12 @@ impl LimitedReaction {
 impl ReactionPoint for LimitedReaction {
     #[inline(always)] // runs for every packet
     fn on_send(&mut self, sent: &Sent) {
-        self.limits = self.point.limits_after_send(sent);
+        self.point.send_and_limit(sent, &mut self.limits);
     }
 
     #[inline(always)] // runs for every packet
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        self.limits = self.point.limits_after_ack(ack);
+        self.point.ack_and_limit(ack, &mut self.limits);
     }
 
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {

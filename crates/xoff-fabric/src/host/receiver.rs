@@ -107,7 +107,7 @@ impl<N: NicScheduler> Hosts<N> {
             (receiver.flow, receiver.marks) = (packet.flow, Marks::default());
         }
         receiver.marks.count(packet.mark);
-        let verdict = receiver.reception.on_data(&packet, &ctx.net, ctx.now);
+        let verdict = receiver.reception.on_data(&ctx.packets[id], &ctx.net, ctx.now);
         let last = packet.flags & LAST != 0;
         let (taken, answer) = match verdict {
             Verdict::Taken { in_order } => {
@@ -127,7 +127,7 @@ impl<N: NicScheduler> Hosts<N> {
         if taken {
             ctx.counters.delivered_bytes += u64::from(packet.payload);
             if receiver.reception.bounds_messages(last) {
-                self.count_messages(ctx, connection, nic, &packet);
+                self.count_messages(ctx, connection, nic, id);
             }
         }
         if let Some(cnp) = cnp {
@@ -140,7 +140,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Counts the messages that begin, and those that are complete, with a data packet that the receiver has taken.
-    fn count_messages(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, packet: &Packet) {
+    fn count_messages(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId, id: PacketId) {
         let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };
         let begun = receiver.reception.begun();
         if begun > 0 {
@@ -148,7 +148,7 @@ impl<N: NicScheduler> Hosts<N> {
             counts.open_in += u32::from(receiver.open == 0);
             receiver.open += begun;
         }
-        for flow in receiver.reception.complete(packet) {
+        for flow in receiver.reception.complete(&ctx.packets[id]) {
             self.message_complete(ctx, connection, nic, flow);
         }
     }

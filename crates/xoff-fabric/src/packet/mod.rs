@@ -138,9 +138,12 @@ impl Packet {
         Frame { bytes: self.size, kind: self.kind, class: self.class }
     }
 
+    /// What a free slot of the pool holds.
+    pub(super) const EMPTY: Packet = Packet::plain(Kind::Data, MAC_CONTROL, 0, Time::ZERO);
+
     /// A packet with defaults in all fields that only some kinds use.
     #[inline(always)] // runs for every packet
-    fn plain(kind: Kind, class: u8, size: u64, now: Time) -> Packet {
+    const fn plain(kind: Kind, class: u8, size: u64, now: Time) -> Packet {
         Packet {
             seq: 0,
             sent_at: now,

@@ -66,18 +66,24 @@ impl Packets {
         self.live
     }
 
-    /// Puts a packet in.
-    #[inline]
+    /// Puts a packet in. Inlined, so that the packet's fields go to its slot without a copy of the whole.
+    #[inline(always)] // runs for every packet
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         self.live += 1;
-        let id = self.free;
-        if id != NO_PACKET {
-            let slot = &mut self.slots[id as usize];
-            self.free = slot.next;
-            *slot = packet;
-            return id;
+        if self.free == NO_PACKET {
+            self.free = self.grow();
         }
-        self.slots.push(packet);
+        let id = self.free;
+        let slot = &mut self.slots[id as usize];
+        self.free = slot.next;
+        *slot = packet;
+        id
+    }
+
+    /// Adds a free slot.
+    #[cold]
+    fn grow(&mut self) -> PacketId {
+        self.slots.push(Packet::EMPTY);
         match &mut self.int {
             IntPool::Off => {}
             IntPool::Packed(v) => v.push(Default::default()),

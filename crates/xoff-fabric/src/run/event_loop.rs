@@ -172,6 +172,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         match kind_of(key) {
             kind::PORT_READY => self.port_ready(PortId(index)),
             kind::NIC_WAKE => N::wake(&mut self.hosts, &mut self.ctx, &mut self.links, index, arg),
+            kind::LINK_CONTROL_APPLY if C::HAS_CREDITS => self.link_control_event(key, arg),
             _ => self.rare_event(key, arg),
         }
     }
@@ -211,8 +212,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Partition { ctx, links, switches, hosts, own_ports, .. } = self;
         match kind {
             kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
-                C::on_event(links, ctx, &mut switches.accounting, kind, index, arg);
-                self.settle_links();
+                self.link_control_event(key, arg)
             }
             kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
             kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
@@ -231,6 +231,14 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 self.count_once(key);
             }
         }
+    }
+
+    /// Flow control has an event of its own.
+    #[inline]
+    fn link_control_event(&mut self, key: u32, arg: u32) {
+        let Partition { ctx, links, switches, .. } = self;
+        C::on_event(links, ctx, &mut switches.accounting, kind_of(key), index_of(key), arg);
+        self.settle_links();
     }
 
     /// Lets the node that owns the port carry out the effects of flow control.

@@ -150,7 +150,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let mut partition = Partition {
             links,
             switches,
-            hosts: Hosts::new(net, owned),
+            hosts: Hosts::new(net, &probes, owned),
             own_ports,
             handled_until: Time::ZERO,
             ctx: Ctx {

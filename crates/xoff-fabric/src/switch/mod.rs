@@ -121,6 +121,11 @@ impl Switches {
 
     /// Carries out the effects of flow control on switches' ports.
     pub fn settle<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>) {
+        if let [Effect::Resumed(queue, since)] = links.effects[..] {
+            // Under credits this is what most events do.
+            links.effects.clear();
+            return self.on_resumed(ctx, links, queue, since);
+        }
         let frames = self.carry_out(ctx, links);
         self.hooks.number_frames(frames);
     }
@@ -165,9 +170,9 @@ impl Switches {
         since: Time,
     ) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
-        let view = links.view(ctx.now, port, class, 0);
         let voqs = self.voqs.as_deref();
         if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
+            let view = links.view(ctx.now, port, class, 0);
             detector.on_resume(&view, &|| packets_waiting(voqs, ctx, links, port, class).len() as u64);
         }
         if ctx.probes.on_stops {

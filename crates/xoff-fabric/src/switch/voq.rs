@@ -120,6 +120,7 @@ impl Voqs {
         if more {
             self.append(ring, place);
         }
+        packets.prefetch(self.head(output, priority));
         id
     }
 

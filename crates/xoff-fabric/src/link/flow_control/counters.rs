@@ -10,31 +10,39 @@ use crate::settings::CounterWidth;
 const MODULUS: u64 = 1 << 12;
 const MAX_GRANTED: u64 = MODULUS / 2;
 
-/// How many credits a packet costs.
+/// Bits of a unit's reciprocal below the point.
+const FRACTION: u32 = 40;
+
+/// How many credits a packet costs: one for each started block of some number of bytes.
+///
+/// The quotient is rounded up by a product with the reciprocal, which is the same code for each unit and exact for packets,
+/// which have fewer than 2^16 bytes: with blocks of b bytes, the product of a dividend x below 2^17 and a reciprocal that is too
+/// large by less than 2^-40 is too large by less than 2^-23, and x / b is below a whole number by at least 1 / b, 2^-16.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// One credit a packet.
-    Packet,
-    /// One credit for each started block of 2^this bytes.
-    Shift(u32),
-    /// One credit for each started block of this many bytes.
-    Bytes(u64),
+pub struct Unit {
+    /// Bytes of a block, less one.
+    add: u64,
+    /// 2^[`FRACTION`] divided by the bytes of a block, rounded up.
+    reciprocal: u64,
 }
 
 impl Unit {
+    /// More bytes than a packet has: one credit a packet.
+    const WHOLE_PACKET: u64 = 1 << 16;
+
+    /// One credit a packet.
+    pub const PACKET: Unit = Unit::of_bytes(Unit::WHOLE_PACKET);
+
     /// One credit for each started block of `bytes` bytes, which must not be 0.
-    pub fn of_bytes(bytes: u64) -> Unit {
-        if bytes.is_power_of_two() { Unit::Shift(bytes.trailing_zeros()) } else { Unit::Bytes(bytes) }
+    pub const fn of_bytes(bytes: u64) -> Unit {
+        let bytes = if bytes < Unit::WHOLE_PACKET { bytes } else { Unit::WHOLE_PACKET };
+        Unit { add: bytes - 1, reciprocal: (1u64 << FRACTION).div_ceil(bytes) }
     }
 
     /// Credits of a packet of `size` bytes.
-    #[inline]
-    pub fn credits(self, size: u64) -> u64 {
-        match self {
-            Unit::Packet => 1,
-            Unit::Shift(shift) => (size + (1 << shift) - 1) >> shift,
-            Unit::Bytes(bytes) => size.div_ceil(bytes),
-        }
+    #[inline(always)] // runs several times for every packet
+    pub const fn credits(self, size: u64) -> u64 {
+        ((size + self.add) * self.reciprocal) >> FRACTION
     }
 }
 
@@ -177,7 +185,18 @@ mod tests {
         assert_eq!([1, 64, 65, 1000].map(|b| block.credits(b)), [1, 1, 2, 16]);
         assert_eq!(Unit::of_bytes(16).credits(1000), 63);
         assert_eq!([1, 96, 97].map(|b| Unit::of_bytes(96).credits(b)), [1, 1, 2]);
-        assert_eq!([1, 9000].map(|b| Unit::Packet.credits(b)), [1, 1]);
+        assert_eq!([1, 9000, 65_535].map(|b| Unit::PACKET.credits(b)), [1, 1, 1]);
+    }
+
+    /// The product stands for a division: all sizes of packets, with blocks that divide them or do not.
+    #[test]
+    fn credits_are_the_rounded_quotient_for_each_size_and_block() {
+        for block in (1..300).chain([4_095, 4_096, 9_999, 32_767, 65_521, 65_535, 65_536, 1 << 20, u64::MAX]) {
+            let unit = Unit::of_bytes(block);
+            for size in 1..=u64::from(u16::MAX) {
+                assert_eq!(unit.credits(size), size.div_ceil(block), "{size} bytes in blocks of {block}");
+            }
+        }
     }
 
     #[test]

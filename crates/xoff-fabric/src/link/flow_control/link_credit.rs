@@ -140,7 +140,7 @@ impl LinkControl for LinkCredit {
         };
         let unit = match params.unit {
             CreditUnit::Flit => Unit::of_bytes(params.flit.0),
-            CreditUnit::Packet => Unit::Packet,
+            CreditUnit::Packet => Unit::PACKET,
         };
         let credits = Credits::new(net, unit, CounterWidth::Wide);
         let flits =

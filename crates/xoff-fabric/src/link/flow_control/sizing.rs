@@ -15,7 +15,7 @@ use crate::path::topology::Topology;
 use crate::settings::{AckClass, CreditUnit, FlowControl, Settings};
 
 /// InfiniBand's block of 64 bytes.
-pub const BLOCK: Unit = Unit::Shift(6);
+pub const BLOCK: Unit = Unit::of_bytes(64);
 
 /// The buffer of an ingress port and priority, and the terms of its minimum size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Sizing {
                 message: back.serialization(credit.flit.0),
                 unit: match credit.unit {
                     CreditUnit::Flit => Unit::of_bytes(credit.flit.0),
-                    CreditUnit::Packet => Unit::Packet,
+                    CreditUnit::Packet => Unit::PACKET,
                 },
                 given: credit.credits.map(u64::from),
                 ..sizing
