@@ -191,7 +191,8 @@ mod tests {
     /// The product stands for a division: all sizes of packets, with blocks that divide them or do not.
     #[test]
     fn credits_are_the_rounded_quotient_for_each_size_and_block() {
-        for block in (1..300).chain([4_095, 4_096, 9_999, 32_767, 65_521, 65_535, 65_536, 1 << 20, u64::MAX]) {
+        for block in (1..300).chain([4_095, 4_096, 9_999, 32_767, 65_521, 65_535, 65_536, 1 << 20, u64::MAX])
+        {
             let unit = Unit::of_bytes(block);
             for size in 1..=u64::from(u16::MAX) {
                 assert_eq!(unit.credits(size), size.div_ceil(block), "{size} bytes in blocks of {block}");
