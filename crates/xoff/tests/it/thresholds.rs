@@ -164,6 +164,7 @@ fn short_headroom_is_warned_of() {
         "{found}\n{text}"
     );
     assert_eq!(warning(&[("flow_control.headroom", "29619B")]), "");
+    assert_eq!(warning(&[("flow_control.headroom", "40KB")]), "");
     // Once rate times delay is 12,500 B.
     assert!(
         warning(&[("flow_control.headroom_bdp", "1")]).contains("`headroom_bdp` in [flow_control] is 12.5KB")
