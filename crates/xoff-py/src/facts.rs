@@ -6,9 +6,15 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 use xoff::summary::Slowdown;
-use xoff::{NetworkBuilder, tables};
+use xoff::{NetworkBuilder, memory, tables};
 use xoff_engine::{Bytes, Nearest, Rate, Time};
 use xoff_traffic::Traffic;
+
+/// Bytes that the process may still take, and what sets the limit; `None` if the system does not tell.
+#[pyfunction]
+pub fn free_memory() -> Option<(u64, &'static str)> {
+    memory::free().map(|free| (free.bytes, free.what))
+}
 
 /// A rate in bit/s; `None` if the text is no rate.
 #[pyfunction]
