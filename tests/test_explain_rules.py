@@ -163,10 +163,14 @@ def test_every_rule_is_documented() -> None:
 
 
 def test_deadlock() -> None:
-    found = outcome.deadlock(facts(manifest={"deadlock": ["s0->s1", "s1->s0"]}))
+    # s2->s0 waits for the circle, and no port of the circle waits for it.
+    found = outcome.deadlock(facts(manifest={"deadlock": ["s0->s1", "s1->s0", "s2->s0"]}))
     assert found is not None
-    assert (found.severity, found.ports) == ("problem", ("s0->s1", "s1->s0"))
-    assert "s0->s1 waits for s1->s0 waits for s0->s1" in found.evidence[0]
+    assert (found.severity, found.ports) == ("problem", ("s0->s1", "s1->s0", "s2->s0"))
+    assert found.title == "a deadlock: 3 ports wait on each other for ever"
+    assert found.evidence == (
+        "stopped for ever, first the ports of a circle, each waiting for the next: s0->s1, s1->s0, s2->s0",
+    )
 
 
 def test_losses_name_the_ports_with_most() -> None:
