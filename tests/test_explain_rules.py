@@ -324,8 +324,8 @@ def test_marks_come_after_pause_where_kmax_is_above_xoff() -> None:
     assert never is not None
     assert (late.severity, never.severity) == ("note", "warning")
     # 101 KB are reached by one input with 100 KB each, and only by more than one where K_min is 100 KB.
-    assert late.title == "Kmax is above Xoff: with up to 1 input PAUSE comes before marking is in full"
-    assert never.title == "Kmin is above Xoff: with up to 1 input PAUSE comes before any mark"
+    assert late.title == "Kmax is above Xoff: with one input PAUSE comes before marking is in full"
+    assert never.title == "Kmin is above Xoff: with one input PAUSE comes before any mark"
     # By default 100 KB and 400 KB for each 25 Gbps: 400 KB and 1.6 MB at 100 Gbps.
     usual = marking.marks_after_pause(red(None, None))
     assert usual is not None

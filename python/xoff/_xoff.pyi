@@ -34,6 +34,7 @@ __all__ = [
     "read_rate",
     "read_size",
     "read_time",
+    "red_thresholds",
     "schema",
     "size_text",
     "slowdown_statistics",
@@ -135,6 +136,12 @@ def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
 
 def free_memory() -> tuple[int, str] | None:
     """Bytes that the process may still take, and what sets the limit; `None` if the system does not tell."""
+
+def red_thresholds(parameters: str, bps: int) -> tuple[int, int] | None:
+    """Queue lengths, in bytes, at a port of `bps`, up to which RED marks nothing and above which everything.
+
+    `None` if `parameters`, which are JSON, are not RED's.
+    """
 
 def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""

@@ -34,6 +34,7 @@ _NATIVE = (
     "read_rate",
     "read_size",
     "read_time",
+    "red_thresholds",
     "schema",
     "size_text",
     "slowdown_statistics",

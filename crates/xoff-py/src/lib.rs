@@ -353,6 +353,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::free_memory, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::red_thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_size, module)?)?;
     module.add_function(wrap_pyfunction!(facts::rate_text, module)?)?;
