@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from xoff._xoff import read_rate, read_time
-from xoff.formats.lines import Line, read_lines, shown
+from xoff.formats.lines import Line, quoted, read_lines
 from xoff.formats.networks import Link, Network, listed
 
 
@@ -26,7 +26,7 @@ def _link(line: Line) -> Link:
     a, b, rate, delay = line.words
     bits, ps = read_rate(rate), read_time(delay)
     if bits is None:
-        raise line.wrong(f"the rate is {shown(rate)}", "one such as `100Gbps`")
+        raise line.wrong(f"the rate is {quoted(rate)}", "one such as `100Gbps`")
     if ps is None:
-        raise line.wrong(f"the delay is {shown(delay)}", "one such as `1us`")
+        raise line.wrong(f"the delay is {quoted(delay)}", "one such as `1us`")
     return Link.alike(a, b, bits, ps)

@@ -78,6 +78,12 @@ def test_endless_flows_are_told_by_their_goodput(command: Command, tmp_path: Pat
     words = re.fullmatch(r"(\S+) Gbps together, (\S+) Gbps to (\S+) Gbps each from its own start", lines["goodput"])
     assert words is not None, lines["goodput"]
     assert [float(word) for word in words.groups()] == pytest.approx([30, 10, 20], rel=0.01)
+    # Two alike: 20 and 20 Gbps.
+    (tmp_path / "alike.toml").write_text(text.replace("10Gbps", "20Gbps"))
+    goodput = next(
+        line for line in command("run", "alike.toml", "-o", "alike").stdout.splitlines() if "together" in line
+    )
+    assert re.fullmatch(r"goodput +(39\.\d+|40) Gbps together, (19\.\d+|20) Gbps each from its own start", goodput)
     # A flow of a size beside them is counted by itself.
     (tmp_path / "both.toml").write_text(text + traffic.format(n=2) + 'size = "1MB"\n')
     told = command("run", "both.toml", "-o", "both").stdout

@@ -163,10 +163,14 @@ def test_every_rule_is_documented() -> None:
 
 
 def test_deadlock() -> None:
-    found = outcome.deadlock(facts(manifest={"deadlock": ["s0->s1", "s1->s0"]}))
+    # s2->s0 waits for the circle, and no port of the circle waits for it.
+    found = outcome.deadlock(facts(manifest={"deadlock": ["s0->s1", "s1->s0", "s2->s0"]}))
     assert found is not None
-    assert (found.severity, found.ports) == ("problem", ("s0->s1", "s1->s0"))
-    assert "s0->s1 waits for s1->s0 waits for s0->s1" in found.evidence[0]
+    assert (found.severity, found.ports) == ("problem", ("s0->s1", "s1->s0", "s2->s0"))
+    assert found.title == "a deadlock: 3 ports wait on each other for ever"
+    assert found.evidence == (
+        "stopped for ever, first the ports of a circle, each waiting for the next: s0->s1, s1->s0, s2->s0",
+    )
 
 
 def test_losses_name_the_ports_with_most() -> None:
@@ -320,8 +324,8 @@ def test_marks_come_after_pause_where_kmax_is_above_xoff() -> None:
     assert never is not None
     assert (late.severity, never.severity) == ("note", "warning")
     # 101 KB are reached by one input with 100 KB each, and only by more than one where K_min is 100 KB.
-    assert late.title == "Kmax is above Xoff: with up to 1 input PAUSE comes before marking is in full"
-    assert never.title == "Kmin is above Xoff: with up to 1 input PAUSE comes before any mark"
+    assert late.title == "Kmax is above Xoff: with one input PAUSE comes before marking is in full"
+    assert never.title == "Kmin is above Xoff: with one input PAUSE comes before any mark"
     # By default 100 KB and 400 KB for each 25 Gbps: 400 KB and 1.6 MB at 100 Gbps.
     usual = marking.marks_after_pause(red(None, None))
     assert usual is not None

@@ -36,7 +36,7 @@ from xoff.runs.files import remove_leftovers, temporary_file, temporary_folder
 from xoff.runs.folder import ResultFolder
 from xoff.runs.jobs import Job, run_jobs
 from xoff.runs.kept import FOLDER, Kept
-from xoff.runs.parquet import read_table
+from xoff.runs.parquet import check_size, read_table
 from xoff.runs.toml import toml
 
 HERE = ROOT / "tests" / "faults"
@@ -243,16 +243,24 @@ def test_a_small_file_of_many_rows_is_refused(tmp_path: Path, monkeypatch: pytes
     # A million equal numbers a row group take a few bytes in the file and 8 MB in memory.
     file = tmp_path / "rows.parquet"
     zeros = pa.table({"time_ps": pa.array(np.zeros(1_000_000, np.int64))})
-    with pq.ParquetWriter(file, zeros.schema, compression="zstd") as writer:
-        for _ in range(51):
-            writer.write_table(zeros)
+
+    def write(groups: int) -> None:
+        with pq.ParquetWriter(file, zeros.schema, compression="zstd") as writer:
+            for _ in range(groups):
+                writer.write_table(zeros)
+
+    write(101)
     assert file.stat().st_size < 1_000_000
-    with pytest.raises(xoff.UserError, match=r"51,000,000 rows; expected at most 50,000,000"):
+    with pytest.raises(xoff.UserError, match=r"101,000,000 rows; expected at most 100,000,000"):
         read_table(file)
-    pq.write_table(zeros, file)
+    # A run ends with the sample that reaches 50 million rows, which is of all ports.
+    write(51)
+    monkeypatch.setattr("xoff.runs.parquet.free_memory", lambda: (51 * 8_000_000 + 100_000, "free"))
+    check_size(file)
+    write(1)
     assert read_table(file).num_rows == 1_000_000
-    monkeypatch.setattr("xoff.runs.parquet.free_memory", lambda: 7_999_999)
-    with pytest.raises(xoff.UserError, match="take about 8 MB in memory"):
+    monkeypatch.setattr("xoff.runs.parquet.free_memory", lambda: (7_999_999, "free in the control group"))
+    with pytest.raises(xoff.UserError, match="take about 8 MB in memory: 8 MB are free in the control group"):
         read_table(file)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 
 import polars as pl
@@ -9,7 +10,7 @@ import pytest
 
 import hostile
 import xoff
-from conftest import SMALL
+from conftest import ROOT, SMALL
 from made_up import made_up_run
 from xoff.runs.folder import TABLES
 from xoff.runs.results import Run
@@ -126,6 +127,26 @@ def test_a_dict_is_a_scenario(small: Path, tmp_path: Path) -> None:
     assert xoff.check({**own, "traffic": [flow]})["title"] == own["title"]
     stored = run.write(tmp_path / "stored")
     assert xoff.run(stored).manifest["fingerprint"] == run.manifest["fingerprint"]
+
+
+def test_a_deadlock_that_is_not_expected_is_warned_of(tmp_path: Path) -> None:
+    ring = (ROOT / "scenarios" / "deadlock.toml").read_text("utf-8")
+    (tmp_path / "ring.toml").write_text(ring)
+    (tmp_path / "other.toml").write_text(ring.replace('expect = "deadlock"\n', ""))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        xoff.run(tmp_path / "ring.toml")
+    # The links of the ring: each switch waits for the next.
+    circle = ", ".join(f"ring{n}->ring{(n + 1) % 4}" for n in range(4))
+    with pytest.warns(RuntimeWarning, match=f"^deadlock: these ports wait on each other for ever: {circle}$"):
+        xoff.run(tmp_path / "other.toml")
+
+
+def test_a_table_that_no_run_has_is_named(small: Path, tmp_path: Path) -> None:
+    stored = xoff.load(xoff.run(small).write(tmp_path / "stored"))
+    for run in (stored, xoff.run(small)):
+        with pytest.raises(xoff.UserError, match=r"^a run has no `flow`; its tables are flows, ports"):
+            run.table("flow")
 
 
 def test_dir_shows_what_there_is() -> None:

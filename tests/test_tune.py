@@ -20,6 +20,7 @@ from xoff import _xoff
 from xoff.errors import RunError, ScenarioError, UserError
 from xoff.runs.executor import Local
 from xoff.runs.scenario import Scenario
+from xoff.studies.sweep import Swept, sweep
 from xoff.studies.tune import Trial, Tuned, best, tune
 from xoff.studies.tune.best import MEASURES, mean, measures_of
 from xoff.studies.tune.show import best_text
@@ -253,6 +254,21 @@ def test_a_tuning_without_a_record_is_not_taken_over(tmp_path: Path, name: str, 
     (out / name).write_text(text)
     with pytest.raises(UserError, match=message):
         tuned(TUNE, out)
+
+
+def test_a_sweep_and_a_tuning_do_not_share_a_folder(tmp_path: Path) -> None:
+    def swept(out: Path) -> Swept:
+        return sweep(Scenario(SMALL + "[sweep]\nseed = [1]\n", "s.toml", "."), out, Local(1), quiet=True)
+
+    one = TUNE.replace("trials = 8\nbatch = 4", "trials = 1")
+    swept(tmp_path / "swept")
+    tuned(one, tmp_path / "tuned", 1)
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(UserError, match="swept: holds a sweep; name another folder"):
+        tuned(one, tmp_path / "swept", 1)
+    with pytest.raises(UserError, match="tuned: holds a tuning; name another folder"):
+        swept(tmp_path / "tuned")
+    assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == kept
 
 
 class Dying(Executor):

@@ -7,6 +7,7 @@ from typing import Protocol, final, type_check_only
 from xoff.scheme.describe import Described
 
 __all__ = [
+    "MAX_ROWS",
     "MAX_SCENARIO_BYTES",
     "Ack",
     "Cnp",
@@ -23,6 +24,7 @@ __all__ = [
     "check",
     "columns",
     "exchange",
+    "free_memory",
     "goal",
     "keys",
     "nearest",
@@ -32,6 +34,7 @@ __all__ = [
     "read_rate",
     "read_size",
     "read_time",
+    "red_thresholds",
     "schema",
     "size_text",
     "slowdown_statistics",
@@ -39,8 +42,10 @@ __all__ = [
 ]
 
 __version__: str
+MAX_ROWS: int
+"""Rows of a record with which a run ends."""
 MAX_SCENARIO_BYTES: int
-"""The largest text of a scenario."""
+"""Maximum size of a scenario."""
 
 class ScenarioError(ValueError):
     """A mistake in a scenario; the message names file, line, key and what was expected."""
@@ -127,7 +132,16 @@ class Prepared:
         """
 
 def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
-    """Swap two folders in one step, at any time each name has one of them; an `OSError` where that fails."""
+    """Swap two folders in one step: at any time each name has one of them; an `OSError` if that fails."""
+
+def free_memory() -> tuple[int, str] | None:
+    """Bytes that the process may still take, and what sets the limit; `None` if the system does not tell."""
+
+def red_thresholds(parameters: str, bps: int) -> tuple[int, int] | None:
+    """Queue lengths, in bytes, at a port of `bps`, up to which RED marks nothing and above which everything.
+
+    `None` if `parameters`, which are JSON, are not RED's.
+    """
 
 def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""

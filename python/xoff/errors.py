@@ -14,13 +14,17 @@ from xoff import _xoff
 from xoff.text import printable
 
 _NATIVE = (
+    "MAX_ROWS",
+    "MAX_SCENARIO_BYTES",
     "Prepared",
     "RunError",
     "RunOutput",
     "ScenarioError",
     "catalogue",
+    "check",
     "columns",
     "exchange",
+    "free_memory",
     "goal",
     "keys",
     "nearest",
@@ -30,6 +34,7 @@ _NATIVE = (
     "read_rate",
     "read_size",
     "read_time",
+    "red_thresholds",
     "schema",
     "size_text",
     "slowdown_statistics",

@@ -27,6 +27,11 @@ def printable(text: str) -> str:
     )
 
 
+def line_text(text: str) -> str:
+    """A text in one line: `printable`, and line breaks and tabs are escapes too."""
+    return printable(text).replace("\n", "\\n").replace("\t", "\\t")
+
+
 def shown(text: str, word: int = _WORD, most: int = _TEXT) -> str:
     """`text`, which may hold names of a user's own choice, as people may see it: `printable`, and not too long.
 

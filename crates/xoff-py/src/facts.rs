@@ -6,9 +6,24 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::{Map, Value, json};
 use xoff::summary::Slowdown;
-use xoff::{NetworkBuilder, tables};
+use xoff::{NetworkBuilder, memory, tables};
 use xoff_engine::{Bytes, Nearest, Rate, Time};
+use xoff_schemes::detector::red::Red;
 use xoff_traffic::Traffic;
+
+/// Bytes that the process may still take, and what sets the limit; `None` if the system does not tell.
+#[pyfunction]
+pub fn free_memory() -> Option<(u64, &'static str)> {
+    memory::free().map(|free| (free.bytes, free.what))
+}
+
+/// Queue lengths, in bytes, at a port of `bps`: up to the first RED with these parameters, as JSON, marks nothing, above the
+/// second everything. `None` if the parameters are not RED's.
+#[pyfunction]
+pub fn red_thresholds(parameters: &str, bps: u64) -> Option<(u64, u64)> {
+    let red: Red = serde_json::from_str(parameters).ok()?;
+    Some(red.thresholds(Rate(bps)))
+}
 
 /// A rate in bit/s; `None` if the text is no rate.
 #[pyfunction]

@@ -19,7 +19,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use xoff::files;
 use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
-use xoff::scenario::{self, OwnSchemes, Scenario};
+use xoff::scenario::{self, Effort, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::trace::{self, Trace, TraceError};
 use xoff_schemes::ThrottleParams;
@@ -36,15 +36,6 @@ type Overrides = Vec<(String, String)>;
 /// The text of each file that a scenario names, by its name there.
 type Files = BTreeMap<String, String>;
 
-/// [`Scenario::parse_among`], or [`Scenario::check_among`].
-type Reader = fn(
-    &str,
-    &str,
-    &[(String, String)],
-    scenario::Files<'_>,
-    &OwnSchemes,
-) -> Result<Scenario, scenario::ScenarioError>;
-
 /// Reads and checks a scenario, whose files are in `given`, or else in a folder; with these files.
 fn parse(
     text: &str,
@@ -53,7 +44,7 @@ fn parse(
     base_dir: &Path,
     given: Option<&Files>,
     schemes: &OwnSchemes,
-    reader: Reader,
+    effort: Effort,
 ) -> PyResult<(Scenario, Files)> {
     let read = RefCell::new(Files::new());
     let files = |name: &str| {
@@ -64,7 +55,7 @@ fn parse(
         read.borrow_mut().insert(name.to_string(), text.clone());
         Ok(text)
     };
-    let scenario = reader(text, origin, overrides, &files, schemes)
+    let scenario = Scenario::parse_among(text, origin, overrides, &files, schemes, effort)
         .map_err(|e| ScenarioError::new_err(e.to_string()))?;
     Ok((scenario, read.into_inner()))
 }
@@ -297,9 +288,8 @@ fn prepare(
 ) -> PyResult<Prepared> {
     let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
-    let (scenario, files) = py.detach(|| {
-        parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, Scenario::parse_among)
-    })?;
+    let (scenario, files) =
+        py.detach(|| parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, Effort::Build))?;
     Ok(Prepared { scenario, files })
 }
 
@@ -318,7 +308,7 @@ fn check(
 ) -> PyResult<(String, Vec<String>)> {
     let schemes = own_scheme::own_schemes(py, schemes)?;
     let (scenario, _) =
-        py.detach(|| parse(text, origin, &overrides, &base_dir, None, &schemes, Scenario::check_among))?;
+        py.detach(|| parse(text, origin, &overrides, &base_dir, None, &schemes, Effort::Count))?;
     Ok((to_json(&scenario)?, scenario.warnings().to_vec()))
 }
 
@@ -351,6 +341,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<feedback::Cnp>()?;
     module.add_class::<hop::Hop>()?;
     module.add_class::<hop::HopChange>()?;
+    module.add("MAX_ROWS", scenario::MAX_ROWS)?;
     module.add("MAX_SCENARIO_BYTES", files::MAX_SCENARIO.0)?;
     module.add_function(wrap_pyfunction!(check, module)?)?;
     module.add_function(wrap_pyfunction!(schema, module)?)?;
@@ -360,7 +351,9 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(goal, module)?)?;
     module.add_function(wrap_pyfunction!(exchange, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::free_memory, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
+    module.add_function(wrap_pyfunction!(facts::red_thresholds, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_size, module)?)?;
     module.add_function(wrap_pyfunction!(facts::rate_text, module)?)?;

@@ -80,14 +80,13 @@ impl Default for Fncc {
 }
 
 impl Fncc {
-    /// HPCC's parameters.
+    /// The parameters of HPCC's window.
     fn hpcc(&self) -> Hpcc {
         Hpcc {
             eta: self.eta,
             max_stage: self.max_stage,
             w_ai: self.w_ai,
             min_rate: self.min_rate,
-            fast_react: self.fast_react,
             ..Hpcc::default()
         }
     }

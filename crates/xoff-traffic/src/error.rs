@@ -7,8 +7,11 @@ use xoff_engine::{Nearest, QuantityError, Time, Violation};
 
 use crate::cdf::CdfError;
 
-/// Maximum length of a file's word in a message, in characters.
-const MAX_WORD: usize = 40;
+/// A word of a file as a message shows it: the file may be anything, and its words any length.
+pub(crate) fn shown(word: &str) -> String {
+    shortened(word, 40)
+}
+
 /// Maximum length of what a message says of a file's line, in characters.
 const MAX_ECHO: usize = 100;
 
@@ -142,8 +145,7 @@ impl Fault {
                 format!("names the file `{path}`, which is no size distribution: {error}")
             }
             Fault::Line { path, line, column, fault } => {
-                // The file may be anything, and its words any length.
-                let (column, found) = (shortened(column, MAX_WORD), shortened(&fault.found(), MAX_ECHO));
+                let (column, found) = (shown(column), shortened(&fault.found(), MAX_ECHO));
                 format!("names the file `{path}`, which has an error in line {line}: `{column}` {found}")
             }
             Fault::Quantity(error) => format!("is wrong: {}", error.found()),

@@ -41,7 +41,7 @@ impl Moments {
             return Err(Fault::Missing("the period of the repetition").at("every"));
         }
         if every.is_some() && count.is_none() && end.is_none() {
-            return Err(Fault::Missing("this, `stop` or an end of the run").at(count_key));
+            return Err(Fault::Missing("this key, `stop`, or `duration` in [run]").at(count_key));
         }
         let count = count.unwrap_or(if every.is_some() { u64::MAX } else { 1 });
         Ok(Moments { start, every, count, end: end.unwrap_or(Time::NEVER), poisson })

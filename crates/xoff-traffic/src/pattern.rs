@@ -130,7 +130,8 @@ macro_rules! patterns {
             pub fn name(&self) -> &'static str {
                 match self { $(Pattern::$variant(_) => <$variant as Params>::NAME),* }
             }
-            pub(crate) fn has_processes(&self) -> bool {
+            /// Whether its messages go from process to process and wait for each other.
+            pub fn has_processes(&self) -> bool {
                 match self { $(Pattern::$variant(_) => <$variant as Params>::HAS_PROCESSES),* }
             }
             fn common(&self) -> Common<'_> {
@@ -160,10 +161,6 @@ impl Pattern {
     /// How its flows share connections.
     pub fn connection(&self) -> ConnectionMapping {
         self.common().connection
-    }
-    /// Whether its messages go from process to process and wait for each other.
-    pub fn is_closed_loop(&self) -> bool {
-        self.has_processes()
     }
     /// Its beginning.
     pub fn start(&self) -> Time {

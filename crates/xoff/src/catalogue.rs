@@ -2,7 +2,7 @@
 //! choices, traffic patterns and workloads.
 
 use schemars::JsonSchema;
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use xoff_fabric::routing::{DModK, Ecmp, PathChoice, SpanningTrees, StaticRoutes};
 use xoff_fabric::settings::{FlowControl, Transport};
 use xoff_fabric::topology;
@@ -48,8 +48,10 @@ fn variants<T: JsonSchema>() -> Vec<Value> {
         // The parameters stand beside the tag, or in the definition that the variant refers to.
         let target = variant["$ref"].as_str().and_then(|reference| reference.rsplit('/').next());
         let from = target.map_or(variant, |target| &schema["$defs"][target]);
-        let mut properties = from["properties"].as_object().cloned().unwrap_or_default();
-        properties.remove("name");
+        let all = from["properties"].as_object().into_iter().flatten();
+        // In the order of the fields.
+        let properties: Map<String, Value> =
+            all.filter(|(key, _)| *key != "name").map(|(key, about)| (key.clone(), about.clone())).collect();
         let parameters = json!({ "properties": properties, "$defs": schema["$defs"] });
         json!({
             "name": tag.map_or_else(|| text(&variant["const"]), str::to_string),
@@ -102,5 +104,8 @@ mod tests {
         assert_eq!(pfc["name"], "pfc");
         assert!(pfc["schema"]["properties"]["xoff"]["description"].as_str().is_some());
         assert_eq!(pfc["schema"]["properties"]["refresh"]["default"], true);
+        let order: Vec<&String> =
+            pfc["schema"]["properties"].as_object().expect("parameters").keys().collect();
+        assert_eq!(order[..3], ["xoff", "xon", "alpha"], "as the type has them");
     }
 }

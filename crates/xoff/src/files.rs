@@ -24,13 +24,13 @@ pub fn read(path: &Path, max: Bytes) -> io::Result<Vec<u8>> {
         let kind = kind(about.file_type());
         return Err(io::Error::new(io::ErrorKind::InvalidInput, format!("it is {kind}; expected a file")));
     }
-    if about.len() > max.0 {
-        return Err(too_large(about.len(), max));
-    }
+    let invalid = |message| io::Error::new(io::ErrorKind::InvalidInput, message);
+    check_size(about.len(), max).map_err(invalid)?;
     let mut bytes = Vec::new();
     // The file may have grown since.
     File::open(path)?.take(max.0 + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > max.0 { Err(too_large(bytes.len() as u64, max)) } else { Ok(bytes) }
+    check_size(bytes.len() as u64, max).map_err(invalid)?;
+    Ok(bytes)
 }
 
 /// The text of a regular file of at most [`MAX_FILE`].
@@ -42,14 +42,12 @@ pub fn read_text(path: &Path) -> io::Result<String> {
     String::from_utf8(bytes).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error.utf8_error()))
 }
 
-fn too_large(size: u64, max: Bytes) -> io::Error {
-    let message = format!("it has {}; expected at most {max}", rounded(size));
-    io::Error::new(io::ErrorKind::InvalidInput, message)
-}
-
-/// A size in megabytes, which is what a reader needs to know of a file that is too large.
-pub(crate) fn rounded(size: u64) -> String {
-    format!("{:.1}MB", size as f64 / 1e6)
+/// Refuses a text of `size` bytes that is larger than `max`, in words for a user.
+pub(crate) fn check_size(size: u64, max: Bytes) -> Result<(), String> {
+    if size > max.0 {
+        return Err(format!("it has {:.1}MB; expected at most {max}", size as f64 / 1e6));
+    }
+    Ok(())
 }
 
 fn kind(file: FileType) -> &'static str {

@@ -82,8 +82,9 @@ def _show(plural: str, name: str | None, as_json: bool) -> None:
         else:
             print_table(listing(plural))
         return
-    named = [(where, item) for where, item in find(name) if where == plural] or find(name)
-    if as_json or not named:
+    found = find(name)
+    if as_json or not found:
+        # Refuses the name of anything else, and names the nearest.
         echo(json.dumps(entry(plural, name), indent=2, ensure_ascii=False))
         return
-    print_table(details(named))
+    print_table(details([(where, item) for where, item in found if where == plural] or found))

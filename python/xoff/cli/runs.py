@@ -65,6 +65,7 @@ def run(
     from xoff.runs.captures import SNAP_LENGTH, Captures
     from xoff.runs.execution import execute
     from xoff.runs.folder import ResultFolder, check_target, holds_run
+    from xoff.runs.manifest import deadlock_of
     from xoff.runs.results import Run
     from xoff.runs.signals import held
     from xoff.runs.summary import Summary
@@ -105,12 +106,11 @@ def run(
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             complain("warning", warning)
-    stuck = ", ".join(result.manifest.get("deadlock") or [])
-    if stuck and result.manifest["scenario"]["run"].get("expect") != "deadlock":
-        complain("error", f"deadlock: these ports wait on each other for ever: {stuck}; the results are in {folder}")
+    if stuck := deadlock_of(result.manifest):
+        complain("error", f"{stuck}; the results are in {folder}")
         raise typer.Exit(BROKEN)
-    if stuck and not quiet:
-        typer.echo(f"{'deadlock':<9} as expected: {stuck}")
+    if (ports := result.manifest.get("deadlock")) and not quiet:
+        echo(f"{'deadlock':<9} as expected: {', '.join(ports)}")
     if not result.complete:
         kept = f"what was recorded until then is in {folder}, marked incomplete"
         if outcome.interrupted:

@@ -57,8 +57,8 @@ def sweep(
         echo(f"{'sweep':<9} {', '.join(parts)}")
         echo(f"{'results':<9} {out}")
     for run in swept.runs:
-        if ports := swept.stuck.get(run.run):
-            complain("error", f"{run.label}: deadlock: these ports wait on each other for ever: {', '.join(ports)}")
+        if stuck := swept.stuck.get(run.run):
+            complain("error", f"{run.label}: {stuck}")
     if swept.failed or swept.stuck:
         raise typer.Exit(BROKEN)
 

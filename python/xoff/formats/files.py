@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.errors import ScenarioError, UserError
-from xoff.formats.lines import printable
 from xoff.formats.networks import MARK, Network
 from xoff.formats.toml import Lines
 from xoff.runs.files import write_file
 from xoff.runs.scenario import Scenario
+from xoff.text import line_text
 
 GOAL_MARK = "/* Imported by xoff from "
 """First line of a schedule that an import wrote, by which it is recognized, as other files by `MARK`."""
@@ -41,7 +41,7 @@ def write_network(source: Path, network: Network, out: Path, format_name: str, *
         The network cannot be run, or the file cannot be written; then no file is left.
     """
     text = Lines()
-    text.raw(f"{MARK}{printable(source.name)}, {format_name}.")
+    text.raw(f"{MARK}{line_text(source.name)}, {format_name}.")
     network.list_into(text)
     lone = Lines()
     lone.table("[topology]")

@@ -8,18 +8,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.errors import UserError, nearest_file
+from xoff.text import line_text
 
 _REAL = re.compile(r"[0-9]*\.?[0-9]+([eE][-+]?[0-9]{1,3})?|[0-9]+\.")
 
 
-def printable(text: str) -> str:
-    """A text without line breaks and the like, for messages and comments."""
-    return "".join(character if character.isprintable() else "?" for character in text)
-
-
-def shown(word: str) -> str:
-    """A word for a message: printable, in backticks, not too long."""
-    text = printable(word)
+def quoted(word: str) -> str:
+    """A word for a message: in one line, in backticks, not too long."""
+    text = line_text(word)
     return f"`{text[:40]}...`" if len(text) > 43 else f"`{text}`"
 
 
@@ -47,14 +43,14 @@ class Line:
         word = self.words[index]
         value = int(word) if word.isascii() and word.isdigit() and len(word) <= 20 else -1
         if not minimum <= value <= maximum:
-            raise self.wrong(f"{name} is {shown(word)}", f"a whole number from {minimum} to {maximum}")
+            raise self.wrong(f"{name} is {quoted(word)}", f"a whole number from {minimum} to {maximum}")
         return value
 
     def real(self, index: int, name: str, unit: str = "") -> str:
         """The word at `index`, a number of at least 0 in a unit; as text, which is exact."""
         word = self.words[index]
         if not _REAL.fullmatch(word) or len(word) > 40 or not math.isfinite(float(word)):
-            raise self.wrong(f"{name} is {shown(word)}", f"a number{unit and f' of {unit}'}, 0 or more")
+            raise self.wrong(f"{name} is {quoted(word)}", f"a number{unit and f' of {unit}'}, 0 or more")
         return word
 
 
@@ -68,7 +64,7 @@ def read_lines(file: Path, what: str) -> list[Line]:
 
 def read_text(file: Path, what: str) -> str:
     """The text of a file; `what` names its kind in messages."""
-    name = printable(str(file))
+    name = line_text(str(file))
     try:
         if file.exists() and not file.is_file() and not file.is_dir():
             # A device or a pipe might never begin, or end.

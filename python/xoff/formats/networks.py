@@ -9,8 +9,8 @@ from pathlib import Path
 
 from xoff._xoff import rate_text, time_text
 from xoff.errors import UserError, nearest
-from xoff.formats.lines import printable
 from xoff.formats.toml import Lines, inline
+from xoff.text import line_text
 
 MARK = "# Imported by xoff from "
 """First line of each file that an import writes, by which it is recognized."""
@@ -68,14 +68,14 @@ def listed(nodes: Mapping[str, str], links: list[Link], source: Path, format_nam
         text.raw("]")
 
     def put(text: Lines, out: Path, files: dict[Path, str]) -> None:
-        text.table("[topology]", f"From {printable(source.name)}.")
+        text.table("[topology]", f"From {line_text(source.name)}.")
         text.put("name", "graph")
         graph = text
         if len(links) >= LONG:
             file = out.with_name(f"{out.stem}.topology.toml")
             text.put("file", file.name)
             graph = Lines()
-            graph.raw(f"{MARK}{printable(source.name)}, {format_name}.")
+            graph.raw(f"{MARK}{line_text(source.name)}, {format_name}.")
         list_into(graph)
         if graph is not text:
             files[file] = graph.text()
@@ -111,16 +111,16 @@ def own(text: str, hosts: int) -> Network:
     """The topology that an option names, such as `star` or `leaf_spine,leaves=4`, with room for `hosts`."""
     name, *settings = [part.strip() for part in text.split(",")]
     if name not in OWN:
-        what = f"`--topology {printable(text)}`: no topology called `{printable(name)}` and no such file"
+        what = f"`--topology {line_text(text)}`: no topology called `{line_text(name)}` and no such file"
         raise UserError(f"{what}: expected one of {', '.join(OWN)}, or a file{nearest(name, OWN)}")
     given: dict[str, str] = {}
     for setting in settings:
         key, equals, value = (part.strip() for part in setting.partition("="))
         if not (equals and key.isidentifier() and value and value.isprintable()):
-            what = f"`--topology {printable(text)}`: `{printable(setting)}` is no setting"
+            what = f"`--topology {line_text(text)}`: `{line_text(setting)}` is no setting"
             raise UserError(f"{what}: expected `KEY=VALUE`, as in `{name},delay=1us`")
         if key in given:
-            raise UserError(f"`--topology {printable(text)}`: `{key}` twice: expected it once")
+            raise UserError(f"`--topology {line_text(text)}`: `{key}` twice: expected it once")
         given[key] = value
     sizes = {key: value for key, value in _sizes(name, hosts).items() if key not in given}
 

@@ -32,7 +32,7 @@ def paper(name: str) -> Paper[Any]:
     """
     known = papers()
     if name not in known:
-        hint = f"; there is {', '.join(known)}"
+        hint = f"; there are {', '.join(known)}"
         raise UserError(f"no paper `{name}`{nearest(name, known) or hint}")
     found: Paper[Any] = importlib.import_module(f"xoff.papers.{name}").PAPER
     return found

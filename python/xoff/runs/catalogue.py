@@ -63,7 +63,7 @@ def entry(plural: str, name: str) -> Entry:
     if others := find(name):
         raise UserError(f"no {singular} `{name}`, which is {' and '.join(article(each) for each, _ in others)}")
     names = [each["name"] for each in entries]
-    known = "" if nearest(name, names) else f"; there are {', '.join(names)}"
+    known = "" if nearest(name, names) else f"; expected one of {', '.join(names)}"
     raise UserError(f"no {singular} `{name}`{nearest(name, names)}{known}")
 
 

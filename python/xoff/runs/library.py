@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from xoff.runs import execution
+from xoff.runs.manifest import deadlock_of
 from xoff.runs.results import Run
 from xoff.runs.scenario import Scenario, of_mapping, overrides_from, read
 
@@ -51,8 +52,8 @@ def run(
     Warns
     -----
     RuntimeWarning
-        The record is full, and the results end there: `complete` of the run is false. Or congestors had finished all
-        their iterations before the run was over.
+        The record is full, and the results end there: `complete` of the run is false. Or the run is in a deadlock and
+        its scenario does not expect one, or congestors had finished all their iterations before the run was over.
     """
     prepared = _read(scenario, sets, schemes).prepare(seed)
     outcome = execution.execute(prepared, threads=threads)
@@ -62,6 +63,8 @@ def run(
     for warning in result.manifest.get("warnings", []):
         if warning not in prepared.warnings:
             warnings.warn(warning, RuntimeWarning, stacklevel=2)
+    if stuck := deadlock_of(result.manifest):
+        warnings.warn(stuck, RuntimeWarning, stacklevel=2)
     if not result.complete:
         warnings.warn(result.manifest["stop_reason"], RuntimeWarning, stacklevel=2)
     return result

@@ -48,7 +48,7 @@ def manifest_text(manifest: Mapping[str, Any], files: Iterable[Path]) -> str:
 def read_manifest(folder: Path) -> tuple[dict[str, Any], dict[str, Checksum]]:
     """The manifest of the run in `folder`, and the checksums of the run's files by their names.
 
-    A manifest without checksums, as the Rust crate writes it, has no checksums to compare with.
+    The Rust crate writes a manifest without checksums: those of its files are not known then.
 
     Raises
     ------
@@ -85,6 +85,14 @@ def read_manifest(folder: Path) -> tuple[dict[str, Any], dict[str, Checksum]]:
 def _own_sum(manifest: Mapping[str, Any], files: Mapping[str, Any]) -> str:
     text = json.dumps([manifest, files], sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()
+
+
+def deadlock_of(manifest: Mapping[str, Any]) -> str:
+    """The deadlock of a run that did not expect one, in words; empty if there is none."""
+    ports = manifest.get("deadlock")
+    if not ports or manifest["scenario"]["run"].get("expect") == "deadlock":
+        return ""
+    return f"deadlock: these ports wait on each other for ever: {', '.join(ports)}"
 
 
 def is_manifest(manifest: object) -> bool:

@@ -6,14 +6,15 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xoff._xoff import MAX_ROWS, free_memory
 from xoff.errors import UserError
 from xoff.text import size_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
-MAX_ROWS = 50_000_000
-"""Maximum rows of a table: a run ends when it has recorded as many."""
+_MAX_ROWS = 2 * MAX_ROWS
+"""Maximum rows of a table: a run ends with the sample, or the microsecond, that reaches half of it."""
 
 _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBLE": 8, "BYTE_ARRAY": 4}
 """Minimum bytes of a value in memory; that of a text is its place in a list."""
@@ -63,15 +64,15 @@ def check_size(file: Path) -> None:
         # A device or a pipe might never begin, or end.
         raise UserError(f"{file}: not a file; expected a table that xoff wrote")
     about = pq.read_metadata(_opened(file))
-    if about.num_rows > MAX_ROWS:
-        raise UserError(f"{file}: {about.num_rows:,} rows; expected at most {MAX_ROWS:,}, with which a run ends")
+    if about.num_rows > _MAX_ROWS:
+        raise UserError(f"{file}: {about.num_rows:,} rows; expected at most {_MAX_ROWS:,}, which no run has")
     groups = [about.row_group(index) for index in range(about.num_row_groups)]
     needed = sum(_bytes(group.column(index)) for group in groups for index in range(group.num_columns))
     free = free_memory()
-    if free is not None and needed > free:
+    if free is not None and needed > free[0]:
         raise UserError(
-            f"{file}: its {about.num_rows:,} rows take about {size_text(needed)} in memory, "
-            f"and {size_text(free)} are free"
+            f"{file}: its {about.num_rows:,} rows take about {size_text(needed)} in memory: "
+            f"{size_text(free[0])} are {free[1]}"
         )
 
 
@@ -92,14 +93,3 @@ def _opened(file: Path) -> pa.NativeFile:
 def _bytes(column: Any) -> int:
     width = _WIDTHS.get(column.physical_type, 1)
     return max(int(column.total_uncompressed_size), int(column.num_values) * width)
-
-
-def free_memory() -> int | None:
-    """Memory that programs can have, in bytes; `None` if the system does not say."""
-    try:
-        for line in Path("/proc/meminfo").read_text("ascii").splitlines():
-            if line.startswith("MemAvailable:"):
-                return int(line.split()[1]) * 1024
-    except (OSError, ValueError):
-        pass
-    return None

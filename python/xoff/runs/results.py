@@ -119,7 +119,7 @@ class Run:
     def __getattr__(self, name: str) -> pa.Table:
         # Python calls this for attributes that are not set: the tables, read on first use.
         if name not in TABLES:
-            raise AttributeError(f"a run has no `{name}`; its tables are {', '.join(TABLES)}")
+            raise AttributeError(_no_table(name))
         return self.table(name)
 
     def __dir__(self) -> list[str]:
@@ -159,8 +159,10 @@ class Run:
         return f"Run({self.scheme}, seed {self.manifest.get('seed')}{state})"
 
     def table(self, name: str) -> pa.Table:
-        """The table called `name`; without rows if the run recorded none."""
+        """The table called `name`, without rows if the run recorded none; a `UserError` if there is no such table."""
         if name not in self._tables:
+            if name not in TABLES:
+                raise UserError(_no_table(name))
             self._tables[name] = self._read(name)
         return self._tables[name]
 
@@ -290,6 +292,10 @@ def _check_columns(file: Path, table: pa.Table, name: str) -> None:
         fits = {"number": numeric, "name": text, "flag": kinds.is_boolean(found)}[holds]
         if not fits:
             raise UserError(f"{file}: the column `{column}` is of type {found}; expected {holds}s")
+
+
+def _no_table(name: str) -> str:
+    return f"a run has no `{name}`; its tables are {', '.join(TABLES)}"
 
 
 def load(folder: str | os.PathLike[str]) -> Run:

@@ -28,7 +28,8 @@ class Endless:
         total = rate_text(self.goodput_bps)
         if self.flows == 1:
             return total
-        return f"{total} together, {rate_text(self.min_bps)} to {rate_text(self.max_bps)} each from its own start"
+        low, high = rate_text(self.min_bps), rate_text(self.max_bps)
+        return f"{total} together, {low if low == high else f'{low} to {high}'} each from its own start"
 
 
 @dataclass(frozen=True)

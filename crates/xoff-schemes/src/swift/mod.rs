@@ -160,7 +160,7 @@ pub struct SwiftSender {
     window: u64,
 }
 
-/// The least default of the maximum window, in packets.
+/// Minimum of the maximum window by default, in packets.
 const MAX_CWND: f64 = 256.0;
 
 impl SwiftSender {

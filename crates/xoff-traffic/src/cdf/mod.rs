@@ -11,9 +11,9 @@ mod error;
 use std::borrow::Cow;
 
 use xoff_engine::Stream;
-use xoff_engine::spelling::shortened;
 
 use crate::draw;
+use crate::error::shown;
 pub use error::{CdfError, Place};
 
 /// The largest size that a point may have, in bytes: 2^50, which doubles hold exactly with room to multiply.
@@ -53,7 +53,7 @@ impl SizeCdf {
             let mut numbers = Vec::new();
             for word in content.split(|c: char| c.is_whitespace() || c == ',').filter(|w| !w.is_empty()) {
                 let number = word.parse::<f64>();
-                numbers.push(number.map_err(|_| CdfError::NotANumber { place, text: shortened(word, 40) })?);
+                numbers.push(number.map_err(|_| CdfError::NotANumber { place, text: shown(word) })?);
             }
             let found = numbers.len();
             if found == 0 {

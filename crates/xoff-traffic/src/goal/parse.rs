@@ -4,9 +4,8 @@ use std::collections::HashMap;
 
 use super::{Action, GoalError, Operation, Requirement, Schedule, circle, matching};
 use xoff_engine::Nearest;
-use xoff_engine::spelling::shortened;
 
-use crate::error::Fault;
+use crate::error::{Fault, shown};
 use crate::sizes::MAX_FLOW;
 
 /// Maximum number of ranks: more than the number of hosts of the largest topology.
@@ -145,11 +144,6 @@ impl<'a> Words<'a> {
             found => Err(self.wrong(behind, before(found), "the end of the line")),
         }
     }
-}
-
-/// A word shortened and made printable for a message.
-fn shown(word: &str) -> String {
-    shortened(word, 40)
 }
 
 /// The value in a message about the word before `found`.

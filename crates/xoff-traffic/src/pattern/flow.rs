@@ -73,7 +73,7 @@ pub(super) fn ends(
 ) -> Result<(Option<u64>, Option<Time>), Misfit> {
     let size = size.map(sizes::check).transpose()?;
     if scope.end(start, stop)?.is_none() && size.is_none() {
-        return Err(Fault::Missing("this, `stop` or an end of the run").at("size"));
+        return Err(Fault::Missing("this key, `stop`, or `duration` in [run]").at("size"));
     }
     Ok((size, stop))
 }

@@ -77,7 +77,7 @@ impl Poisson {
             }
             (stop, duration) => stop.or(duration.map(|d| self.start.saturating_add(d))),
         };
-        let missing = || Fault::Missing("this, `duration` or an end of the run").at("stop");
+        let missing = || Fault::Missing("this key, `duration`, or `duration` in [run]").at("stop");
         scope.end(self.start, stop)?.ok_or_else(missing)
     }
 }

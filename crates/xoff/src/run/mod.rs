@@ -69,7 +69,8 @@ pub enum Threads {
 
 /// Runs `scenario` on one thread to its end, or until `on_progress` returns false; it is called about ten times a second.
 ///
-/// A run that has recorded [`MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an incomplete manifest.
+/// A run that has recorded [`MAX_ROWS`] rows, or as many as memory holds, ends there, with the rows that it has and an
+/// incomplete manifest.
 pub fn run(scenario: &Scenario, on_progress: &mut dyn FnMut(&Progress) -> bool) -> Result<Output, RunError> {
     run_on(Threads::UpTo(1), scenario, on_progress)
 }
@@ -211,7 +212,7 @@ fn run_up_to(
             let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
-        Stop::Deadlock if scenario.run.duration.is_none() && scenario.run.expect.is_none() => {
+        Stop::Deadlock if scenario.run.expect.is_none() => {
             return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
         }
         Stop::Events => {

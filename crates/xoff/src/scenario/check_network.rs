@@ -10,7 +10,7 @@ use xoff_schemes::{IntFormat, IntPath, Signals};
 use super::check::{Checker, text_of};
 use super::needs::Needs;
 use super::{Files, Scenario};
-use crate::files::{MAX_SCENARIO, rounded};
+use crate::files::{MAX_SCENARIO, check_size};
 
 /// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
 const MIN_RATE: Rate = Rate::from_mbps(1);
@@ -27,13 +27,9 @@ pub(super) fn topology(
     if let AnyTopology::Graph(graph) = &s.topology {
         let text = |name: &str| {
             let text = text_of(files, name)?;
-            let (size, max) = (text.len() as u64, MAX_SCENARIO);
             // A graph is TOML, as a scenario is, and takes as many times its size.
-            if size > max.0 {
-                Err(format!("it has {}; expected at most {max}", rounded(size)))
-            } else {
-                Ok(text)
-            }
+            check_size(text.len() as u64, MAX_SCENARIO)?;
+            Ok(text)
         };
         match graph.clone().resolve(text) {
             Ok(read) => s.topology = AnyTopology::Graph(read),

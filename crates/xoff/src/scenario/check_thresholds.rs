@@ -217,7 +217,7 @@ fn short_headroom(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, wire: 
         let ends = ends(topology, port);
         let given = pfc_headroom(pfc, &ends, frame, pfc_frames);
         let needed = headroom(&ends, frame, pfc_frames, pfc.response_quanta);
-        (given < needed).then_some((needed - given, needed, given, port))
+        (given < needed).then(|| (needed - given, needed, given, port))
     });
     if let Some((_, needed, given, port)) = lacking.max() {
         c.warnings.push(format!(

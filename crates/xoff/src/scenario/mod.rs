@@ -62,14 +62,13 @@ use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
 use xoff_traffic::{Pattern, Traffic};
 
-use crate::files::{self, MAX_SCENARIO, rounded};
-
-use needs::Effort;
+use crate::files::{self, MAX_SCENARIO, check_size};
 
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub use needs::Effort;
 pub(crate) use needs::rows_that_fit;
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
@@ -213,33 +212,11 @@ impl Scenario {
         overrides: &[(String, String)],
         files: Files<'_>,
     ) -> Result<Self, ScenarioError> {
-        Scenario::parse_among(text, origin, overrides, files, &OwnSchemes::default())
+        Scenario::parse_among(text, origin, overrides, files, &OwnSchemes::default(), Effort::Build)
     }
 
-    /// Reads a scenario that may name one of these schemes as well.
+    /// Reads a scenario that may name one of these schemes as well, with so much effort.
     pub fn parse_among(
-        text: &str,
-        origin: &str,
-        overrides: &[(String, String)],
-        files: Files<'_>,
-        schemes: &OwnSchemes,
-    ) -> Result<Self, ScenarioError> {
-        Scenario::read(text, origin, overrides, files, schemes, Effort::Build)
-    }
-
-    /// Checks a scenario like [`Scenario::parse_among`] within about a second, whatever it is: large networks and large numbers
-    /// of messages are counted and not made, which a warning says. Such a scenario has neither network nor flows.
-    pub fn check_among(
-        text: &str,
-        origin: &str,
-        overrides: &[(String, String)],
-        files: Files<'_>,
-        schemes: &OwnSchemes,
-    ) -> Result<Self, ScenarioError> {
-        Scenario::read(text, origin, overrides, files, schemes, Effort::Count)
-    }
-
-    fn read(
         text: &str,
         origin: &str,
         overrides: &[(String, String)],
@@ -248,11 +225,7 @@ impl Scenario {
         effort: Effort,
     ) -> Result<Self, ScenarioError> {
         let began = Instant::now();
-        if text.len() as u64 > MAX_SCENARIO.0 {
-            let size = rounded(text.len() as u64);
-            let reason = format!("it has {size}; expected at most {MAX_SCENARIO}");
-            return Err(error::unreadable(origin, &reason));
-        }
+        check_size(text.len() as u64, MAX_SCENARIO).map_err(|reason| error::unreadable(origin, &reason))?;
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
         let scenario = read::scenario(&root, &source, schemes)?;
@@ -276,7 +249,7 @@ impl Scenario {
         let text = String::from_utf8(bytes).map_err(|e| error::not_text(&origin, &e.utf8_error()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
         let files = |name: &str| files::read_text(&folder.join(name));
-        Scenario::parse_among(&text, &origin, overrides, &files, schemes)
+        Scenario::parse_among(&text, &origin, overrides, &files, schemes, Effort::Build)
     }
 
     /// The network's settings in one piece.

@@ -13,8 +13,9 @@ use crate::memory;
 
 /// How much of a scenario is built to check it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Effort {
-    /// What is built within about a second.
+pub enum Effort {
+    /// What is built within about a second: large networks and large numbers of messages are counted and not made, which a
+    /// warning says. Such a scenario has neither network nor flows, and cannot be run.
     Count,
     /// All that a run needs.
     Build,
@@ -100,7 +101,7 @@ impl Needs {
     /// Whether these numbers of messages, by pattern, are to be made; if the machine cannot hold them, adds a problem.
     pub fn admits_messages(&mut self, c: &mut Checker<'_>, patterns: &[Pattern], counts: &[u64]) -> bool {
         let of = |(pattern, &count): (&Pattern, &u64)| {
-            count.saturating_mul(if pattern.is_closed_loop() { LOOP_MESSAGE } else { MESSAGE })
+            count.saturating_mul(if pattern.has_processes() { LOOP_MESSAGE } else { MESSAGE })
         };
         let bytes: Vec<u64> = patterns.iter().zip(counts).map(of).collect();
         let total: u64 = counts.iter().sum();

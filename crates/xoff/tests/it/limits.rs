@@ -1,11 +1,12 @@
 //! What takes long to make is counted, and not made, by a check.
 
 use xoff::Scenario;
-use xoff::scenario::OwnSchemes;
+use xoff::scenario::{Effort, OwnSchemes};
 
 fn check(text: &str) -> Scenario {
     let files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
-    let checked = Scenario::check_among(text, "large.toml", &[], &files, &OwnSchemes::default());
+    let checked =
+        Scenario::parse_among(text, "large.toml", &[], &files, &OwnSchemes::default(), Effort::Count);
     checked.unwrap_or_else(|e| panic!("{e}"))
 }
 
@@ -33,7 +34,8 @@ fn names_and_workloads_of_large_networks_are_checked() {
     let refusal = |topology: &str, traffic: &str| {
         let files = |_: &str| Err(std::io::ErrorKind::NotFound.into());
         let text = scenario(topology, traffic);
-        let checked = Scenario::check_among(&text, "large.toml", &[], &files, &OwnSchemes::default());
+        let checked =
+            Scenario::parse_among(&text, "large.toml", &[], &files, &OwnSchemes::default(), Effort::Count);
         checked.map(|_| ()).expect_err("refused").to_string()
     };
     let nowhere = FLOW.replace("host0", "nohost");

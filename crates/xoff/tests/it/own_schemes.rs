@@ -4,7 +4,7 @@ use crate::common::folder;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use xoff::scenario::{NameError, OwnSchemes, ParamFault};
+use xoff::scenario::{Effort, NameError, OwnSchemes, ParamFault};
 use xoff::{Output, Scenario, Threads, run_on};
 use xoff_engine::Violation;
 use xoff_schemes::dcqcn::Dcqcn;
@@ -146,7 +146,7 @@ fn refused(scheme: &str) -> String {
             }),
         });
     let schemes = schemes.expect("a name of its own");
-    match Scenario::parse_among(&text, "own.toml", &[], &files, &schemes) {
+    match Scenario::parse_among(&text, "own.toml", &[], &files, &schemes, Effort::Build) {
         Ok(_) => String::new(),
         Err(error) => error.to_string(),
     }

@@ -11,10 +11,11 @@ from pathlib import Path
 from xoff import _xoff
 from xoff.errors import ScenarioError, UserError
 from xoff.formats.files import GOAL_MARK, Imported, write_scenario
-from xoff.formats.lines import printable, read_text
+from xoff.formats.lines import read_text
 from xoff.formats.networks import MARK
 from xoff.formats.toml import Lines
 from xoff.formats.topologies import DEFAULT_SCHEME, DEFAULT_TOPOLOGY, read_topology
+from xoff.text import line_text
 
 _AT_LINE = re.compile(r"line ([0-9]+): (.*)", re.DOTALL)
 
@@ -45,7 +46,7 @@ def read_schedule(file: Path, *, ignore_tags: bool = False) -> tuple[Schedule, s
         found = _AT_LINE.fullmatch(str(error))
         if not found:
             raise UserError(f"{file}: {error}") from None
-        raise UserError(f"{file}:{found[1]}: {printable(found[2])}") from None
+        raise UserError(f"{file}:{found[1]}: {line_text(found[2])}") from None
 
 
 def import_goal(
@@ -91,13 +92,13 @@ def import_goal(
     if len(network.hosts) < hosts:
         raise UserError(
             f"{source}: {schedule.ranks} ranks take {hosts} hosts: expected a topology with as many, "
-            f"and `{printable(topology)}` has {len(network.hosts)}"
+            f"and `{line_text(topology)}` has {len(network.hosts)}"
         )
     files = {target: ""}
     lines = Lines()
-    lines.raw(f"{MARK}{printable(source.name)}, a GOAL schedule.")
+    lines.raw(f"{MARK}{line_text(source.name)}, a GOAL schedule.")
     lines.raw()
-    lines.put("title", printable(source.stem))
+    lines.put("title", line_text(source.stem))
     network.put(lines, target, files)
     lines.table("[scheme]")
     lines.put("name", scheme)
@@ -111,7 +112,7 @@ def import_goal(
     else:
         inputs.append(source)
         # In front of the first line, so that lines keep their numbers.
-        name = printable(source.name).replace("*/", "* /")
+        name = line_text(source.name).replace("*/", "* /")
         files[copy] = text if text.startswith(GOAL_MARK) else f"{GOAL_MARK}{name} */ {text}"
     lines.put("file", copy.name)
     if ranks_per_host > 1:

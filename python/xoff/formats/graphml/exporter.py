@@ -14,9 +14,9 @@ from xml.etree import ElementTree
 from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
-from xoff.formats.lines import printable
 from xoff.runs.files import write_file
 from xoff.runs.scenario import read
+from xoff.text import line_text
 
 _NAMESPACE = "http://graphml.graphdrawing.org/xmlns"
 
@@ -41,7 +41,7 @@ def graph_text(network: str) -> str:
     for node in graph["nodes"]:
         if bad := next((each for each in node["name"] if not _is_xml(each)), None):
             raise UserError(
-                f"node `{printable(node['name'])}`: XML has no character U+{ord(bad):04X}, so neither has GraphML"
+                f"node `{line_text(node['name'])}`: XML has no character U+{ord(bad):04X}, so neither has GraphML"
             )
         say(ElementTree.SubElement(inside, "node", id=node["name"]), "node", {"kind": node["kind"]})
     for number, link in enumerate(graph["links"]):
@@ -103,6 +103,6 @@ def export_graph(
         if isinstance(error, UserError):
             raise
         reason = error.strerror if isinstance(error, OSError) else str(error)
-        raise UserError(f"{printable(str(target))}: cannot be written: {reason}") from None
+        raise UserError(f"{line_text(str(target))}: cannot be written: {reason}") from None
     graph = json.loads(network)
     return len(graph["nodes"]), len(graph["links"])

@@ -22,7 +22,7 @@ from xml.parsers import expat
 from xoff._xoff import read_rate, read_time
 from xoff.errors import UserError, nearest
 from xoff.formats.graphml.keys import EDGE_KEYS, NODE_KEYS
-from xoff.formats.lines import read_text, shown
+from xoff.formats.lines import quoted, read_text
 from xoff.formats.networks import Link, Network, listed
 
 FORMAT = "a graph in GraphML"
@@ -91,7 +91,7 @@ class _Reader:
     def _declared(self, _: str, encoding: str | None, __: int) -> None:
         known = (*_ENCODINGS, *(("iso-8859-1",) if self._ascii else ()))
         if encoding is not None and encoding.lower() not in known:
-            raise self.wrong(self._line, f"encoding {shown(encoding)}", "UTF-8")
+            raise self.wrong(self._line, f"encoding {quoted(encoding)}", "UTF-8")
 
     def _doctype(self, *_: Any) -> None:
         # Entities may grow beyond all bounds.
@@ -101,7 +101,7 @@ class _Reader:
         name = tag.rpartition(" ")[2]
         line = self._line
         if not self._open and name != "graphml":
-            raise self.wrong(line, f"a document of {shown(name)}", "one of `graphml`")
+            raise self.wrong(line, f"a document of {quoted(name)}", "one of `graphml`")
         self._open.append(name)
         if name == "graph":
             self._graphs += 1
@@ -135,7 +135,7 @@ class _Reader:
         if not name:
             raise self.wrong(line, "a node without `id`", "one")
         if name in self.nodes:
-            raise self.wrong(line, f"node {shown(name)} again, beside line {self.nodes[name].line}", "each once")
+            raise self.wrong(line, f"node {quoted(name)} again, beside line {self.nodes[name].line}", "each once")
         self.nodes[name] = _Item(line, (name,))
         return self.nodes[name]
 
@@ -164,7 +164,7 @@ class _Reader:
             self._data = None
             if self._item is not None:
                 if key not in self._keys:
-                    raise self.wrong(self._line, f"`data` of {shown(key)}, which no `key` declares", "a declared one")
+                    raise self.wrong(self._line, f"`data` of {quoted(key)}, which no `key` declares", "a declared one")
                 name_of = self._keys[key][0]
                 # A node's name may begin or end with a space.
                 self._item.data[name_of] = "".join(parts) if name_of == "from" else "".join(parts).strip()
@@ -211,7 +211,7 @@ def read_network(
         # networkx writes the `id` of an edge as an attribute of it.
         unused = sorted({key for each in item for key in each.data} - set(known) - {"id"})
         if unused:
-            warn(f"{reader.file}: {', '.join(map(shown, unused))}: not used here")
+            warn(f"{reader.file}: {', '.join(map(quoted, unused))}: not used here")
     return listed(nodes, links, reader.file, FORMAT)
 
 
@@ -220,7 +220,7 @@ def _option(name: str, text: str | None, read: Callable[[str], int | None], exam
         return None
     value = read(text)
     if value is None:
-        raise UserError(f"`{name}` is {shown(text)}: expected one such as `{example}`")
+        raise UserError(f"`{name}` is {quoted(text)}: expected one such as `{example}`")
     return value
 
 
@@ -233,10 +233,10 @@ def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
         for end in edge.ends:
             if end not in links:
                 near = nearest(end, reader.nodes)
-                raise reader.wrong(edge.line, f"an edge to the unknown node {shown(end)}", f"one of the graph{near}")
+                raise reader.wrong(edge.line, f"an edge to the unknown node {quoted(end)}", f"one of the graph{near}")
             links[end] += 1
         if edge.ends[0] == edge.ends[1]:
-            raise reader.wrong(edge.line, f"an edge from node {shown(edge.ends[0])} to itself", "two nodes")
+            raise reader.wrong(edge.line, f"an edge from node {quoted(edge.ends[0])} to itself", "two nodes")
     if not any("kind" in node.data for node in reader.nodes.values()):
         kinds = {name: "host" if links[name] == 1 else "switch" for name in reader.nodes}
         hosts = sum(kind == "host" for kind in kinds.values())
@@ -245,17 +245,17 @@ def _kinds(reader: _Reader, warn: Warn) -> dict[str, str]:
     for name, node in reader.nodes.items():
         kind = node.data.get("kind")
         if kind not in ("host", "switch"):
-            what = f"node {shown(name)} has " + (f"`kind` {shown(kind)}" if kind else "no `kind`")
+            what = f"node {quoted(name)} has " + (f"`kind` {quoted(kind)}" if kind else "no `kind`")
             raise reader.wrong(node.line, what, "host or switch")
         if kind == "host" and not links[name]:
-            raise reader.wrong(node.line, f"host {shown(name)} has no link", "one or more, each a NIC of it")
+            raise reader.wrong(node.line, f"host {quoted(name)} has no link", "one or more, each a NIC of it")
     return {name: node.data["kind"] for name, node in reader.nodes.items()}
 
 
 def _link(reader: _Reader, edge: _Item, nodes: dict[str, str], defaults: tuple[int | None, int | None]) -> Link:
     a, b = edge.ends
     if nodes[a] == nodes[b] == "host" and len(nodes) > 2:
-        raise reader.wrong(edge.line, f"an edge between the hosts {shown(a)} and {shown(b)}", "a switch in between")
+        raise reader.wrong(edge.line, f"an edge between the hosts {quoted(a)} and {quoted(b)}", "a switch in between")
     rate = _number(reader, edge, "rate_bps", _RATES, defaults[0], "`--rate 100Gbps`")
     delay = _number(reader, edge, "delay_ps", _DELAYS, defaults[1], "`--delay 1us`")
     rate_back = _number(reader, edge, "rate_back_bps", _RATES, rate, "")
@@ -263,7 +263,7 @@ def _link(reader: _Reader, edge: _Item, nodes: dict[str, str], defaults: tuple[i
     start = edge.data.get("from", a)
     start = start if start in edge.ends else start.strip()
     if start not in edge.ends:
-        raise reader.wrong(edge.line, f"`from` is {shown(start)}", f"an end of the edge, {shown(a)} or {shown(b)}")
+        raise reader.wrong(edge.line, f"`from` is {quoted(start)}", f"an end of the edge, {quoted(a)} or {quoted(b)}")
     return Link(start, b if start == a else a, rate, delay, rate_back, delay_back)
 
 
@@ -271,11 +271,11 @@ def _number(reader: _Reader, edge: _Item, key: str, bounds: tuple[int, int], def
     text = edge.data.get(key)
     if text is None:
         if default is None:
-            what = f"the edge between {' and '.join(map(shown, edge.ends))} has no `{key}`"
+            what = f"the edge between {' and '.join(map(quoted, edge.ends))} has no `{key}`"
             raise reader.wrong(edge.line, what, f"it, or the option {option}")
         return default
     whole = text.removesuffix(".0")
     value = int(whole) if whole.isascii() and whole.isdigit() and len(whole) <= 19 else -1
     if not bounds[0] <= value <= bounds[1]:
-        raise reader.wrong(edge.line, f"`{key}` is {shown(text)}", f"a whole number from {bounds[0]} to {bounds[1]}")
+        raise reader.wrong(edge.line, f"`{key}` is {quoted(text)}", f"a whole number from {bounds[0]} to {bounds[1]}")
     return value

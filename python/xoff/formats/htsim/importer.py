@@ -10,10 +10,10 @@ from xoff.formats.files import Imported, write_scenario
 from xoff.formats.htsim.matrix import Flow, Matrix, Trigger, read_matrix
 from xoff.formats.htsim.topology import Topology
 from xoff.formats.htsim.topology import read_topology as read_topo
-from xoff.formats.lines import printable
 from xoff.formats.networks import MARK, Network
 from xoff.formats.toml import Lines
 from xoff.formats.topologies import DEFAULT_SCHEME, DEFAULT_TOPOLOGY, read_topology
+from xoff.text import line_text
 
 
 def import_matrix(
@@ -51,14 +51,14 @@ def import_matrix(
     network = _network(matrix, topology, warnings)
     files = {target: ""}
     lines = Lines()
-    lines.raw(f"{MARK}{printable(source.name)}, a connection matrix of htsim.")
+    lines.raw(f"{MARK}{line_text(source.name)}, a connection matrix of htsim.")
     lines.raw()
-    lines.put("title", printable(source.stem))
+    lines.put("title", line_text(source.stem))
     network.put(lines, target, files)
     lines.table("[scheme]")
     lines.put("name", scheme)
     flows = target.with_name(f"{target.stem}.flows.txt")
-    lines.table("[[traffic]]", f"From {printable(source.name)}: node 3 is the fourth host.")
+    lines.table("[[traffic]]", f"From {line_text(source.name)}: node 3 is the fourth host.")
     lines.put("pattern", "list")
     lines.put("label", "flows")
     lines.put("file", flows.name)
@@ -83,7 +83,7 @@ def _network(matrix: Matrix, topology: str, warnings: list[str]) -> Network:
     else:
         network = read_topology(topology, matrix.nodes, warnings.append)
     if len(network.hosts) < matrix.nodes:
-        what = f"{matrix.nodes} nodes, and `{printable(topology)}` has {len(network.hosts)} hosts"
+        what = f"{matrix.nodes} nodes, and `{line_text(topology)}` has {len(network.hosts)} hosts"
         raise UserError(f"{matrix.file}: {what}: expected a topology with as many")
     if len(network.hosts) > matrix.nodes:
         warnings.append(f"{matrix.file}: {matrix.nodes} nodes, and {len(network.hosts)} hosts in the topology")
@@ -122,7 +122,7 @@ def _across_hosts(matrix: Matrix) -> Trigger | None:
 def _list(matrix: Matrix, hosts: list[str]) -> str:
     """The flows in the form that the traffic pattern `list` reads."""
     triggered = bool(matrix.triggers)
-    rows = [f"{MARK}{printable(matrix.file.name)}, a connection matrix of htsim."]
+    rows = [f"{MARK}{line_text(matrix.file.name)}, a connection matrix of htsim."]
     rows.append("src dst size_bytes start_ps" + (" id after" if triggered else ""))
     names = {id(flow): f"line{flow.line.number}" if flow.number is None else str(flow.number) for flow in matrix.flows}
     for flow in matrix.flows:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from xoff.errors import UserError, nearest
-from xoff.formats.lines import Line, read_lines, shown
+from xoff.formats.lines import Line, quoted, read_lines
 
 _HEAD = ("Nodes", "Connections", "Triggers", "Failures")
 _CONNECTION = ("start", "size", "id", "trigger", "send_done_trigger", "recv_done_trigger", "prio")
@@ -112,7 +112,7 @@ def read_matrix(file: Path, warn: Warn) -> Matrix:
         else:
             known = (*_HEAD, "trigger", "failure")
             expected = f"`SRC->DST ...`, or one of {', '.join(known)}{nearest(first, known)}"
-            raise line.wrong(f"the unknown word {shown(first)}", expected)
+            raise line.wrong(f"the unknown word {quoted(first)}", expected)
     if "Nodes" not in head:
         raise UserError(f"{file}: it has no `Nodes N`: expected it in the first line")
     if not flows:
@@ -141,7 +141,7 @@ def _pairs(line: Line, known: tuple[str, ...]) -> dict[str, tuple[int, str]]:
     while place < len(line.words):
         key = line.words[place]
         if key not in known:
-            raise line.wrong(f"the unknown word {shown(key)}", f"one of {', '.join(known)}{nearest(key, known)}")
+            raise line.wrong(f"the unknown word {quoted(key)}", f"one of {', '.join(known)}{nearest(key, known)}")
         if key in found:
             raise line.wrong(f"`{key}` twice", "it once")
         if place + 1 == len(line.words):
@@ -172,7 +172,7 @@ def _connection(line: Line, nodes: int, priorities: dict[str, Line]) -> Flow:
         # Some files have `1.5e6`; fractions of a ps are cut off, as in htsim.
         start = int(Fraction(line.real(pairs["start"][0], "`start`", "ps")))
         if start > LATEST:
-            raise line.wrong(f"`start` is {shown(pairs['start'][1])}", f"at most {LATEST} ps")
+            raise line.wrong(f"`start` is {quoted(pairs['start'][1])}", f"at most {LATEST} ps")
     if "prio" in pairs:
         _priority(line, pairs, priorities)
     return Flow(line, src, dst, size, start, *(numbers[key] for key in ("id", "trigger", *_CONNECTION[4:6])))
@@ -191,7 +191,7 @@ def _priority(line: Line, pairs: dict[str, tuple[int, str]], seen: dict[str, Lin
 def _node(line: Line, word: str, nodes: int) -> int:
     node = int(word) if word.isascii() and word.isdigit() and len(word) <= 10 else -1
     if not 0 <= node < nodes:
-        raise line.wrong(f"the unknown node {shown(word)}", f"a number from 0 to {nodes - 1}, as in `0->1`")
+        raise line.wrong(f"the unknown node {quoted(word)}", f"a number from 0 to {nodes - 1}, as in `0->1`")
     return node
 
 
@@ -221,7 +221,7 @@ def _failure(line: Line) -> Failure:
         if kind in ("TOR", "CORE"):
             what = f"a failure at a {kind} switch, which that simulator does not carry out either"
             raise line.wrong(what, "`switch_type AGG`, whose uplinks may fail")
-        raise line.wrong(f"`switch_type` is {shown(kind)}", f"AGG{nearest(kind, ['AGG'])}")
+        raise line.wrong(f"`switch_type` is {quoted(kind)}", f"AGG{nearest(kind, ['AGG'])}")
     switch, link = (_number(line, pairs, key, 0, 10**6) or 0 for key in _FAILURE[1:])
     return Failure(line, switch, link)
 

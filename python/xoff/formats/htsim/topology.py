@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.errors import UserError, nearest
-from xoff.formats.lines import Line, read_lines, shown
+from xoff.formats.lines import Line, quoted, read_lines
 from xoff.formats.networks import Link, Network, listed
 
 FORMAT = "a topology of htsim"
@@ -146,7 +146,7 @@ def _read(file: Path) -> tuple[_Tier, list[_Tier]]:
         if key not in known:
             names = [_written(name) for name in known]
             expected = f"one of {', '.join(names)}{nearest(line.words[0], names)}"
-            raise line.wrong(f"the unknown key {shown(line.words[0])}", expected)
+            raise line.wrong(f"the unknown key {quoted(line.words[0])}", expected)
         if key in current.values:
             raise line.wrong(f"`{line.words[0]}` again, beside line {current.lines[key].number}", "each once")
         minimum = 0 if key.endswith("_latency_ns") or key.startswith("queue_") else 1

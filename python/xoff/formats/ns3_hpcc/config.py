@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UserError, nearest
-from xoff.formats.lines import Line, read_lines, shown
+from xoff.formats.lines import Line, quoted, read_lines
 from xoff.formats.ns3_hpcc.quantity import rate_bps
 
 
@@ -103,7 +103,7 @@ class Config:
             if name not in KEYS:
                 near = nearest(name, KEYS)
                 known = near or f"; the keys are {', '.join(KEYS)}"
-                raise UserError(f"{file}:{line.number}: unknown key {shown(name)}{known}")
+                raise UserError(f"{file}:{line.number}: unknown key {quoted(name)}{known}")
             if name in self._given:
                 first = self._given[name][0].number
                 raise line.wrong(f"{name} once more", f"each key once, and line {first} has it")
@@ -171,7 +171,7 @@ def _value(line: Line, kind: str) -> Any:
         raise line.wrong(f"{name} has {len(words)} values", _TAKES[kind])
     if kind == "flag":
         if words[0] not in ("0", "1"):
-            raise line.wrong(f"{name} is {shown(words[0])}", "0 or 1")
+            raise line.wrong(f"{name} is {quoted(words[0])}", "0 or 1")
         return words[0] == "1"
     if kind == "count":
         return line.count(1, name)
@@ -180,7 +180,7 @@ def _value(line: Line, kind: str) -> Any:
     if kind == "rate":
         rate = rate_bps(words[0])
         if not rate:
-            raise line.wrong(f"{name} is {shown(words[0])}", _TAKES[kind])
+            raise line.wrong(f"{name} is {quoted(words[0])}", _TAKES[kind])
         return rate
     return words[0]
 

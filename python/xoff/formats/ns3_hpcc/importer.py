@@ -11,7 +11,7 @@ from pathlib import Path
 from xoff._xoff import rate_text, size_text
 from xoff.errors import UserError
 from xoff.formats.files import Imported, write_scenario
-from xoff.formats.lines import printable, read_lines
+from xoff.formats.lines import read_lines
 from xoff.formats.networks import LONG, MARK
 from xoff.formats.ns3_hpcc.config import Config, listed
 from xoff.formats.ns3_hpcc.flows import Flow, read_flows
@@ -19,7 +19,7 @@ from xoff.formats.ns3_hpcc.quantity import moment_text, time_text
 from xoff.formats.ns3_hpcc.scheme import HPCC, MARKED, TIMELY, mode_of, write_scheme
 from xoff.formats.ns3_hpcc.topology import Topology, read_topology
 from xoff.formats.toml import Lines, inline
-from xoff.text import count_text
+from xoff.text import count_text, line_text
 
 LONGEST = 10**6
 """Maximum duration of a run, in s."""
@@ -145,7 +145,7 @@ def _beside(config: Config, name: str, inputs: list[Path]) -> Path:
 
 def _head(config: Config, mode: int, topology: Topology) -> Lines:
     text = Lines()
-    text.raw(f"{MARK}{printable(config.file.name)} of the ns-3 HPCC simulator, with {printable(topology.file.name)}.")
+    text.raw(f"{MARK}{line_text(config.file.name)} of the ns-3 HPCC simulator, with {line_text(topology.file.name)}.")
     text.note("Behind each value stands the key that it comes from; what has none is fixed in that simulator.")
     folder = config.file.absolute().parent.name
     text.raw()
@@ -157,13 +157,13 @@ def _network(text: Lines, topology: Topology, out: Path, files: dict[Path, str])
     graph = text
     text.table(
         "[topology]",
-        f"From {printable(topology.file.name)}: node 3 is h3 where it is a host, and s3 where it is a switch.",
+        f"From {line_text(topology.file.name)}: node 3 is h3 where it is a host, and s3 where it is a switch.",
     )
     text.put("name", "graph")
     if len(topology.links) >= LONG:
         graph, file = Lines(), out.with_name(f"{out.stem}.topology.toml")
         text.put("file", file.name)
-        graph.raw(f"{MARK}{printable(topology.file.name)} of the ns-3 HPCC simulator.")
+        graph.raw(f"{MARK}{line_text(topology.file.name)} of the ns-3 HPCC simulator.")
     graph.names("hosts", map(topology.name, topology.hosts))
     graph.names("switches", map(topology.name, topology.switches))
     graph.raw("links = [")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from xoff.errors import UserError
-from xoff.formats.lines import Line, read_lines, shown
+from xoff.formats.lines import Line, quoted, read_lines
 from xoff.formats.ns3_hpcc.quantity import rate_bps, time_ns
 
 MAX_NODES = 2**16
@@ -100,9 +100,9 @@ def _link(line: Line, nodes: int, warn: Callable[[str], None]) -> Link:
         raise line.wrong(f"a link from node {src} to itself", "two nodes")
     rate, delay = rate_bps(line.words[2]), time_ns(line.words[3])
     if not rate:
-        raise line.wrong(f"the rate is {shown(line.words[2])}", "one such as `100Gbps`")
+        raise line.wrong(f"the rate is {quoted(line.words[2])}", "one such as `100Gbps`")
     if delay is None:
-        raise line.wrong(f"the delay is {shown(line.words[3])}", "one such as `1000ns`")
+        raise line.wrong(f"the delay is {quoted(line.words[3])}", "one such as `1000ns`")
     if delay.denominator != 1:
         warn(f"{line.file}:{line.number}: the delay is cut to {int(delay)}ns, as there")
     if float(line.real(4, "the error rate")) != 0:

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     import polars as pl
 
 
+RECORD = "study.json"
+"""What a tuning has tried; a sweep has none."""
+
 TOTALS = "runs.parquet"
 """A row for each run."""
 
@@ -122,9 +125,20 @@ class Folder:
     def failed(self) -> dict[str, str]:
         """Why runs failed when this folder was last written to, by their names."""
         try:
-            return dict(json.loads((self.path / INDEX).read_text(encoding="utf-8"))["failed"])
-        except (OSError, ValueError, KeyError, TypeError, RecursionError):
+            return dict(self._index()["failed"])
+        except (ValueError, KeyError, TypeError):
             return {}
+
+    def lists_runs(self) -> bool:
+        """Whether a sweep or a tuning has planned runs here."""
+        return bool(self._index().get("points"))
+
+    def _index(self) -> dict[str, Any]:
+        try:
+            found = json.loads((self.path / INDEX).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return found if isinstance(found, dict) else {}
 
     def take(self, run: str, files: Mapping[str, bytes]) -> None:
         """Write a run that was made elsewhere; it appears at once, and complete."""

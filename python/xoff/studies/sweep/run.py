@@ -8,10 +8,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from xoff.errors import UserError
 from xoff.runs.executor import RunExecutor
+from xoff.runs.manifest import deadlock_of
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Scenario
-from xoff.studies.sweep.folder import Folder
+from xoff.studies.sweep.folder import RECORD, Folder
 from xoff.studies.sweep.make import make_all
 from xoff.studies.sweep.plan import Planned, plan
 
@@ -26,8 +28,8 @@ class Swept:
     """Those made now; the others were there."""
     failed: dict[str, str] = field(default_factory=dict)
     """Why runs failed, by their names."""
-    stuck: dict[str, list[str]] = field(default_factory=dict)
-    """The ports that wait on each other in runs that ended in a deadlock and did not expect one, by the runs' names."""
+    stuck: dict[str, str] = field(default_factory=dict)
+    """The deadlock of each run that ended in one and did not expect it, in words, by the runs' names."""
 
 
 def sweep(
@@ -53,6 +55,8 @@ def sweep(
     runs = plan(scenario)
     swept = Swept(runs)
     sampled = "sample" in json.loads(scenario.prepare().resolved)["sweep"]
+    if (out / RECORD).exists():
+        raise UserError(f"{out}: holds a tuning; name another folder for a sweep")
     with Folder(out) as folder:
         missing = [run for run in runs if not folder.has(run.run)]
         folder.write_index(runs, {}, sampled=sampled)
@@ -73,9 +77,8 @@ def sweep(
             folder.write_index(runs, swept.failed, sampled=sampled)
             folder.write_dataset(runs, swept.failed)
         for run in runs:
-            manifest = folder.manifest(run.run) if folder.has(run.run) else {}
-            if manifest.get("deadlock") and manifest["scenario"]["run"].get("expect") != "deadlock":
-                swept.stuck[run.run] = list(manifest["deadlock"])
+            if folder.has(run.run) and (stuck := deadlock_of(folder.manifest(run.run))):
+                swept.stuck[run.run] = stuck
     return swept
 
 

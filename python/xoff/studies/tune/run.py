@@ -15,11 +15,11 @@ from xoff.runs.executor import RunExecutor
 from xoff.runs.parquet import read_table
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
-from xoff.studies.sweep.folder import Folder, column
+from xoff.studies.sweep.folder import RECORD, Folder, column
 from xoff.studies.sweep.make import make_all
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of
 from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
-from xoff.studies.tune.study import EARLIER, RECORD, Record, Study, new_record
+from xoff.studies.tune.study import EARLIER, Record, Study, new_record
 
 TRIALS = "trials.parquet"
 """A row for each trial."""
@@ -75,7 +75,7 @@ def tune(
     with Folder(out) as folder:
         record = Record.read(out)
         if record is None:
-            _refuse_unrecorded(out)
+            _refuse_unrecorded(folder)
             record = new_record(identity)
         if record.identity != identity:
             raise UserError(
@@ -86,8 +86,9 @@ def tune(
         return _Search(scenario, about, study, record, folder, executor, say or (lambda _: None)).go(quiet=quiet)
 
 
-def _refuse_unrecorded(out: Path) -> None:
-    """Refuse a folder that holds a tuning of which no record says which one."""
+def _refuse_unrecorded(folder: Folder) -> None:
+    """Refuse a folder that holds a sweep, or a tuning of which no record says which one."""
+    out = folder.path
     if (out / RECORD).exists():
         raise UserError(f"{out}: {RECORD}, which says what its tuning tried, cannot be read; name another folder")
     for name in (EARLIER, TRIALS):
@@ -96,6 +97,8 @@ def _refuse_unrecorded(out: Path) -> None:
                 f"{out}: holds a tuning ({name}) without {RECORD}, which says what it tried: an earlier xoff made it, "
                 f"or {RECORD} was removed; name another folder"
             )
+    if folder.lists_runs():
+        raise UserError(f"{out}: holds a sweep; name another folder for a tuning")
 
 
 def _identity(scenario: Mapping[str, Any], about: Mapping[str, Any]) -> str:
@@ -145,8 +148,9 @@ class _Search:
                     if new:
                         self._record.write(self._folder.path)
                     runs = self._planned(trials)
-                    if self._missing(runs):
-                        bar = bar or self._bar(stack, total - first, quiet=quiet)
+                    if missing := self._missing(runs):
+                        later = (total - study.count) * len(self._about["seeds"])
+                        bar = bar or self._bar(stack, len(missing) + later, quiet=quiet)
                     self._make(runs, (lambda: None) if bar is None else bar.advance)
                     for number, overrides in trials:
                         self._tell(number, overrides)
@@ -166,10 +170,9 @@ class _Search:
         """Whether every trial of the record is planned."""
         return len(self._of) + len(self._wrong) >= self._recorded
 
-    def _bar(self, stack: ExitStack, trials: int, *, quiet: bool) -> RunsBar | None:
+    def _bar(self, stack: ExitStack, count: int, *, quiet: bool) -> RunsBar | None:
         if quiet:
             return None
-        count = trials * len(self._about["seeds"])
         workers = self._executor.at_once if self._executor.here else None
         return stack.enter_context(RunsBar(Path(self._scenario.origin).name, count=count, workers=workers))
 

@@ -18,10 +18,8 @@ from xoff._xoff import __version__ as xoff_version
 from xoff.errors import UserError, extra
 from xoff.runs.files import write_file
 from xoff.runs.scenario import Override
+from xoff.studies.sweep.folder import RECORD
 from xoff.text import printable
-
-RECORD = "study.json"
-"""The record's file."""
 
 EARLIER = "study.log"
 """What earlier versions of xoff had in its place."""

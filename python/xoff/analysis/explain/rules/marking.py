@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
 import polars as pl
 
+from xoff._xoff import red_thresholds
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.quantities import quantity
 from xoff.text import count_text, rate_text, size_text
-
-_K_MIN, _K_MAX = 100_000 / 25e9, 400_000 / 25e9
-"""RED's thresholds in bytes for each bit/s of the port, if a scenario gives none."""
 
 
 def marks_after_pause(facts: Facts) -> Finding | None:
@@ -22,7 +20,7 @@ def marks_after_pause(facts: Facts) -> Finding | None:
     if red is None or xoff is None:
         return None
     switches = facts.ports.filter(pl.col("headroom_bytes").is_not_null()) if _tells(facts) else facts.ports
-    late: list[tuple[float, float, int]] = []
+    late: list[tuple[int, int, int]] = []
     for rate in sorted(set(switches["rate_bps"].to_list())):
         thresholds = _thresholds(red, rate)
         if thresholds is not None and thresholds[1] > xoff:
@@ -34,11 +32,11 @@ def marks_after_pause(facts: Facts) -> Finding | None:
     marked = int(facts.ports["marked_ce"].sum()) if "marked_ce" in facts.ports.columns else 0
     what = "Kmin" if never else "Kmax"
     inputs = int(worst[0 if never else 1] // xoff)
+    stopped = "one input" if inputs == 1 else f"up to {count_text(inputs, 'input')}"
     return Finding(
         "marks_after_pause",
         "warning" if never else "note",
-        f"{what} is above Xoff: with up to {count_text(inputs, 'input')} PAUSE comes before "
-        + ("any mark" if never else "marking is in full"),
+        f"{what} is above Xoff: with {stopped} PAUSE comes before " + ("any mark" if never else "marking is in full"),
         (
             *(
                 f"ports of {rate_text(rate)} mark from {size_text(k_min)} and in full from {size_text(k_max)}; Xoff is "
@@ -63,21 +61,10 @@ def _red(facts: Facts) -> Mapping[str, Any] | None:
     return red if isinstance(red, Mapping) else None
 
 
-def _thresholds(red: Mapping[str, Any], rate_bps: int) -> tuple[float, float] | None:
+def _thresholds(red: Mapping[str, Any], rate_bps: int) -> tuple[int, int] | None:
     """Kmin and Kmax in bytes at a port's rate."""
-    step = quantity(red.get("step"))
-    if step is not None:
-        return step * rate_bps / 10e9, step * rate_bps / 10e9
-    listed = {quantity(each.get("rate")): each for each in red.get("rates") or ()}
-    if listed:
-        own = listed.get(rate_bps, {})
-        k_min, k_max = quantity(own.get("k_min")), quantity(own.get("k_max"))
-        return None if k_min is None or k_max is None else (k_min, k_max)
-    k_min, k_max = quantity(red.get("k_min")), quantity(red.get("k_max"))
-    return (
-        _K_MIN * rate_bps if k_min is None else k_min,
-        _K_MAX * rate_bps if k_max is None else k_max,
-    )
+    parameters = {key: value for key, value in red.items() if key != "name"}
+    return red_thresholds(json.dumps(parameters), rate_bps)
 
 
 def _tells(facts: Facts) -> bool:

@@ -18,7 +18,7 @@ def deadlock(facts: Facts) -> Finding | None:
         "deadlock",
         "problem",
         f"a deadlock: {count_text(len(ports), 'port')} wait on each other for ever",
-        (f"in a circle: {' waits for '.join([*ports, ports[0]])}",),
+        (f"stopped for ever, first the ports of a circle, each waiting for the next: {', '.join(ports)}",),
         "any circle of stopped ports whose packets fill each other's buffers",
         (
             'routes without a circle of links: routing.name "spanning_trees", or "d_mod_k" in a fat-tree',
