@@ -48,7 +48,7 @@ def manifest_text(manifest: Mapping[str, Any], files: Iterable[Path]) -> str:
 def read_manifest(folder: Path) -> tuple[dict[str, Any], dict[str, Checksum]]:
     """The manifest of the run in `folder`, and the checksums of the run's files by their names.
 
-    A manifest without checksums, as the Rust crate writes it, has no checksums to compare with.
+    A manifest without checksums, as earlier versions wrote it, has no checksums to compare with.
 
     Raises
     ------
