@@ -99,6 +99,10 @@ class Prepared:
         """What is allowed but probably not meant."""
 
     @property
+    def needs(self) -> int:
+        """The memory that a run takes at its peak, in bytes, by an estimate."""
+
+    @property
     def files(self) -> dict[str, str]:
         """The text of each file that it names, by its name there."""
 
@@ -125,6 +129,9 @@ class Prepared:
 
         Without `threads`, on as many as make it fastest.
         """
+
+def free_memory() -> tuple[int, str] | None:
+    """Bytes of memory that this process may still take, and what sets the limit; `None` if the system does not tell."""
 
 def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
     """Swap two folders in one step, at any time each name has one of them; an `OSError` where that fails."""

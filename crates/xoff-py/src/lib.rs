@@ -199,6 +199,12 @@ impl Prepared {
         self.scenario.warnings().to_vec()
     }
 
+    /// The memory that a run takes at its peak, in bytes, by an estimate.
+    #[getter]
+    fn needs(&self) -> u64 {
+        self.scenario.needs()
+    }
+
     /// The text of each file that it names, by its name there.
     #[getter]
     fn files(&self) -> Files {
@@ -322,6 +328,12 @@ fn check(
     Ok((to_json(&scenario)?, scenario.warnings().to_vec()))
 }
 
+/// The memory in bytes that this process may still take, and what sets the limit, in words; `None` if the system does not tell.
+#[pyfunction]
+fn free_memory() -> Option<(u64, &'static str)> {
+    xoff::memory::free().map(|free| (free.bytes, free.what))
+}
+
 /// Swaps two folders in one step: at any time each name has one of them or the other.
 #[pyfunction]
 #[allow(clippy::needless_pass_by_value)]
@@ -359,6 +371,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
     module.add_function(wrap_pyfunction!(exchange, module)?)?;
+    module.add_function(wrap_pyfunction!(free_memory, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_rate, module)?)?;
     module.add_function(wrap_pyfunction!(facts::read_time, module)?)?;

@@ -199,6 +199,11 @@ impl Simulation {
         self.max_rows = count as u64;
     }
 
+    /// The number of rows that ends the run, see [`Simulation::limit_rows`].
+    pub fn row_limit(&self) -> u64 {
+        self.max_rows
+    }
+
     /// The egress ports that wait for each other for ever; empty if there is no deadlock. First come the ports of a circle,
     /// each waiting for the next and the last for the first, then the others, ascending.
     pub fn deadlock(&self) -> Vec<PortId> {

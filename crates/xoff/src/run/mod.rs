@@ -293,6 +293,16 @@ mod tests {
     }
 
     #[test]
+    fn a_full_record_says_what_it_would_need() {
+        // 37.5 us need 37.5 times the 4,000 rows of 1 us, 108 B each: 16.2 MB.
+        let reason = |set: &[_]| full(set).manifest["stop_reason"].as_str().unwrap_or_default().to_string();
+        let long = reason(&[("run.duration", "37.5us")]);
+        assert!(long.contains("memory holds no more than 4000 rows, which take less than 1 MB"), "{long}");
+        assert!(long.contains("the whole duration needs about 150000 rows, which take 16 MB"), "{long}");
+        assert!(!reason(&[]).contains("duration needs"));
+    }
+
+    #[test]
     fn a_full_record_names_the_interval_that_reaches_the_duration() {
         // 1 us of the 37.5 us is through: 37.5 times the interval, and 38 times in two digits.
         let output = full(&[("run.duration", "37.5us")]);

@@ -12,7 +12,7 @@ from xoff.runs.executor import RunExecutor
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Scenario
 from xoff.studies.sweep.folder import Folder
-from xoff.studies.sweep.make import make_all
+from xoff.studies.sweep.make import check_memory, make_all
 from xoff.studies.sweep.plan import Planned, plan
 
 
@@ -55,6 +55,7 @@ def sweep(
     sampled = "sample" in json.loads(scenario.prepare().resolved)["sweep"]
     with Folder(out) as folder:
         missing = [run for run in runs if not folder.has(run.run)]
+        check_memory(missing, executor)
         folder.write_index(runs, {}, sampled=sampled)
         try:
             with progress(scenario.origin, missing, executor, quiet=quiet) as advance:
