@@ -1,5 +1,6 @@
 # make demo   builds xoff, compares three schemes on a fat-tree, and prints the path of the report
 # make test   every check: formatting, lints, types, tests in Rust and Python, the report in a browser
+#             .venv has a build for tests then, a fifth slower than that of `make demo`
 # make check  what fails most often, a minute once it is built: formatting, lints, types, each crate's own tests
 # make fast   builds xoff twice, the second time guided by a profile of its own benchmarks; takes a quarter of an hour
 # make docs   writes docs/reference anew from the code
@@ -9,7 +10,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo fast check test test-rust test-python docs figures site browser tshark cargo clean
+.PHONY: demo fast check test test-rust lint-rust run-rust test-python docs figures site browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -49,11 +50,21 @@ check: cargo $(if $(wildcard $(BIN)/mypy),,.venv/installed-for-tests)
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
 
-test: test-rust test-python
+# Two steps at a time, so that no core waits for a step that uses a single one: the lints of Rust while packages are fetched, and
+# the tests of both languages. Cargo builds for one of them at a time. The output of each comes when it has ended.
+TOGETHER := --no-print-directory --jobs=2 $(if $(filter output-sync,$(.FEATURES)),--output-sync=target)
 
-test-rust: cargo
+test:
+	@$(MAKE) $(TOGETHER) lint-rust .venv/installed-for-tests
+	@$(MAKE) $(TOGETHER) run-rust test-python
+
+test-rust: lint-rust run-rust
+
+lint-rust: cargo
 	cargo fmt --all --check
 	cargo clippy --workspace --all-targets -- -D warnings
+
+run-rust: cargo
 	cargo test --workspace
 
 test-python: .venv/installed-for-tests browser tshark
@@ -92,9 +103,12 @@ site: .venv/installed-for-docs
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[docs]'
 	@touch $@ .venv/installed
 
+# Tests take an extension of the profile that `cargo test` has, so that all libraries are compiled once: a release build takes
+# five minutes more, and the tests' runs are short. What is no test builds the release again.
 .venv/installed-for-tests: .venv/bin/python $(SOURCES)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'
-	@touch $@ .venv/installed
+	MATURIN_PEP517_ARGS="--profile dev" $(BIN)/python -m pip install --quiet --disable-pip-version-check '.[test]'
+	@rm -f .venv/installed .venv/installed-for-figures .venv/installed-for-docs
+	@touch $@
 
 cargo:
 	@command -v cargo >/dev/null || { echo "The Rust tests need Rust 1.88 or later with rustfmt and clippy:" >&2; \
@@ -106,8 +120,8 @@ browser:
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends chromium; } || \
 		{ echo "The report's test needs Chromium: install it, for instance with: sudo apt-get install chromium" >&2; exit 1; }
 
-# Captures are tested with Wireshark's dissectors.
-tshark:
+# Captures are tested with Wireshark's dissectors. Only one of the two is installed at a time.
+tshark: | browser
 	@command -v tshark >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null && \
 		apt-get update -qq && DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends tshark; } || \
 		{ echo "The test of captures needs tshark: install it, for instance with: sudo apt-get install tshark" >&2; exit 1; }

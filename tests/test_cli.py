@@ -424,8 +424,11 @@ def test_the_lists_show_what_a_name_of_another_list_is(command: Command) -> None
     assert done.returncode == 0
     assert "a detector: detector.name" in done.stdout
     assert "did you mean" not in done.stderr
+    as_json = command("schemes", "tcd", "--json")
+    assert as_json.returncode == 0
+    assert [each["list"] for each in json.loads(as_json.stdout)] == ["detectors"]
+    assert as_json.stdout == command("describe", "tcd", "--json").stdout
     for arguments, message in [
-        (("schemes", "tcd", "--json"), "no scheme `tcd`, which is a detector"),
         (("describe", "tdc"), "nothing in xoff is called `tdc`; did you mean `tcd`?"),
         (("describe", "qqqqqqqqqq"), "`xoff describe` lists all names"),
         (("schemes", "hpc"), "did you mean `hpcc`?"),

@@ -5,17 +5,22 @@ from __future__ import annotations
 import json
 import math
 from pathlib import Path
+from typing import Any
 
+import matplotlib
 import numpy as np
 import polars as pl
 import pytest
+from matplotlib.colors import to_hex, to_rgb
 
 from conftest import Command
 from made_up import made_up_run
 from xoff.errors import UserError
+from xoff.papers.readings_map import FILLS
 from xoff.runs.catalogue import catalogue
 from xoff.studies.compare import compare, measures, table
 from xoff.studies.compare.contenders import field
+from xoff.studies.compare.drawings import HEAT, HEAT_END
 from xoff.studies.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
 from xoff.studies.compare.table import Row, best, shown
 
@@ -31,6 +36,37 @@ TINY = Scale(
     seeds=2,
     note="Tiny.",
 )
+
+
+def _contrast(one: Any, other: Any) -> float:
+    """WCAG 2.2's contrast ratio of two colours."""
+
+    def luminance(colour: Any) -> float:
+        linear = np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+        return float(linear @ [0.2126, 0.7152, 0.0722])
+
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def _on_dark_page(colour: Any) -> Any:
+    """A figure's colour after `invert(1) hue-rotate(180deg)` and `screen` on #0d1117, as article.css has it.
+
+    Filter Effects Module Level 1: with cos = -1 and sin = 0, hue-rotate takes each channel from its value to twice the
+    luminance 0.213 R + 0.715 G + 0.072 B less the value.
+    """
+    turned = 1 - colour
+    turned = np.clip(2 * float(turned @ [0.213, 0.715, 0.072]) - turned, 0, 1)
+    return 1 - (1 - turned) * (1 - np.array([0x0D, 0x11, 0x17]) / 255)
+
+
+def test_text_stands_out_from_its_cell_on_light_and_dark_pages() -> None:
+    # The worst case of WCAG's 4.5:1 is the darkest cell.
+    darkest = to_hex(matplotlib.colormaps[HEAT](1 / HEAT_END))
+    for fill, ink in ((darkest, "black"), *FILLS.values()):
+        cell, text = np.array(to_rgb(fill)), np.array(to_rgb(ink))
+        assert _contrast(cell, text) >= 4.5, fill
+        assert _contrast(_on_dark_page(cell), _on_dark_page(text)) >= 4.5, fill
 
 
 def test_the_field_comes_from_the_catalogue() -> None:

@@ -335,6 +335,29 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
     page.close()
 
 
+def test_what_is_idle_and_what_is_not_recorded_look_different(browser: Browser, tmp_path: Path) -> None:
+    # Nothing is sent from some 500 us on. The trunk is horizontal: solid where its ports are idle, dashed where no
+    # table says so, with 7 pixels of grey between two gaps.
+    longest = {}
+    for recorded in (True, False):
+        sampled = SCENARIO if recorded else SCENARIO.replace("utilization = true\n", "").replace("roots = true\n", "")
+        (tmp_path / "calm.toml").write_text(sampled)
+        calm = xoff.run(tmp_path / "calm.toml", sets={"run.duration": "1ms", "run.stop": "time"})
+        page = browser.new_page(viewport={"width": 1320, "height": 1000}, color_scheme="light")
+        page.goto(write_report([calm], tmp_path / "report.html").as_uri())
+        page.wait_for_selector("html[data-drawn]", timeout=60_000)
+        page.locator("#tree-slider").press("End")
+        assert count(page, "idle" if recorded else "not recorded") == calm.ports.num_rows
+        page.locator("#tree[aria-busy='false']").wait_for()
+        shot = imread(io.BytesIO(page.locator("#tree-map").screenshot()), format="png")[..., :3] * 255
+        # The grey of the lines is #cfd6dd, and a line between two rows of pixels is half of that on #f6f8fa.
+        grey = np.all((shot > 190) & (shot < 240), axis=-1)
+        longest[recorded] = max(len(list(own)) for row in grey for is_grey, own in groupby(row) if is_grey)
+        page.close()
+    assert longest[True] > 100
+    assert longest[False] < 14
+
+
 def test_the_numbers_are_seen_with_what_they_count(browser: Browser, run: Run, tmp_path: Path) -> None:
     scenario = tmp_path / "calm.toml"
     scenario.write_text(SCENARIO.replace('"50KB"', '"5MB"'))

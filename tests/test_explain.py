@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import tomllib
 from pathlib import Path
 
 import polars as pl
@@ -13,6 +14,7 @@ import xoff
 from conftest import ROOT, Command
 from made_up import seal
 from xoff.analysis.explain import Explanation, explain
+from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.text import WIDTH, explanation_text
 from xoff.report.plots.breakdown import time_of_worst_flows
 from xoff.report.plots.style import labelled
@@ -171,3 +173,20 @@ def test_a_flow_of_a_host_with_several_nics_is_named_with_its_nic() -> None:
     assert by_one.ends == f"{by_one.src}->{by_one.dst} by NIC 1"
     one = explain(xoff.run(ROOT / "scenarios" / "incast.toml", sets={"traffic.0.size": "20KB"}), flows=1)
     assert (one.worst[0].nic, one.worst[0].ends) == (None, f"{one.worst[0].src}->{one.worst[0].dst}")
+
+
+def test_default_thresholds_of_several_rates_are_known() -> None:
+    # What a link brings in 40 us: 500 KB at 100 Gbps, 2 MB at 400 Gbps; Xon is two frames below.
+    text = """
+    topology = { name = "leaf_spine", leaves = 2, spines = 1, hosts_per_leaf = 2, spine_rate = "400Gbps" }
+    scheme = { name = "none" }
+    flow_control = { name = "pfc" }
+    traffic = [{ pattern = "flow", src = "host0", dst = "host2", size = "10KB" }]
+    """
+    facts = Facts(xoff.run(tomllib.loads(text)))
+    assert facts.section("flow_control")["xoff"] is None
+    found = facts.stops.select("rate_bps", "xoff", below=pl.col("xoff") - pl.col("xon")).unique().sort("rate_bps")
+    two = 2 * facts.frame_bytes
+    assert found.rows() == [(100 * 10**9, 500_000, two), (400 * 10**9, 2_000_000, two)]
+    # Four leaf ports to hosts, two to the spine, and the spine's two.
+    assert len(facts.stops) == 8

@@ -61,6 +61,7 @@ PORT = {
     "marked_ce": 0,
     "dropped": 0,
     "delay_ps": US,
+    "xoff_bytes": None,
     "headroom_bytes": None,
     "needed_headroom_bytes": None,
     "max_headroom_bytes": None,
@@ -324,13 +325,13 @@ def test_marks_come_after_pause_where_kmax_is_above_xoff() -> None:
     assert never is not None
     assert (late.severity, never.severity) == ("note", "warning")
     # 101 KB are reached by one input with 100 KB each, and only by more than one where K_min is 100 KB.
-    assert late.title == "Kmax is above Xoff: with one input PAUSE comes before marking is in full"
-    assert never.title == "Kmin is above Xoff: with one input PAUSE comes before any mark"
+    assert late.title == "Kmax is above Xoff: while one input fills a queue, PAUSE comes before marking is in full"
+    assert never.title == "Kmin is above Xoff: while one input fills a queue, PAUSE comes before any mark"
     # By default 100 KB and 400 KB for each 25 Gbps: 400 KB and 1.6 MB at 100 Gbps.
     usual = marking.marks_after_pause(red(None, None))
     assert usual is not None
     assert "from 400 KB and in full from 1.6 MB" in usual.evidence[0]
-    assert "with up to 4 inputs" in usual.title
+    assert "while up to 4 inputs fill a queue, PAUSE" in usual.title
     # A step of 9 KB for each 10 Gbps is 90 KB.
     assert marking.marks_after_pause(red(None, None, step="9KB")) is None
     listed = [{"rate": "100Gbps", "k_min": "10KB", "k_max": "200KB"}]
@@ -351,6 +352,45 @@ def test_a_dynamic_threshold_is_taken_where_it_comes_to_rest() -> None:
 
     assert marking.marks_after_pause(dynamic("204096B")) is None
     assert marking.marks_after_pause(dynamic("204097B")) is not None
+
+
+def test_default_thresholds_are_those_of_each_links_rate() -> None:
+    # What comes in 40 us: 500 KB at 100 Gbps, 2 MB at 400 Gbps. Marks begin at 16 us of the rate and are in full from
+    # 64 us, by default: 1.6 MB and 6.4 MB at 400 Gbps. A queue at 400 Gbps is filled by the other 400 Gbps input, which
+    # is stopped at 2 MB, or by four of 100 Gbps, if there is no other: 4 x 500 KB.
+    slow = [port(f"s0->h{number}", xoff_bytes=500_000) for number in range(4)]
+    fast = [port(f"s0->s{number}", rate_bps=4 * GBPS_100, xoff_bytes=2_000_000) for number in (1, 2)]
+
+    def late(ports: Sequence[dict[str, Any]], **red: Any) -> Any:
+        default = {"xoff": None, "xon": None}
+        return marking.marks_after_pause(
+            facts(ports=[port("h0->s0"), *ports], flow_control=default, detector={"name": "red", **red})
+        )
+
+    usual = late([*slow, *fast])
+    assert usual.severity == "note"
+    assert usual.evidence[:2] == (
+        "ports of 100 Gbps mark from 400 KB and in full from 1.6 MB; Xoff is 500 KB for each input",
+        "ports of 400 Gbps mark from 1.6 MB and in full from 6.4 MB; Xoff is 2 MB for each input",
+    )
+    alone = late([*slow, fast[0]])
+    assert "Xoff is 2 MB for the 4 inputs that bring as much, together" in alone.evidence[-2]
+    # 6.4 MB are the Xoffs of 12.8 inputs of 100 Gbps.
+    assert alone.title.startswith("Kmax is above Xoff: while up to 12 inputs fill a queue, PAUSE comes before")
+    # 2 MB are reached by one input of 400 Gbps, at the 400 Gbps port by no fewer than four of 100 Gbps.
+    slower = {"rate": "100Gbps", "k_min": "10KB", "k_max": "20KB"}
+    listed = [slower, {"rate": "400Gbps", "k_min": "1MB", "k_max": "2MB"}]
+    assert late([*slow, fast[0]], rates=listed) is None
+    listed[1]["k_max"] = "2.1MB"
+    assert late([*slow, fast[0]], rates=listed).severity == "note"
+    assert late([*slow[:3], fast[0]], rates=listed) is None
+    assert late([*slow, fast[0]], k_min="2MB", k_max="3MB").severity == "warning"
+    # Xon is two frames of 1500 B below: RESUME at 497,000 B. A link of 100 Gbps with 19.9 us each way carries 497.5 KB.
+    long = [port("h0->s0", delay_ps=19_900_000), port("s0->h0", delay_ps=19_900_000, xoff_bytes=500_000)]
+    low = pfc.low_xon(facts(ports=long, flow_control={"xoff": None, "xon": None}))
+    assert low is not None
+    assert "RESUME is sent at 497 KB" in low.evidence[0]
+    assert pfc.low_xon(facts(ports=[long[0], {**long[1], "xoff_bytes": 600_000}], flow_control={"xoff": None})) is None
 
 
 def test_few_credits() -> None:

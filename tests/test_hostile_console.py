@@ -47,6 +47,16 @@ def test_a_mistake_says_names_as_they_are(command: Command, tmp_path: Path) -> N
     assert "[bold]x[/nothing]" in done.stderr
 
 
+@pytest.mark.parametrize("name", [hostile.TURNED, hostile.WIPED, hostile.LONG[:20_000]])
+def test_a_mistake_on_the_command_line_says_it_as_it_is(command: Command, name: str) -> None:
+    # A command, an option, its value, and an argument that are not expected.
+    for wrong in ([name], ["run", f"--{name}"], ["run", "x.toml", name], ["sweep", "x.toml", f"--workers={name}"]):
+        done = command(*wrong)
+        assert done.returncode == 2
+        assert not CONTROL.search(done.stderr), wrong
+        assert len(done.stderr) < 3_000
+
+
 def test_long_names_are_cut_in_an_explanation(tmp_path: Path) -> None:
     (tmp_path / "long.toml").write_text(hostile.scenario(hosts=[hostile.LONG[:100_000] + end for end in "abc"]))
     text = explanation_text(explain(xoff.run(tmp_path / "long.toml")))

@@ -12,6 +12,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import BrokenExecutor, Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,13 +24,14 @@ from rich.console import Console
 
 import xoff
 from conftest import ENDLESS, ROOT, SMALL, Command
+from xoff import _xoff
 from xoff.analysis.explain import explain
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import Local
 from xoff.runs.results import Run, labels, load
 from xoff.runs.scenario import Scenario, read
 from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
-from xoff.studies.sweep.make import Made
+from xoff.studies.sweep.make import Made, check_memory
 from xoff.studies.sweep.show import runs_table
 
 GRID = """
@@ -332,6 +334,27 @@ def alive(pid: int) -> bool:
         return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
     except OSError:
         return False
+
+
+def test_runs_that_do_not_fit_beside_each_other_are_refused_with_the_sum(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    # Four processes hold runs of 3, 3, 2 and 2 GB, 10 GB; two of them fit into 7 GB, and a third would make it 8 GB.
+    first = plan(scenario(GRID))[0]
+    runs = [replace(first, needs_bytes=gb * 10**9) for gb in (2, 3, 1, 2, 3)]
+    monkeypatch.setattr(_xoff, "free_memory", lambda: (7 * 10**9, "free"))
+    message = "4 runs at a time need about 10 GB, up to 3 GB each: 7 GB are free; expected --workers 2, or less"
+    with pytest.raises(UserError, match=f"^{re.escape(message)}$"):
+        check_memory(runs, Local(4))
+    check_memory(runs, Local(2))
+    monkeypatch.setattr(_xoff, "free_memory", lambda: None)
+    check_memory(runs, Local(4))
+    # A sweep asks before its first run. Six ports with a sample each nanosecond of 0.3 ms have 1.8 million rows of
+    # 108 B, 194.4 MB.
+    monkeypatch.setattr(_xoff, "free_memory", lambda: (3 * 10**8, "free"))
+    samples = {"record.interval": "1ns", "record.queues": "all", "run.duration": "300us", "run.stop": "time"}
+    with pytest.raises(UserError, match=r"2 runs at a time need about (389|39\d)(\.\d)? MB, up to 19\d(\.\d)? MB each"):
+        sweep(scenario(GRID).also(samples), tmp_path / "swept", Local(2), quiet=True)
 
 
 def test_a_killed_sweep_goes_on_where_it_was(tmp_path: Path) -> None:

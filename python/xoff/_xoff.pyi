@@ -104,6 +104,10 @@ class Prepared:
         """What is allowed but probably not meant."""
 
     @property
+    def needs(self) -> int:
+        """The memory that a run takes at its peak, in bytes, by an estimate."""
+
+    @property
     def files(self) -> dict[str, str]:
         """The text of each file that it names, by its name there."""
 

@@ -190,6 +190,12 @@ impl Prepared {
         self.scenario.warnings().to_vec()
     }
 
+    /// The memory that a run takes at its peak, in bytes, by an estimate.
+    #[getter]
+    fn needs(&self) -> u64 {
+        self.scenario.needs()
+    }
+
     /// The text of each file that it names, by its name there.
     #[getter]
     fn files(&self) -> Files {

@@ -52,6 +52,7 @@ pub use xoff_schemes as schemes;
 pub use xoff_traffic as traffic;
 
 pub mod catalogue;
+mod checksums;
 pub mod files;
 pub mod jobs;
 pub mod memory;

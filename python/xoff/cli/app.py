@@ -7,9 +7,13 @@ Ctrl-C does, with 143 and 129. A command imports only what it needs: a run start
 from __future__ import annotations
 
 import sys
-from typing import Annotated
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.exceptions import TyperException
 
 try:
     from xoff.cli import catalogue, runs, studies
@@ -18,12 +22,36 @@ try:
     from xoff.cli.options import BROKEN, INTERRUPTED, MISTAKE
     from xoff.errors import RunError, ScenarioError, UserError
     from xoff.runs.signals import ends_as_ctrl_c
+    from xoff.text import shown
 except ImportError as error:
     # The native module is missing or of another version: there is no command yet that could say so.
     sys.exit(f"error: {error}")
 
+
+class _Group(TyperGroup):
+    """The commands; a usage error shows what was typed as all other messages do."""
+
+    def make_context(self, *arguments: Any, **options: Any) -> Any:
+        with _shown():
+            return super().make_context(*arguments, **options)
+
+    def invoke(self, ctx: Any) -> Any:
+        with _shown():
+            return super().invoke(ctx)
+
+
+@contextmanager
+def _shown() -> Iterator[None]:
+    try:
+        yield
+    except TyperException as error:
+        error.message = shown(error.message)
+        raise
+
+
 app = typer.Typer(
     name="xoff",
+    cls=_Group,
     help="A packet-level simulator for congestion control in lossless networks.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from xoff.cli.console import echo
 from xoff.cli.options import AnyName, AsJson, Name, print_table
+
+if TYPE_CHECKING:
+    from xoff.runs.catalogue import Entry
 
 
 def describe(name: AnyName = None, as_json: AsJson = False) -> None:
@@ -29,7 +32,7 @@ def describe(name: AnyName = None, as_json: AsJson = False) -> None:
         return
     found = described(name)
     if as_json:
-        echo(json.dumps([{"list": plural, **item} for plural, item in found], indent=2, ensure_ascii=False))
+        _print_found(found)
     else:
         print_table(details(found))
 
@@ -83,8 +86,15 @@ def _show(plural: str, name: str | None, as_json: bool) -> None:
             print_table(listing(plural))
         return
     found = find(name)
-    if as_json or not found:
-        # Refuses the name of anything else, and names the nearest.
+    named = [(where, item) for where, item in found if where == plural]
+    if not as_json and found:
+        print_table(details(named or found))
+    elif named or not found:
         echo(json.dumps(entry(plural, name), indent=2, ensure_ascii=False))
-        return
-    print_table(details([(where, item) for where, item in found if where == plural] or found))
+    else:
+        # A name of other lists gets the answer of `xoff describe`, which says the lists.
+        _print_found(found)
+
+
+def _print_found(found: list[tuple[str, Entry]]) -> None:
+    echo(json.dumps([{"list": plural, **item} for plural, item in found], indent=2, ensure_ascii=False))

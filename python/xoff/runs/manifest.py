@@ -48,7 +48,7 @@ def manifest_text(manifest: Mapping[str, Any], files: Iterable[Path]) -> str:
 def read_manifest(folder: Path) -> tuple[dict[str, Any], dict[str, Checksum]]:
     """The manifest of the run in `folder`, and the checksums of the run's files by their names.
 
-    The Rust crate writes a manifest without checksums: those of its files are not known then.
+    A manifest without checksums, as earlier versions wrote it, has no checksums to compare with.
 
     Raises
     ------

@@ -10,6 +10,8 @@ use crate::settings::FlowControl;
 /// The headroom of a switch's ingress port, for each priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Headroom {
+    /// The static threshold; `None` if thresholds are dynamic.
+    pub xoff: Option<u64>,
     /// Bytes above the threshold.
     pub bytes: u64,
     /// Bytes that can arrive after the packet that crosses the threshold: see [`headroom`].
@@ -49,6 +51,7 @@ impl Simulation {
         let (frame, pfc_frames) = (net.wire.largest(), net.wire.pfc_frames(priorities));
         let queues = (0..priorities).map(|priority| self.ingress(ingress, priority));
         Some(Headroom {
+            xoff: self.ingress(ingress, 0).static_xoff(),
             bytes: self.ingress(ingress, 0).headroom(),
             needed: headroom(&LinkEnds::of(net, ingress), frame, pfc_frames, pfc.response_quanta),
             max_used: queues.map(|queue| queue.max_headroom()).max().unwrap_or(0),

@@ -3,7 +3,7 @@
 use xoff_engine::Time;
 use xoff_fabric::Simulation;
 
-use crate::scenario::Scenario;
+use crate::scenario::{MAX_ROWS, Scenario, rows_text};
 
 /// Why a run with a full record ended, and what would let the run continue.
 pub(super) fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
@@ -29,10 +29,18 @@ pub(super) fn full_record(scenario: &Scenario, sim: &Simulation) -> String {
         let largest = events.iter().max_by_key(|(_, _, rows)| rows);
         format!("give `record.{}`, or a shorter run", largest.map_or("", |(_, off, _)| off))
     };
+    let limit = match sim.row_limit() {
+        rows if rows < MAX_ROWS as u64 => format!("memory holds no more than {}", rows_text(rows)),
+        rows => format!("a record has no more than {}", rows_text(rows)),
+    };
+    let needed = scenario.run.duration.map_or(String::new(), |duration| {
+        let rows = records.rows() as u128 * u128::from(duration.ps()) / u128::from(now.ps().max(1));
+        format!(", and the whole duration needs about {}", rows_text(u64::try_from(rows).unwrap_or(u64::MAX)))
+    });
     let counts =
         events.iter().filter(|(_, _, rows)| *rows > 0).map(|(what, _, rows)| format!(", {rows} of {what}"));
     format!(
-        "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}{}); {remedy}",
+        "the record is full: {} rows by {:.3} us ({samples} of samples every {interval}{}); {limit}{needed}; {remedy}",
         records.rows(),
         now.secs() * 1e6,
         counts.collect::<String>()

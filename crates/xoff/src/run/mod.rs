@@ -207,10 +207,12 @@ fn run_up_to(
     sim.limit_rows(max_rows.min(rows_that_fit()));
     let stop = simulate(scenario, &mut sim, on_progress)?;
     let at_us = sim.now().secs() * 1e6;
+    let flows = sim.network().flows.len() as u64;
+    let left = flows - sim.counters().flows_done;
     match stop {
-        Stop::Stalled => {
-            let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
-            return Err(RunError::Stalled { at_us, left: flows - done, flows });
+        Stop::Stalled => return Err(RunError::Stalled { at_us, left, flows }),
+        Stop::StandsStill { since } => {
+            return Err(RunError::StandsStill { since_us: since.secs() * 1e6, at_us, left, flows });
         }
         Stop::Deadlock if scenario.run.expect.is_none() => {
             return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
@@ -291,6 +293,16 @@ mod tests {
         assert!(reason.contains("4000 rows by 1.000 us") && reason.contains("\"10ns\""), "{reason}");
         let queues = output.tables.iter().find(|t| t.name == "queues").expect("a table");
         assert_eq!(queues.batch.num_rows(), 4_000);
+    }
+
+    #[test]
+    fn a_full_record_says_what_it_would_need() {
+        // 37.5 us need 37.5 times the 4,000 rows of 1 us, 108 B each: 16.2 MB.
+        let reason = |set: &[_]| full(set).manifest["stop_reason"].as_str().unwrap_or_default().to_string();
+        let long = reason(&[("run.duration", "37.5us")]);
+        assert!(long.contains("memory holds no more than 4000 rows, which take less than 1 MB"), "{long}");
+        assert!(long.contains("the whole duration needs about 150000 rows, which take 16 MB"), "{long}");
+        assert!(!reason(&[]).contains("duration needs"));
     }
 
     #[test]

@@ -59,6 +59,7 @@ impl ScenarioBuilder {
             sweep: Sweep::default(),
             tune: None,
             warnings: Vec::new(),
+            needs: 0,
             built: Default::default(),
         })
     }

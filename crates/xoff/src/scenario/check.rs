@@ -7,10 +7,11 @@ use std::time::Instant;
 
 use xoff_engine::Violation;
 use xoff_engine::violation::key_text;
+use xoff_fabric::network::WireSizes;
 use xoff_fabric::network_env;
 use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
-use xoff_schemes::Signals;
+use xoff_schemes::{IntPath, Signals};
 
 use super::error::{Problem, ScenarioError, Source};
 use super::explain::table_label;
@@ -18,7 +19,7 @@ use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
-    check_thresholds, check_traffic,
+    check_thresholds, check_traffic, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -163,6 +164,11 @@ pub(super) fn scenario(
         let traffic = check_traffic::all(&mut c, &s, &topology, files, &mut needs);
         check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
         check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
+        if let Some(traffic) = traffic.as_ref().filter(|_| c.problems.is_empty()) {
+            let wire = WireSizes::new(&s.settings(), &signals);
+            let packets = in_flight::packets(&s, &topology, &wire, traffic);
+            needs.admits_packets(&mut c, packets, signals.int != IntPath::Off);
+        }
         check_effect::lanes(&mut c, &s, traffic.as_ref());
         if needs.admits_routes()
             && let Some(router) = check_network::router(&mut c, &s, &signals, &topology)
@@ -184,6 +190,7 @@ pub(super) fn scenario(
     if c.problems.is_empty() {
         c.warnings.append(&mut needs.counted);
         s.warnings = c.warnings;
+        s.needs = needs.bytes();
         Ok(s)
     } else {
         Err(ScenarioError::new(c.problems))

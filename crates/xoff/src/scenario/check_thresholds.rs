@@ -6,7 +6,7 @@ use xoff_engine::{Bytes, Rate};
 use xoff_fabric::link::buffer::{LinkEnds, headroom, pfc_headroom};
 use xoff_fabric::link::flow_control::sizing::Sizing;
 use xoff_fabric::network::WireSizes;
-use xoff_fabric::settings::{CreditUnit, FlowControl, Pfc};
+use xoff_fabric::settings::{CreditUnit, FlowControl, Pfc, Settings};
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_schemes::Signals;
 use xoff_schemes::detector::AnyDetector;
@@ -91,27 +91,31 @@ struct EgressQueue {
     most: Option<u64>,
 }
 
-fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<EgressQueue> {
-    let settings = s.settings();
-    let pfc_frames = wire.pfc_frames(s.switch.priorities);
-    // What may be in the switch of the packets that came in by a port, for one priority.
-    let room = |port: PortId| match &s.flow_control {
+/// The bytes that may be in a switch of the packets that came in by a port, for one priority; `None` without a bound.
+pub(super) fn room(settings: &Settings, topology: &Topology, wire: &WireSizes, port: PortId) -> Option<u64> {
+    let credits = || Sizing::of(topology, port, settings, wire).credits();
+    match &settings.flow_control {
         FlowControl::Pfc(pfc) => {
-            let xoff = pfc.xoff.map(|x| x.0)?;
+            let by_rate = || pfc.has_default_xoff().then(|| Pfc::default_xoff(topology.rate(port.peer())));
+            let xoff = pfc.xoff.map(|xoff| xoff.0).or_else(by_rate)?;
+            let pfc_frames = wire.pfc_frames(settings.switch.priorities);
             Some(xoff.saturating_add(pfc_headroom(pfc, &ends(topology, port), wire.largest(), pfc_frames)))
         }
-        FlowControl::Cbfc(_) => {
-            Some(Sizing::of(topology, port, &settings, wire).credits().saturating_mul(64))
-        }
+        FlowControl::Cbfc(_) => Some(credits().saturating_mul(64)),
         FlowControl::Credit(credit) => {
             let unit = if credit.unit == CreditUnit::Packet { wire.frame() } else { credit.flit.0 };
-            Some(Sizing::of(topology, port, &settings, wire).credits().saturating_mul(unit))
+            Some(credits().saturating_mul(unit))
         }
         _ => None,
-    };
+    }
+}
+
+fn egress_queues(s: &Scenario, topology: &Topology, wire: &WireSizes) -> Vec<EgressQueue> {
+    let settings = s.settings();
     let mut queues = Vec::new();
     for ports in switches(topology) {
-        let rooms: Vec<Option<u64>> = ports.iter().map(|&port| room(port)).collect();
+        let rooms: Vec<Option<u64>> =
+            ports.iter().map(|&port| room(&settings, topology, wire, port)).collect();
         let all = rooms.iter().try_fold(0u64, |sum, &room| Some(sum.saturating_add(room?)));
         let arriving = Arriving::new(ports.iter().map(|port| topology.rate(port.peer())));
         let inputs = ports.len().saturating_sub(1);

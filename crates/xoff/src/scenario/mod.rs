@@ -36,6 +36,7 @@ mod check_traffic;
 mod de;
 mod error;
 mod explain;
+mod in_flight;
 mod needs;
 mod own;
 mod range;
@@ -69,7 +70,7 @@ pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use needs::Effort;
-pub(crate) use needs::rows_that_fit;
+pub(crate) use needs::{rows_text, rows_that_fit};
 pub use own::{NameError, OwnSchemes, ParamFault};
 pub use range::{Range, Unit};
 pub use record::{Queues, Rates, Record, States};
@@ -139,6 +140,9 @@ pub struct Scenario {
     /// See [`Scenario::warnings`].
     #[serde(skip)]
     warnings: Vec<String>,
+    /// See [`Scenario::needs`].
+    #[serde(skip)]
+    needs: u64,
     /// See [`Scenario::network`] and [`Scenario::flows`].
     #[serde(skip)]
     built: Arc<Built>,
@@ -289,6 +293,11 @@ impl Scenario {
     /// Wall time that reading it took, including the time to build its network, routing and flows.
     pub fn took(&self) -> Duration {
         self.built.took
+    }
+
+    /// The memory that a run takes at its peak, in bytes: an estimate from counts of links, messages, packets and samples.
+    pub fn needs(&self) -> u64 {
+        self.needs
     }
 
     /// Warnings of settings that are allowed but probably not meant, a sentence each.

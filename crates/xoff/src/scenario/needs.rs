@@ -38,6 +38,10 @@ const NEXT_HOP: u64 = 8;
 const MESSAGE: u64 = 540;
 /// A message of a closed loop, with its steps and dependencies: allreduce by a ring and all-to-all, 10 and 30 times.
 const LOOP_MESSAGE: u64 = 750;
+/// A packet in the network, with its place in the pool, which doubles when it is full: 53,000 and 527,000 packets in one switch.
+const PACKET: u64 = 133;
+/// Its telemetry, in hardware widths, which doubles too.
+const TELEMETRY: u64 = 128;
 /// A row of a record: 56 B while the run goes on and 52 B in its table, see [`MAX_ROWS`].
 const ROW: u64 = 108;
 
@@ -87,6 +91,11 @@ impl Needs {
         !(self.effort == Effort::Count && is_large)
     }
 
+    /// Bytes of all that has been admitted.
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
     /// Whether the routes of the network that was admitted are to be searched.
     pub fn admits_routes(&self) -> bool {
         !self.skips_routes
@@ -116,6 +125,13 @@ impl Needs {
             return false;
         }
         true
+    }
+
+    /// Whether the machine holds so many packets at once, with `telemetry` or without; if not, adds a problem.
+    pub fn admits_packets(&mut self, c: &mut Checker<'_>, packets: u64, telemetry: bool) -> bool {
+        let found = format!("[topology] lets about {} packets be in the network at once", count(packets));
+        let each = PACKET + if telemetry { TELEMETRY } else { 0 };
+        self.holds(c, "topology.name", &found, packets.saturating_mul(each))
     }
 
     /// Whether the machine holds a record of so many rows; if not, adds a problem.
@@ -150,6 +166,11 @@ impl Needs {
 /// The most rows that a record may have, with the tables that are made of them, before memory is full.
 pub(crate) fn rows_that_fit() -> usize {
     memory::free().map_or(usize::MAX, |free| (free.bytes / ROW).max(1) as usize)
+}
+
+/// So many rows of a record and the memory that they take, in words.
+pub(crate) fn rows_text(rows: u64) -> String {
+    format!("{} rows, which take {}", count(rows), size(rows.saturating_mul(ROW)))
 }
 
 /// The pairs of a switch with hosts and any switch.
@@ -190,7 +211,8 @@ fn count(n: u64) -> String {
 /// Bytes in two digits, or whole GB.
 fn size(bytes: u64) -> String {
     match bytes {
-        0..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
+        0..1_000_000 => "less than 1 MB".into(),
+        1_000_000..1_000_000_000 => format!("{} MB", bytes / 1_000_000),
         1_000_000_000..10_000_000_000 => format!("{:.1} GB", bytes as f64 / 1e9),
         _ => format!("{} GB", (bytes as f64 / 1e9).round()),
     }

@@ -125,6 +125,7 @@ pub(super) fn scenario(
             sweep,
             tune,
             warnings: vec![],
+            needs: 0,
             built: Default::default(),
         }),
         _ => Err(ScenarioError::new(reader.problems)),

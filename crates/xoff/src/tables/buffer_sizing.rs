@@ -25,6 +25,11 @@ pub(super) fn add(columns: Columns, sim: &Simulation) -> Columns {
             ports.clone().map(|p| net.topology.delay(p).ps()),
         )
         .u64_or_null(
+            "xoff_bytes",
+            "PFC's static threshold for what comes in by this port, of each priority; null: a host's port, or no such threshold",
+            ports.clone().map(|port| sim.headroom(port)?.xoff),
+        )
+        .u64_or_null(
             "headroom_bytes",
             "memory above Xoff for what comes in by this port, of each priority; null: a host's port, or no PFC",
             headroom(|h| h.bytes),

@@ -122,10 +122,22 @@ class Facts:
             )
         return found
 
-    def thresholds(self) -> tuple[int, int] | None:
-        """PFC's static Xoff and Xon in bytes; `None` without."""
-        xoff = self.value("flow_control", "xoff") if self.flow_control == "pfc" else None
-        if xoff is None:
-            return None
-        xon = self.value("flow_control", "xon")
-        return xoff, max(xoff - 2 * self.frame_bytes, 0) if xon is None else xon
+    @cached_property
+    def stops(self) -> pl.DataFrame:
+        """Switches' ports with PFC's static thresholds for what comes in, `xoff` and `xon` in bytes; may be empty."""
+        none = self.ports.clear().with_columns(xoff=pl.lit(0), xon=pl.lit(0))
+        if self.flow_control != "pfc" or "headroom_bytes" not in self.ports.columns:
+            return none
+        switches = self.ports.filter(pl.col("headroom_bytes").is_not_null())
+        xoff, xon = self.value("flow_control", "xoff"), self.value("flow_control", "xon")
+        if xoff is not None:
+            found = switches.with_columns(xoff=pl.lit(xoff, pl.Int64))
+        elif "xoff_bytes" in self.ports.columns:
+            # The default of each link's rate.
+            found = switches.filter(pl.col("xoff_bytes").is_not_null()).with_columns(
+                xoff=pl.col("xoff_bytes").cast(pl.Int64)
+            )
+        else:
+            return none
+        default = (pl.col("xoff") - 2 * self.frame_bytes).clip(0)
+        return found.with_columns(xon=default if xon is None else pl.lit(xon, pl.Int64))

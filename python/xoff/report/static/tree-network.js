@@ -4,8 +4,9 @@
 const WIDTHS = { [SLOW]: 1, [SENDING]: 1.4, [UNDETERMINED]: 3.2, [PAUSED]: 3.2, [ROOT]: 5 };
 const THIN_WIDTHS = { [SLOW]: 0.7, [SENDING]: 1, [UNDETERMINED]: 1.6, [PAUSED]: 1.6, [ROOT]: 2.6 };
 const BLOCK_WIDTH = 6;
+const GAPS = [5, 7];
 
-// States that stand above each other in this order; what is idle or not recorded is the drawing beneath.
+// States that stand above each other in this order. What is idle is the drawing beneath; what was not recorded has gaps in it.
 const LAYERS = [SLOW, SENDING, UNDETERMINED, PAUSED, ROOT];
 
 const bokehModel = (name) => Bokeh.Models.get(name);
@@ -66,6 +67,9 @@ class NetworkDrawing {
     this.diamonds = source({ x: [], y: [] });
     this.chosen = source({ x: [], y: [] });
     this.markGlyphs = [network.crowded ? 5 : 8, BLOCK_WIDTH + 4].map((width) => segments(style.mark, width, { line_cap: "round" }));
+    this.unknown = [source(NOTHING), source(NOTHING)];
+    this.gapGlyphs = [2, BLOCK_WIDTH + 1].map((width) => segments(style.card, width, { line_dash: GAPS, line_dash_offset: GAPS[0] }));
+    this.unknown.forEach((data, inside) => this.addOver(data, this.gapGlyphs[inside]));
     this.marked.forEach((data, inside) => this.addOver(data, this.markGlyphs[inside]));
     for (const [state, sources] of this.layers) {
       const width = (network.crowded ? THIN_WIDTHS : WIDTHS)[state];
@@ -136,6 +140,7 @@ class NetworkDrawing {
   // Takes over the colours of the page.
   dye(style) {
     for (const glyph of [...this.idleGlyphs, this.stillGlyph]) glyph.line_color = style.idle;
+    for (const glyph of this.gapGlyphs) glyph.line_color = style.card;
     this.hostGlyph.fill_color = style.muted;
     this.switchGlyph.fill_color = style.muted;
     this.texts.dye(style);
@@ -151,9 +156,10 @@ class NetworkDrawing {
 
   // Draws the states that the model stands at; layers in which nothing has changed stay.
   draw() {
-    const ports = new Map(LAYERS.map((state) => [state, []]));
+    const ports = new Map([UNKNOWN, ...LAYERS].map((state) => [state, []]));
     this.model.states.forEach((state, port) => ports.get(state)?.push(port));
     for (const [state, sources] of this.layers) this.fill(sources, ports.get(state));
+    this.fill(this.unknown, ports.get(UNKNOWN));
     const roots = ports.get(ROOT);
     if (String(roots) === this.rootsDrawn) return;
     this.rootsDrawn = String(roots);

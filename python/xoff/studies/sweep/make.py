@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from xoff import _xoff
 from xoff.errors import RunError, ScenarioError, UserError
 from xoff.runs.executor import Outcome, ProcessDiedError, RunExecutor, execute_tasks
 from xoff.studies.sweep.folder import Folder
 from xoff.studies.sweep.plan import Planned
+from xoff.text import size_text
+
+NEGLIGIBLE_BYTES = 100_000_000
+"""Estimates below this are not compared with the machine."""
 
 _KEPT = "what is finished is kept: give the command again to go on"
 
@@ -32,6 +38,24 @@ class NotWrittenError(RunError):
 
 class OtherVersionError(RunError):
     """Another version of xoff is installed where a run was to be made."""
+
+
+def check_memory(runs: Sequence[Planned], executor: RunExecutor) -> None:
+    """Refuse runs that this machine cannot hold at once: as many as the executor has processes, those that need most.
+
+    Each run by itself fits, or its scenario would be refused. Raises `UserError`.
+    """
+    if not executor.here or (free := _xoff.free_memory()) is None:
+        return
+    most = sorted((run.needs_bytes for run in runs), reverse=True)[: executor.at_once]
+    needed, (left, what) = sum(most), free
+    if needed <= max(left, NEGLIGIBLE_BYTES):
+        return
+    fits = max(sum(total <= left for total in itertools.accumulate(most)), 1)
+    raise UserError(
+        f"{len(most)} runs at a time need about {size_text(needed)}, up to {size_text(most[0])} each: "
+        f"{size_text(left)} are {what}; expected --workers {fits}, or less"
+    )
 
 
 def make_all(
@@ -80,7 +104,6 @@ def _reason(error: Exception | None) -> str:
 
 def make(run: Planned, target: str | None) -> Made:
     """Make a run and write it to `target`, or else return its files. Called where the run is made."""
-    from xoff import _xoff
     from xoff.runs.execution import execute
     from xoff.runs.folder import ResultFolder
     from xoff.runs.results import Run

@@ -38,6 +38,8 @@ class Planned:
     """The version of xoff that is to make it."""
     scheme: str = ""
     """The name of its scheme."""
+    needs_bytes: int = 0
+    """The memory that it takes at its peak, by an estimate."""
     schemes: tuple[SchemeFile, ...] = ()
     """The schemes in Python: a run of another one needs them too, as the scenario's sweep may name their parameters."""
 
@@ -113,6 +115,7 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
         files=files,
         version=_xoff.__version__,
         scheme=name,
+        needs_bytes=prepared.needs,
         schemes=schemes,
     )
 

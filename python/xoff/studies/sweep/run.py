@@ -14,7 +14,7 @@ from xoff.runs.manifest import deadlock_of
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Scenario
 from xoff.studies.sweep.folder import RECORD, Folder
-from xoff.studies.sweep.make import make_all
+from xoff.studies.sweep.make import check_memory, make_all
 from xoff.studies.sweep.plan import Planned, plan
 
 
@@ -59,6 +59,7 @@ def sweep(
         raise UserError(f"{out}: holds a tuning; name another folder for a sweep")
     with Folder(out) as folder:
         missing = [run for run in runs if not folder.has(run.run)]
+        check_memory(missing, executor)
         folder.write_index(runs, {}, sampled=sampled)
         try:
             with progress(scenario.origin, missing, executor, quiet=quiet) as advance:

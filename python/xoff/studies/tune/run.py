@@ -16,7 +16,7 @@ from xoff.runs.parquet import read_table
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import RECORD, Folder, column
-from xoff.studies.sweep.make import make_all
+from xoff.studies.sweep.make import check_memory, make_all
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of
 from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
 from xoff.studies.tune.study import EARLIER, Record, Study, new_record
@@ -204,6 +204,7 @@ class _Search:
         missing = self._missing(runs)
         if not missing:
             return
+        check_memory(missing, self._executor)
         if self._replayed():
             self._folder.write_index(list(self._runs.values()), self._failed, sampled=True)
 

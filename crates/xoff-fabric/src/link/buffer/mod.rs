@@ -148,6 +148,11 @@ impl IngressQueue {
         self.xon = self.xoff.saturating_sub(2 * mtu);
     }
 
+    /// The static threshold; `None` if thresholds are dynamic or there is none.
+    pub fn static_xoff(&self) -> Option<u64> {
+        (self.xoff != u64::MAX).then_some(self.xoff)
+    }
+
     /// Memory above the threshold.
     pub fn headroom(&self) -> u64 {
         self.headroom

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
@@ -14,40 +15,55 @@ from xoff.analysis.explain.findings import Finding
 from xoff.text import count_text, rate_text, size_text
 
 
+@dataclass(frozen=True)
+class _Late:
+    """Ports that mark only after PAUSE."""
+
+    rate_bps: int
+    k_min: float
+    k_max: float
+    stop: float
+    """Bytes of a queue at which those who fill it are stopped."""
+    inputs: int
+    """Inputs that fill it."""
+
+    @property
+    def evidence(self) -> str:
+        """Both thresholds, in words."""
+        marks = f"ports of {rate_text(self.rate_bps)} mark from {size_text(self.k_min)} and in full from "
+        each = "for each input" if self.inputs == 1 else f"for the {self.inputs} inputs that bring as much, together"
+        return f"{marks}{size_text(self.k_max)}; Xoff is {size_text(self.stop)} {each}"
+
+
 def marks_after_pause(facts: Facts) -> Finding | None:
     """Kmax, or even Kmin, above Xoff: PFC stops the senders before marks tell them."""
-    red, xoff = _red(facts), _xoff(facts)
-    if red is None or xoff is None:
+    red = _red(facts)
+    if red is None:
         return None
-    switches = facts.ports.filter(pl.col("headroom_bytes").is_not_null()) if _tells(facts) else facts.ports
-    late: list[tuple[int, int, int]] = []
-    for rate in sorted(set(switches["rate_bps"].to_list())):
+    late = []
+    for rate, (stop, inputs) in sorted(_stops(facts).items()):
         thresholds = _thresholds(red, rate)
-        if thresholds is not None and thresholds[1] > xoff:
-            late.append((*thresholds, rate))
+        if thresholds is not None and thresholds[1] > stop:
+            late.append(_Late(rate, *thresholds, stop, inputs))
     if not late:
         return None
-    worst = max(late)
-    never = worst[0] >= xoff
-    marked = int(facts.ports["marked_ce"].sum()) if "marked_ce" in facts.ports.columns else 0
+    never = any(each.k_min >= each.stop for each in late)
     what = "Kmin" if never else "Kmax"
-    inputs = int(worst[0 if never else 1] // xoff)
-    stopped = "one input" if inputs == 1 else f"up to {count_text(inputs, 'input')}"
+    most = max(int((each.k_min if never else each.k_max) * each.inputs // each.stop) for each in late)
+    fill = "one input fills" if most == 1 else f"up to {most} inputs fill"
+    marked = int(facts.ports["marked_ce"].sum()) if "marked_ce" in facts.ports.columns else 0
     return Finding(
         "marks_after_pause",
         "warning" if never else "note",
-        f"{what} is above Xoff: with {stopped} PAUSE comes before " + ("any mark" if never else "marking is in full"),
+        f"{what} is above Xoff: while {fill} a queue, PAUSE comes before "
+        + ("any mark" if never else "marking is in full"),
         (
-            *(
-                f"ports of {rate_text(rate)} mark from {size_text(k_min)} and in full from {size_text(k_max)}; Xoff is "
-                f"{size_text(xoff)} for each input"
-                for k_min, k_max, rate in late
-            ),
+            *(each.evidence for each in late),
             f"{count_text(marked, 'packet')} marked CE, "
             f"{count_text(int(facts.ports['pause_frames_sent'].sum()), 'PAUSE frame')} sent",
         ),
-        "Kmax above the bytes at which one input is stopped; a warning where Kmin is. With n inputs a queue may reach "
-        "n times Xoff",
+        "Kmax above the bytes at which one input is stopped, or as many as bring what the port sends; a warning where "
+        "Kmin is. With n inputs a queue may reach n times Xoff",
         ("lower detector.k_min and k_max", "a higher flow_control.xoff"),
     )
 
@@ -67,22 +83,40 @@ def _thresholds(red: Mapping[str, Any], rate_bps: int) -> tuple[int, int] | None
     return red_thresholds(json.dumps(parameters), rate_bps)
 
 
-def _tells(facts: Facts) -> bool:
-    return "headroom_bytes" in facts.ports.columns
+def _stops(facts: Facts) -> dict[int, tuple[float, int]]:
+    """For each rate of switches' ports, bytes at which inputs that fill such a port's queue are stopped, and how many.
 
-
-def _xoff(facts: Facts) -> float | None:
-    """Bytes of one input and priority at which it is stopped: Xoff, or where the dynamic threshold comes to rest.
-
-    With one input that fills a switch, q = alpha (S - q) of the shareable memory S, above its reserve.
+    They are the inputs of one rate that together bring the port's rate, and are stopped first. With dynamic thresholds,
+    one input.
     """
-    thresholds = facts.thresholds()
-    if thresholds is not None:
-        return thresholds[0]
+    if "headroom_bytes" not in facts.ports.columns:
+        return {}
+    if facts.stops.is_empty():
+        rest = _at_rest(facts)
+        rates = facts.ports.filter(pl.col("headroom_bytes").is_not_null())["rate_bps"].unique()
+        return {} if rest is None else dict.fromkeys(rates, (rest, 1))
+    found: dict[int, tuple[float, int]] = {}
+    inputs = facts.stops.group_by("node", "rate_bps").agg(pl.len(), pl.col("xoff").min())
+    for switch in inputs.partition_by("node"):
+        for rate in switch["rate_bps"]:
+            for brought, ports, xoff in switch.select("rate_bps", "len", "xoff").iter_rows():
+                number = -(-rate // brought)
+                # A port brings nothing into its own queue.
+                if number <= ports - (brought == rate):
+                    stop = (float(number * xoff), number)
+                    found[rate] = min(found.get(rate, stop), stop)
+    return found
+
+
+def _at_rest(facts: Facts) -> float | None:
+    """Bytes at which PFC's dynamic threshold comes to rest with one input that fills a switch; `None` without.
+
+    q = alpha (S - q) of the shareable memory S, above the input's reserve.
+    """
     section = facts.section("flow_control")
     alpha, buffer = section.get("alpha"), facts.value("switch", "buffer")
     reserve = facts.value("flow_control", "reserve")
-    if alpha is None or buffer is None or reserve is None or section.get("alpha_by_rate") or not _tells(facts):
+    if alpha is None or buffer is None or reserve is None or section.get("alpha_by_rate"):
         return None
     switches = facts.ports.filter(pl.col("headroom_bytes").is_not_null())
     taken = switches.group_by("node").agg((pl.col("headroom_bytes") + reserve).sum() * facts.priorities)

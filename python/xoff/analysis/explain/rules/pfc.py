@@ -73,22 +73,20 @@ def _headrooms(facts: Facts) -> pl.DataFrame:
 
 def low_xon(facts: Facts) -> Finding | None:
     """A link runs dry after a RESUME, before the first frame that it lets go has come."""
-    thresholds = facts.thresholds()
-    if thresholds is None or "delay_ps" not in facts.ports.columns:
+    if "delay_ps" not in facts.ports.columns:
         return None
-    xon = thresholds[1]
     # Links side by side have names such as a->b#2.
     number = pl.col("port").str.strip_prefix(pl.format("{}->{}", "node", "peer"))
     name = pl.format("{}->{}{}", "peer", "node", number)
     other = facts.ports.select(name.alias("port"), in_bps="rate_bps", in_ps="delay_ps")
-    ports = _headrooms(facts).join(other, on="port", how="inner")
+    ports = facts.stops.join(other, on="port", how="inner")
     carries = pl.col("in_bps").cast(pl.Float64) * (pl.col("delay_ps") + pl.col("in_ps")) / 8e12
-    low = ports.with_columns(needed=carries + facts.frame_bytes).filter(pl.col("needed") > xon)
+    low = ports.with_columns(needed=carries + facts.frame_bytes).filter(pl.col("needed") > pl.col("xon"))
     low = low.sort(["needed", "port"], descending=[True, False])
     if low.is_empty():
         return None
     paused = int(facts.ports["pause_frames_sent"].sum()) > 0
-    needed = float(low["needed"][0])
+    needed, xon = float(low["needed"][0]), int(low["xon"][0])
     return Finding(
         "low_xon",
         "warning" if paused else "note",
@@ -106,12 +104,10 @@ def low_xon(facts: Facts) -> Finding | None:
 
 def narrow_hysteresis(facts: Facts) -> Finding | None:
     """Xoff and Xon so close that single frames make PAUSE and RESUME."""
-    thresholds = facts.thresholds()
-    if thresholds is None:
+    narrow = facts.stops.filter(pl.col("xoff") - pl.col("xon") < 2 * facts.frame_bytes)
+    if narrow.is_empty():
         return None
-    xoff, xon = thresholds
-    if xoff - xon >= 2 * facts.frame_bytes:
-        return None
+    xoff, xon = narrow.select("xoff", "xon").row(0)
     return Finding(
         "narrow_hysteresis",
         "warning",

@@ -45,13 +45,13 @@ def _by_credits(facts: Facts) -> float | None:
 
 def _by_pauses(facts: Facts) -> float | None:
     """TCD's Eq. 3 at its worst port: (2 (Xoff - Xon) + tau C) / (2 epsilon C) + tau, tau = 2 MTU/C + 2 t_p."""
-    thresholds = facts.thresholds()
-    if thresholds is None or "delay_ps" not in facts.ports.columns:
+    if facts.stops.is_empty() or "delay_ps" not in facts.ports.columns:
         return None
+    between = max((facts.stops["xoff"] - facts.stops["xon"]).to_list())
     epsilon = float(facts.section("detector").get("epsilon", 0.05))
     longest = 0.0
     for rate, delay in facts.ports.select("rate_bps", "delay_ps").unique().iter_rows():
         c = rate / 8e12  # bytes a ps
         tau = 2 * facts.frame_bytes / c + 2 * delay
-        longest = max(longest, (2 * (thresholds[0] - thresholds[1]) + tau * c) / (2 * epsilon * c) + tau)
+        longest = max(longest, (2 * between + tau * c) / (2 * epsilon * c) + tau)
     return longest or None

@@ -1,0 +1,63 @@
+//! How many packets may be in the network at once: an estimate, made from links and buffers before the run.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use xoff_fabric::network::WireSizes;
+use xoff_fabric::topology::{NodeKind, PortId, Topology};
+use xoff_traffic::Traffic;
+
+use super::Scenario;
+use super::check_thresholds::room;
+
+/// Packets on all wires, in both directions, and in full inputs: those of the switches' ports at which hosts are, for each
+/// priority that messages have, up to the switches' memories. A queue elsewhere holds packets that came in by such ports, or
+/// stops them. At most as many as all messages have. Without flow control and without a memory, only the wires count.
+pub(super) fn packets(s: &Scenario, topology: &Topology, wire: &WireSizes, traffic: &Traffic) -> u64 {
+    let settings = s.settings();
+    let is_switch = |port: PortId| topology.nodes[topology.node_of(port).index()].kind == NodeKind::Switch;
+    let on_wire = |port: PortId| topology.rate(port).bytes_in(topology.delay(port)) / wire.frame() + 1;
+    let wires: u64 = topology.port_ids().map(on_wire).sum();
+    let priorities = traffic.flows.iter().map(|flow| flow.priority).collect::<BTreeSet<_>>().len() as u64;
+    let buffer = s.switch.buffer.map_or(u64::MAX, |buffer| buffer.0);
+    let mut inputs: BTreeMap<_, u64> = BTreeMap::new();
+    for port in topology.port_ids().filter(|&port| is_switch(port) && !is_switch(port.peer())) {
+        let unbounded = if s.switch.buffer.is_some() { buffer } else { 0 };
+        let bytes =
+            room(&settings, topology, wire, port).map_or(unbounded, |bytes| bytes.saturating_mul(priorities));
+        let held = inputs.entry(topology.node_of(port)).or_default();
+        *held = held.saturating_add(bytes).min(buffer);
+    }
+    let queued = inputs.values().fold(0, |sum: u64, bytes| sum.saturating_add(bytes / wire.frame()));
+    let sizes = traffic.flows.iter().map(|flow| flow.size.map_or(u64::MAX, |size| size / wire.payload + 1));
+    let sent = sizes.fold(0, u64::saturating_add);
+    wires.saturating_add(queued).min(sent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four hosts on a switch by links of 100 Gbps and 1 us, which carry 12,500 B; PFC lets each input have 500 KB and 100 KB of
+    /// headroom.
+    fn estimate(more: &str, size: &str) -> (u64, u64) {
+        let text = format!(
+            "topology = {{ name = \"star\", hosts = 4, rate = \"100Gbps\", delay = \"1us\" }}\nscheme = {{ name = \"none\" }}\n\
+             {more}\n[[traffic]]\npattern = \"flow\"\nsrc = \"host0\"\ndst = \"host1\"\nsize = \"{size}\"\n"
+        );
+        let s = Scenario::parse(&text, "small.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        let wire = WireSizes::new(&s.settings(), &s.scheme.signals());
+        (packets(&s, s.network(), &wire, s.flows()), wire.frame())
+    }
+
+    #[test]
+    fn wires_and_the_inputs_of_hosts_are_full() {
+        let pfc = "flow_control = { name = \"pfc\", xoff = \"500KB\", headroom = \"100KB\" }";
+        let (found, frame) = estimate(pfc, "1GB");
+        // Eight ports with a frame begun each, and four inputs with 600 KB.
+        assert_eq!(found, 8 * (12_500 / frame + 1) + 2_400_000 / frame);
+        let (found, _) = estimate(&format!("{pfc}\nswitch = {{ buffer = \"1MB\" }}"), "1GB");
+        assert_eq!(found, 8 * (12_500 / frame + 1) + 1_000_000 / frame, "a memory of 1 MB");
+        // 10,000 B are six packets of 1,456 B and a rest.
+        assert_eq!(estimate(pfc, "10KB").0, 7, "no more than are ever sent");
+    }
+}
