@@ -29,6 +29,7 @@ from xoff.papers.pft.experiments import (
     Scale,
     jobs,
     points,
+    settings,
 )
 from xoff.papers.pft.findings import chosen, control_factors, find
 from xoff.papers.pft.measures import Victims, measure
@@ -102,6 +103,15 @@ def test_hosts_are_those_of_the_paper() -> None:
     assert int(traffic["congestor_share"] * 120) == 96
     assert traffic["processes"] == 16
     assert scenario["flow_control"] == {**scenario["flow_control"], "name": "credit", "credits": 4096, "unit": "flit"}
+
+
+def test_fewer_processes_make_as_many_more_iterations_under_longer_tests_too() -> None:
+    def iterations(processes: int, *answers: str) -> object:
+        return settings(Point(None, processes), SPACE.parse(answers))["traffic.0.congestor_iterations"]
+
+    # 2200 of each of 16 processes are 35,200 of one; 8000 are 16,000 of each of eight.
+    assert [iterations(16), iterations(1)] == [2200, 35_200]
+    assert [iterations(16, "tests=long"), iterations(8, "tests=long")] == [8000, 16_000]
 
 
 def test_injection_rates_by_hand() -> None:
