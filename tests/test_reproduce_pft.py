@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import xoff
-from xoff.papers import pft, verdicts
+from conftest import ROOT
+from xoff.papers import pft, reference_map, verdicts
 from xoff.papers.pft import drawings, experiments, measures, theory
 from xoff.papers.pft.experiments import (
     BEST,
@@ -140,6 +141,16 @@ def test_the_rate_is_that_of_equation_1_and_slips_of_prose_refute_nothing() -> N
     (slip,) = [value for name, value in found.measured.items() if "n 12 over that with n 8" in name]
     (flat,) = [value for name, value in found.measured.items() if "second half" in name]
     assert (slip, flat) == pytest.approx((9.0, (1 / 9 - 1 / 17) / (1 - 1 / 9)))
+
+
+def test_the_map_has_the_rates_verdict_under_each_reading() -> None:
+    found = reference_map.load(ROOT / "papers" / "pft" / "map.toml")
+    column = found.claims.index("injection-rate")
+    symbols = {"reproduced": "✓", "contradicted": "✗"}
+    for name, verdicts_of in found.readings.items():
+        answers = [] if name == "default" else [name]
+        verdict = find(claims()["injection-rate"], {}, SPACE.parse(answers), "").verdict
+        assert verdicts_of[column] == symbols[verdict], name
 
 
 @pytest.mark.parametrize(
