@@ -364,9 +364,9 @@ def readings_of(cell: str) -> list[str]:
 
 
 def pft_table() -> dict[str, str]:
-    # The text above the table has the default's number, whose interval covers 1.
+    # The text above the table has the default's number, whose interval covers 1, and "What holds" its other verdict.
     rows = page_table("pft", "| reading | F_C |")
-    return {"default": "?"} | {name: fc[0] for cell, fc, _ in rows for name in readings_of(cell)}
+    return {"default": "?✓"} | {name: fc[0] + rate for cell, fc, rate, _ in rows for name in readings_of(cell)}
 
 
 def sqcc_table() -> dict[str, str]:

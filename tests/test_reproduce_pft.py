@@ -13,7 +13,8 @@ import polars as pl
 import pytest
 
 import xoff
-from xoff.papers import pft, verdicts
+from conftest import ROOT
+from xoff.papers import pft, reference_map, verdicts
 from xoff.papers.pft import drawings, experiments, measures, theory
 from xoff.papers.pft.experiments import (
     BEST,
@@ -29,6 +30,7 @@ from xoff.papers.pft.experiments import (
     Scale,
     jobs,
     points,
+    settings,
 )
 from xoff.papers.pft.findings import chosen, control_factors, find
 from xoff.papers.pft.measures import Victims, measure
@@ -104,6 +106,15 @@ def test_hosts_are_those_of_the_paper() -> None:
     assert scenario["flow_control"] == {**scenario["flow_control"], "name": "credit", "credits": 4096, "unit": "flit"}
 
 
+def test_fewer_processes_make_as_many_more_iterations_under_longer_tests_too() -> None:
+    def iterations(processes: int, *answers: str) -> object:
+        return settings(Point(None, processes), SPACE.parse(answers))["traffic.0.congestor_iterations"]
+
+    # 2200 of each of 16 processes are 35,200 of one; 8000 are 16,000 of each of eight.
+    assert [iterations(16), iterations(1)] == [2200, 35_200]
+    assert [iterations(16, "tests=long"), iterations(8, "tests=long")] == [8000, 16_000]
+
+
 def test_injection_rates_by_hand() -> None:
     # FI, n 8: 2048 >> 8 = 8 idle cycles a flit; n 12: none. RI, m 18, b 28: 1 - 592/1024 and 1 - 672/1024.
     assert theory.fixed(8, [2048]) == pytest.approx([1 / 9])
@@ -130,6 +141,16 @@ def test_the_rate_is_that_of_equation_1_and_slips_of_prose_refute_nothing() -> N
     (slip,) = [value for name, value in found.measured.items() if "n 12 over that with n 8" in name]
     (flat,) = [value for name, value in found.measured.items() if "second half" in name]
     assert (slip, flat) == pytest.approx((9.0, (1 / 9 - 1 / 17) / (1 - 1 / 9)))
+
+
+def test_the_map_has_the_rates_verdict_under_each_reading() -> None:
+    found = reference_map.load(ROOT / "papers" / "pft" / "map.toml")
+    column = found.claims.index("injection-rate")
+    symbols = {"reproduced": "✓", "contradicted": "✗"}
+    for name, verdicts_of in found.readings.items():
+        answers = [] if name == "default" else [name]
+        verdict = find(claims()["injection-rate"], {}, SPACE.parse(answers), "").verdict
+        assert verdicts_of[column] == symbols[verdict], name
 
 
 @pytest.mark.parametrize(

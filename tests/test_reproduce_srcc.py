@@ -16,8 +16,10 @@ import xoff
 from xoff.papers import srcc, verdicts
 from xoff.papers.reproduction import reproduce
 from xoff.papers.srcc.experiments import (
+    FULL,
     HERE,
     OTHERS,
+    QUICK,
     SCHEMES,
     SENDERS,
     Scale,
@@ -119,6 +121,17 @@ def test_the_lines_of_fig_8b_differ_by_the_time_window_alone() -> None:
     lines = [settings(line, DEFAULT) for line in ("srcc-2rtt", "srcc-3rtt", "srcc-4rtt")]
     assert [line.pop("scheme.window_rtts") for line in lines] == [2.0, 3.0, 4.0]
     assert lines == [STEPS | {"scheme.name": "srcc"}] * 3
+
+
+def test_arrivals_of_10_ms_are_as_long_in_a_shortened_run() -> None:
+    def stops(answer: str, scale: Scale, group: str) -> set[object]:
+        return {job.sets["traffic.0.stop"] for job in group_jobs(group, scale, SPACE.parse([f"arrivals={answer}"]))}
+
+    # Web search's largest flow: 30 MB at 100 Gbps are 2.4 ms, more than the 2 ms of a full run.
+    assert stops("short", FULL, "websearch") == {"2ms"}
+    assert stops("long", QUICK, "websearch") == {"1.8ms"}
+    for scale in (FULL, QUICK):
+        assert stops("10ms", scale, "websearch") == stops("10ms", scale, "web-server") == {"10ms"}
 
 
 def test_every_alternative_changes_a_run_and_is_a_scenario() -> None:

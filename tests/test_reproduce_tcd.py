@@ -77,6 +77,17 @@ def test_settings_are_the_papers_or_its_authors_simulators() -> None:
     assert timely(paper, tcd=False)["scheme.start"] == "line"
 
 
+def test_flows_of_the_authors_generator_are_as_many_at_the_same_load() -> None:
+    # 250 hosts at 60 % of 40 Gbps bring 750 KB in a us; 500 flows of 120,421 B come in 80 us, of 2.832 MB in 1,888 us.
+    for answers, workload, us in (((), "fb_hadoop", 80), (("hadoop=generator",), "tcd_hadoop", 1888)):
+        for group in ("dcqcn-hadoop", "timely-hadoop"):
+            sets = group_jobs(group, SHORT, SPACE.parse(answers))[0].sets
+            assert sets["traffic.0.workload"] == workload
+            assert float(str(sets["traffic.0.stop"]).removesuffix("ms")) == pytest.approx(us / 1e3, abs=1e-3)
+    sets = group_jobs("dcqcn-websearch", SHORT, SPACE.parse(["hadoop=generator"]))[0].sets
+    assert sets["traffic.0.workload"] == "websearch"
+
+
 def test_bursts_are_those_of_the_authors_file() -> None:
     # 64 units of 1,000 B from each of 15 hosts each 47.5 us; 3 ms are 63 rounds.
     for group, scope in (("single", "bursts"), ("ib-single", "ib-bursts")):

@@ -176,11 +176,11 @@ def points(claim: str, scale: Scale) -> list[Point]:
 
 def settings(point: Point, reading: Reading) -> dict[str, object]:
     """The settings with which the scenario makes a run under a reading."""
-    base: dict[str, object] = {"traffic.0.processes": point.processes}
+    own = reading.on({"traffic.0.congestor_iterations": 2200, "traffic.0.processes": point.processes}, "fabric")
     if point.processes < 16:
         # A few processes have the network for themselves, and make more iterations each in the time of the tests.
-        base["traffic.0.congestor_iterations"] = 2200 * 16 // point.processes
-    own = reading.on(base, "fabric")
+        iterations = int(str(own["traffic.0.congestor_iterations"]))
+        own["traffic.0.congestor_iterations"] = iterations * 16 // point.processes
     return own if point.control is None else own | point.control.sets(reading)
 
 

@@ -38,8 +38,8 @@ def _draw(rerun: Rerun[Scale]) -> list[FigureFile]:
 
 def _lengths(scale: Scale) -> str:
     return (
-        f"Flows arrive for {scale.testbed_ms:g} ms in the testbed, in each of {scale.testbed_seeds} seeds, and for "
-        f"{scale.large_ms:g} ms in the large simulation, in {scale.seeds}; a run ends with its last flow. "
+        f"By default flows arrive for {scale.testbed_ms:g} ms in the testbed, in each of {scale.testbed_seeds} seeds, "
+        f"and for {scale.large_ms:g} ms in the large simulation, in {scale.seeds}; a run ends with its last flow. "
         f"Loads {', '.join(f'{load:g}' for load in scale.loads)}; {scale.seeds} seeds of everything else."
     )
 
@@ -58,7 +58,7 @@ def _shortened(name: str, scale: Scale) -> str:
     else:
         window, full, seeds, all_seeds = scale.large_ms, FULL.large_ms, scale.seeds, FULL.seeds
     return (
-        f"Shortened by --quick: {window:g} ms of arrivals instead of {full:g} ms, {seeds} seeds instead of "
+        f"Shortened by --quick: by default {window:g} ms of arrivals instead of {full:g} ms; {seeds} seeds instead of "
         f"{all_seeds}, loads {', '.join(f'{load:g}' for load in scale.loads)} only."
     )
 

@@ -132,7 +132,8 @@ def motivation_jobs(reading: Reading, seeds: int = 1) -> list[Job]:
 def load_jobs(group: str, lines: Iterable[str], loads: Sequence[float], scale: Scale, reading: Reading) -> list[Job]:
     """An experiment over loads, by (group, line, load, seed)."""
     testbed = group in TESTBED
-    window = (scale.testbed_ms if testbed else scale.large_ms) * float(str(reading.sets("arrivals")["times"]))
+    arrivals = {key: float(str(value)) for key, value in reading.sets("arrivals").items()}
+    window = arrivals.get("ms") or (scale.testbed_ms if testbed else scale.large_ms) * arrivals["times"]
     workload = TESTBED.get(group) or LARGE.get(group) or "fb_webserver"
     place = "testbed" if testbed else "large"
     made = []

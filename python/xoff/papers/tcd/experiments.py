@@ -32,9 +32,8 @@ RED: dict[str, Settings] = {
 }
 """Marking by queue length alone, by the paper and by the released simulator."""
 
-FLOWS_PER_MS = {"hadoop": 250 * 0.6 * 40e6 / (120_421 * 8), "websearch": 250 * 0.6 * 40e6 / (1_711_250 * 8)}
-"""Flows that arrive in the fat-tree in a ms."""
-WORKLOADS = {"hadoop": "fb_hadoop", "websearch": "websearch"}
+MEAN_BYTES = {"fb_hadoop": 120_421, "websearch": 1_711_250, "tcd_hadoop": 2_832_395}
+"""Mean size of a flow, by the workload's name."""
 
 
 def detector(tcd: bool) -> Settings:
@@ -67,6 +66,11 @@ def timely(reading: Reading, tcd: bool, *scopes: str, case_study: bool = True) -
 
 
 SCHEMES: dict[str, Callable[..., Settings]] = {"dcqcn": dcqcn, "timely": timely}
+
+
+def flows_per_ms(mean_bytes: int) -> float:
+    """Flows of this mean size that arrive in the fat-tree in a ms: 250 hosts, 60 % of 40 Gbps."""
+    return 250 * 0.6 * 40e6 / (mean_bytes * 8)
 
 
 def group_jobs(group: str, scale: Scale, reading: Reading) -> list[Job]:
@@ -202,8 +206,10 @@ def _epsilon(scale: Scale, reading: Reading) -> list[Job]:
 
 
 def _fat_tree(scheme: str, workload: str, scale: Scale, reading: Reading) -> list[Job]:
-    window_ms = scale.flows[workload] / FLOWS_PER_MS[workload]
-    base = {"traffic.0.workload": WORKLOADS[workload], "traffic.0.stop": f"{window_ms:.3f}ms"}
+    sizes = str(reading.sets("hadoop")["sizes"]) if workload == "hadoop" else workload
+    mean = MEAN_BYTES[sizes]
+    window_ms = scale.flows[workload] / flows_per_ms(mean)
+    base = {"traffic.0.workload": sizes, "traffic.0.stop": f"{window_ms:.3f}ms"}
     return [
         Job(
             key=(f"{scheme}-{workload}", _kind(tcd), seed),
@@ -211,7 +217,7 @@ def _fat_tree(scheme: str, workload: str, scale: Scale, reading: Reading) -> lis
             measure=measure_fct,
             sets={**base, **SCHEMES[scheme](reading, tcd, "fat-tree", case_study=True)},
             seed=seed,
-            cost=scale.flows[workload] * (1.2e-4 if workload == "hadoop" else 1.7e-3),
+            cost=scale.flows[workload] * mean * 1e-9,
         )
         for tcd in (False, True)
         for seed in _seeds(scale.fat_tree_seeds)

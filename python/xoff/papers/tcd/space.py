@@ -20,6 +20,7 @@ SCOPES = (
     "timely-tcd",
     "victims",
     "fat-tree",
+    "hadoop",
     "infiniband",
     "ib-bursts",
     "fecn",
@@ -29,7 +30,8 @@ SCOPES = (
     "ib-fat-tree",
 )
 """Parts of the experiments: all on Ethernet and on InfiniBand; of these those with the bursts of 3.1.1, without and
-with TCD, under DCQCN and TIMELY, with TCD in the case study (5.2) alone, the victims' and the fat-trees."""
+with TCD, under DCQCN and TIMELY, with TCD in the case study (5.2) alone, the victims' and the fat-trees; and in the
+experiments' words which sizes Hadoop's flows have."""
 
 VICTIM_BYTES, MESSAGE_BYTES = 120_421, 194_865
 """Mean of FB_Hadoop and of `mpi_io.txt`."""
@@ -228,6 +230,27 @@ SPACE = Space(
             ),
             default="hosts",
             why="With all-to-all traffic every link of a full fat-tree has the hosts' load on average.",
+        ),
+        Choice(
+            "hadoop",
+            "Which sizes have the flows of the fat-tree's Hadoop (5.2.1)?",
+            (
+                Alternative(
+                    "fb-hadoop",
+                    "`fb_hadoop`, 120 KB on average",
+                    "paper 5.2.1: 90 % of the flows less than 120 KB",
+                    {"hadoop": {"sizes": "fb_hadoop"}},
+                ),
+                Alternative(
+                    "generator",
+                    "`tcd_hadoop`, 2.83 MB on average: 80 % up to 120 KB, 1 % from 67 to 333 MB",
+                    "authors TraceGenerator CDF_hadoop.txt",
+                    {"hadoop": {"sizes": "tcd_hadoop"}},
+                    "24 times the bytes, some minutes a run",
+                ),
+            ),
+            default="fb-hadoop",
+            why="The paper's own figure; the generator is older than the paper.",
         ),
         Choice(
             "delayed",
