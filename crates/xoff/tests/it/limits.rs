@@ -56,12 +56,12 @@ fn routes_of_many_switches_are_counted() {
     assert!(warning.contains("routes among 5120 switches were counted"), "{warning}");
 }
 
-/// 60 senders, each a message every 3 us for 2 s: 60 * 666,667 = 40,000,020. All-to-all among 1000 hosts, 10 times: 9,990,000.
+/// 60 senders, each a message every 30 us for 2 s: 60 * 66,667 = 4,000,020. All-to-all among 1000 hosts, 10 times: 9,990,000.
 #[test]
 fn many_messages_are_counted() {
-    let burst = "pattern = \"burst\"\nsenders = \"host1..host60\"\nreceivers = \"host0\"\nsize = \"1KB\"\nevery = \"3us\"";
+    let burst = "pattern = \"burst\"\nsenders = \"host1..host60\"\nreceivers = \"host0\"\nsize = \"1KB\"\nevery = \"30us\"";
     let collective = "pattern = \"all_to_all_collective\"\nsize = \"1KB\"\nrepetitions = 10";
-    for (hosts, traffic, count) in [(61, burst, "4.0e7"), (1000, collective, "1.0e7")] {
+    for (hosts, traffic, count) in [(61, burst, "4.0e6"), (1000, collective, "1.0e7")] {
         let checked = check(&scenario(&format!("name = \"star\"\nhosts = {hosts}"), traffic));
         assert_eq!(checked.flows().flows.len(), 0, "nothing is made");
         let warning = checked.warnings().join("\n");
