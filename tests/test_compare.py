@@ -11,7 +11,7 @@ import matplotlib
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.colors import to_rgb
+from matplotlib.colors import to_hex, to_rgb
 
 from conftest import Command
 from made_up import made_up_run
@@ -62,9 +62,8 @@ def _on_dark_page(colour: Any) -> Any:
 
 def test_text_stands_out_from_its_cell_on_light_and_dark_pages() -> None:
     # The worst case of WCAG's 4.5:1 is the darkest cell.
-    pairs = [(matplotlib.colormaps[HEAT](1 / HEAT_END)[:3], "black")]
-    pairs += list(FILLS.values())
-    for fill, ink in pairs:
+    darkest = to_hex(matplotlib.colormaps[HEAT](1 / HEAT_END))
+    for fill, ink in ((darkest, "black"), *FILLS.values()):
         cell, text = np.array(to_rgb(fill)), np.array(to_rgb(ink))
         assert _contrast(cell, text) >= 4.5, fill
         assert _contrast(_on_dark_page(cell), _on_dark_page(text)) >= 4.5, fill
