@@ -27,8 +27,8 @@ pub enum RunError {
     /// No payload arrives any more, and nothing that is due will change that.
     #[error(
         "the run stands still at {at_us:.3} us: no payload has arrived since {since_us:.3} us, {left} of {flows} flows are \
-         incomplete, and all that was due since has moved none; flows wait for each other, or are held back for longer than a \
-         second: give `run.duration`"
+         incomplete, and all that was due since has moved none: every packet may be lost for lack of `switch.buffer`; a run \
+         that is to wait for longer than a second needs `run.duration`"
     )]
     StandsStill {
         /// Since when no payload has arrived, in us.
