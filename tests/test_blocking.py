@@ -107,7 +107,7 @@ def test_a_queue_settles_when_it_stays_short() -> None:
     assert blocking.settling_ps(run, "a->b", below_bytes=10, quiet_ps=300) == 400
     # For 100 ps it was short at 300 already; for 500 ps never before the end, but after 900 nothing was sampled.
     assert blocking.settling_ps(run, "a->b", below_bytes=10, quiet_ps=100) == 200
-    assert math.isnan(blocking.settling_ps(run, "a->b", below_bytes=10, quiet_ps=500))
+    assert blocking.settling_ps(run, "a->b", below_bytes=10, quiet_ps=500) == math.inf
     # Counted from 450 on, the second PAUSE, at 550, triggers it: back at 600.
     twice = run_of([("a->b", 100, 200), ("a->b", 550, 560)], queues=samples)
     assert blocking.settling_ps(twice, "a->b", below_bytes=10, quiet_ps=300, since_ps=450) == 50

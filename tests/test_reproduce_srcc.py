@@ -180,10 +180,14 @@ def test_a_scheme_that_never_settles_settles_after_all() -> None:
     times = {"dcqcn": 1000.0, "swift": 1000.0, "hpcc": 1000.0, "pcn": 1000.0, "srcc": 100.0}
     # 90 % lower than each: within a quarter of 91, 87 and 78 %, not of 58 %.
     assert found("convergence", "websearch", 0.8, of("settled_us", times)).verdict == "direction"
-    late = {**times, "pcn": math.nan}
+    late = {**times, "pcn": math.inf}
     assert found("convergence", "websearch", 0.8, of("settled_us", late)).verdict == "direction"
-    own = {**times, "srcc": math.nan}
+    own = {**times, "srcc": math.inf}
     assert found("convergence", "websearch", 0.8, of("settled_us", own)).verdict == "contradicted"
+    # Without a PAUSE there is nothing to settle from, which says nothing of either.
+    for scheme in ("srcc", "pcn"):
+        none = {**times, scheme: math.nan}
+        assert found("convergence", "websearch", 0.8, of("settled_us", none)).verdict == "undecided"
 
 
 @pytest.mark.parametrize(
@@ -333,7 +337,7 @@ def test_more_is_blocked_with_the_web_server() -> None:
 
 
 def test_convergence_with_hadoop_has_no_numbers() -> None:
-    for own, expected in ((100.0, "reproduced"), (2000.0, "contradicted"), (math.nan, "contradicted")):
+    for own, expected in ((100.0, "reproduced"), (2000.0, "contradicted"), (math.inf, "contradicted")):
         times = dict.fromkeys(OTHERS, 1000.0) | {"srcc": own}
         assert found("hadoop-convergence", "hadoop", 0.8, of("settled_us", times)).verdict == expected
     mixed = {(s, 0.8): (1000.0, 1000.0) for s in OTHERS} | {("srcc", 0.8): (900.0, 1100.0)}

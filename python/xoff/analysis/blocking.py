@@ -143,8 +143,8 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_
     """Time from the first PAUSE that begins at `since_ps` or later until the queue of `port` is back, in ps.
 
     The queue is back at the first sample from which on it stays below `below_bytes` for `quiet_ps`, or to the end of
-    the run if that comes first. NaN without a PAUSE, or if the queue never is back; needs `record.pauses` and samples
-    of the queue.
+    the run if that comes first. Infinite if the queue never is back, NaN without a PAUSE, after which nothing has to
+    settle; needs `record.pauses` and samples of the queue.
     """
     import polars as pl
 
@@ -166,7 +166,7 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_
         later = high[high >= index]
         if len(later) == 0 or time[later[0]] - time[index] >= quiet_ps:
             return max(float(time[index]) - trigger, 0.0)
-    return float("nan")
+    return float("inf")
 
 
 def goodput_bps(run: Run, label: str) -> float:
