@@ -78,8 +78,8 @@ def _convergence(results: Results, group: str, claimed: Mapping[str, float | Non
         measured[f"PAUSE frames of the run, {NAMES[scheme]}"] = estimate(found)
     note = (
         "From the first PAUSE anywhere since the burst began until the queue of the burst's receiver is below "
-        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. `never`: the queue of a seed is "
-        "not back. A seed without a PAUSE from then on is left out. The burst is choice `burst`."
+        f"{BACK_KB:g} KB, half of Q_PFC, for {QUIET_US:g} us; the paper defines neither. `never`: the queue of a seed "
+        "is not back. A seed without a PAUSE from then on is left out. The burst is choice `burst`."
     )
     return checks, measured, note
 
