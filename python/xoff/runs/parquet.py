@@ -78,21 +78,19 @@ def _read(file: Path) -> pa.Table:
 def _is_readable(kind: pa.DataType) -> bool:
     import pyarrow.types as kinds
 
+    if kinds.is_list(kind):
+        # The telemetry of a packet.
+        return bool(kinds.is_integer(kind.value_type))
+    if kinds.is_dictionary(kind):
+        return _is_text(kind.value_type)
     numeric = kinds.is_integer(kind) or kinds.is_floating(kind)
-    # The telemetry of a packet is a list.
-    numeric = numeric or (kinds.is_list(kind) and kinds.is_integer(kind.value_type))
-    return (
-        numeric
-        or kinds.is_boolean(kind)
-        or kinds.is_null(kind)
-        or _is_text(kind.value_type if kinds.is_dictionary(kind) else kind)
-    )
+    return bool(numeric or kinds.is_boolean(kind) or kinds.is_null(kind)) or _is_text(kind)
 
 
 def _is_text(kind: pa.DataType) -> bool:
     import pyarrow.types as kinds
 
-    return kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind)
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
 
 
 def _text_bytes(column: pa.ChunkedArray) -> int:
