@@ -460,11 +460,11 @@ def test_a_run_with_a_torn_file_is_made_again(tmp_path: Path, name: str, share: 
 def test_an_emptied_list_of_runs_is_said_and_written_again(command: Command, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL + "[sweep]\nseed = [1, 2]\n")
     assert command("sweep", "small.toml", "-o", "out", "-q").returncode == 0
-    for name in ("runs.parquet", "sweep.json"):
+    for name, what in {"runs.parquet": "not a table that xoff wrote", "sweep.json": "not the index of a sweep"}.items():
         (tmp_path / "out" / name).write_bytes(b"")
         told = command("report", "out")
         assert (told.returncode, "Traceback" in told.stderr) == (2, False)
-        assert "not the folder of a sweep, or a broken one" in told.stderr
+        assert f"error: out/{name}: {what}" in told.stderr
         assert "0 runs made, 2 there already" in command("sweep", "small.toml", "-o", "out").stdout
         assert command("report", "out").returncode == 0
 

@@ -191,6 +191,19 @@ mod tests {
     }
 
     #[test]
+    fn times_are_counted_in_picoseconds() {
+        // 7 + 5 ns = 12 ns, less 5 ns is 7 ns; five times 5 ns are 25 ns, a fifth of 5 ns is 1 ns.
+        let (mut sum, five) = (Time::from_ns(7), Time::from_ns(5));
+        sum += five;
+        assert_eq!((sum, Time::from_ns(7) + five, sum - five), (Time(12_000), Time(12_000), Time(7_000)));
+        assert_eq!((five * 5, five / 5), (Time(25_000), Time(1_000)));
+        assert_eq!(
+            (five.saturating_sub(sum), Time(1).saturating_add(Time::NEVER)),
+            (Time::ZERO, Time::NEVER)
+        );
+    }
+
+    #[test]
     fn ns3_truncates_times_to_nanoseconds() {
         // 1090 B at 100 Gbps are 87.2 ns, 1048 B 83.84, 60 B 4.8, 43 B 3.44; at 400 Gbps 21.8, and 43 B 0.86. 1000 B
         // are 80 ns, but 8e-8 is not a binary fraction, and the double below it gives 79 ns.

@@ -1,6 +1,8 @@
 //! Reaction points, fed with anything that a network could send them: rate and window stay within their bounds, and no timer
 //! is set in the past.
 
+use std::sync::atomic::{AtomicU64, Ordering};
+
 use arbitrary::{Result, Unstructured};
 use xoff::engine::{Rate, Time};
 use xoff::schemes::int::{IntStack, PackedRecord, PortReading, Records};
@@ -11,6 +13,9 @@ const PAYLOAD: u64 = 1_456;
 const FRAME: u64 = 1_518;
 /// The egress port of a path that has sent the most between two readings does so at its rate.
 const HOPS: usize = 3;
+
+/// Events of all connections.
+static EVENTS: AtomicU64 = AtomicU64::new(0);
 
 /// A connection as its sender and the network see it.
 struct Connection {
@@ -136,14 +141,20 @@ fn exercise(bytes: &mut Unstructured<'_>) -> Result<()> {
             }
         }
         check(name, &point, &connection);
+        EVENTS.fetch_add(1, Ordering::Relaxed);
     }
     Ok(())
 }
 
 #[test]
 fn a_reaction_point_stays_within_its_bounds() {
-    bolero::check!().with_iterations(3_000).for_each(|bytes| {
+    let inputs = AtomicU64::new(0);
+    bolero::check!().with_generator(crate::bytes(600)).with_iterations(3_000).for_each(|bytes| {
+        inputs.fetch_add(1, Ordering::Relaxed);
         // An input that ends early has been tried as far as it goes.
         let _ = exercise(&mut Unstructured::new(bytes));
     });
+    // A connection that ends with its first events shows nothing of what builds up.
+    let (inputs, events) = (inputs.into_inner(), EVENTS.load(Ordering::Relaxed));
+    assert!(events > 10 * inputs, "{events} events of {inputs} connections");
 }

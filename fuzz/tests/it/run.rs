@@ -54,7 +54,7 @@ fn same(one: &Output, other: &Output, text: &str) {
 
 #[test]
 fn a_small_run_keeps_what_every_run_keeps() {
-    bolero::check!().with_iterations(60).for_each(|bytes| {
+    bolero::check!().with_generator(crate::bytes(400)).with_iterations(60).for_each(|bytes| {
         let Ok(text) = small_scenario(&mut Unstructured::new(bytes)) else { return };
         let Ok(scenario) = Scenario::parse(&text, "fuzz.toml", &[]) else { return };
         match run_on(Threads::UpTo(1), &scenario, &mut |_| true) {

@@ -39,7 +39,7 @@ const WORDS: &[&str] = &[
 
 #[test]
 fn a_schedule_is_read_or_refused_at_a_line() {
-    bolero::check!().with_iterations(5_000).for_each(|bytes| {
+    bolero::check!().with_generator(crate::bytes(200)).with_iterations(5_000).for_each(|bytes| {
         let Ok(text) = edited(SCHEDULE, WORDS, &mut Unstructured::new(bytes)) else { return };
         for ignore_tags in [false, true] {
             match goal::parse(&text, ignore_tags) {

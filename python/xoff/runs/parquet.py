@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xoff._xoff import MAX_ROWS, free_memory
 from xoff.errors import UserError
-from xoff.text import size_text
+from xoff.text import name_text, size_text
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,11 +31,10 @@ def read_table(file: Path) -> pa.Table:
         There is none.
     """
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
     try:
         check_size(file)
-        table = pq.read_table(_opened(file))
+        table = _read(file)
         table.validate(full=True)
         # Names that are no text are found when they are asked for.
         _ = table.column_names
@@ -46,6 +45,61 @@ def read_table(file: Path) -> pa.Table:
             raise
         raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
     return table
+
+
+def _read(file: Path) -> pa.Table:
+    """The table, with its texts written out only if they fit: a file may name one long text for each of its rows."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pq.read_schema(_opened(file))
+    for field in schema:
+        if not _is_readable(field.type):
+            raise UserError(
+                f"{file}: the column `{name_text(field.name)}` is of type {field.type}, "
+                "so not a table that xoff wrote; expected numbers, names or flags"
+            )
+    plain = [index for index, field in enumerate(schema) if _is_text(field.type)]
+    names = [schema.field(index).name for index in plain]
+    table = pq.ParquetFile(_opened(file), read_dictionary=names).read()
+    needed = sum(_text_bytes(table.column(index)) for index in plain)
+    free = free_memory()
+    if free is not None and needed > free:
+        raise UserError(
+            f"{file}: the texts of its {table.num_rows:,} rows take about {size_text(needed)} in memory, "
+            f"and {size_text(free)} are free"
+        )
+    columns = [
+        column.cast(field.type) if index in plain else column
+        for index, (column, field) in enumerate(zip(table.columns, schema, strict=True))
+    ]
+    return pa.table(columns, schema=schema)
+
+
+def _is_readable(kind: pa.DataType) -> bool:
+    import pyarrow.types as kinds
+
+    if kinds.is_list(kind):
+        # The telemetry of a packet.
+        return bool(kinds.is_integer(kind.value_type))
+    if kinds.is_dictionary(kind):
+        return _is_text(kind.value_type)
+    numeric = kinds.is_integer(kind) or kinds.is_floating(kind)
+    return bool(numeric or kinds.is_boolean(kind) or kinds.is_null(kind)) or _is_text(kind)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    import pyarrow.types as kinds
+
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+
+
+def _text_bytes(column: pa.ChunkedArray) -> int:
+    """Bytes of all texts of a column that was read as a list of different texts, and places in it."""
+    import pyarrow.compute as pc
+
+    lengths = (pc.take(pc.binary_length(chunk.dictionary), chunk.indices) for chunk in column.chunks)
+    return sum(pc.sum(each).as_py() or 0 for each in lengths)
 
 
 def check_size(file: Path) -> None:
@@ -77,10 +131,20 @@ def check_size(file: Path) -> None:
 
 
 def has_rows(file: Path) -> bool:
-    """Whether a table that xoff wrote has a row; a file that is not there has none."""
+    """Whether a table that xoff wrote has a row; a file that is not there has none.
+
+    Raises
+    ------
+    UserError
+        It is no Parquet file, or a torn one.
+    """
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    return file.is_file() and bool(pq.read_metadata(_opened(file)).num_rows)
+    try:
+        return file.is_file() and bool(pq.read_metadata(_opened(file)).num_rows)
+    except (OSError, pa.ArrowException) as error:
+        raise UserError(f"{file}: not a table that xoff wrote: {error}") from None
 
 
 def _opened(file: Path) -> pa.NativeFile:

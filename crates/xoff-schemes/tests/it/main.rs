@@ -19,6 +19,7 @@ mod red;
 mod registry;
 mod reordering;
 mod rocc;
+mod signals;
 mod sqcc;
 mod srcc;
 mod swift;

@@ -246,6 +246,22 @@ fn an_undetermined_mark_holds_the_rate_while_the_gradient_is_positive() {
 }
 
 #[test]
+fn a_gap_that_is_left_open_resolves_to_the_minimum_round_trip_time() {
+    // 20 us if nothing is given; with the base round-trip time of each flow the gap is each flow's own.
+    let gap = |params: PatchedTimely| params.resolve(&NetworkEnv::default()).update_gap;
+    assert_eq!(gap(PatchedTimely::default()), Some(Time::from_us(20)));
+    assert_eq!(
+        gap(PatchedTimely { min_rtt: Some(Time::from_us(9)), ..Default::default() }),
+        Some(Time::from_us(9))
+    );
+    assert_eq!(
+        gap(PatchedTimely { update_gap: Some(Time::from_us(5)), ..Default::default() }),
+        Some(Time::from_us(5))
+    );
+    assert_eq!(gap(PatchedTimely { base_min_rtt: true, ..Default::default() }), None);
+}
+
+#[test]
 fn impossible_parameters_are_refused_by_key() {
     let cases = [
         ("delta", json!({ "delta": "0bps" })),

@@ -325,3 +325,19 @@ fn parameters_out_of_range_are_refused_by_key() {
     }
     assert_eq!(key(Pft { flit: Some(Bytes(0)), ..ok() }), "flit");
 }
+
+#[test]
+fn a_gate_cares_for_credits_on_both_sides_of_a_threshold() {
+    // With c >> 10 idle cycles 100 and 101 credits hold back alike, but 101 > t_e = 100 makes the port Congested, and
+    // 100 < t_s = 101 makes it Normal.
+    let alike = Pft { m: Some(0), n: Some(10), threshold_enter: Some(100), ..ft_fi() };
+    let mut gate = gate(&Pft { threshold_escape: Some(100), ..alike });
+    assert!(gate.is_indifferent(0, 100) && !gate.is_indifferent(100, 101));
+    let mut changes = vec![];
+    gate.used_credits(Time::ZERO, 101, &mut changes);
+    assert_eq!(gate.state(), Congested);
+    assert!(
+        gate.is_indifferent(101, 1_023) && !gate.is_indifferent(99, 100) && !gate.is_indifferent(100, 101)
+    );
+    assert!(!gate.is_indifferent(1_023, 1_024), "another interval");
+}

@@ -3,7 +3,10 @@
 use crate::common;
 use proptest::prelude::*;
 use xoff_engine::{Bytes, Rate, Time};
+use xoff_schemes::detector::fecn::Fecn;
+use xoff_schemes::detector::np_ecn::{NpEcn, Rule};
 use xoff_schemes::detector::red::{Red, RedAtRate, RedMarker};
+use xoff_schemes::detector::tcd::Tcd;
 use xoff_schemes::{AnyDetector, Detector, DetectorParams, Mark, PacketView, PortEnv, QueueView, detector};
 
 fn port_env(gbps: u64) -> PortEnv {
@@ -156,6 +159,19 @@ fn it_is_found_by_name_and_refuses_unknown_keys() {
     assert_eq!(detector::catalogue()[0].name, "red");
     // The tag under which it is written is its name.
     assert_eq!(serde_json::to_value(&found).unwrap()["name"], "red");
+}
+
+#[test]
+fn a_detector_that_marks_by_red_says_so() {
+    let own = || red(5_000, 6_000, 0.5);
+    let tcd = |red| AnyDetector::Tcd(Tcd { red, ..Tcd::default() });
+    let np_ecn = |rule, red| AnyDetector::NpEcn(NpEcn { rule, red });
+    assert_eq!(AnyDetector::Red(own()).red(), Some(own()));
+    assert_eq!(np_ecn(Rule::Red, Some(own())).red(), Some(own()));
+    assert_eq!(np_ecn(Rule::Red, None).red(), Some(Red::default()));
+    assert_eq!(np_ecn(Rule::Backlog, None).red(), None);
+    assert_eq!((tcd(Some(own())).red(), tcd(None).red()), (Some(own()), None));
+    assert_eq!(AnyDetector::Fecn(Fecn::default()).red(), None);
 }
 
 proptest! {

@@ -10,7 +10,6 @@ mod link_order;
 mod own_schemes;
 mod scenario;
 mod scenario_bad;
-mod scenario_fuzz;
 mod scenarios;
 mod snapshots;
 mod store;

@@ -63,7 +63,7 @@ class Measured:
     goodput_gbps: float
     """Payload over the time of the flows of the label asked for, in Gbps; NaN if none is."""
     settled_us: float
-    """From the burst's first PAUSE until the queue of the port asked for is back, us; infinite: never; NaN: no PAUSE."""
+    """From the burst's first PAUSE until the queue of that port is back, in us; infinite: never, NaN: no PAUSE."""
     queue: tuple[Floats, Floats] | None
     """That port's queue around the burst: time since its beginning in us, most KB in each interval."""
 

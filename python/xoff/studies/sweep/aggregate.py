@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pyarrow.types as kinds
 
 from xoff.errors import UserError
 from xoff.runs.index import INDEX, text_of
 from xoff.runs.parquet import read_table
-from xoff.studies.sweep.folder import TOTALS, keys_of
+from xoff.studies.sweep.folder import SUMMARY, TOTALS, keys_of
 
 CONFIDENCE = 0.95
 """Of the intervals."""
@@ -99,11 +100,10 @@ def results(folder: Path) -> Results:
         raise UserError(f"{folder}: this sweep was killed before it had its results together: {again}")
     try:
         index = json.loads((folder / INDEX).read_text(encoding="utf-8"))
-        table = pl.DataFrame(read_table(folder / TOTALS))
         points = {point["run"]: dict(point["settings"]) for point in index["points"]}
-        rows = {row["run"]: row for row in table.iter_rows(named=True)}
-    except (OSError, ValueError, KeyError, TypeError, RecursionError, pl.exceptions.PolarsError) as error:
-        raise UserError(f"{folder}: not the folder of a sweep, or a broken one: {error}") from None
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise UserError(f"{folder / INDEX}: not the index of a sweep, or a broken one: {error}") from None
+    rows = _totals(folder / TOTALS)
     grouped: dict[str, list[dict[str, Any]]] = {}
     settings: dict[str, dict[str, Any]] = {}
     failed, missing = [], 0
@@ -124,6 +124,22 @@ def results(folder: Path) -> Results:
     keys = [key for key in every if len({text_of(case.settings.get(key)) for case in cases}) > 1]
     sampled = bool(index.get("sampled"))
     return Results(keys, cases, failed, missing, str(index.get("version")), str(index.get("scenario")), sampled)
+
+
+def _totals(file: Path) -> dict[str, dict[str, Any]]:
+    """What each run came to, by its name."""
+    table = read_table(file)
+    for name in ("run", "state", "seed", "error", *SUMMARY):
+        if table.column_names.count(name) != 1:
+            raise UserError(f"{file}: no column `{name}`, so not a table that this version of xoff wrote")
+        kind = table.schema.field(name).type
+        if name in SUMMARY and not (kinds.is_integer(kind) or kinds.is_floating(kind)):
+            raise UserError(f"{file}: the column `{name}` is of type {kind}; expected numbers")
+    rows = {row["run"]: row for row in pl.DataFrame(table).iter_rows(named=True)}
+    for run, row in rows.items():
+        if row["state"] == "done" and (row["flows"] is None or row["completed"] is None):
+            raise UserError(f"{file}: the run {run} is done and has no number of flows; make the sweep again")
+    return rows
 
 
 def _measures(rows: Sequence[dict[str, Any]]) -> dict[str, Estimate]:

@@ -63,6 +63,17 @@ fn the_ns3_form_cuts_rates_to_whole_bits_and_times_to_nanoseconds() {
 }
 
 #[test]
+fn in_the_ns3_form_a_round_trip_of_t_high_is_not_above_it() {
+    // 505 to 500 us = T_high falls: a step of 10 Mb/s. 501 us is above T_high: 1010 (1 - 0.8 (1 - 500/501)) = 1010 - 808/501.
+    let mut sender = sender(ns3());
+    round(&mut sender, 1, 0, 505.0);
+    round(&mut sender, 2, 0, 500.0);
+    assert_mbps(&sender, 1_010.0);
+    round(&mut sender, 3, 0, 501.0);
+    assert_mbps(&sender, 1_008.387_225);
+}
+
+#[test]
 fn the_ns3_form_keeps_its_bounds() {
     let mut top = sender(Timely { initial_rate: None, ..ns3() });
     round(&mut top, 1, 0, 20.0);
