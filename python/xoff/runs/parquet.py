@@ -64,10 +64,10 @@ def _read(file: Path) -> pa.Table:
     table = pq.ParquetFile(_opened(file), read_dictionary=names).read()
     needed = sum(_text_bytes(table.column(index)) for index in plain)
     free = free_memory()
-    if free is not None and needed > free:
+    if free is not None and needed > free[0]:
         raise UserError(
-            f"{file}: the texts of its {table.num_rows:,} rows take about {size_text(needed)} in memory, "
-            f"and {size_text(free)} are free"
+            f"{file}: the texts of its {table.num_rows:,} rows take about {size_text(needed)} in memory: "
+            f"{size_text(free[0])} are {free[1]}"
         )
     columns = [
         column.cast(field.type) if index in plain else column
