@@ -222,9 +222,7 @@ def test_a_long_text_for_a_million_rows_is_refused(tmp_path: Path) -> None:
     table = pa.table({"port": pa.DictionaryArray.from_arrays(places, ["x" * 100_000])})
     pq.write_table(table, file, store_schema=False, compression="zstd")
     assert file.stat().st_size < 10_000
-    with pytest.raises(
-        xoff.UserError, match=r"the texts of its 1,000,000 rows take about 100 GB in memory: .* are"
-    ):
+    with pytest.raises(xoff.UserError, match=r"the texts of its 1,000,000 rows take about 100 GB in memory: .* are"):
         read_table(file)
     # As a list of texts, which is how xoff writes names, the same table takes 4 MB.
     pq.write_table(table, file, compression="zstd")

@@ -247,7 +247,8 @@ impl Prepared {
             };
             run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress).map_err(
                 |e| match e {
-                    e @ (RunError::Build(_)
+                    e @ (RunError::Counted
+                    | RunError::Build(_)
                     | RunError::OneThread { .. }
                     | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
                     RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),

@@ -5,6 +5,9 @@ use xoff_fabric::{BuildError, Failure};
 /// Why a run has no results, or was aborted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
+    /// The scenario was counted and not built.
+    #[error("the scenario was only counted, as a check does; read it with `Effort::Build` to run it")]
+    Counted,
     /// No network can be built from the scenario.
     #[error(transparent)]
     Build(#[from] BuildError),

@@ -171,6 +171,9 @@ fn run_up_to(
     probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Output, Vec<OwnRow>), RunError> {
+    if scenario.is_counted() {
+        return Err(RunError::Counted);
+    }
     let began = Instant::now();
     let topology = scenario.network().clone();
     let hosts = topology.hosts();

@@ -60,6 +60,7 @@ impl ScenarioBuilder {
             tune: None,
             warnings: Vec::new(),
             needs: 0,
+            is_counted: false,
             built: Default::default(),
         })
     }

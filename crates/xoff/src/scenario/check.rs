@@ -188,6 +188,7 @@ pub(super) fn scenario(
         }
     }
     if c.problems.is_empty() {
+        s.is_counted = !needs.counted.is_empty();
         c.warnings.append(&mut needs.counted);
         s.warnings = c.warnings;
         s.needs = needs.bytes();

@@ -143,6 +143,9 @@ pub struct Scenario {
     /// See [`Scenario::needs`].
     #[serde(skip)]
     needs: u64,
+    /// See [`Scenario::is_counted`].
+    #[serde(skip)]
+    is_counted: bool,
     /// See [`Scenario::network`] and [`Scenario::flows`].
     #[serde(skip)]
     built: Arc<Built>,
@@ -293,6 +296,11 @@ impl Scenario {
     /// Wall time that reading it took, including the time to build its network, routing and flows.
     pub fn took(&self) -> Duration {
         self.built.took
+    }
+
+    /// Whether the network, its routes or its flows were only counted, see [`Effort::Count`]: such a scenario cannot be run.
+    pub fn is_counted(&self) -> bool {
+        self.is_counted
     }
 
     /// The memory that a run takes at its peak, in bytes: an estimate from counts of links, messages, packets and samples.

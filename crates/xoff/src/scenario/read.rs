@@ -126,6 +126,7 @@ pub(super) fn scenario(
             tune,
             warnings: vec![],
             needs: 0,
+            is_counted: false,
             built: Default::default(),
         }),
         _ => Err(ScenarioError::new(reader.problems)),

@@ -66,6 +66,9 @@ fn many_messages_are_counted() {
         assert_eq!(checked.flows().flows.len(), 0, "nothing is made");
         let warning = checked.warnings().join("\n");
         assert!(warning.contains(&format!("{count} messages were counted")), "{warning}");
+        // A run without its messages would be over at once, and say that all of none are complete.
+        let run = xoff::run(&checked, &mut |_| true);
+        assert!(matches!(run, Err(xoff::RunError::Counted)), "{:?}", run.err());
     }
 }
 
