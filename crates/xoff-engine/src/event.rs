@@ -21,11 +21,6 @@ impl Event {
     pub(crate) fn rank(&self) -> u128 {
         u128::from(self.time.0) << 64 | u128::from(self.key) << 32 | u128::from(self.arg)
     }
-
-    /// The time and key of the event with this rank.
-    pub(crate) fn of_rank(rank: u128) -> (Time, u32) {
-        (Time((rank >> 64) as u64), (rank >> 32) as u32)
-    }
 }
 impl Ord for Event {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {

@@ -141,18 +141,6 @@ impl FutureEvents {
             FutureEvents::ByEntity(all) => all.earliest(),
         }
     }
-
-    /// The time and key of each pending event, between windows and in no order; of a link's arrivals, those of the first,
-    /// and of the flows that start by themselves, those of the next. For questions that are rarely asked.
-    pub fn pending(&self) -> Vec<(Time, u32)> {
-        match self {
-            FutureEvents::Joint(queue) => queue.pending(),
-            FutureEvents::ByEntity(all) => {
-                let common = all.common.iter().map(|Reverse(event)| (event.time, event.key));
-                all.entities.pending().into_iter().chain(common).chain(all.start).collect()
-            }
-        }
-    }
 }
 
 /// A joint queue.

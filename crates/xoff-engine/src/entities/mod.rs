@@ -207,16 +207,6 @@ impl EntityQueues {
         self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
-    /// The time and key of each pending event, between windows and in no order; of a link's arrivals, those of the first.
-    pub fn pending(&self) -> Vec<(Time, u32)> {
-        let fifos = self.groups.iter().flat_map(|group| &group.fifos).filter(|fifo| fifo.time != Time::NEVER);
-        let own = self.entities.iter().flat_map(|entity| {
-            let soon = entity.soon.iter().map(|&rank| Event::of_rank(rank));
-            soon.chain(entity.later.iter().map(|Reverse(event)| (event.time, event.key)))
-        });
-        fifos.map(|fifo| (fifo.time, fifo.key)).chain(own).collect()
-    }
-
     /// Begins a window that holds the events before `limit`, the first of which comes at `begin`.
     pub fn begin_window(&mut self, begin: Time, limit: Time) {
         self.limit = limit;

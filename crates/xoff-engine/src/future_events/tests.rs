@@ -290,36 +290,3 @@ proptest! {
         prop_assert_eq!(Run::log(&net, by_entity), joint);
     }
 }
-
-#[test]
-fn what_is_pending_is_known() {
-    // In the slot that is open, in the wheel, beyond its horizon of 16.8 us, and common to all; and all of them by entity, where
-    // two arrivals of one link count as the first.
-    let times = [Time(700), Time(5_000_000), Time(40_000_000)];
-    let mut joint = FutureEvents::joint(90..91);
-    joint.push(0, Time(600), 4, 0);
-    joint.push(0, Time(610), 4, 0);
-    assert_eq!(joint.pop_before(Time(605)).map(|event| event.time), Some(Time(600)));
-    times.into_iter().zip(1..).for_each(|(time, key)| joint.push(0, time, key, 0));
-    joint.push_common(Time(9_000), 15);
-    let mut found = joint.pending();
-    found.sort_unstable();
-    let common = (Time(9_000), 15);
-    let mut expected =
-        vec![(Time(610), 4), (Time(700), 1), common, (Time(5_000_000), 2), (Time(40_000_000), 3)];
-    assert_eq!(found, expected);
-
-    let mut links = Following::default();
-    let mut apart = FutureEvents::by_entity(2, &[(1, 10)], Time(100), false);
-    times.into_iter().zip(1..).for_each(|(time, key)| apart.push(0, time, key, 0));
-    apart.push(1, Time(610), 4, 0);
-    apart.push_common(Time(9_000), 15);
-    apart.push_start(Time(20), 6);
-    let slot = apart.slot(0, 10);
-    apart.arrive(&mut links, slot, Time(150), 7);
-    apart.arrive(&mut links, slot, Time(160), 8);
-    let mut found = apart.pending();
-    found.sort_unstable();
-    expected.splice(0..0, [(Time(20), 6), (Time(150), 10)]);
-    assert_eq!(found, expected);
-}

@@ -117,23 +117,6 @@ impl EventQueue {
         self.due.len() + self.nodes.len() - free + self.far.values().map(Vec::len).sum::<usize>()
     }
 
-    /// The time and key of each pending event, in no order. Takes as long as to pass through the whole wheel.
-    pub fn pending(&self) -> Vec<(Time, u32)> {
-        let mut found: Vec<_> =
-            self.due.iter().chain(self.far.values().flatten()).map(|e| (e.time, e.key)).collect();
-        let start = (self.current % SLOTS as u64) as usize;
-        for (index, &head) in self.heads.iter().enumerate() {
-            let begin = (self.current + ((index + SLOTS - start) % SLOTS) as u64) << SLOT_BITS;
-            let mut node = head;
-            while node != NONE {
-                let Node { place, next, .. } = self.nodes[node as usize];
-                found.push((Time(begin + (place >> 32)), place as u32));
-                node = next;
-            }
-        }
-        found
-    }
-
     /// Whether no event is pending.
     pub fn is_empty(&self) -> bool {
         self.due.is_empty() && self.next_occupied() == NO_SLOT && self.far.is_empty()

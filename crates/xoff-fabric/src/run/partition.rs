@@ -13,7 +13,7 @@ use super::cut::{Cut, needs_one_partition};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
-use crate::event::{ARRIVAL_KEYS, kind, kind_of};
+use crate::event::ARRIVAL_KEYS;
 use crate::host::Hosts;
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
@@ -83,9 +83,6 @@ pub(super) trait AnyPartition: Send {
     fn open_receptions(&self) -> u32;
     /// Number of packets in the partition's nodes and on its links, and of those that have left it in this window.
     fn packets_in_flight(&self) -> u32;
-    /// The latest time of what is pending; `None` if that is nothing but samples and refreshes of the table that ACKs read, so
-    /// that no packet will ever move.
-    fn due(&self) -> Option<Time>;
     /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
     fn charged(&self) -> Vec<(QueueId, QueueId)>;
     /// Whether an egress queue is stopped and the other end, in the partition `there`, has no room.
@@ -282,17 +279,6 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn packets_in_flight(&self) -> u32 {
         self.ctx.packets.live() + self.ctx.boundary.departed() as u32
-    }
-
-    fn due(&self) -> Option<Time> {
-        let moves = |&(time, key): &(Time, u32)| {
-            // A sender with a rate of 0 is to send at no time.
-            time < Time::NEVER && !matches!(kind_of(key), kind::SAMPLE | kind::INT_REFRESH)
-        };
-        let pending = self.ctx.events.pending().into_iter().filter(moves).map(|(time, _)| time);
-        let elsewhere = self.ctx.boundary.outboxes.iter().map(|outbox| outbox.earliest());
-        let elsewhere = elsewhere.chain([C::earliest(&self.links)]).filter(|time| *time < Time::NEVER);
-        pending.chain(elsewhere).max()
     }
 
     fn charged(&self) -> Vec<(QueueId, QueueId)> {

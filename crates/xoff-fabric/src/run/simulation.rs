@@ -9,7 +9,7 @@ use super::cut::Cut;
 use super::partition::AnyPartition;
 use super::partitions;
 use super::threads::{alone, together};
-use super::windows::{Bounds, End, PATIENCE, Windows};
+use super::windows::{Bounds, End, Windows};
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -42,12 +42,6 @@ pub enum Stop {
     Asked,
     /// No event is pending, and some flows have not completed.
     Stalled,
-    /// Nothing but samples is pending, or no payload has arrived for a second in which all that was pending has come, and some
-    /// flows have not completed. A run with a duration does not end by this.
-    StandsStill {
-        /// Since when no payload has arrived.
-        since: Time,
-    },
     /// Ports wait for each other for ever: see [`Simulation::deadlock`]. A run with a duration does not end by this.
     Deadlock,
     /// The run has handled more events than its limit.
@@ -128,7 +122,6 @@ impl Simulation {
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
-        let mut due = Time::NEVER;
         let stop = loop {
             let end = match &mut self.partitions[..] {
                 [only] => alone(&mut **only, &mut windows, on_progress),
@@ -143,11 +136,8 @@ impl Simulation {
                 End::Rows => Stop::Rows,
                 End::Events => Stop::Events,
                 End::Asked => Stop::Asked,
-                End::StandsStill if !self.deadlock().is_empty() => Stop::Deadlock,
-                End::StandsStill if self.is_over(&windows, &mut due) => {
-                    Stop::StandsStill { since: windows.no_payload_since() }
-                }
-                End::StandsStill => continue,
+                End::StandsStill if self.deadlock().is_empty() => continue,
+                End::StandsStill => Stop::Deadlock,
             };
         };
         let last = self.partitions.iter().map(|partition| partition.now()).max().unwrap_or(Time::ZERO);
@@ -159,23 +149,6 @@ impl Simulation {
         self.max_packets_in_flight = windows.max_in_flight();
         self.close();
         Ok(stop)
-    }
-
-    /// Whether nothing can be expected of a run that stands still: nothing is pending that moves a packet, or the run has stood
-    /// still for long, and all that was pending at an earlier look, until `due`, has come meanwhile.
-    fn is_over(&self, windows: &Windows, due: &mut Time) -> bool {
-        let now = windows.now().unwrap_or(Time::ZERO);
-        let Some(last) = self.partitions.iter().filter_map(|partition| partition.due()).max() else {
-            return true;
-        };
-        let has_come = now >= *due;
-        if has_come && now.saturating_sub(windows.no_payload_since()) >= PATIENCE {
-            return true;
-        }
-        if has_come || *due == Time::NEVER {
-            *due = last;
-        }
-        false
     }
 
     /// The first failure of the partitions' last window: all partitions have handled everything before it. A scheme that

@@ -15,10 +15,6 @@ pub const GRID: Time = Time::from_us(1);
 /// twice as long. The test has no false alarm, so the wait serves only to test rarely.
 pub const STANDSTILL: Time = Time::from_us(100);
 
-/// How long a run without a duration goes on without payload, at least, if something is always pending: far longer than schemes wait, whose times are
-/// those of round trips.
-pub const PATIENCE: Time = Time::from_ms(1_000);
-
 /// Events between two reports of progress, which take a few hundredths of a second.
 const EVENTS_BETWEEN_REPORTS: u64 = 200_000;
 
@@ -108,8 +104,6 @@ pub(crate) struct Bounds {
 #[derive(Clone, Debug)]
 struct Standstill {
     delivered_bytes: u64,
-    /// Since when no payload has arrived.
-    since: Time,
     /// When the next test for a deadlock is due.
     due: Time,
     /// Time between the last test, or the last payload, and the next test.
@@ -118,15 +112,15 @@ struct Standstill {
 
 impl Standstill {
     const fn new() -> Self {
-        Standstill { delivered_bytes: 0, since: Time::ZERO, due: STANDSTILL, wait: STANDSTILL }
+        Standstill { delivered_bytes: 0, due: STANDSTILL, wait: STANDSTILL }
     }
 
     /// The time of a test for a deadlock that is due, `boundary` being the first whole microsecond after all events so far
     /// and `begin` not after the next event.
-    fn test_due(&mut self, delivered_bytes: u64, boundary: Time, begin: Time) -> Option<Time> {
+    fn since(&mut self, delivered_bytes: u64, boundary: Time, begin: Time) -> Option<Time> {
         if delivered_bytes != self.delivered_bytes {
             let due = boundary.saturating_add(STANDSTILL);
-            *self = Standstill { delivered_bytes, since: boundary, due, wait: STANDSTILL };
+            *self = Standstill { delivered_bytes, due, wait: STANDSTILL };
         }
         let due = self.due;
         if begin < due {
@@ -200,7 +194,7 @@ impl Windows {
                 return Err(self.over(End::FlowsDone, boundary.min(Time(self.bounds.end.0 - 1))));
             }
             if self.bounds.watches_standstill
-                && let Some(at) = self.standstill.test_due(totals.delivered_bytes, boundary, begin)
+                && let Some(at) = self.standstill.since(totals.delivered_bytes, boundary, begin)
                 && at < self.bounds.end
             {
                 return Err(self.over(End::StandsStill, at));
@@ -234,11 +228,6 @@ impl Windows {
     /// The time of the run's end; `None` for the time of the last event.
     pub fn now(&self) -> Option<Time> {
         self.now
-    }
-
-    /// Since when no payload has arrived, at an [`End::StandsStill`].
-    pub fn no_payload_since(&self) -> Time {
-        self.standstill.since
     }
 
     /// Maximum number of packets in the network at the whole microseconds so far.

@@ -30,7 +30,6 @@ mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
 mod spraying;
-mod standstill;
 mod switch_point;
 mod telemetry;
 mod throttle;

@@ -27,22 +27,6 @@ pub enum RunError {
         /// Number of all flows.
         flows: u64,
     },
-    /// No payload arrives any more, and nothing that is due will change that.
-    #[error(
-        "the run stands still at {at_us:.3} us: no payload has arrived since {since_us:.3} us, {left} of {flows} flows are \
-         incomplete, and all that was due since has moved none: every packet may be lost for lack of `switch.buffer`; a run \
-         that is to wait for longer than a second needs `run.duration`"
-    )]
-    StandsStill {
-        /// Since when no payload has arrived, in us.
-        since_us: f64,
-        /// When that was found, in us.
-        at_us: f64,
-        /// Number of incomplete flows.
-        left: u64,
-        /// Number of all flows.
-        flows: u64,
-    },
     /// More events than the scenario allows.
     #[error(
         "the run was broken off in the microsecond after {at_us:.0} us: it has more than {events} events, which is what \

@@ -59,7 +59,7 @@ pub(super) fn manifest(
             Stop::FlowsDone => "every flow is complete".into(),
             Stop::Duration => "the duration has passed".into(),
             Stop::Asked => "interrupted".into(),
-            Stop::Stalled | Stop::StandsStill { .. } => "nothing can happen any more".into(),
+            Stop::Stalled => "nothing can happen any more".into(),
             Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, &deadlock),
             Stop::Events => "as many events as allowed".into(),
             Stop::Rows => full_record(scenario, sim),

@@ -210,12 +210,10 @@ fn run_up_to(
     sim.limit_rows(max_rows.min(rows_that_fit()));
     let stop = simulate(scenario, &mut sim, on_progress)?;
     let at_us = sim.now().secs() * 1e6;
-    let flows = sim.network().flows.len() as u64;
-    let left = flows - sim.counters().flows_done;
     match stop {
-        Stop::Stalled => return Err(RunError::Stalled { at_us, left, flows }),
-        Stop::StandsStill { since } => {
-            return Err(RunError::StandsStill { since_us: since.secs() * 1e6, at_us, left, flows });
+        Stop::Stalled => {
+            let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
+            return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
         Stop::Deadlock if scenario.run.expect.is_none() => {
             return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });

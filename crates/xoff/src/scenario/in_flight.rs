@@ -3,15 +3,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_fabric::network::WireSizes;
-use xoff_fabric::topology::{NodeKind, PortId, Topology};
+use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
 use xoff_traffic::Traffic;
 
 use super::Scenario;
 use super::check_thresholds::room;
 
-/// Packets on all wires, in both directions, and in full inputs: those of the switches' ports at which hosts are, for each
-/// priority that messages have, up to the switches' memories. A queue elsewhere holds packets that came in by such ports, or
-/// stops them. At most as many as all messages have. Without flow control and without a memory, only the wires count.
+/// Packets on all wires, in both directions, and in full inputs: those of the switches' ports at which sending hosts are, for
+/// each priority that messages have, up to the switches' memories. A queue elsewhere holds packets that came in by such ports,
+/// or stops them. At most as many as all messages have, and as the hosts' links carry until the run ends. Without flow control
+/// and without a memory, only the wires count.
 pub(super) fn packets(s: &Scenario, topology: &Topology, wire: &WireSizes, traffic: &Traffic) -> u64 {
     let settings = s.settings();
     let is_switch = |port: PortId| topology.nodes[topology.node_of(port).index()].kind == NodeKind::Switch;
@@ -19,8 +20,12 @@ pub(super) fn packets(s: &Scenario, topology: &Topology, wire: &WireSizes, traff
     let wires: u64 = topology.port_ids().map(on_wire).sum();
     let priorities = traffic.flows.iter().map(|flow| flow.priority).collect::<BTreeSet<_>>().len() as u64;
     let buffer = s.switch.buffer.map_or(u64::MAX, |buffer| buffer.0);
+    let sent = sent(s, topology, wire, traffic);
     let mut inputs: BTreeMap<_, u64> = BTreeMap::new();
     for port in topology.port_ids().filter(|&port| is_switch(port) && !is_switch(port.peer())) {
+        if !sent.contains_key(&topology.node_of(port.peer())) {
+            continue;
+        }
         let unbounded = if s.switch.buffer.is_some() { buffer } else { 0 };
         let bytes =
             room(&settings, topology, wire, port).map_or(unbounded, |bytes| bytes.saturating_mul(priorities));
@@ -28,9 +33,29 @@ pub(super) fn packets(s: &Scenario, topology: &Topology, wire: &WireSizes, traff
         *held = held.saturating_add(bytes).min(buffer);
     }
     let queued = inputs.values().fold(0, |sum: u64, bytes| sum.saturating_add(bytes / wire.frame()));
-    let sizes = traffic.flows.iter().map(|flow| flow.size.map_or(u64::MAX, |size| size / wire.payload + 1));
-    let sent = sizes.fold(0, u64::saturating_add);
+    let sent = sent.values().fold(0, |sum: u64, packets| sum.saturating_add(*packets));
     wires.saturating_add(queued).min(sent)
+}
+
+/// By host that sends: the packets of its messages, and no more than its links carry until the run ends.
+fn sent(s: &Scenario, topology: &Topology, wire: &WireSizes, traffic: &Traffic) -> BTreeMap<NodeId, u64> {
+    let hosts = topology.hosts();
+    let mut sent: BTreeMap<NodeId, u64> = BTreeMap::new();
+    for flow in &traffic.flows {
+        let packets = flow.size.map_or(u64::MAX, |size| size / wire.payload + 1);
+        let of_host = sent.entry(hosts[flow.src as usize]).or_default();
+        *of_host = of_host.saturating_add(packets);
+    }
+    let Some(duration) = s.run.duration else { return sent };
+    let mut carried: BTreeMap<NodeId, u64> = BTreeMap::new();
+    for port in topology.port_ids() {
+        *carried.entry(topology.node_of(port)).or_default() +=
+            topology.rate(port).bytes_in(duration) / wire.frame() + 1;
+    }
+    for (host, packets) in &mut sent {
+        *packets = carried.get(host).map_or(*packets, |carried| (*packets).min(*carried));
+    }
+    sent
 }
 
 #[cfg(test)]
@@ -53,10 +78,13 @@ mod tests {
     fn wires_and_the_inputs_of_hosts_are_full() {
         let pfc = "flow_control = { name = \"pfc\", xoff = \"500KB\", headroom = \"100KB\" }";
         let (found, frame) = estimate(pfc, "1GB");
-        // Eight ports with a frame begun each, and four inputs with 600 KB.
-        assert_eq!(found, 8 * (12_500 / frame + 1) + 2_400_000 / frame);
-        let (found, _) = estimate(&format!("{pfc}\nswitch = {{ buffer = \"1MB\" }}"), "1GB");
-        assert_eq!(found, 8 * (12_500 / frame + 1) + 1_000_000 / frame, "a memory of 1 MB");
+        // Eight ports with a frame begun each, and the sender's input with 600 KB.
+        assert_eq!(found, 8 * (12_500 / frame + 1) + 600_000 / frame);
+        let (found, _) = estimate(&format!("{pfc}\nswitch = {{ buffer = \"400KB\" }}"), "1GB");
+        assert_eq!(found, 8 * (12_500 / frame + 1) + 400_000 / frame, "a memory of 400 KB");
+        // In 10 us 100 Gbps carry 125,000 B, whatever the message and the memory have.
+        let (found, _) = estimate(&format!("{pfc}\nrun = {{ duration = \"10us\" }}"), "1TB");
+        assert_eq!(found, 125_000 / frame + 1);
         // 10,000 B are six packets of 1,456 B and a rest.
         assert_eq!(estimate(pfc, "10KB").0, 7, "no more than are ever sent");
     }
