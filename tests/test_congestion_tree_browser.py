@@ -336,8 +336,8 @@ def test_each_run_of_a_page_can_be_chosen(browser: Browser, run: Run, tmp_path: 
 
 
 def test_what_is_idle_and_what_is_not_recorded_look_different(browser: Browser, tmp_path: Path) -> None:
-    # Nothing is sent from some 500 us on. The trunk is horizontal: solid where its ports are idle, dashed where no table says
-    # so, with 7 pixels of grey between two gaps.
+    # Nothing is sent from some 500 us on. The trunk is horizontal: solid where its ports are idle, dashed where no
+    # table says so, with 7 pixels of grey between two gaps.
     longest = {}
     for recorded in (True, False):
         sampled = SCENARIO if recorded else SCENARIO.replace("utilization = true\n", "").replace("roots = true\n", "")

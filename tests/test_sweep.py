@@ -350,10 +350,12 @@ def test_runs_that_do_not_fit_beside_each_other_are_refused_with_the_sum(
     monkeypatch.setattr(_xoff, "free_memory", lambda: None)
     check_memory(runs, Local(4))
     # A sweep asks before its first run. Six ports with a sample each nanosecond of 0.3 ms have 1.8 million rows of
-    # 108 B, 194.4 MB; two runs have 388.8 MB, and some more for links, messages and packets.
+    # 108 B, 194.4 MB; two runs have 388.8 MB, and some more for links and packets.
     monkeypatch.setattr(_xoff, "free_memory", lambda: (3 * 10**8, "free"))
     samples = {"record.interval": "1ns", "record.queues": "all", "run.duration": "300us", "run.stop": "time"}
-    with pytest.raises(UserError, match=r"2 runs at a time need about (38[89]|39\d)(\.\d)? MB, up to 19\d(\.\d)? MB each"):
+    with pytest.raises(
+        UserError, match=r"2 runs at a time need about (38[89]|39\d)(\.\d)? MB, up to 19\d(\.\d)? MB each"
+    ):
         sweep(scenario(GRID).also(samples), tmp_path / "swept", Local(2), quiet=True)
 
 
