@@ -17,6 +17,17 @@ LONG = "long" * 250_000
 # One of each kind as a node's name, all different.
 HOSTS = [SCRIPT, IMAGE, LINK, RICH, TURNED, WIPED, TEX]
 
+RECORDS = """
+[record]
+interval = "1us"
+queues = "all"
+rates = "all"
+utilization = true
+roots = true
+breakdown = true
+"""
+"""All tables of a run that are rows of samples or of flows."""
+
 
 def quoted(text: str) -> str:
     """A string of TOML."""
@@ -53,12 +64,4 @@ name = "none"
 [flow_control]
 name = "pfc"
 xoff = "20KB"
-{flows}
-[record]
-interval = "1us"
-queues = "all"
-rates = "all"
-utilization = true
-roots = true
-breakdown = true
-"""
+{flows}{RECORDS}"""

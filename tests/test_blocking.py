@@ -112,6 +112,10 @@ def test_a_queue_settles_when_it_stays_short() -> None:
     twice = run_of([("a->b", 100, 200), ("a->b", 550, 560)], queues=samples)
     assert blocking.settling_ps(twice, "a->b", below_bytes=10, quiet_ps=300, since_ps=450) == 50
     assert math.isnan(blocking.settling_ps(run, "a->b", below_bytes=10, quiet_ps=300, since_ps=450))
+    # Nobody looked at that queue, or none did after the PAUSE.
+    assert math.isnan(blocking.settling_ps(run, "b->a", below_bytes=10, quiet_ps=300))
+    unseen = run_of([("a->b", 100, 200)], queues=[(100, 90)])
+    assert math.isnan(blocking.settling_ps(unseen, "a->b", below_bytes=10, quiet_ps=300))
     # It never was high, and it is so to the end.
     calm = run_of([("a->b", 100, 200)], queues=[(100, 1), (200, 1), (300, 1)])
     assert blocking.settling_ps(calm, "a->b", below_bytes=10, quiet_ps=1000) == 100

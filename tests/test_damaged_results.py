@@ -23,8 +23,10 @@ from hypothesis import strategies as st
 
 import xoff
 from conftest import SMALL
+from hostile import RECORDS
 from made_up import seal
 from xoff.analysis.explain import explain
+from xoff.errors import UserError
 from xoff.runs.folder import TABLES
 from xoff.runs.manifest import CHECKSUMS, MANIFEST
 from xoff.runs.parquet import has_rows, read_table
@@ -38,16 +40,6 @@ damages = settings(
 
 PAGE = 2**31
 """A page of a Parquet file says its size in 31 bits, and memory for one is taken before it is read."""
-
-RECORDS = """
-[record]
-interval = "1us"
-queues = "all"
-rates = "all"
-utilization = true
-roots = true
-breakdown = true
-"""
 
 SWEEP = """
 [sweep]
@@ -213,6 +205,12 @@ def test_the_totals_of_a_sweep_with_other_columns(
         results(tmp_path)
     assert str(raised.value).startswith(f"{tmp_path / 'runs.parquet'}: ")
     assert expected in str(raised.value)
+
+
+def test_a_table_with_two_columns_of_one_name_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table([["a"], ["b"]], names=["s", "s"]), tmp_path / "rows.parquet")
+    with pytest.raises(UserError, match="two columns have the name `s`, so not a table that xoff wrote"):
+        read_table(tmp_path / "rows.parquet")
 
 
 def test_a_long_text_for_a_million_rows_is_refused(tmp_path: Path) -> None:

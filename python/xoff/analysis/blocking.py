@@ -144,7 +144,7 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_
 
     The queue is back at the first sample from which on it stays below `below_bytes` for `quiet_ps`, or to the end of
     the run if that comes first. Infinite if the queue never is back, NaN without a PAUSE, after which nothing has to
-    settle; needs `record.pauses` and samples of the queue.
+    settle, or without a later sample of the queue; needs `record.pauses` and samples of the queue.
     """
     import polars as pl
 
@@ -157,6 +157,8 @@ def settling_ps(run: Run, port: str, below_bytes: float, quiet_ps: float, since_
     trigger = float(starts[starts >= since_ps].min())
     own = queues.filter(pl.col("port") == port).sort("time_ps")
     time = own["time_ps"].to_numpy().astype(np.float64)
+    if not (time > trigger).any():
+        return float("nan")
     high = np.flatnonzero((own["max_bytes"].to_numpy() >= below_bytes) & (time > trigger))
     # Candidates: the first sample after the trigger, and that after each high one.
     after = np.concatenate([[np.searchsorted(time, trigger, side="right")], high + 1])

@@ -21,7 +21,7 @@ _WIDTHS = {"BOOLEAN": 1, "INT32": 4, "INT64": 8, "INT96": 12, "FLOAT": 4, "DOUBL
 
 
 def read_table(file: Path) -> pa.Table:
-    """The table in a Parquet file, of which every text is one.
+    """The table in a Parquet file, whose texts are all valid.
 
     Raises
     ------
@@ -53,7 +53,10 @@ def _read(file: Path) -> pa.Table:
     import pyarrow.parquet as pq
 
     schema = pq.read_schema(_opened(file))
-    for field in schema:
+    for index, field in enumerate(schema):
+        if field.name in schema.names[:index]:
+            name = name_text(field.name)
+            raise UserError(f"{file}: two columns have the name `{name}`, so not a table that xoff wrote")
         if not _is_readable(field.type):
             raise UserError(
                 f"{file}: the column `{name_text(field.name)}` is of type {field.type}, "
@@ -91,7 +94,7 @@ def _is_readable(kind: pa.DataType) -> bool:
 def _is_text(kind: pa.DataType) -> bool:
     import pyarrow.types as kinds
 
-    return bool(kinds.is_string(kind) or kinds.is_large_string(kind) or kinds.is_string_view(kind))
+    return bool(kinds.is_string(kind) or kinds.is_large_string(kind))
 
 
 def _text_bytes(column: pa.ChunkedArray) -> int:
