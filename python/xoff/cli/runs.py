@@ -88,9 +88,10 @@ def run(
                 outcome = execute(prepared, threads=workers, progress=progress)
         except KeyboardInterrupt:
             # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
-            place.close()
-            complain("interrupted", "nothing was kept")
-            os._exit(INTERRUPTED)
+            with held():
+                place.close()
+                complain("interrupted", "nothing was kept")
+                os._exit(INTERRUPTED)
         result = Run.from_output(outcome.output)
         try:
             with held() as late:
@@ -118,7 +119,7 @@ def run(
             raise typer.Exit(INTERRUPTED)
         complain("error", f"{result.manifest['stop_reason']}; {kept}")
         raise typer.Exit(BROKEN)
-    if late:
+    if late or outcome.interrupted:
         complain("interrupted", f"the run had ended; its results are in {folder}")
         raise typer.Exit(INTERRUPTED)
 

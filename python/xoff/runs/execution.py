@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xoff.errors import UserError
+from xoff.runs.signals import first_held
 
 if TYPE_CHECKING:
     from xoff._xoff import Prepared, RunOutput
@@ -69,14 +70,14 @@ def execute(
         The run broke.
     """
     workers = thread_count(threads)
-    stop, done = threading.Event(), threading.Event()
+    done = threading.Event()
     result: list[RunOutput] = []
     failure: list[BaseException] = []
 
     def on_progress(fraction: float, sim_time_ps: int, flows_done: int, flows_total: int) -> bool:
         if progress is not None:
             progress(Progress(fraction, sim_time_ps, flows_done, flows_total))
-        return not stop.is_set()
+        return not stopped
 
     def work() -> None:
         try:
@@ -86,19 +87,12 @@ def execute(
         finally:
             done.set()
 
-    # Python runs signal handlers in the main thread only, which must not be busy in native code.
     worker = threading.Thread(target=work, name="xoff-run", daemon=True)
-    worker.start()
-    while True:
-        try:
-            # The loop is inside, as Ctrl-C may come between two waits as well.
-            while not done.wait(POLL_S):
-                pass
-            break
-        except KeyboardInterrupt:
-            if stop.is_set():
-                raise
-            stop.set()
+    # Python runs signal handlers in the main thread only, which must not be busy in native code.
+    with first_held() as stopped:
+        worker.start()
+        while not done.wait(POLL_S):
+            pass
     if failure:
         raise failure[0]
-    return Outcome(result[0], stop.is_set())
+    return Outcome(result[0], bool(stopped))

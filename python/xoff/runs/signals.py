@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from types import FrameType
 
 _ENDS = (signal.SIGTERM, signal.SIGHUP)
@@ -33,6 +33,33 @@ def held() -> Iterator[list[int]]:
     came: list[int] = []
     with _handled(lambda number, _: came.append(number), (signal.SIGINT, *_ENDS)):
         yield came
+
+
+@contextlib.contextmanager
+def first_held() -> Iterator[list[int]]:
+    """Hold the first `KeyboardInterrupt` of a signal back, so that it comes nowhere by chance, but let a second pass.
+
+    Gives the list of the signals that were held back. What a signal does otherwise, it does.
+    """
+    came: list[int] = []
+    with contextlib.ExitStack() as stack:
+        for number in (signal.SIGINT, *_ENDS):
+            usual = signal.getsignal(number)
+            if callable(usual):
+                stack.enter_context(_handled(_first_held(usual, came), (number,)))
+        yield came
+
+
+def _first_held(usual: Callable[[int, FrameType | None], object], came: list[int]) -> signal._HANDLER:
+    def handler(number: int, frame: FrameType | None) -> None:
+        try:
+            usual(number, frame)
+        except KeyboardInterrupt:
+            if came:
+                raise
+            came.append(number)
+
+    return handler
 
 
 @contextlib.contextmanager
