@@ -73,7 +73,11 @@ impl RateSender {
             }
             let line = line as f64;
             let sent = as_double(change.tx_bytes * 8) / (as_double(ns) * 1e-9);
-            let load = sent / line + as_double(change.queue_bytes) * max / line / window;
+            let mut load = sent / line;
+            // Most ports are idle: the term of an empty queue, zero, costs no two divisions.
+            if change.queue_bytes != 0 {
+                load += as_double(change.queue_bytes) * max / line / window;
+            }
             let more = load > peak;
             (peak, tau) = (select_unpredictable(more, load, peak), select_unpredictable(more, ns, tau));
         });
