@@ -152,12 +152,12 @@ impl FutureEvents {
         queue.pop_before(limit)
     }
 
-    /// The argument of the next event of a joint queue, for prefetching what the argument stands for; `None` if the queue
-    /// would have to open a slot to know the event, or if the events are kept by entity.
+    /// The next event of a joint queue, for prefetching what its key and argument stand for; `None` if the queue would have
+    /// to open a slot to know the event, or if the events are kept by entity.
     #[inline]
-    pub fn next_arg(&self) -> Option<u32> {
+    pub fn next_known(&self) -> Option<&Event> {
         let FutureEvents::Joint(queue) = self else { return None };
-        queue.next_arg()
+        queue.next_known()
     }
 }
 

@@ -112,10 +112,17 @@ impl Rate {
     /// The time that `bytes` take at this rate as computed by ns-3: seconds as a double, converted to a fixed-point number
     /// with 64 binary places and truncated to whole nanoseconds. 1000 B at 100 Gbps take 80 ns, but ns-3 computes 79 ns.
     pub fn ns3_time(self, bytes: u64) -> Time {
+        /// 2^64, which no `u64` reaches.
+        const PLACES: f64 = 18_446_744_073_709_551_616.0;
         let seconds = (bytes as f64 * 8.0) / self.0 as f64;
-        let fraction = (seconds.fract() * 2f64.powi(64)) as u128;
-        let ns = seconds.trunc() as u64 * 1_000_000_000 + ((fraction * 1_000_000_000) >> 64) as u64;
-        Time::from_ns(ns)
+        let nanoseconds =
+            |fraction: f64| ((u128::from((fraction * PLACES) as u64) * 1_000_000_000) >> 64) as u64;
+        // Frames take less than a second: their time needs no slow operation.
+        Time::from_ns(if seconds < 1.0 {
+            nanoseconds(seconds)
+        } else {
+            seconds.trunc() as u64 * 1_000_000_000 + nanoseconds(seconds.fract())
+        })
     }
     /// The time that any number of bytes takes at this rate, rounded up; [`Time::NEVER`] if the time does not fit.
     pub const fn time_for(self, bytes: u64) -> Time {
@@ -220,6 +227,11 @@ mod tests {
         }
         assert_eq!(slow.ns3_time(1000), Time::from_ns(79));
         assert_eq!(Rate(1).ns3_time(1), Time::from_ns(8_000_000_000));
+        // From a second on, the whole seconds count apart: 8 bits at 7 bit/s take 1.142857142857 s, cut to whole ns. Those
+        // at 9 bit/s take 0.888888888888 s.
+        assert_eq!(Rate(7).ns3_time(1), Time::from_ns(1_142_857_142));
+        assert_eq!(Rate(9).ns3_time(1), Time::from_ns(888_888_888));
+        assert_eq!(Rate(8).ns3_time(1), Time::from_ns(1_000_000_000));
     }
 
     #[test]

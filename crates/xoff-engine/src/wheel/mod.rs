@@ -199,10 +199,10 @@ impl EventQueue {
         }
     }
 
-    /// The argument of the next event; `None` if the queue would have to open a slot to know it.
+    /// The next event; `None` if the queue would have to open a slot to know it.
     #[inline]
-    pub fn next_arg(&self) -> Option<u32> {
-        self.due.last().map(|event| event.arg)
+    pub fn next_known(&self) -> Option<&Event> {
+        self.due.last()
     }
 
     /// The time of the next event; `None` if none is pending.

@@ -28,8 +28,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     fn run_in_order(&mut self, limit: Time, last: u64) {
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
             let Some(event) = self.ctx.events.pop_before(limit) else { return };
-            if let Some(arg) = self.ctx.events.next_arg() {
-                self.ctx.packets.prefetch(arg);
+            if let Some(next) = self.ctx.events.next_known() {
+                // Most events name a port, and those of packets a packet.
+                self.ctx.packets.prefetch(next.arg);
+                fetch_ahead(&self.links.ports, index_of(next.key));
             }
             self.handle(event.time, event.key, event.arg);
         }
