@@ -222,7 +222,7 @@ def test_a_run_writes_what_is_asked_for(command: Command, small: Path, tmp_path:
     [
         (["--pcap", "host1->swich1"], "did you mean `host1->switch1`?"),
         (["--pcap", "swtiches"], "or alone `switches` or `all`; did you mean `switches`?"),
-        (["--pcap", "nowhere"], 'error: --pcap names the unknown port "nowhere"  --> --pcap nowhere   = expected a port'),
+        (["--pcap", "nowhere"], 'error: --pcap names the unknown port "nowhere"  --> --pcap nowhere   = expected'),
         (["--pcap", "all", "--pcap", "host1->switch1"], 'unknown port "all"  --> --pcap all --pcap host1->switch1 '),
         (["--set", "record.packets=nowhere"], "--> --set record.packets=nowhere"),
         (["--snap-length", "100"], "--snap-length: expected --pcap as well"),
