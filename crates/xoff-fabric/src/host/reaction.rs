@@ -92,6 +92,8 @@ mod tests {
 
     use super::*;
 
+    type Call<'a> = &'a dyn Fn(&mut LimitedReaction);
+
     /// Its limits are the number of calls so far.
     struct Counting(u64);
 
@@ -128,7 +130,7 @@ mod tests {
             flow_count: 0,
             int: IntStack::default(),
         };
-        let calls: [(&str, &dyn Fn(&mut LimitedReaction)); 9] = [
+        let calls: [(&str, Call<'_>); 9] = [
             ("on_send", &|point| point.on_send(&Sent { now, payload: 0, frame: 0 })),
             ("on_ack", &|point| point.on_ack(&ack())),
             ("on_cnp", &|point| point.on_cnp(now, &Cnp { mark: Mark::None, rate: None })),

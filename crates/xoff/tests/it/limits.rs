@@ -110,7 +110,10 @@ fn too_many_packets_are_refused_at_what_they_come_from() {
         let topology = format!("name = \"star\"\nhosts = 100\nrate = \"400Gbps\"\ndelay = \"{delay}\"");
         let text = scenario(&topology, traffic).replace("\"2s\"", "\"1000s\"");
         let more = format!("[flow_control]\nname = \"pfc\"\nxoff = \"{xoff}\"\nheadroom = \"1TB\"\n");
-        Scenario::parse(&format!("{text}{more}"), "many.toml", &[]).map(|_| ()).expect_err("refused").to_string()
+        Scenario::parse(&format!("{text}{more}"), "many.toml", &[])
+            .map(|_| ())
+            .expect_err("refused")
+            .to_string()
     };
     let endless = "pattern = \"permutation\"\nstop = \"1000s\"";
     let incast = "pattern = \"incast\"\nsenders = \"all\"\nreceiver = \"host0\"\nsize = \"1TB\"";
