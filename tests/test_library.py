@@ -142,6 +142,17 @@ def test_a_deadlock_that_is_not_expected_is_warned_of(tmp_path: Path) -> None:
         xoff.run(tmp_path / "other.toml")
 
 
+def test_what_is_probably_not_meant_is_warned_of(small: Path) -> None:
+    # 100 Gbps and 1 us: far more than 1 B can arrive after a PAUSE.
+    short = {"flow_control.name": "pfc", "flow_control.headroom": "1B"}
+    with pytest.warns(RuntimeWarning, match=r"^`headroom` in \[flow_control\] is 1B at") as warned:
+        result = xoff.run(small, sets=short)
+    assert [str(each.message) for each in warned] == result.manifest["warnings"]
+    assert warned[0].filename == __file__
+    with pytest.warns(RuntimeWarning, match=r"^`headroom` in \[flow_control\] is 1B at"):
+        xoff.check(small, sets=short)
+
+
 def test_a_table_that_no_run_has_is_named(small: Path, tmp_path: Path) -> None:
     stored = xoff.load(xoff.run(small).write(tmp_path / "stored"))
     for run in (stored, xoff.run(small)):

@@ -221,8 +221,10 @@ def test_a_run_writes_what_is_asked_for(command: Command, small: Path, tmp_path:
     ("arguments", "message"),
     [
         (["--pcap", "host1->swich1"], "did you mean `host1->switch1`?"),
-        (["--pcap", "swtiches"], "or in place of the list `none`, `switches`, `all`; did you mean `switches`?"),
-        (["--pcap", "all", "--pcap", "host1->switch1"], 'unknown port "all"'),
+        (["--pcap", "swtiches"], "or alone `switches` or `all`; did you mean `switches`?"),
+        (["--pcap", "nowhere"], 'error: --pcap names the unknown port "nowhere"  --> --pcap nowhere   = expected'),
+        (["--pcap", "all", "--pcap", "host1->switch1"], 'unknown port "all"  --> --pcap all --pcap host1->switch1 '),
+        (["--set", "record.packets=nowhere"], "--> --set record.packets=nowhere"),
         (["--snap-length", "100"], "--snap-length: expected --pcap as well"),
         (["--pcap", "all", "--snap-length", "20"], "--snap-length"),
         (["--pcap", "all", "--set", "flow_control.name=cbfc"], "flow control `cbfc` is no Ethernet's"),

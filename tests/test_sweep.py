@@ -32,6 +32,7 @@ from xoff.runs.results import Run, labels, load
 from xoff.runs.scenario import Scenario, read
 from xoff.studies.sweep import Folder, Planned, Swept, make_all, plan, sweep
 from xoff.studies.sweep.make import Made, check_memory
+from xoff.studies.sweep.plan import warnings_of
 from xoff.studies.sweep.show import runs_table
 
 GRID = """
@@ -300,6 +301,20 @@ def test_an_unexpected_deadlock_of_a_run_is_said(command: Command, tmp_path: Pat
         assert all(len(line.split(": ")[-1].split(", ")) == 4 for line in lines)
 
 
+def test_warnings_of_the_runs_are_said_once_each(command: Command, tmp_path: Path) -> None:
+    # Far more than 5 B can arrive after a PAUSE, far less than 1 MB.
+    grid = '[sweep]\n"flow_control.headroom" = ["4B", "5B", "1MB"]\nseed = [1, 2]\n'
+    (tmp_path / "small.toml").write_text(SMALL + grid)
+    done = command("sweep", "small.toml", "-o", "out", "-q")
+    assert done.returncode == 0
+    assert [line.split(" at ")[0] for line in done.stderr.splitlines()] == [
+        f"warning: 2 of 6 runs: `headroom` in [flow_control] is {most}B" for most in (4, 5)
+    ]
+    first = replace(plan(scenario(GRID))[0], warnings=tuple(f"warning {number}" for number in range(12)))
+    many = warnings_of([first, replace(first, warnings=("warning 3",))])
+    assert (many[0], many[10:]) == ("2 of 2 runs: warning 3", ["and 2 more warnings"])
+
+
 def test_mistakes_of_the_command_line(command: Command, tmp_path: Path) -> None:
     (tmp_path / "small.toml").write_text(SMALL + GRID)
     for arguments, part in [
@@ -347,6 +362,8 @@ def test_runs_that_do_not_fit_beside_each_other_are_refused_with_the_sum(
     with pytest.raises(UserError, match=f"^{re.escape(message)}$"):
         check_memory(runs, Local(4))
     check_memory(runs, Local(2))
+    with pytest.raises(UserError, match=r"expected --workers 1$"):
+        check_memory([replace(run, needs_bytes=5 * 10**9) for run in runs], Local(2))
     monkeypatch.setattr(_xoff, "free_memory", lambda: None)
     check_memory(runs, Local(4))
     # A sweep asks before its first run. Six ports with a sample each nanosecond of 0.3 ms have 1.8 million rows of

@@ -14,7 +14,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import SMALL, Command
+from conftest import ROOT, SMALL, Command
 from test_sweep import finished
 from xoff import _xoff
 from xoff.errors import RunError, ScenarioError, UserError
@@ -219,6 +219,23 @@ def test_other_values_than_those_of_the_record_are_said(eight: tuple[Path, Tuned
         assert (tmp_path / "out" / name).read_bytes() == (eight[0] / name).read_bytes()
 
 
+def test_trials_before_a_refusal_for_want_of_memory_are_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[int] = []
+
+    def check(runs: list[Any], _: object) -> None:
+        asked.append(len(runs))
+        if len(asked) == 2:
+            raise UserError("no memory is left")
+
+    monkeypatch.setattr("xoff.studies.tune.run.check_memory", check)
+    with pytest.raises(UserError, match="no memory is left"):
+        tuned(TUNE, tmp_path / "out")
+    # A batch of four, and the one that was refused.
+    assert pl.read_parquet(tmp_path / "out" / "trials.parquet")["trial"].to_list() == [0, 1, 2, 3]
+
+
 @pytest.mark.parametrize("cut", [0, 3, 6])
 def test_a_search_that_is_cut_off_while_it_goes_back_keeps_what_the_folder_says(
     eight: tuple[Path, Tuned], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cut: int
@@ -269,6 +286,41 @@ def test_a_sweep_and_a_tuning_do_not_share_a_folder(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="tuned: holds a tuning; name another folder"):
         swept(tmp_path / "tuned")
     assert {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()} == kept
+
+
+def test_a_trial_in_a_deadlock_is_a_failed_one_that_is_said(command: Command, tmp_path: Path) -> None:
+    # With 100 KB the ring is in a deadlock; 1 GB are more than its four flows send in 500 us.
+    ring = (ROOT / "scenarios" / "deadlock.toml").read_text("utf-8") + TUNE.replace(
+        '{ from = "10KB", to = "400KB", log = true }', '["100KB", "1GB"]'
+    )
+    (tmp_path / "ring.toml").write_text(ring.replace('expect = "deadlock"\n', ""))
+    done = command("tune", "ring.toml", "-o", "out", "-q")
+    trials = pl.read_parquet(tmp_path / "out" / "trials.parquet")
+    stuck = trials["flow_control.xoff"] == "100KB"
+    assert 0 < stuck.sum() < 8
+    assert (trials["error"].str.starts_with("deadlock: these ports wait").fill_null(value=False) == stuck).all()
+    assert f"8 trials, {stuck.sum()} failed" in done.stdout
+    assert "xoff=1GB" in done.stdout
+    lines = [line for line in done.stderr.splitlines() if "failed" in line]
+    assert len(lines) == 2, "one of each seed"
+    assert all("xoff = 100KB" in line and "deadlock: these ports wait on each other for ever" in line for line in lines)
+    again = command("tune", "ring.toml", "-o", "out", "-q")
+    assert again.stdout == done.stdout
+    # A deadlock that is expected is an outcome like any other.
+    (tmp_path / "expected.toml").write_text(ring)
+    command("tune", "expected.toml", "-o", "expected", "-q")
+    assert pl.read_parquet(tmp_path / "expected" / "trials.parquet")["error"].is_null().all()
+
+
+def test_warnings_of_the_trials_are_said_once_each(command: Command, tmp_path: Path) -> None:
+    # Far more than 5 B can arrive after a PAUSE; each value is a run with each of two seeds.
+    keys = TUNE.replace("flow_control.xoff", "flow_control.headroom").replace(
+        '{ from = "10KB", to = "400KB", log = true }', '["5B", "1MB"]'
+    )
+    (tmp_path / "small.toml").write_text(SMALL + keys)
+    done = command("tune", "small.toml", "-o", "out", "-q")
+    [line] = done.stderr.splitlines()
+    assert line.startswith("warning: 2 of 4 runs: `headroom` in [flow_control] is 5B at")
 
 
 class Dying(Executor):

@@ -69,6 +69,8 @@ const QUIRKS: [&str; 4] =
 const RATES: [&str; 6] = ["1Gbps", "10Gbps", "25Gbps", "40Gbps", "100Gbps", "400Gbps"];
 const DELAYS: [&str; 5] = ["10ns", "100ns", "1us", "1.5us", "7us"];
 const SIZES: [&str; 6] = ["1B", "64B", "1456B", "1457B", "20KB", "100KB"];
+/// Sizes of messages that come as often as a load needs them: of 1 B, 400 Gbps carry 700,000 in 20 us at a load of 0.7.
+const LOAD_SIZES: [&str; 3] = ["1456B", "1457B", "20KB"];
 
 /// A scenario of up to eight hosts, four groups of flows and 200 us, in every way in which its parts may meet. Most such
 /// scenarios are valid; what cannot go together is refused when it is read.
@@ -139,7 +141,10 @@ fn traffic(text: &mut String, priorities: u8, bytes: &mut Unstructured<'_>) -> R
         0 => format!("pattern = \"permutation\"\nsize = \"{size}\""),
         1 => format!("pattern = \"all_to_all\"\nsize = \"{size}\""),
         2 => "pattern = \"permutation\"\nstop = \"120us\"".into(),
-        3 => format!("pattern = \"poisson\"\nload = 0.7\nsize = \"{size}\"\nduration = \"20us\""),
+        3 => {
+            let size = bytes.choose(&LOAD_SIZES)?;
+            format!("pattern = \"poisson\"\nload = 0.7\nsize = \"{size}\"\nduration = \"20us\"")
+        }
         4 => "pattern = \"allreduce\"\nalgorithm = \"ring\"\nsize = \"10KB\"\nrepetitions = 2".into(),
         _ => format!("pattern = \"incast\"\nsenders = \"all\"\nreceiver = \"random\"\nsize = \"{size}\""),
     };

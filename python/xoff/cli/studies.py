@@ -47,7 +47,7 @@ def sweep(
 
     source = read_scenario(scenario, sets, schemes)
     with _resumable(out):
-        swept = make_runs(source, out, _executor_of(workers, cluster), say=_say_failed, quiet=quiet)
+        swept = make_runs(source, out, _executor_of(workers, cluster), say=_say_failed, warn=_warn, quiet=quiet)
     if not quiet:
         there = len(swept.runs) - swept.made - len(swept.failed)
         parts = [count_text(swept.made, "run") + " made"]
@@ -81,7 +81,7 @@ def tune(
 
     source = read_scenario(scenario, sets, schemes)
     with _resumable(out):
-        tuned = search(source, out, _executor_of(workers, cluster), say=_say_failed, quiet=quiet)
+        tuned = search(source, out, _executor_of(workers, cluster), say=_say_failed, warn=_warn, quiet=quiet)
     echo(best_text(tuned))
     echo(f"{'results':<9} {out}")
     if not tuned.best:
@@ -156,6 +156,10 @@ def _resumable(out: Path) -> Iterator[None]:
 
 def _say_failed(what: str) -> None:
     complain("failed", what)
+
+
+def _warn(what: str) -> None:
+    complain("warning", what)
 
 
 def _executor_of(workers: int | None, cluster: str | None) -> RunExecutor:

@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xoff.errors import ScenarioError, UserError
+from xoff.text import printable
 
 if TYPE_CHECKING:
     from xoff._xoff import Prepared, RunOutput
-    from xoff.runs.scenario import Scenario
+    from xoff.runs.scenario import Override, Scenario
 
 CAPTURE = "packets.pcapng"
 """The capture in a run's folder."""
@@ -27,6 +28,12 @@ SNAP_LENGTH = 262_144
 
 _WORDS = ("switches", "all")
 """Words that may stand in place of ports."""
+
+_PACKETS = "record.packets"
+"""The setting that the option `--pcap` makes."""
+
+_LIST, _ALONE = "in place of the list `none`, `switches`, `all`", "alone `switches` or `all`"
+"""What else the setting may be, and the option."""
 
 _TRACED = {
     "packets": ("none", "all"),
@@ -58,15 +65,31 @@ class Captures:
         """
         if self.ports:
             one = self.ports[0] if len(self.ports) == 1 else ""
-            source = source.also({"record.packets": one if one in _WORDS else list(self.ports)})
-        prepared = source.prepare(seed)
-        if self.ports:
+            source = source.also({_PACKETS: one if one in _WORDS else list(self.ports)})
+            try:
+                prepared = source.prepare(seed)
+            except ScenarioError as error:
+                raise ScenarioError(self._by_option(str(error), source.overrides[-1])) from None
             prepared.check_capture()
+        else:
+            prepared = source.prepare(seed)
         if self.perfetto:
             record = json.loads(prepared.resolved)["record"]
             more = {f"record.{key}": some for key, (nothing, some) in _TRACED.items() if record[key] == nothing}
             prepared = source.also(more).prepare(seed) if more else prepared
         return prepared
+
+    def _by_option(self, message: str, override: Override) -> str:
+        """The message of a wrong scenario, in which the option that was written stands for the setting that it made."""
+        setting = printable(f" --> --set {'='.join(override)}")
+        option = printable(f" --> {' '.join(f'--pcap {port}' for port in self.ports)}")
+        problems = [
+            problem.replace(setting, option).replace("`packets` in [record]", "--pcap").replace(_LIST, _ALONE)
+            if setting in problem
+            else problem
+            for problem in message.split("\n\n")
+        ]
+        return "\n\n".join(problems)
 
     def files(self) -> dict[str, str]:
         """The names of the files, by what they are."""

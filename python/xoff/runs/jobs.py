@@ -12,7 +12,7 @@ from typing import Any
 
 from xoff.runs.executor import Local, Outcome, RunExecutor, execute_tasks
 from xoff.runs.kept import Kept
-from xoff.runs.library import run
+from xoff.runs.library import run_as_meant
 from xoff.runs.progress import RunsBar
 from xoff.runs.results import Run
 
@@ -73,4 +73,4 @@ def _run(job: Job) -> Any:
     with warnings.catch_warnings():
         if job.expected:
             warnings.filterwarnings("ignore", job.expected, RuntimeWarning)
-        return job.measure(run(job.scenario, seed=job.seed, sets=job.sets))
+        return job.measure(run_as_meant(job.scenario, seed=job.seed, sets=job.sets))

@@ -13,6 +13,7 @@ from xoff.runs.results import Run
 from xoff.runs.scenario import Scenario, of_mapping, overrides_from, read
 
 if TYPE_CHECKING:
+    from xoff._xoff import Prepared
     from xoff.scheme import Scheme
     from xoff.scheme.load import SchemeClass
 
@@ -52,21 +53,36 @@ def run(
     Warns
     -----
     RuntimeWarning
-        The record is full, and the results end there: `complete` of the run is false. Or the run is in a deadlock and
-        its scenario does not expect one, or congestors had finished all their iterations before the run was over.
+        What is allowed but probably not meant, before the run. Afterwards: the record is full, and the results end
+        there: `complete` of the run is false. Or the run is in a deadlock and its scenario does not expect one, or
+        congestors had finished all their iterations before the run was over.
     """
     prepared = _read(scenario, sets, schemes).prepare(seed)
+    for warning in prepared.warnings:
+        warnings.warn(warning, RuntimeWarning, stacklevel=2)
+    return _execute(prepared, threads)
+
+
+def run_as_meant(
+    scenario: str | os.PathLike[str], *, seed: int | None = None, sets: Mapping[str, object] | None = None
+) -> Run:
+    """Run the scenario of an experiment, whose settings are all meant: as `run`, without warnings before the run."""
+    return _execute(read(scenario, overrides_from(sets)).prepare(seed), 1)
+
+
+def _execute(prepared: Prepared, threads: int | str) -> Run:
     outcome = execution.execute(prepared, threads=threads)
     if outcome.interrupted:
         raise KeyboardInterrupt
     result = Run.from_output(outcome.output)
-    for warning in result.manifest.get("warnings", []):
-        if warning not in prepared.warnings:
-            warnings.warn(warning, RuntimeWarning, stacklevel=2)
+    found = [warning for warning in result.manifest.get("warnings", []) if warning not in prepared.warnings]
     if stuck := deadlock_of(result.manifest):
-        warnings.warn(stuck, RuntimeWarning, stacklevel=2)
+        found.append(stuck)
     if not result.complete:
-        warnings.warn(result.manifest["stop_reason"], RuntimeWarning, stacklevel=2)
+        found.append(result.manifest["stop_reason"])
+    for warning in found:
+        # Of the caller of `run`.
+        warnings.warn(warning, RuntimeWarning, stacklevel=3)
     return result
 
 
@@ -76,8 +92,11 @@ def check(
     sets: Mapping[str, object] | None = None,
     schemes: Mapping[str, type[Scheme]] | None = None,
 ) -> dict[str, Any]:
-    """The resolved scenario, every default included, without running it; raises as `run` does."""
-    return _read(scenario, sets, schemes).check()[0]
+    """The resolved scenario, every default included; raises and warns as `run` does before it runs the scenario."""
+    resolved, found = _read(scenario, sets, schemes).check()
+    for warning in found:
+        warnings.warn(warning, RuntimeWarning, stacklevel=2)
+    return resolved
 
 
 def _read(

@@ -39,7 +39,7 @@ def held() -> Iterator[list[int]]:
 def first_held() -> Iterator[list[int]]:
     """Hold the first `KeyboardInterrupt` of a signal back, so that it comes nowhere by chance, but let a second pass.
 
-    Gives the list of the signals that were held back. What a signal does otherwise, it does.
+    Gives the list of the signals that were held back. Each signal's own handler runs, and only that exception is held.
     """
     came: list[int] = []
     with contextlib.ExitStack() as stack:

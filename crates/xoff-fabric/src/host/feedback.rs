@@ -52,7 +52,7 @@ impl<N: NicScheduler> Hosts<N> {
         if self.sl_reactions.is_some() {
             self.sl_feedback(ctx, links, id);
         }
-        // A copy of single fields: a reference to the copy would keep it in memory, and writing all of it takes long.
+        // Only single fields of the copy are read. A reference to the copy would make the compiler write all of it to memory.
         let packet = ctx.packets[id];
         let connection = ctx.net.connections.of(packet.flow);
         let Some(sender) = self.senders[connection.index()].as_deref_mut() else {

@@ -83,3 +83,71 @@ impl ReactionPoint for LimitedReaction {
         self.point.burst()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use xoff_schemes::Mark;
+    use xoff_schemes::foreign::ForeignReaction;
+    use xoff_schemes::int::IntStack;
+
+    use super::*;
+
+    type Call<'a> = &'a dyn Fn(&mut LimitedReaction);
+
+    /// Its limits are the number of calls so far.
+    struct Counting(u64);
+
+    macro_rules! count {
+        ($($call:ident($($argument:ty),*)),*) => { $(fn $call(&mut self, $(_: $argument),*) { self.0 += 1; })* };
+    }
+
+    impl ReactionPoint for Counting {
+        count!(on_send(&Sent), on_ack(&Ack<'_>), on_cnp(Time, &Cnp), on_cnm(Time, &Cnm), on_loss(Time));
+        count!(on_timeout(Time), on_idle(Time), on_busy(Time), on_timer(Time));
+        fn next_timer(&self) -> Time {
+            Time(self.0)
+        }
+        fn rate(&self) -> Rate {
+            Rate(self.0)
+        }
+        fn window(&self) -> u64 {
+            self.0
+        }
+    }
+
+    #[test]
+    fn limits_are_those_after_the_last_call() {
+        let now = Time::ZERO;
+        let ack = || Ack {
+            now,
+            seq: 0,
+            newly_acked: 0,
+            snd_nxt: 0,
+            packet: 0,
+            next_packet: 0,
+            rtt: None,
+            mark: Mark::None,
+            flow_count: 0,
+            int: IntStack::default(),
+        };
+        let calls: [(&str, Call<'_>); 9] = [
+            ("on_send", &|point| point.on_send(&Sent { now, payload: 0, frame: 0 })),
+            ("on_ack", &|point| point.on_ack(&ack())),
+            ("on_cnp", &|point| point.on_cnp(now, &Cnp { mark: Mark::None, rate: None })),
+            ("on_cnm", &|point| point.on_cnm(now, &Cnm { flow: 0, point: 0, rate: Rate(1) })),
+            ("on_loss", &|point| point.on_loss(now)),
+            ("on_timeout", &|point| point.on_timeout(now)),
+            ("on_idle", &|point| point.on_idle(now)),
+            ("on_busy", &|point| point.on_busy(now)),
+            ("on_timer", &|point| point.on_timer(now)),
+        ];
+        // A point that begins at 5 is at 6 after the first call.
+        let mut point = LimitedReaction::new(AnyReaction::Foreign(ForeignReaction(Box::new(Counting(5)))));
+        let limits = |point: &LimitedReaction| (point.rate(), point.window(), point.next_timer());
+        assert_eq!(limits(&point), (Rate(5), 5, Time(5)));
+        for ((name, call), expected) in calls.iter().zip(6..) {
+            call(&mut point);
+            assert_eq!(limits(&point), (Rate(expected), expected, Time(expected)), "{name}");
+        }
+    }
+}

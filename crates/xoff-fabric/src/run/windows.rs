@@ -12,7 +12,8 @@ use xoff_engine::Time;
 pub const GRID: Time = Time::from_us(1);
 
 /// A run that delivers no payload for this long tests whether it is in a deadlock; after each test that finds none, it waits
-/// twice as long. The test has no false alarm, so the wait serves only to test rarely.
+/// twice as long. The test takes for stuck only what can never move again, however long it has stood still (see
+/// [`is_blocked`](crate::link::flow_control::LinkControl::is_blocked)), so the wait serves only to test rarely.
 pub const STANDSTILL: Time = Time::from_us(100);
 
 /// Events between two reports of progress, which take a few hundredths of a second.

@@ -167,7 +167,8 @@ pub(super) fn scenario(
         if let Some(traffic) = traffic.as_ref().filter(|_| c.problems.is_empty()) {
             let wire = WireSizes::new(&s.settings(), &signals);
             let packets = in_flight::packets(&s, &topology, &wire, traffic);
-            needs.admits_packets(&mut c, packets, signals.int != IntPath::Off);
+            let place = in_flight::place(&c, &s, &topology, &wire, traffic, packets.1);
+            needs.admits_packets(&mut c, &place, packets, signals.int != IntPath::Off);
         }
         check_effect::lanes(&mut c, &s, traffic.as_ref());
         if needs.admits_routes()

@@ -1,4 +1,4 @@
-//! PFC's default threshold, and warnings of thresholds and loads that the network cannot work with as they are meant to.
+//! PFC's default threshold, and warnings of thresholds that the network cannot work with as they are meant to.
 
 use std::collections::BTreeSet;
 

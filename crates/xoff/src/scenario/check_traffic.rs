@@ -73,7 +73,7 @@ pub(super) fn run(c: &mut Checker<'_>, s: &Scenario) {
 }
 
 /// The place of `key` in the first pattern with this label.
-fn place(s: &Scenario, traffic: &Traffic, label: u16, key: &str) -> String {
+pub(super) fn place(s: &Scenario, traffic: &Traffic, label: u16, key: &str) -> String {
     let label = traffic.labels.get(usize::from(label));
     let index = s.traffic.iter().position(|p| Some(p.label()) == label.map(String::as_str));
     format!("traffic.{}.{key}", index.unwrap_or(0))

@@ -8,6 +8,7 @@ use xoff_fabric::topology::Size;
 use xoff_traffic::Pattern;
 
 use super::check::Checker;
+use super::in_flight::Bound;
 use super::{MAX_ROWS, Scenario};
 use crate::memory;
 
@@ -127,11 +128,22 @@ impl Needs {
         true
     }
 
-    /// Whether the machine holds so many packets at once, with `telemetry` or without; if not, adds a problem.
-    pub fn admits_packets(&mut self, c: &mut Checker<'_>, packets: u64, telemetry: bool) -> bool {
-        let found = format!("[topology] lets about {} packets be in the network at once", count(packets));
+    /// Whether the machine holds so many packets at once, with `telemetry` or without; if not, adds a problem at `place`.
+    pub fn admits_packets(
+        &mut self,
+        c: &mut Checker<'_>,
+        place: &str,
+        (packets, bound): (u64, Bound),
+        telemetry: bool,
+    ) -> bool {
+        let who = match bound {
+            Bound::Sent => "[[traffic]] sends",
+            Bound::Wires => "[topology] has links for",
+            Bound::Buffers => "[switch] and [flow_control] have room for",
+        };
+        let found = format!("{who} about {} packets, which may be in the network at once", count(packets));
         let each = PACKET + if telemetry { TELEMETRY } else { 0 };
-        self.holds(c, "topology.name", &found, packets.saturating_mul(each))
+        self.holds(c, place, &found, packets.saturating_mul(each))
     }
 
     /// Whether the machine holds a record of so many rows; if not, adds a problem.

@@ -101,3 +101,28 @@ fn a_scenario_of_more_than_8_mb_is_refused_before_it_is_parsed() {
     let error = Scenario::parse(&text, "long.toml", &[]).map(|_| ()).unwrap_err().to_string();
     assert_eq!(error, "error: cannot read the scenario: it has 8.0MB; expected at most 8MB\n --> long.toml");
 }
+
+/// More packets than any machine holds, some 10^10 and more: 200 wires of 10 s at 400 Gbps have 5 * 10^11 B each, a hundred inputs
+/// may have 1 TB each, and 99 messages have 1 TB each. The place is what would make them fewer.
+#[test]
+fn too_many_packets_are_refused_at_what_they_come_from() {
+    let refusal = |delay: &str, xoff: &str, traffic: &str| {
+        let topology = format!("name = \"star\"\nhosts = 100\nrate = \"400Gbps\"\ndelay = \"{delay}\"");
+        let text = scenario(&topology, traffic).replace("\"2s\"", "\"1000s\"");
+        let more = format!("[flow_control]\nname = \"pfc\"\nxoff = \"{xoff}\"\nheadroom = \"1TB\"\n");
+        Scenario::parse(&format!("{text}{more}"), "many.toml", &[])
+            .map(|_| ())
+            .expect_err("refused")
+            .to_string()
+    };
+    let endless = "pattern = \"permutation\"\nstop = \"1000s\"";
+    let incast = "pattern = \"incast\"\nsenders = \"all\"\nreceiver = \"host0\"\nsize = \"1TB\"";
+    for (found, at, place) in [
+        (refusal("10s", "1KB", endless), "[topology] has links for about", "delay = \"10s\""),
+        (refusal("1us", "1TB", endless), "[switch] and [flow_control] have room for about", "xoff = \"1TB\""),
+        (refusal("10s", "1KB", incast), "[[traffic]] sends about 6.8e10 packets", "size = \"1TB\""),
+    ] {
+        assert!(found.contains(at) && found.contains("in the network at once"), "{found}");
+        assert!(found.contains(place), "{found}");
+    }
+}

@@ -17,7 +17,7 @@ import polars as pl
 from xoff.analysis.tables import frame
 from xoff.papers.tcd.common import HERE
 from xoff.papers.tcd.experiments import RED
-from xoff.runs.library import run as run_scenario
+from xoff.runs.library import run_as_meant
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -62,7 +62,7 @@ def settings(mode: str) -> dict[str, object]:
 
 def compare(mode: str) -> Agreement:
     """Run the reference's flows with `mode`, `ecn` or `tcd`, and compare."""
-    run = run_scenario(HERE / "agreement.toml", sets=settings(mode))
+    run = run_as_meant(HERE / "agreement.toml", sets=settings(mode))
     flows = frame(run, "flows").filter((pl.col("src") == "s0") & (pl.col("dst") == "r0")).sort("start_ps")
     reference = pl.read_csv(HERE / "reference" / "victims.txt", separator=" ", comment_prefix="#")
     if flows["start_ps"].to_list() != [start * 1_000 for start in reference["start_ns"]]:

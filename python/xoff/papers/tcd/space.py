@@ -30,8 +30,8 @@ SCOPES = (
     "ib-fat-tree",
 )
 """Parts of the experiments: all on Ethernet and on InfiniBand; of these those with the bursts of 3.1.1, without and
-with TCD, under DCQCN and TIMELY, with TCD in the case study (5.2) alone, the victims' and the fat-trees; and in the
-experiments' words which sizes Hadoop's flows have."""
+with TCD, under DCQCN and TIMELY, with TCD in the case study (5.2) alone, the victims' and the fat-trees. "hadoop" is no
+scenario's table: it names the workload of Hadoop's flows for the experiments."""
 
 VICTIM_BYTES, MESSAGE_BYTES = 120_421, 194_865
 """Mean of FB_Hadoop and of `mpi_io.txt`."""

@@ -21,7 +21,7 @@ from xoff.formats.ns3_hpcc.config import Config
 from xoff.formats.ns3_hpcc.exporter import export_run
 from xoff.formats.ns3_hpcc.importer import import_config
 from xoff.formats.ns3_hpcc.scheme import DCQCN, mode_of
-from xoff.runs.library import run as run_scenario
+from xoff.runs.library import run_as_meant
 from xoff.runs.results import Run
 from xoff.text import count_text
 
@@ -167,7 +167,7 @@ def imported_run(
         scenario = Path(work) / "scenario.toml"
         for warning in import_config(folder / "config.txt", scenario, clean=mode == "clean").warnings:
             warn(warning)
-        return run_scenario(scenario, seed=seed, sets=sets)
+        return run_as_meant(scenario, seed=seed, sets=sets)
 
 
 def _run(

@@ -29,8 +29,8 @@ MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 HEAT, HEAT_END = "YlOrBr", 2.0
 """The overview's colours, and the value of their dark end; cells are from 0 to 1.
 
-Black text stands out from each cell by 4.5:1 (WCAG), also where a dark page turns lightness round: white text would
-stand out from no cell on a light page, and from a darker cell on one page or the other neither would.
+Black text stands out from each cell by 4.5:1 (WCAG), also on a dark page, which turns lightness round. White text does
+so from no cell of a light page; with a darker end black text would not on one of the two pages.
 """
 
 HEADLINES = (

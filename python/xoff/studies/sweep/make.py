@@ -54,7 +54,7 @@ def check_memory(runs: Sequence[Planned], executor: RunExecutor) -> None:
     fits = max(sum(total <= left for total in itertools.accumulate(most)), 1)
     raise UserError(
         f"{len(most)} runs at a time need about {size_text(needed)}, up to {size_text(most[0])} each: "
-        f"{size_text(left)} are {what}; expected --workers {fits}, or less"
+        f"{size_text(left)} are {what}; expected --workers {fits}{', or less' if fits > 1 else ''}"
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import tomllib
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,10 @@ from xoff.errors import ScenarioError, UserError
 from xoff.runs.index import text_of
 from xoff.runs.scenario import Override, Scenario
 from xoff.scheme.load import SchemeFile
+from xoff.text import count_text
+
+_MAX_WARNINGS = 10
+"""Warnings of many runs that are shown."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,8 @@ class Planned:
     """The name of its scheme."""
     needs_bytes: int = 0
     """The memory that it takes at its peak, by an estimate."""
+    warnings: tuple[str, ...] = ()
+    """What is allowed in it but probably not meant."""
     schemes: tuple[SchemeFile, ...] = ()
     """The schemes in Python: a run of another one needs them too, as the scenario's sweep may name their parameters."""
 
@@ -116,8 +123,18 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
         version=_xoff.__version__,
         scheme=name,
         needs_bytes=prepared.needs,
+        warnings=tuple(prepared.warnings),
         schemes=schemes,
     )
+
+
+def warnings_of(runs: Sequence[Planned]) -> list[str]:
+    """Each warning of the runs once, with how many of them it concerns; the most frequent ones, if there are many."""
+    counts = Counter(warning for run in runs for warning in run.warnings)
+    all_runs = count_text(len(runs), "run")
+    shown = [f"{count:,} of {all_runs}: {warning}" for warning, count in counts.most_common(_MAX_WARNINGS)]
+    more = len(counts) - len(shown)
+    return [*shown, f"and {count_text(more, 'more warning')}"] if more else shown
 
 
 def value_of(text: str) -> Any:

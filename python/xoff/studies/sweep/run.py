@@ -15,7 +15,7 @@ from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Scenario
 from xoff.studies.sweep.folder import RECORD, Folder
 from xoff.studies.sweep.make import check_memory, make_all
-from xoff.studies.sweep.plan import Planned, plan
+from xoff.studies.sweep.plan import Planned, plan, warnings_of
 
 
 @dataclass
@@ -38,12 +38,13 @@ def sweep(
     executor: RunExecutor,
     *,
     say: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
     quiet: bool = False,
 ) -> Swept:
     """Make the runs of the scenario's sweep that `out` does not have yet, and write its dataset.
 
-    Finished runs stay, however the sweep ends. A run that fails is reported, and the others go on; a new sweep tries it
-    again.
+    Finished runs stay, however the sweep ends. `warn` gets each warning of its runs, once. A run that fails is reported
+    to `say`, and the others go on; a new sweep tries it again.
 
     Raises
     ------
@@ -60,6 +61,9 @@ def sweep(
     with Folder(out) as folder:
         missing = [run for run in runs if not folder.has(run.run)]
         check_memory(missing, executor)
+        if warn is not None:
+            for warning in warnings_of(runs):
+                warn(warning)
         folder.write_index(runs, {}, sampled=sampled)
         try:
             with progress(scenario.origin, missing, executor, quiet=quiet) as advance:

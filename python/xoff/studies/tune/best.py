@@ -31,7 +31,7 @@ class Trial:
     settings: dict[str, Any]
     """The keys' values."""
     measures: dict[str, float] = field(default_factory=dict)
-    """Means over the seeds; `None` for a trial that failed."""
+    """Means over the seeds; nothing for a trial that failed."""
     error: str | None = None
     """Why it failed."""
 

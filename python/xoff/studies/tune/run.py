@@ -12,12 +12,13 @@ from typing import Any
 
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import RunExecutor
+from xoff.runs.manifest import deadlock_of
 from xoff.runs.parquet import read_table
 from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import RECORD, Folder, column
 from xoff.studies.sweep.make import check_memory, make_all
-from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of
+from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of, warnings_of
 from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
 from xoff.studies.tune.study import EARLIER, Record, Study, new_record
 
@@ -45,12 +46,14 @@ def tune(
     executor: RunExecutor,
     *,
     say: Callable[[str], None] | None = None,
+    warn: Callable[[str], None] | None = None,
     quiet: bool = False,
 ) -> Tuned:
     """Make the trials of the scenario's tuning that `out` does not have yet.
 
     However the search ends, the next call continues it, beyond its end if the scenario has more `trials`. Which values
-    are tried, and so the outcome, depends on the scenario alone, and not on where the search was interrupted.
+    are tried, and so the outcome, depends on the scenario alone, and not on where the search was interrupted. `say`
+    gets what fails and ends in a deadlock, and `warn`, at the end, each warning of the runs, once.
 
     Raises
     ------
@@ -83,7 +86,12 @@ def tune(
                 f"sampler{record.other_xoff()}; only `trials` may grow; name another folder"
             )
         study = Study(about, json.loads(prepared.space))
-        return _Search(scenario, about, study, record, folder, executor, say or (lambda _: None)).go(quiet=quiet)
+        search = _Search(scenario, about, study, record, folder, executor, say or (lambda _: None))
+        tuned = search.go(quiet=quiet)
+        if warn is not None:
+            for warning in search.warnings():
+                warn(warning)
+        return tuned
 
 
 def _refuse_unrecorded(folder: Folder) -> None:
@@ -154,17 +162,19 @@ class _Search:
                     self._make(runs, (lambda: None) if bar is None else bar.advance)
                     for number, overrides in trials:
                         self._tell(number, overrides)
-        except UserError:
-            # The folder holds another search.
-            raise
         except BaseException:
-            # A search that is cut off before it is back where it was says less than the folder does.
+            # A search that is cut off before it is back where it was says less than the folder does, and so does one of
+            # which the folder's record has other values.
             if self._replayed() and len(self._trials) >= self._written:
                 self._write()
             raise
         self._write()
         trials_found = [self._trials[number] for number in sorted(self._trials)]
         return Tuned(trials_found, self._best(), list(self._about["objective"]), dict(self._about["budget"]))
+
+    def warnings(self) -> list[str]:
+        """Each warning of the runs of all trials, once, with how many runs it concerns."""
+        return warnings_of(list(self._runs.values()))
 
     def _replayed(self) -> bool:
         """Whether every trial of the record is planned."""
@@ -212,15 +222,21 @@ class _Search:
             advance()
             if error is not None:
                 self._failed[run.run] = error
-                self._say(f"{run.label}: {error}")
+            if wrong := error or self._deadlock(run):
+                self._say(f"{run.label}: {wrong}")
 
         make_all(missing, self._executor, self._folder, finished, end_if_lost=True)
 
     def _tell(self, number: int, overrides: Sequence[Override]) -> None:
         runs = self._of.get(number, [])
-        errors = [self._failed[run.run] for run in runs if run.run in self._failed]
-        trial = self._judge(number, overrides, runs, self._wrong.get(number) or (errors[0] if errors else None))
+        errors = [self._failed.get(run.run) or self._deadlock(run) for run in runs]
+        error = self._wrong.get(number) or next(filter(None, errors), None)
+        trial = self._judge(number, overrides, runs, error)
         self._study.tell(number, None if trial.error else [trial.measures[name] for name in self._about["objective"]])
+
+    def _deadlock(self, run: Planned) -> str:
+        """The deadlock of a run that was made and did not expect one: what it measured is of other flows."""
+        return deadlock_of(self._folder.manifest(run.run))
 
     def _judge(self, number: int, overrides: Sequence[Override], runs: Sequence[Planned], error: str | None) -> Trial:
         settings = {key: value_of(text) for key, text in overrides}

@@ -50,8 +50,11 @@ impl FlowControlKind for StopAndGo {
 const GO: u32 = 0;
 const STOP: u32 = 1;
 
-/// The control of a link's two ends. All state is in the ingress queue's accounting and in the egress queue's stop.
-pub(crate) struct Control;
+/// The control of a link's two ends. The other state is in the ingress queue's accounting and in the egress queue's stop.
+pub(crate) struct Control {
+    /// When the last GO of an ingress queue arrives at its peer, by queue.
+    freed_at: Vec<Time>,
+}
 
 impl Control {
     /// Tells the peer of an ingress queue to stop or to go on, with a symbol of one byte.
@@ -64,13 +67,18 @@ impl Control {
     ) {
         accounting.buffers[queue.index()].pausing = symbol == STOP;
         let now = ctx.now;
+        if symbol == GO {
+            let port = queue.port(links.priorities);
+            links.control.freed_at[queue.index()] = links.ports[port.index()].symbol_arrival(now, 1);
+        }
         links.signal_peer(ctx, queue, symbol, now, 1);
     }
 }
 
 impl LinkControl for Control {
-    fn new(_: &Network) -> Self {
-        Control
+    fn new(net: &Network) -> Self {
+        let queues = net.topology.ports() as usize * usize::from(net.settings.switch.priorities);
+        Control { freed_at: vec![Time::ZERO; queues] }
     }
 
     fn admit(
@@ -106,14 +114,16 @@ impl LinkControl for Control {
         }
     }
 
+    /// The ingress is still over its threshold, and no GO is under way, which would let a packet go before the STOP behind it.
     fn is_blocked(
         here: &Links<Self>,
-        _: &Links<Self>,
+        there: &Links<Self>,
         accounting: &Accounting,
         queue: QueueId,
-        _: Time,
+        now: Time,
     ) -> bool {
-        accounting.buffers[queue.other_end(here.priorities).index()].pausing
+        let ingress = queue.other_end(here.priorities).index();
+        accounting.buffers[ingress].pausing && there.control.freed_at[ingress] <= now
     }
 }
 
@@ -125,8 +135,8 @@ mod tests {
     use super::*;
     use crate::ids::NodeId;
     use crate::ids::PortId;
-    use crate::path::topology::{Star, TopologyKind};
-    use crate::routing::Routing;
+    use crate::path::topology::{AnyTopology, Star, TopologyKind};
+    use crate::routing::{Routing, StaticRoute, StaticRoutes};
     use crate::settings::{FlowControl, Settings};
     use crate::{Flow, Recording, Simulation};
 
@@ -174,6 +184,43 @@ mod tests {
         let h1 = PortId(2); // link 1, end a
         let stop = sim.records().pauses.iter().find(|stop| stop.port == h1).expect("h1 was stopped");
         assert_eq!((stop.start, stop.end), (a_1 + frame * 20 + way, a_1 + frame * 59 + way));
+    }
+
+    /// Links of the ring of 1, 200, 400 and 400 us carry symbols so late that at times all four queues are stopped and all four
+    /// ingresses over their thresholds, while a GO that an ingress sent before its last STOP is still under way. The queue that it
+    /// frees sends a frame, so all flows complete.
+    #[test]
+    fn a_go_under_way_is_no_deadlock() {
+        let ring = AnyTopology::read("ring", serde_json::json!({ "rate": "10Gbps" }));
+        let mut topology = ring.expect("listed").expect("valid").build().expect("a ring");
+        for (link, us) in [(5, 200), (6, 400), (7, 400)] {
+            let link = &mut topology.links[link];
+            (link.delay_ab, link.delay_ba) = (Time::from_us(us), Time::from_us(us));
+        }
+        let route = |i: u32| StaticRoute {
+            from: format!("host{i}"),
+            to: format!("host{}", (i + 2) % 4),
+            via: (0..=2).map(|hop| format!("switch{}", (i + hop) % 4)).collect(),
+        };
+        let routes = StaticRoutes { routes: (0..4).map(route).collect(), ..StaticRoutes::default() };
+        let params = StopAndGo { stop: Bytes(20_000), go: Bytes(10_000), slack: Bytes(10_000_000) };
+        let settings = Settings { flow_control: FlowControl::StopAndGo(params), ..Settings::default() };
+        let flow = |(i, us, bytes): (u32, u64, u64)| Flow {
+            src: NodeId(i),
+            dst: NodeId((i + 2) % 4),
+            size: Some(bytes),
+            start: Time::from_us(us),
+            stop: None,
+            source_rate: None,
+            priority: 0,
+        };
+        let flows = [(2, 37, 505_000), (3, 169, 573_000), (1, 203, 697_000), (0, 290, 691_000)].map(flow);
+        let scheme = AnyScheme::read("none", serde_json::json!({})).expect("known").expect("no parameters");
+        let routing = Routing::StaticRoutes(routes);
+        let net =
+            crate::Network::build(topology, &routing, settings, scheme, flows.to_vec(), 1).expect("built");
+        let mut sim = Simulation::new(net, None, Recording::default(), None);
+        assert_eq!(sim.run(&mut |_| true), Ok(crate::Stop::FlowsDone));
     }
 
     /// 38 frames of h1 arrive before h1 has stopped. When the last one arrives, 37/2 = 18 of them have left, so that 20 are
