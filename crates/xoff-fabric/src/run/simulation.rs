@@ -5,10 +5,11 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use super::critical_path::CriticalPath;
 use super::cut::Cut;
 use super::partition::AnyPartition;
 use super::partitions;
-use super::threads::{alone, together};
+use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
@@ -64,6 +65,7 @@ pub struct Simulation {
     counters: Counters,
     records: Records,
     max_packets_in_flight: u32,
+    critical_path: Option<CriticalPath>,
 }
 
 impl Simulation {
@@ -102,6 +104,7 @@ impl Simulation {
             counters: Counters::default(),
             records: Records::default(),
             max_packets_in_flight: 0,
+            critical_path: None,
         }
     }
 
@@ -125,7 +128,16 @@ impl Simulation {
         let stop = loop {
             let end = match &mut self.partitions[..] {
                 [only] => alone(&mut **only, &mut windows, on_progress),
-                all => together(all, &mut windows, on_progress)?,
+                all => match &mut self.critical_path {
+                    Some(path) => in_turn(all, path, &mut windows, on_progress),
+                    None => together(
+                        all,
+                        self.cut.threads(),
+                        !self.cut.begins_alone(),
+                        &mut windows,
+                        on_progress,
+                    )?,
+                },
             };
             break match end {
                 End::Failure => return Err(self.failure()),
@@ -174,6 +186,16 @@ impl Simulation {
             records.push(recorded);
         }
         self.records = Records::merge(records, &self.recording, &self.cut.by_node(), &self.net);
+    }
+
+    /// Follows the run's critical path: one thread simulates all partitions in turn. Call this before the run.
+    pub fn follow_critical_path(&mut self) {
+        self.critical_path = Some(CriticalPath::default());
+    }
+
+    /// The critical path of the run, if it was followed and the network is cut.
+    pub fn critical_path(&self) -> Option<&CriticalPath> {
+        self.critical_path.as_ref().filter(|path| path.windows > 0)
     }
 
     /// Adds a probe, made by `probe`, to each partition. Call this before the run.
