@@ -28,8 +28,8 @@ const MAX_RISE: f64 = 1.5;
 
 /// The choice between one thread and several, made anew before each window.
 pub(super) trait Choice {
-    /// Whether the run begins together, without waiting until the others are ready.
-    fn begins_together(&self) -> bool;
+    /// Whether they are not to be waited for when they are called: the next window begins together.
+    fn joins_at_once(&self) -> bool;
     /// Whether the next window is to be simulated together; at the time `now`, in seconds, with so many `events` handled.
     fn wants_company(&mut self, now: f64, events: u64) -> bool;
     /// The other threads are there, at the time `now` with so many `events` handled.
@@ -90,7 +90,7 @@ impl Pace {
 }
 
 impl Choice for Pace {
-    fn begins_together(&self) -> bool {
+    fn joins_at_once(&self) -> bool {
         self.together
     }
 

@@ -7,6 +7,7 @@ use xoff_schemes::detector::AnyDetector;
 
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
+use super::pace::Pace;
 use super::partition::AnyPartition;
 use super::partitions;
 use super::threads::{alone, in_turn, together};
@@ -126,18 +127,13 @@ impl Simulation {
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
         let stop = loop {
-            let end = match &mut self.partitions[..] {
-                [only] => alone(&mut **only, &mut windows, on_progress),
-                all => match &mut self.critical_path {
-                    Some(path) => in_turn(all, path, &mut windows, on_progress),
-                    None => together(
-                        all,
-                        self.cut.threads(),
-                        !self.cut.begins_alone(),
-                        &mut windows,
-                        on_progress,
-                    )?,
-                },
+            let end = match (&mut self.partitions[..], &mut self.critical_path) {
+                ([only], _) => alone(&mut **only, &mut windows, on_progress),
+                (all, Some(path)) => in_turn(all, path, &mut windows, on_progress),
+                (all, None) => {
+                    let pace = Pace::new(!self.cut.begins_alone());
+                    together(all, self.cut.threads(), pace, &mut windows, on_progress)?
+                }
             };
             break match end {
                 End::Failure => return Err(self.failure()),

@@ -265,7 +265,7 @@ impl<'a, P: Choice> Lead<'a, '_, P> {
                 spawned.map_err(|reason| Failure::NoThread { reason: reason.to_string() })?;
             }
         }
-        if self.pace.begins_together() || crew.ready.load(Ordering::Relaxed) == crew.threads - 1 {
+        if self.pace.joins_at_once() || crew.ready.load(Ordering::Relaxed) == crew.threads - 1 {
             crew.call(Some(&self.place));
             self.pace.joined(now, events);
             self.together = true;
