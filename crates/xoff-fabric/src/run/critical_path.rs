@@ -3,8 +3,9 @@
 //! In each window the threads wait for the one that has the most to do. The sum of that over all windows is the shortest
 //! time that this cut allows, however many cores there are.
 
-/// A packet that crosses from one partition to another is copied out and in, which counts as this many events at each end.
-const CROSSING: f64 = 0.5;
+/// Work of a partition that takes in a packet from another one, in events: 11 to 19 ns were measured where an event takes 40
+/// to 57 ns. To copy the packet out takes no longer than to schedule its arrival.
+const CROSSING: f64 = 0.25;
 
 /// The work of the busiest partition, summed over the windows of a run.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -20,16 +21,15 @@ pub struct CriticalPath {
 }
 
 impl CriticalPath {
-    /// Adds a window: for each partition its events and the packets that left it and that came to it.
+    /// Adds a window: for each partition its events, and the packets that came to it from others.
     pub fn add(&mut self, partitions: impl IntoIterator<Item = (u64, u64)>) {
-        let (mut busiest, mut ends) = (0.0, 0);
+        let mut busiest = 0.0;
         for (events, crossings) in partitions {
             self.events += events;
-            ends += crossings;
+            self.crossings += crossings;
             busiest = f64::max(busiest, events as f64 + CROSSING * crossings as f64);
         }
         self.windows += 1;
-        self.crossings += ends / 2;
         self.busiest += busiest;
     }
 
@@ -65,7 +65,6 @@ impl Meter {
             self.events[number] = self.events[number].max(events);
             for (to, packets) in sent.enumerate() {
                 partitions.resize(partitions.len().max(to + 1), (0, 0));
-                partitions[number].1 += packets;
                 partitions[to].1 += packets;
             }
         }
@@ -91,16 +90,16 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_cross_are_work_at_both_ends() {
-        // 30 packets leave the first partition for the second, and 10 come back: 40 ends at each, 20 events. So the first has
-        // 100 + 20, the second 90 + 20, and the two come to 190 events in 120.
+    fn packets_that_cross_are_work_where_they_arrive() {
+        // 40 packets come to the first partition and 80 to the second, a quarter of an event each: 100 + 10 and 96 + 20
+        // events of work. So the two come to 196 events in 116.
         let mut meter = Meter::new(CriticalPath::default());
-        meter.add([(100, [0, 30].into_iter()), (90, [10, 0].into_iter())].into_iter());
-        assert_eq!((meter.path.crossings, meter.path.busiest), (40, 120.0));
-        assert_eq!(meter.path.speedup(0.0), 190.0 / 120.0);
-        // Counts go on from there: 50 and 70 more events.
+        meter.add([(100, [0, 80].into_iter()), (96, [40, 0].into_iter())].into_iter());
+        assert_eq!((meter.path.crossings, meter.path.busiest), (120, 116.0));
+        assert_eq!(meter.path.speedup(0.0), 196.0 / 116.0);
+        // Counts go on from there: 50 and 64 more events.
         meter.add([(150, [0, 0].into_iter()), (160, [0, 0].into_iter())].into_iter());
-        assert_eq!((meter.path.events, meter.path.busiest), (310, 190.0));
+        assert_eq!((meter.path.events, meter.path.busiest), (310, 180.0));
     }
 
     #[test]

@@ -34,6 +34,8 @@ pub struct OnThreads {
     pub windows: u64,
     /// Packets that crossed from one partition to another.
     pub crossings: u64,
+    /// Seconds that the cut network takes on one thread, measured: what it takes beyond the whole one is the cut's.
+    pub in_turn_s: f64,
     /// The sum over windows of the busiest partition's work, in events.
     pub busiest_events: f64,
     /// How many times as fast as on one thread, if a barrier takes no time.
@@ -45,13 +47,21 @@ pub struct OnThreads {
 impl OnThreads {
     /// The speed-up along `path`. To meet takes several threads longer than two, in proportion: each thread's arrival moves
     /// one cache line.
-    fn new(threads: u32, partitions: usize, path: &CriticalPath, event_s: f64, barrier_s: f64) -> Self {
+    fn new(
+        threads: u32,
+        partitions: usize,
+        path: &CriticalPath,
+        in_turn_s: f64,
+        event_s: f64,
+        barrier_s: f64,
+    ) -> Self {
         let barrier = barrier_s * partitions as f64 / 2.0 / event_s.max(f64::MIN_POSITIVE);
         OnThreads {
             threads,
             partitions,
             windows: path.windows,
             crossings: path.crossings,
+            in_turn_s,
             busiest_events: path.busiest,
             speedup_without_barriers: path.speedup(0.0),
             speedup: path.speedup(barrier),
@@ -80,9 +90,9 @@ pub fn parallelism(scenario: &Scenario, threads: &[u32]) -> Result<Parallelism, 
     let (event_s, barrier_s) = (took / events.max(1) as f64, Barrier::measure());
     let alone = CriticalPath { events, busiest: events as f64, ..CriticalPath::default() };
     let on = |&threads: &u32| {
-        let (sim, _) = run(threads)?;
+        let (sim, took) = run(threads)?;
         let path = sim.critical_path().unwrap_or(&alone);
-        Ok(OnThreads::new(threads, sim.threads(), path, event_s, barrier_s))
+        Ok(OnThreads::new(threads, sim.threads(), path, took, event_s, barrier_s))
     };
     let curve = threads.iter().map(on).collect::<Result<_, RunError>>()?;
     Ok(Parallelism { events, event_s, barrier_s, curve })
