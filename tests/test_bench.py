@@ -13,7 +13,7 @@ import pytest
 
 from conftest import ROOT, Command
 from xoff.errors import RunError, UserError
-from xoff.runs import bench
+from xoff.runs import bench, parallelism
 from xoff.runs.scenario import Scenario
 from xoff.scheme.load import SchemeFile
 
@@ -108,6 +108,9 @@ def test_a_setting_becomes_part_of_the_name() -> None:
         (["startup", "--compare", "text.json"], "it is not JSON"),
         (["startup", "--compare", "other.json"], "expected a list of results"),
         (["startup", "--compare", "empty.json"], "expected a list of results"),
+        (["startup", "--parallelism", "--threads", "2"], "--threads does not go with --parallelism"),
+        (["startup", "--parallelism", "--repeat", "2"], "--repeat does not go with --parallelism"),
+        (["startup", "--parallelism", "--compare", "text.json"], "--compare does not go with --parallelism"),
     ],
 )
 def test_a_mistake_is_explained(command: Command, tmp_path: Path, arguments: list[str], message: str) -> None:
@@ -161,3 +164,45 @@ def test_a_guided_build_knows_what_it_runs() -> None:
     assert (python, command[:3], repeat, times) == ("python", ["-m", "xoff", "bench"], "--repeat", "1")
     names = command[3:]
     assert [found.name for found in bench.find(names)] == names
+
+
+PAIRS = """
+topology = { name = "fat_tree", k = 4 }
+scheme = { name = "none" }
+packets = { payload = "1000B" }
+host = { ack_every = 100 }
+traffic = [
+    { pattern = "flow", src = "host0", dst = "host1", size = "100KB" },
+    { pattern = "flow", src = "host8", dst = "host9", size = "100KB" },
+]
+"""
+
+
+def test_the_critical_path_of_two_pairs_is_half_of_their_events(command: Command, tmp_path: Path) -> None:
+    # Each pair sends through its own edge switch, in pods 0 and 2 of 4: two parts have one pair each, do the same in
+    # each window, and nothing crosses. More parts have no more work to share.
+    (tmp_path / "pairs.toml").write_text(PAIRS)
+    done = command("bench", "pairs.toml", "--parallelism", "--json")
+    assert (done.returncode, done.stderr) == (0, "")
+    (result,) = json.loads(done.stdout)
+    assert [on["threads"] for on in result["curve"]] == list(parallelism.THREADS)
+    for on in result["curve"]:
+        assert 2 <= on["partitions"] <= on["threads"]
+        assert (on["crossings"], on["busiest_events"]) == (0, result["events"] / 2)
+        assert on["speedup_without_barriers"] == 2
+        barriers = on["windows"] * result["barrier_s"] * on["partitions"] / 2
+        critical = on["busiest_events"] * result["event_s"] + barriers
+        assert on["speedup"] == pytest.approx(result["events"] * result["event_s"] / critical)
+    table = command("bench", "pairs.toml", "--parallelism").stdout
+    assert all(f"{threads} threads" in table for threads in parallelism.THREADS)
+
+
+def test_one_switch_is_no_faster_on_several_threads() -> None:
+    (result,) = parallelism.parallelism(bench.find(["star_permutation"], [("run.duration", "20us")]))
+    assert [(on["partitions"], on["speedup"]) for on in result["curve"]] == [(1, 1)] * 6
+
+
+def test_what_needs_one_thread_has_no_critical_path() -> None:
+    one = bench.find(["star_permutation"], [("run.duration", "20us"), ("quirks.order", "scheduled")])
+    with pytest.raises(RunError, match="needs events in one order"):
+        parallelism.parallelism(one)

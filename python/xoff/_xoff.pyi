@@ -135,6 +135,9 @@ class Prepared:
         Without `threads`, on as many as make it fastest.
         """
 
+    def parallelism(self, threads: Sequence[int]) -> str:
+        """Run it for its critical path on each of these numbers of threads, as JSON; the GIL is released meanwhile."""
+
 def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
     """Swap two folders in one step: at any time each name has one of them; an `OSError` if that fails."""
 

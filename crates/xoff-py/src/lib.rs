@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use xoff::files;
-use xoff::run::{Failure, Output, Progress, RunError, Threads, run_on};
+use xoff::run::{Failure, Output, Progress, RunError, Threads, parallelism, run_on};
 use xoff::scenario::{self, Effort, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::trace::{self, Trace, TraceError};
@@ -245,21 +245,30 @@ impl Prepared {
                     }
                 })
             };
-            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress).map_err(
-                |e| match e {
-                    e @ (RunError::Counted
-                    | RunError::Build(_)
-                    | RunError::OneThread { .. }
-                    | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
-                    RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),
-                    broken => RunFailure::new_err(broken.to_string()),
-                },
-            )
+            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress)
+                .map_err(run_error)
         })?;
         match raised {
             Some(e) => Err(e),
             None => Ok(RunOutput(output)),
         }
+    }
+
+    /// Runs the scenario for its critical path on each of these numbers of threads, as JSON; the GIL is released meanwhile.
+    fn parallelism(&self, py: Python<'_>, threads: Vec<u32>) -> PyResult<String> {
+        to_json(&py.detach(|| parallelism(&self.scenario, &threads)).map_err(run_error)?)
+    }
+}
+
+/// The error of a run: of the scenario, or of what happened in it.
+fn run_error(error: RunError) -> PyErr {
+    match error {
+        e @ (RunError::Counted
+        | RunError::Build(_)
+        | RunError::OneThread { .. }
+        | RunError::SchemeOfOneThread { .. }) => ScenarioError::new_err(e.to_string()),
+        RunError::Failure(Failure::Scheme(broken)) => scheme_failure(&broken),
+        broken => RunFailure::new_err(broken.to_string()),
     }
 }
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -25,6 +26,9 @@ from xoff.cli.options import (
     thread_text,
 )
 from xoff.errors import UserError
+
+if TYPE_CHECKING:
+    from xoff.runs.bench import Benchmark
 
 
 def run(
@@ -203,8 +207,19 @@ def bench(
     against: Annotated[
         Path | None, typer.Option("--compare", metavar="FILE", help="Print ratios to earlier output of --json.")
     ] = None,
-    threads: Annotated[str, typer.Option(metavar="N|auto", help="Threads of each run.")] = "1",
-    repeat: Annotated[int, typer.Option(min=1, help="Runs of each scenario, in turn; results are medians.")] = 3,
+    threads: Annotated[
+        str | None, typer.Option(metavar="N|auto", help="Threads of each run; 1 by default.", show_default=False)
+    ] = None,
+    repeat: Annotated[
+        int | None,
+        typer.Option(
+            min=1, help="Runs of each scenario, in turn; results are medians. 3 by default.", show_default=False
+        ),
+    ] = None,
+    critical_path: Annotated[
+        bool,
+        typer.Option("--parallelism", help="Print how much faster each run can be on 2 to 64 threads, at best."),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Measure fixed scenarios, each run in a fresh process: packet-hops a second, events, memory.
@@ -214,12 +229,33 @@ def bench(
     from xoff.runs.bench import compare, earlier, find, measure, render
     from xoff.runs.scenario import overrides_of
 
-    benchmarks, workers = find(names or (), overrides_of(sets or []), large=large), thread_text(threads)
+    benchmarks = find(names or (), overrides_of(sets or []), large=large)
+    if critical_path:
+        given = {"--compare": against, "--threads": threads, "--repeat": repeat}
+        _parallelism(benchmarks, [option for option, value in given.items() if value is not None], as_json=as_json)
+        return
+    workers = thread_text("1" if threads is None else threads)
     before = None if against is None else earlier(against, benchmarks)
     with status_line() as show:
-        results = measure(benchmarks, threads=workers, repeat=repeat, progress=show)
+        results = measure(benchmarks, threads=workers, repeat=3 if repeat is None else repeat, progress=show)
     if before is not None:
         results = compare(results, before)
+    if as_json:
+        echo(json.dumps(results, indent=2))
+    else:
+        print_table(render(results))
+
+
+def _parallelism(benchmarks: Sequence[Benchmark], others: Sequence[str], *, as_json: bool) -> None:
+    """Print the parallelism of `benchmarks`; `others` are the options that do not go with it."""
+    from xoff.runs.parallelism import parallelism, render
+
+    if others:
+        raise UserError(
+            f"{others[0]} does not go with --parallelism, which runs each scenario once for each number of threads"
+        )
+    with status_line() as show:
+        results = parallelism(benchmarks, progress=show)
     if as_json:
         echo(json.dumps(results, indent=2))
     else:

@@ -107,10 +107,7 @@ def measure(
     RunError
         A run broke, or two runs of a scenario differ.
     """
-    for each in benchmarks:
-        if each.scenario.schemes:
-            raise UserError(f"benchmark `{each.name}`: schemes in Python are not measured; expected built-in ones")
-    prepared = [json.loads(each.scenario.prepare().resolved) for each in benchmarks]
+    prepared = check(benchmarks)
     runs: list[list[Result]] = [[] for _ in benchmarks]
     for attempt in range(1, repeat + 1):
         for benchmark, its_runs in zip(benchmarks, runs, strict=True):
@@ -153,12 +150,25 @@ def _result(benchmark: Benchmark, resolved: dict[str, Any], runs: Sequence[Resul
 def _run(benchmark: Benchmark, threads: int | str) -> Result:
     if benchmark.name.split()[0] == STARTUP:
         return _start_up(benchmark, threads)
+    result, process_s = work(benchmark, threads=thread_count(threads))
+    return {**result, "process_s": process_s}
+
+
+def work(benchmark: Benchmark, **job: object) -> tuple[Result, float]:
+    """What a worker process (see `bench_worker`) finds for a job, and its wall time in s."""
     scenario = benchmark.scenario
-    job = {key: getattr(scenario, key) for key in ("text", "origin", "base_dir", "overrides")}
-    job["threads"] = thread_count(threads)
+    told = {key: getattr(scenario, key) for key in ("text", "origin", "base_dir", "overrides")}
     command = [sys.executable, "-c", "from xoff.runs.bench_worker import main; main()"]
-    printed, process_s = _process(benchmark, command, json.dumps(job))
-    return {**json.loads(printed), "process_s": process_s}
+    printed, process_s = _process(benchmark, command, json.dumps(told | job))
+    return json.loads(printed), process_s
+
+
+def check(benchmarks: Sequence[Benchmark]) -> list[Result]:
+    """Refuse what cannot be measured, before anything is. Returns the resolved scenarios."""
+    for each in benchmarks:
+        if each.scenario.schemes:
+            raise UserError(f"benchmark `{each.name}`: schemes in Python are not measured; expected built-in ones")
+    return [json.loads(each.scenario.prepare().resolved) for each in benchmarks]
 
 
 def _start_up(benchmark: Benchmark, threads: int | str) -> Result:

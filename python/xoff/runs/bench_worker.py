@@ -15,12 +15,18 @@ FIGURES = (*COUNTS, "wall_s", "setup_s", "threads", "fingerprint")
 
 
 def main() -> None:
-    """Run the job on the standard input: a scenario's `text`, `origin`, `base_dir`, `overrides`, and `threads`."""
+    """Run the job on the standard input: a scenario's `text`, `origin`, `base_dir`, `overrides`, and `threads`.
+
+    With `parallelism`, numbers of threads, it finds the critical paths on these.
+    """
     job = json.load(sys.stdin)
     # JSON has no tuples.
     overrides = [(key, value) for key, value in job["overrides"]]
     before = peak_rss_bytes()
     scenario = _xoff.prepare(job["text"], job["origin"], overrides, job["base_dir"], None, schemes=[])
+    if "parallelism" in job:
+        sys.stdout.write(scenario.parallelism(job["parallelism"]))
+        return
     manifest = json.loads(scenario.run(job["threads"], None).manifest)
     peak = peak_rss_bytes()
     result = {key: manifest[key] for key in FIGURES}

@@ -26,6 +26,8 @@ pub struct Cut {
     lookahead: Time,
     /// Expected time of a run on as many threads, in seconds.
     cost: f64,
+    /// Whether a run begins on one thread, and takes the others to it once it is known how long an event takes alone.
+    begins_alone: bool,
 }
 
 // Times on a core of 2024, in seconds: of a packet's arrival at a node, of a packet that crosses to another partition, of a
@@ -51,6 +53,7 @@ impl Cut {
             partitions: 1,
             lookahead: Time::NEVER,
             cost: 0.0,
+            begins_alone: true,
         }
     }
 
@@ -70,7 +73,8 @@ impl Cut {
         let alone = load.nodes.iter().sum::<u64>() as f64 * HOP;
         let cuts = (2..=max.min(net.topology.nodes.len())).map(|n| Self::with_load(net, n, &load));
         let best = cuts.min_by(|a, b| a.cost.total_cmp(&b.cost));
-        best.filter(|cut| cut.cost < MIN_GAIN * alone).unwrap_or(single)
+        let best = best.filter(|cut| cut.cost < MIN_GAIN * alone);
+        best.map_or(single, |cut| Cut { begins_alone: true, ..cut })
     }
 
     fn with_load(net: &Network, partitions: usize, load: &Load) -> Cut {
@@ -93,6 +97,18 @@ impl Cut {
     /// The number of partitions.
     pub fn partitions(&self) -> usize {
         self.partitions
+    }
+
+    /// The number of threads: one for each partition, but no more than there are cores, since threads that share a core
+    /// wait for each other. With two partitions or more at least two.
+    pub(crate) fn threads(&self) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        self.partitions.min(cores.max(2))
+    }
+
+    /// Whether a run begins on one thread, and takes the others to it once it is known how long an event takes alone.
+    pub(crate) fn begins_alone(&self) -> bool {
+        self.begins_alone
     }
 
     /// The minimum delay of a link between partitions, and so the maximum length of a window.
@@ -395,6 +411,6 @@ impl Atoms {
         let windows = load.span.ps().div_ceil(GRID.ps()) * GRID.ps().div_ceil(lookahead.ps());
         let cost =
             busiest.fold(0.0, f64::max) * UNEVENNESS + windows as f64 * WINDOW + partitions as f64 * THREAD;
-        Some(Cut { partition_of: partition_of.into(), partitions, lookahead, cost })
+        Some(Cut { partition_of: partition_of.into(), partitions, lookahead, cost, begins_alone: false })
     }
 }

@@ -5,13 +5,17 @@
 
 mod assemble;
 pub mod buffer_sizing;
+mod critical_path;
 mod cut;
 mod event_loop;
+mod mail;
+mod pace;
 mod partition;
 mod simulation;
 mod threads;
 mod windows;
 
+pub use critical_path::CriticalPath;
 pub use cut::{Cut, needs_one_partition};
 pub use simulation::{Progress, Simulation, Stop};
 pub use windows::GRID;

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use xoff_engine::Time;
 use xoff_schemes::detector::AnyDetector;
 
+use super::critical_path::CriticalPath;
 use super::cut::Cut;
+use super::pace::Pace;
 use super::partition::AnyPartition;
 use super::partitions;
-use super::threads::{alone, together};
+use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
@@ -64,6 +66,7 @@ pub struct Simulation {
     counters: Counters,
     records: Records,
     max_packets_in_flight: u32,
+    critical_path: Option<CriticalPath>,
 }
 
 impl Simulation {
@@ -102,6 +105,7 @@ impl Simulation {
             counters: Counters::default(),
             records: Records::default(),
             max_packets_in_flight: 0,
+            critical_path: None,
         }
     }
 
@@ -123,9 +127,13 @@ impl Simulation {
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
         let stop = loop {
-            let end = match &mut self.partitions[..] {
-                [only] => alone(&mut **only, &mut windows, on_progress),
-                all => together(all, &mut windows, on_progress)?,
+            let end = match (&mut self.partitions[..], &mut self.critical_path) {
+                ([only], _) => alone(&mut **only, &mut windows, on_progress),
+                (all, Some(path)) => in_turn(all, path, &mut windows, on_progress),
+                (all, None) => {
+                    let pace = Pace::new(!self.cut.begins_alone());
+                    together(all, self.cut.threads(), pace, &mut windows, on_progress)?
+                }
             };
             break match end {
                 End::Failure => return Err(self.failure()),
@@ -174,6 +182,16 @@ impl Simulation {
             records.push(recorded);
         }
         self.records = Records::merge(records, &self.recording, &self.cut.by_node(), &self.net);
+    }
+
+    /// Follows the run's critical path: one thread simulates all partitions in turn. Call this before the run.
+    pub fn follow_critical_path(&mut self) {
+        self.critical_path = Some(CriticalPath::default());
+    }
+
+    /// The critical path of the run, if it was followed and the network is cut.
+    pub fn critical_path(&self) -> Option<&CriticalPath> {
+        self.critical_path.as_ref().filter(|path| path.windows > 0)
     }
 
     /// Adds a probe, made by `probe`, to each partition. Call this before the run.

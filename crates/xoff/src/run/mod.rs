@@ -4,6 +4,7 @@ mod cannot_act;
 mod error;
 mod full_record;
 mod manifest;
+mod parallelism;
 mod recording;
 
 use std::time::Instant;
@@ -13,7 +14,7 @@ use xoff_engine::Time;
 pub use xoff_fabric::Failure;
 use xoff_fabric::network::Flow;
 use xoff_fabric::network::dependencies::Schedule;
-use xoff_fabric::observe::{OwnRow, Probe};
+use xoff_fabric::observe::{OwnRow, Probe, Recording};
 use xoff_fabric::topology::{NodeId, PortId};
 use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fabric_run};
 use xoff_schemes::AnyDetector;
@@ -26,6 +27,7 @@ use crate::trace::{CodePoints, Trace};
 
 pub use error::RunError;
 use manifest::{Clock, deadlock, manifest};
+pub use parallelism::{OnThreads, Parallelism, parallelism};
 use recording::recording;
 
 /// The results of a run.
@@ -164,17 +166,8 @@ fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, R
     }
 }
 
-fn run_up_to(
-    threads: Threads,
-    scenario: &Scenario,
-    max_rows: usize,
-    probes: &[MakeProbe<'_>],
-    on_progress: &mut dyn FnMut(&Progress) -> bool,
-) -> Result<(Output, Vec<OwnRow>), RunError> {
-    if scenario.is_counted() {
-        return Err(RunError::Counted);
-    }
-    let began = Instant::now();
+/// The simulation of `scenario` on `threads`.
+fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Result<Simulation, RunError> {
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
     let traffic = scenario.flows();
@@ -187,8 +180,6 @@ fn run_up_to(
         source_rate: f.app_rate,
         priority: f.priority,
     });
-    let recording = recording(scenario, &topology);
-    let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
     let net = Network::along(
         topology,
         scenario.router(),
@@ -199,14 +190,38 @@ fn run_up_to(
         schedule(traffic, &hosts),
         scenario.seed,
     )?;
-    let detector = scenario.detector.as_ref().filter(|_| net.signals.ecn);
     let cut = cut(threads, &net, scenario.run.duration)?;
+    let detector = detector(scenario, &net);
     let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
-    probes.iter().for_each(|probe| sim.add_probe(probe));
-    let setup = scenario.took() + began.elapsed();
     if scenario.run.stop == Until::Time {
         sim.run_to_duration();
     }
+    sim.limit_events(scenario.run.max_events.unwrap_or(u64::MAX));
+    Ok(sim)
+}
+
+/// The detector that marks packets, if the scheme looks at marks.
+fn detector<'a>(scenario: &'a Scenario, net: &Network) -> Option<&'a AnyDetector> {
+    scenario.detector.as_ref().filter(|_| net.signals.ecn)
+}
+
+fn run_up_to(
+    threads: Threads,
+    scenario: &Scenario,
+    max_rows: usize,
+    probes: &[MakeProbe<'_>],
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> Result<(Output, Vec<OwnRow>), RunError> {
+    if scenario.is_counted() {
+        return Err(RunError::Counted);
+    }
+    let began = Instant::now();
+    let traffic = scenario.flows();
+    let recording = recording(scenario, scenario.network());
+    let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
+    let mut sim = simulation(threads, scenario, recording)?;
+    probes.iter().for_each(|probe| sim.add_probe(probe));
+    let setup = scenario.took() + began.elapsed();
     sim.limit_rows(max_rows.min(rows_that_fit()));
     let stop = simulate(scenario, &mut sim, on_progress)?;
     let at_us = sim.now().secs() * 1e6;
@@ -228,7 +243,7 @@ fn run_up_to(
     let clock = Clock { setup, wall: began.elapsed() };
     let manifest = manifest(scenario, &sim, stop, &clock, &tables);
     let found = sim.records().own.clone();
-    let trace = traced.map(|ports| trace(scenario, detector, ports, sim));
+    let trace = traced.map(|ports| trace(scenario, detector(scenario, sim.network()), ports, sim));
     Ok((Output { manifest, tables, trace }, found))
 }
 
@@ -254,7 +269,6 @@ fn simulate(
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Stop, RunError> {
     let duration = scenario.run.duration;
-    sim.limit_events(scenario.run.max_events.unwrap_or(u64::MAX));
     let mut reported = Instant::now();
     Ok(sim.run(&mut |p: &fabric_run::Progress| {
         if reported.elapsed().as_millis() < 100 {
