@@ -27,6 +27,9 @@ use fifo::{EMPTY_HEAD, FAR, GROUP, Group, LinkFifo, NO_ENTITY, POSITION_BITS};
 /// Entities whose earliest events are compared together.
 const BLOCK: usize = 16;
 
+/// Number of turns that are known ahead of the current one.
+pub const TURNS_AHEAD: usize = 3;
+
 /// What the current entity has to do next, see [`EntityQueues::next_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -96,6 +99,9 @@ pub struct EntityQueues {
     waiting: u64,
     /// The current entity, or [`NO_ENTITY`].
     entity: u32,
+    /// The current entity and those whose turns come next, or [`NO_ENTITY`]; the first is [`NO_ENTITY`] before a window's
+    /// first turn.
+    turns: [u32; TURNS_AHEAD + 1],
     /// The current entity's first group, and the end of its groups.
     entity_groups: (usize, usize),
     /// The current entity's own events in this window.
@@ -138,6 +144,7 @@ impl EntityQueues {
             next_block: 0,
             waiting: 0,
             entity: NO_ENTITY,
+            turns: [NO_ENTITY; TURNS_AHEAD + 1],
             entity_groups: (0, 0),
             own: WindowEvents::new(),
         }
@@ -212,16 +219,34 @@ impl EntityQueues {
         self.limit = limit;
         self.soon_limit = limit.saturating_add(limit.saturating_sub(begin) * 2);
         self.near_limit = limit.min(Time(FAR));
-        (self.next_block, self.waiting) = (0, 0);
+        (self.next_block, self.waiting, self.turns) = (0, 0, [NO_ENTITY; TURNS_AHEAD + 1]);
     }
 
     /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
     /// numbers.
     #[inline]
     pub fn open_next(&mut self) -> Option<u32> {
+        // What an entity does concerns others only after the window, so turns are known ahead.
+        if self.turns[0] == NO_ENTITY {
+            self.turns = std::array::from_fn(|_| self.find_next());
+        } else {
+            self.turns.rotate_left(1);
+            self.turns[TURNS_AHEAD] = self.find_next();
+        }
+        let entity = self.turns[0];
+        if entity == NO_ENTITY {
+            return None;
+        }
+        self.open(entity as usize);
+        Some(entity)
+    }
+
+    /// Finds the next entity with events in this window; [`NO_ENTITY`] if there is none.
+    #[inline]
+    fn find_next(&mut self) -> u32 {
         while self.waiting == 0 {
             let block = self.next_block;
-            let block_next = self.block_next.get_mut(block)?;
+            let Some(block_next) = self.block_next.get_mut(block) else { return NO_ENTITY };
             if *block_next < self.limit {
                 let next = &self.next[block * BLOCK..self.next.len().min((block + 1) * BLOCK)];
                 let mut others = Time::NEVER;
@@ -238,8 +263,7 @@ impl EntityQueues {
         }
         let entity = (self.next_block - 1) * BLOCK + self.waiting.trailing_zeros() as usize;
         self.waiting &= self.waiting - 1;
-        self.open(entity);
-        Some(entity as u32)
+        entity as u32
     }
 
     /// Makes `entity` the current one and collects its own events of this window.
@@ -271,12 +295,20 @@ impl EntityQueues {
         self.next[entity] = Time::NEVER;
     }
 
-    /// The numbers of the current entity's FIFOs, each with the argument of its first arrival if there is one. Places that
-    /// fill up a group come as FIFO 0.
+    /// The entity whose turn comes `ahead` turns after the current one's, at most [`TURNS_AHEAD`]; `None` if the window has
+    /// no such turn.
     #[inline]
-    pub fn fifos(&self) -> impl Iterator<Item = (u32, u32)> {
-        let groups = &self.groups[self.entity_groups.0..self.entity_groups.1];
-        groups.iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
+    pub fn coming(&self, ahead: usize) -> Option<u32> {
+        Some(self.turns[ahead]).filter(|&entity| entity != NO_ENTITY)
+    }
+
+    /// The numbers of an entity's FIFOs, each with the argument of its first arrival if that comes in this window. Places
+    /// that fill up a group come as FIFO 0.
+    #[inline]
+    pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, Option<u32>)> {
+        let (first, end) = self.entities[entity as usize].groups;
+        let fifos = self.groups[first as usize..end as usize].iter().flat_map(|group| &group.fifos);
+        fifos.map(|fifo| (fifo.number, (fifo.time < self.limit).then_some(fifo.arg)))
     }
 
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.

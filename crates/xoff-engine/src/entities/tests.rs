@@ -94,6 +94,29 @@ fn an_entity_handles_its_events_of_a_window_in_order_before_the_next_entity_does
 }
 
 #[test]
+fn the_next_turns_of_a_window_are_known() {
+    // Entities 0, 20, 40, 60 and 80 have an event each in the window, entity 50 has one after it. FIFO 0 leads to entity 40
+    // and has an arrival in the window, FIFO 1 to entity 60 and has one after it.
+    let mut queues = queues(100, &[40, 60]);
+    let mut links = Following::default();
+    for entity in [0, 20, 40, 60, 80] {
+        queues.push(entity, event(500, 1, 0));
+    }
+    queues.push(50, event(1_000, 1, 0));
+    arrive(&mut queues, &mut links, 0, 700, 7);
+    arrive(&mut queues, &mut links, 1, 1_000, 8);
+    queues.begin_window(Time(500), Time(1_000));
+    let coming = |queues: &EntityQueues| [1, 2, 3].map(|ahead| queues.coming(ahead));
+    assert_eq!((queues.open_next(), coming(&queues)), (Some(0), [Some(20), Some(40), Some(60)]));
+    assert_eq!(queues.fifos(40).next(), Some((0, Some(7))));
+    assert_eq!(queues.fifos(60).next(), Some((1, None)));
+    while take(&mut queues, &mut links).is_some() {}
+    assert_eq!((queues.open_next(), coming(&queues)), (Some(20), [Some(40), Some(60), Some(80)]));
+    while take(&mut queues, &mut links).is_some() {}
+    assert_eq!((queues.open_next(), coming(&queues)), (Some(40), [Some(60), Some(80), None]));
+}
+
+#[test]
 fn arrivals_of_one_fifo_at_one_time_come_as_they_were_sent() {
     // A frame of 1 B takes 0.2 ns at 40 Gbps, which a clock of whole nanoseconds makes none: three arrive at once. FIFO 1's
     // arrival at that time has a higher key.

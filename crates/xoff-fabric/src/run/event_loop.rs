@@ -5,7 +5,7 @@
 //! and memory then stay in the cache, and its events need an order only among themselves. Otherwise, and if the settings
 //! ask for one order of all events, all nodes share one queue. Results are the same.
 
-use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
+use xoff_engine::{Arrival, Event, FutureEvents, Next, Time};
 
 use super::partition::Partition;
 use crate::event::{index_of, key, kind, kind_of};
@@ -51,7 +51,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;
-                self.fetch_node();
+                self.fetch_coming();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
                 } else {
@@ -76,19 +76,6 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             let src = self.ctx.net.flows[flow.index()].src;
             self.ctx.schedule(src, time, key, 0);
             await_flow(&mut self.ctx, flow.next());
-        }
-    }
-
-    /// Fetches what the current node is about to use into the cache: its ports, and the first packet of each FIFO, which no
-    /// earlier packet has fetched.
-    #[inline]
-    fn fetch_node(&self) {
-        let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
-        for (port, packet) in fifos {
-            self.ctx.packets.prefetch(packet);
-            fetch_ahead(&self.links.ports, port);
-            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
-            fetch_ahead(&self.switches.accounting.buffers, queue.0);
         }
     }
 
