@@ -62,7 +62,7 @@ impl FutureEvents {
     /// key of its arrivals; an entity has at most [`crate::MAX_FIFOS`].
     ///
     /// `lookahead` is positive and at most the minimum delay of a link. `fetches` says whether the entities' state is too
-    /// large for the nearest caches, so that it is worth fetching ahead ([`Self::fetched`]).
+    /// large for the nearest caches, so that it is worth fetching ahead ([`Self::fetched_fifos`]).
     pub fn by_entity(entities: usize, fifos: &[(u32, u32)], lookahead: Time, fetches: bool) -> FutureEvents {
         debug_assert!(lookahead > Time::ZERO, "a window holds at least its first moment");
         FutureEvents::ByEntity(ByEntity {
@@ -187,12 +187,12 @@ impl FutureEvents {
         all.entities.open_next()
     }
 
-    /// The queues of the entities whose turns come next, for prefetching what their events need. `None` unless prefetching
-    /// is worth its cost.
+    /// The numbers of the FIFOs of the entity whose turn comes next, each with the argument of its first arrival, for
+    /// prefetching what they stand for. `None` unless prefetching is worth its cost.
     #[inline]
-    pub fn fetched(&self) -> Option<&EntityQueues> {
+    pub fn fetched_fifos(&self) -> Option<impl Iterator<Item = (u32, u32)>> {
         match self {
-            FutureEvents::ByEntity(all) if all.fetches => Some(&all.entities),
+            FutureEvents::ByEntity(all) if all.fetches => Some(all.entities.following_fifos()),
             FutureEvents::ByEntity(_) | FutureEvents::Joint(_) => None,
         }
     }

@@ -22,9 +22,9 @@ pub mod violation;
 pub mod wheel;
 mod window_events;
 
-pub use ahead::{fetch_ahead, fetch_far_ahead, fetch_whole};
+pub use ahead::fetch_ahead;
 pub use barrier::Barrier;
-pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next, TURNS_AHEAD};
+pub use entities::{Arrival, ArrivalLinks, EntityQueues, MAX_FIFOS, Next};
 pub use event::Event;
 pub use future_events::FutureEvents;
 pub use nic_choice::NicChoice;

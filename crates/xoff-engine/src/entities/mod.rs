@@ -27,9 +27,6 @@ use fifo::{EMPTY_HEAD, FAR, GROUP, Group, LinkFifo, NO_ENTITY, POSITION_BITS};
 /// Entities whose earliest events are compared together.
 const BLOCK: usize = 16;
 
-/// Number of turns that are known ahead of the current one.
-pub const TURNS_AHEAD: usize = 3;
-
 /// What the current entity has to do next, see [`EntityQueues::next_up`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
@@ -99,9 +96,8 @@ pub struct EntityQueues {
     waiting: u64,
     /// The current entity, or [`NO_ENTITY`].
     entity: u32,
-    /// The current entity and those whose turns come next, or [`NO_ENTITY`]; the first is [`NO_ENTITY`] before a window's
-    /// first turn.
-    turns: [u32; TURNS_AHEAD + 1],
+    /// The entity whose turn comes after the current one's, or [`NO_ENTITY`].
+    following: u32,
     /// The current entity's first group, and the end of its groups.
     entity_groups: (usize, usize),
     /// The current entity's own events in this window.
@@ -144,7 +140,7 @@ impl EntityQueues {
             next_block: 0,
             waiting: 0,
             entity: NO_ENTITY,
-            turns: [NO_ENTITY; TURNS_AHEAD + 1],
+            following: NO_ENTITY,
             entity_groups: (0, 0),
             own: WindowEvents::new(),
         }
@@ -219,24 +215,22 @@ impl EntityQueues {
         self.limit = limit;
         self.soon_limit = limit.saturating_add(limit.saturating_sub(begin) * 2);
         self.near_limit = limit.min(Time(FAR));
-        (self.next_block, self.waiting, self.turns) = (0, 0, [NO_ENTITY; TURNS_AHEAD + 1]);
+        (self.next_block, self.waiting, self.following) = (0, 0, NO_ENTITY);
     }
 
     /// Makes the next entity with events in this window the current one and returns it. Entities come in order of their
     /// numbers.
     #[inline]
     pub fn open_next(&mut self) -> Option<u32> {
-        // What an entity does concerns others only after the window, so turns are known ahead.
-        if self.turns[0] == NO_ENTITY {
-            self.turns = std::array::from_fn(|_| self.find_next());
-        } else {
-            self.turns.rotate_left(1);
-            self.turns[TURNS_AHEAD] = self.find_next();
+        if self.following == NO_ENTITY {
+            self.following = self.find_next();
         }
-        let entity = self.turns[0];
+        let entity = self.following;
         if entity == NO_ENTITY {
             return None;
         }
+        // What an entity does concerns others only after the window, so the next turn is known ahead.
+        self.following = self.find_next();
         self.open(entity as usize);
         Some(entity)
     }
@@ -295,20 +289,13 @@ impl EntityQueues {
         self.next[entity] = Time::NEVER;
     }
 
-    /// The entity whose turn comes `ahead` turns after the current one's, at most [`TURNS_AHEAD`]; `None` if the window has
-    /// no such turn.
+    /// The numbers of the FIFOs of the entity whose turn comes next, each with the argument of its first arrival if there is
+    /// one. Places that fill up a group come as FIFO 0.
     #[inline]
-    pub fn coming(&self, ahead: usize) -> Option<u32> {
-        Some(self.turns[ahead]).filter(|&entity| entity != NO_ENTITY)
-    }
-
-    /// The numbers of an entity's FIFOs, each with the argument of its first arrival if that comes in this window. Places
-    /// that fill up a group come as FIFO 0.
-    #[inline]
-    pub fn fifos(&self, entity: u32) -> impl Iterator<Item = (u32, Option<u32>)> {
-        let (first, end) = self.entities[entity as usize].groups;
-        let fifos = self.groups[first as usize..end as usize].iter().flat_map(|group| &group.fifos);
-        fifos.map(|fifo| (fifo.number, (fifo.time < self.limit).then_some(fifo.arg)))
+    pub fn following_fifos(&self) -> impl Iterator<Item = (u32, u32)> {
+        let following = self.entities.get(self.following as usize);
+        let groups = following.map_or(0..0, |entity| entity.groups.0 as usize..entity.groups.1 as usize);
+        self.groups[groups].iter().flat_map(|group| &group.fifos).map(|fifo| (fifo.number, fifo.arg))
     }
 
     /// What the current entity has to do next in this window. After [`Next::Nothing`] no entity is the current one.

@@ -29,13 +29,13 @@ use crate::link::{Effect, Links};
 use crate::network::Network;
 use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::{Probes, Resumed};
-use crate::packet::{DATA, Kind, Packet};
+use crate::packet::DATA;
 use nic::{Nic, NicId, NicScheduler};
 use receiver::Receiver;
 use sender::Sender;
 use sl_reaction::SlReactions;
 use throttle::Throttles;
-use xoff_engine::{Time, fetch_far_ahead, fetch_whole};
+use xoff_engine::Time;
 
 /// The hosts of a partition.
 pub(crate) struct Hosts<N> {
@@ -90,30 +90,6 @@ impl<N: NicScheduler> Hosts<N> {
             links.ports[port.index()].node.0
         } else {
             self.nic_of_port[port.index()]
-        }
-    }
-
-    /// Fetches where the end of a packet's connection lies at which the packet arrives, for [`Self::fetch_end`].
-    #[inline]
-    pub fn fetch_slot(&self, ctx: &Ctx, packet: &Packet) {
-        if packet.kind == Kind::Data {
-            fetch_far_ahead(&self.receivers, ctx.net.connections.of(packet.flow).index());
-        } else if !packet.concerns_link() {
-            fetch_far_ahead(&self.senders, ctx.net.connections.of(packet.flow).index());
-        }
-    }
-
-    /// Fetches the end of a packet's connection at which the packet arrives.
-    #[inline]
-    pub fn fetch_end(&self, ctx: &Ctx, packet: &Packet) {
-        if packet.concerns_link() {
-            return;
-        }
-        let connection = ctx.net.connections.of(packet.flow).index();
-        if packet.kind == Kind::Data {
-            self.receivers[connection].as_deref().into_iter().for_each(fetch_whole);
-        } else {
-            self.senders[connection].as_deref().into_iter().for_each(fetch_whole);
         }
     }
 

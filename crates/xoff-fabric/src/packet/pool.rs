@@ -2,7 +2,7 @@
 
 use std::hint::select_unpredictable;
 
-use xoff_engine::{ArrivalLinks, Time, fetch_ahead, fetch_far_ahead};
+use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
 use super::offers::Offers;
@@ -117,15 +117,6 @@ impl Packets {
         fetch_ahead(&self.slots, id);
         if let IntPool::Packed(stacks) = &self.int {
             fetch_ahead(stacks, id);
-        }
-    }
-
-    /// Fetches packet `id` and its telemetry into the core's outer cache: both are used soon, but not next.
-    #[inline]
-    pub fn prefetch_far(&self, id: PacketId) {
-        fetch_far_ahead(&self.slots, id as usize);
-        if let IntPool::Packed(stacks) = &self.int {
-            fetch_far_ahead(stacks, id as usize);
         }
     }
 

@@ -5,7 +5,7 @@
 //! and memory then stay in the cache, and its events need an order only among themselves. Otherwise, and if the settings
 //! ask for one order of all events, all nodes share one queue. Results are the same.
 
-use xoff_engine::{Arrival, Event, FutureEvents, Next, Time};
+use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
 
 use super::partition::Partition;
 use crate::event::{index_of, key, kind, kind_of};
@@ -14,6 +14,7 @@ use crate::host::start::await_flow;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::observe::{Failure, fingerprint};
+use crate::packet::DATA;
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
@@ -51,7 +52,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             while let Some(node) = self.ctx.events.open_next().map(NodeId) {
                 // The node before this one may have got further.
                 self.ctx.now = window.start;
-                self.fetch_coming();
+                self.fetch_following();
                 if self.ctx.net.is_host(node) {
                     self.run_host(last)
                 } else {
@@ -76,6 +77,20 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             let src = self.ctx.net.flows[flow.index()].src;
             self.ctx.schedule(src, time, key, 0);
             await_flow(&mut self.ctx, flow.next());
+        }
+    }
+
+    /// Fetches what the node whose turn comes next is about to use into the cache: its ports, and the first packet of each FIFO,
+    /// which no earlier packet has fetched. They come while the current node handles its events.
+    #[inline]
+    fn fetch_following(&self) {
+        let Some(fifos) = self.ctx.events.fetched_fifos() else { return };
+        for (port, packet) in fifos {
+            self.ctx.packets.prefetch(packet);
+            fetch_ahead(&self.links.ports, port);
+            fetch_ahead(&self.links.queues, self.links.place(PortId(port), DATA) as u32);
+            let queue = QueueId::new(PortId(port), 0, self.links.priorities);
+            fetch_ahead(&self.switches.accounting.buffers, queue.0);
         }
     }
 

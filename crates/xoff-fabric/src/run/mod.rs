@@ -7,7 +7,6 @@ mod assemble;
 pub mod buffer_sizing;
 mod cut;
 mod event_loop;
-mod fetch;
 mod partition;
 mod simulation;
 mod threads;
