@@ -34,7 +34,10 @@ fn windows_end_at_the_lookahead_and_after_common_events() {
     assert_eq!(events.take_start(Time(121)), None);
     events.push(0, Time(50), 6, 0);
     assert_eq!(events.open_next(), Some(0));
-    assert!(events.fetched_fifos().is_some_and(|mut fifos| fifos.next().is_none()), "no turn comes after this one");
+    assert!(
+        events.fetched_fifos().is_some_and(|mut fifos| fifos.next().is_none()),
+        "no turn comes after this one"
+    );
     assert_eq!(events.next_up(), Next::Own);
     assert_eq!(events.take_own(), Event { time: Time(50), key: 6, arg: 0 });
     // The start sends 7 and 8 to entity 1 and schedules an event for 120, which is before the common event.

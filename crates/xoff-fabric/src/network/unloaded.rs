@@ -76,11 +76,10 @@ impl<'a> UnloadedTimes<'a> {
             })
         };
         let kind_of: Vec<u32> = self.topology.port_ids().map(kind).map(|kind| kind as u32).collect();
-        let time = |&port: &PortId, links| LinkTime { data: self.data(port), ack: self.ack(port.peer(), links) };
-        let known: Vec<Vec<LinkTime>> = examples
-            .iter()
-            .map(|port| (0..LINKS_AHEAD).map(|links| time(port, links)).collect())
-            .collect();
+        let time =
+            |&port: &PortId, links| LinkTime { data: self.data(port), ack: self.ack(port.peer(), links) };
+        let known: Vec<Vec<LinkTime>> =
+            examples.iter().map(|port| (0..LINKS_AHEAD).map(|links| time(port, links)).collect()).collect();
         move |port, links| {
             let kind = kind_of[port.index()] as usize;
             known[kind].get(links).copied().unwrap_or_else(|| time(&examples[kind], links))
