@@ -65,7 +65,7 @@ fn fat_tree(k: u32, choice: &str) -> f64 {
         r#"
         topology = {{ name = "fat_tree", k = {k} }}
         routing = {{ name = "ecmp", choice = "{choice}" }}
-        scheme = {{ name = "dctcp" }}
+        scheme = {{ name = "none" }}
         traffic = [{{ pattern = "flow", src = "host0", dst = "host1", size = "1KB" }}]
         "#
     );
