@@ -1,5 +1,7 @@
 //! Networks built in code, without a scenario file: nodes and links, then flows.
 
+use std::sync::Arc;
+
 use xoff_engine::{Bytes, Rate, Time, Violation};
 use xoff_fabric::ids::FlowId;
 use xoff_fabric::network::{Flow, WireSizes};
@@ -190,7 +192,7 @@ impl NetworkBuilder {
     pub fn build(&self) -> Result<Network, NetworkError> {
         // The ends of links are known to be nodes before the links are listed by the names of their ends.
         self.topology.validate()?;
-        let topology = self.topology.listed().build()?;
+        let topology = Arc::new(self.topology.listed().build()?);
         self.scheme.validate()?;
         let mut settings = self.settings.clone();
         if let Some(throttle) = settings.throttle.take() {
@@ -209,7 +211,7 @@ impl NetworkBuilder {
         self.check_flows(&topology, settings.switch.priorities)?;
         let mut routing = self.routing.clone();
         routing.resolve();
-        let router = Router::new(&topology, &routing, self.seed).map_err(BuildError::from)?;
+        let router = Router::new(topology.clone(), &routing, self.seed).map_err(BuildError::from)?;
         let links = router.max_hops();
         if links > MAX_PATH {
             let found = format!("has a path of {links} links");

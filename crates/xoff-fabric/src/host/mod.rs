@@ -59,6 +59,8 @@ pub(crate) struct Hosts<N> {
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
     emission_hooks: bool,
+    /// After the run: see [`Hosts::open_receptions`].
+    left_open: u32,
 }
 
 impl<N: NicScheduler> Hosts<N> {
@@ -80,6 +82,7 @@ impl<N: NicScheduler> Hosts<N> {
             program: DependencyTracker::new(&net.dependencies, &net.flows),
             slows,
             emission_hooks: net.paths.next_hops.is_some() || probes.on_wire,
+            left_open: 0,
         }
     }
 
@@ -93,9 +96,16 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
+    /// Forgets connections and NICs after the run, except how many connections they have left open.
+    pub fn end(&mut self) {
+        self.left_open = self.open_receptions();
+        self.nics = Vec::new();
+        (self.senders, self.receivers, self.pacing_places) = (Vec::new(), Vec::new(), Vec::new());
+    }
+
     /// Connections with a message that their receivers count as incomplete, of all hosts.
     pub fn open_receptions(&self) -> u32 {
-        self.nics.iter().map(|nic| nic.counts.open_in).sum()
+        self.left_open + self.nics.iter().map(|nic| nic.counts.open_in).sum::<u32>()
     }
 
     /// Carries out the effects of flow control on hosts' ports.

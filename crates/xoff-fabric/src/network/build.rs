@@ -2,6 +2,8 @@
 //!
 //! `run/assemble.rs` makes the router too.
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Violation};
 use xoff_schemes::{AnyScheme, IntPath, NetworkEnv, Signals};
 
@@ -11,7 +13,7 @@ use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, 
 use crate::event::MAX_INDEX;
 use crate::ids::{ConnectionId, PortId};
 use crate::packet::BY_HOP;
-use crate::path::routing::{HostNic, LinkTime, Router, RoutingError};
+use crate::path::routing::{HostNic, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
@@ -68,10 +70,7 @@ pub fn network_env(
 ) -> Result<NetworkEnv, BuildError> {
     let wire = WireSizes::new(settings, signals);
     let times = UnloadedTimes::new(topology, &wire, settings);
-    let base_rtt = router.slowest_round_trip(&|port, links| LinkTime {
-        data: times.data(port),
-        ack: times.ack(port.peer(), links),
-    })?;
+    let base_rtt = router.slowest_round_trip(&times.by_link())?;
     let host_ports =
         topology.port_ids().filter(|&p| topology.nodes[topology.node_of(p).index()].kind == NodeKind::Host);
     let line_rate = host_ports.map(|p| topology.rate(p)).max().unwrap_or(Rate::from_gbps(100));
@@ -120,7 +119,7 @@ impl Network {
     /// [`BuildError`] if the parts do not fit together.
     #[allow(clippy::too_many_arguments)]
     pub fn along(
-        topology: Topology,
+        topology: impl Into<Arc<Topology>>,
         router: &Router,
         env: NetworkEnv,
         settings: Settings,
@@ -129,6 +128,7 @@ impl Network {
         schedule: Schedule,
         seed: u64,
     ) -> Result<Network, BuildError> {
+        let topology = topology.into();
         let signals = scheme.signals();
         let entities = (flows.len() + schedule.steps.len())
             .max(topology.ports() as usize * usize::from(settings.switch.priorities));

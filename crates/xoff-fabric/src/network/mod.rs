@@ -20,6 +20,8 @@ pub use unloaded::UnloadedFct;
 pub(crate) use unloaded::UnloadedTimes;
 pub(crate) use unloaded::{lead, uniform};
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
@@ -64,7 +66,7 @@ pub struct Paths {
 /// A network with its traffic, ready to be simulated.
 pub struct Network {
     /// Nodes and links.
-    pub topology: Topology,
+    pub topology: Arc<Topology>,
     /// Settings.
     pub settings: Settings,
     /// The scheme of every flow and queue.

@@ -1,11 +1,17 @@
 //! Times through empty queues: the base RTT, and the flow completion time of a flow that has the network for itself.
 
+use std::collections::HashMap;
+
 use xoff_engine::{Rate, Time};
 
 use super::WireSizes;
 use crate::ids::PortId;
+use crate::path::routing::LinkTime;
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::{FlowControl, Forwarding, Quirks, RttOf, Settings, Switch};
+
+/// Up to so many links between a link and the receiver, times are computed ahead: most networks have no longer paths.
+const LINKS_AHEAD: usize = 8;
 
 /// The terms of the time that a packet and its ACK take through empty queues.
 pub(crate) struct UnloadedTimes<'a> {
@@ -52,6 +58,32 @@ impl<'a> UnloadedTimes<'a> {
                 RttOf::Payload => 0,
             },
         )
+    }
+
+    /// The times of both directions of each link, given the number of links between the link and the receiver. Links with the
+    /// same rates and delays are computed once: a large network has few kinds of links.
+    pub fn by_link(&self) -> impl Fn(PortId, usize) -> LinkTime {
+        let mut kinds = HashMap::new();
+        let mut examples = Vec::new();
+        let kind = |port: PortId| {
+            let of = |port: PortId| {
+                let kind = self.topology.nodes[self.topology.node_of(port).index()].kind;
+                (kind, self.topology.rate(port), self.topology.delay(port))
+            };
+            *kinds.entry((of(port), of(port.peer()))).or_insert_with(|| {
+                examples.push(port);
+                examples.len() - 1
+            })
+        };
+        let kind_of: Vec<u32> = self.topology.port_ids().map(kind).map(|kind| kind as u32).collect();
+        let time =
+            |&port: &PortId, links| LinkTime { data: self.data(port), ack: self.ack(port.peer(), links) };
+        let known: Vec<Vec<LinkTime>> =
+            examples.iter().map(|port| (0..LINKS_AHEAD).map(|links| time(port, links)).collect()).collect();
+        move |port, links| {
+            let kind = kind_of[port.index()] as usize;
+            known[kind].get(links).copied().unwrap_or_else(|| time(&examples[kind], links))
+        }
     }
 
     /// Round-trip time of a full packet and its ACK.

@@ -11,13 +11,20 @@ use crate::path::topology::Topology;
 use crate::settings::Settings;
 
 impl Router {
-    /// Prepares `routing` on a topology that [`Topology::validate`] accepts. The choices among equal paths follow
+    /// Prepares `routing` on a topology that [`Topology::validate`] accepts and that the router shares. The choices among equal paths follow
     /// from `seed` alone.
-    pub fn new(topology: &Topology, routing: &Routing, seed: u64) -> Result<Router, RoutingError> {
+    pub fn new(
+        topology: impl Into<Arc<Topology>>,
+        routing: &Routing,
+        seed: u64,
+    ) -> Result<Router, RoutingError> {
+        let topology = topology.into();
         match routing {
             Routing::Ecmp(params) if params.hash == EcmpHash::Ns3Hpcc => {
                 params.check()?;
-                Router::by_table(topology, |graph| Ok(Arc::new(Ns3Table::new(topology, graph, params)?)))
+                Router::by_table(topology, |topology, graph| {
+                    Ok(Arc::new(Ns3Table::new(topology, graph, params)?))
+                })
             }
             _ => Router::by_own_rules(topology, routing, seed),
         }
@@ -28,14 +35,15 @@ impl Network {
     /// Builds the network of `topology` with `flows`, which must be sorted by start. The scheme's parameters must
     /// be resolved.
     pub fn build(
-        topology: Topology,
+        topology: impl Into<Arc<Topology>>,
         routing: &Routing,
         settings: Settings,
         scheme: AnyScheme,
         flows: Vec<Flow>,
         seed: u64,
     ) -> Result<Network, BuildError> {
-        let router = Router::new(&topology, routing, seed)?;
+        let topology = topology.into();
+        let router = Router::new(topology.clone(), routing, seed)?;
         let env = network_env(&topology, &router, &settings, &scheme.signals())?;
         Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)
     }

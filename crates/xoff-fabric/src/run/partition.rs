@@ -248,10 +248,13 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         ctx.now = ctx.now.max(end);
         hosts.close(ctx, links);
         self.close_stops();
-        let Partition { ctx, links, switches, .. } = self;
+        let Partition { ctx, links, switches, hosts, .. } = self;
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
+        // What only goes on with a run makes room for the run's tables.
+        ctx.events = FutureEvents::joint(ARRIVAL_KEYS);
+        hosts.end();
         (ctx.counters, std::mem::take(&mut ctx.probes.records))
     }
 

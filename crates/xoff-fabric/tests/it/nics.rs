@@ -201,7 +201,7 @@ fn nics_that_cannot_reach_each_other_are_refused() {
         "the topology has no path between NIC 2 of the host `h1` and NIC 0 of `h0`: expected links between the switches \
          of the two, or as many NICs at each host as there are planes"
     );
-    let router = Router::new(&planes(&[2, 3]), &Routing::default(), 1).expect("routing");
+    let router = Router::new(planes(&[2, 3]), &Routing::default(), 1).expect("routing");
     let (from, to) = router.ends(NodeId(1), NodeId(0), 2).expect("NICs");
     assert_eq!((from, to), (HostNic { host: NodeId(1), nic: 2 }, HostNic { host: NodeId(0), nic: 0 }));
     let (from_name, to_name) = ("h1".to_string(), "h0".to_string());

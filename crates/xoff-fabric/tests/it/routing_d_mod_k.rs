@@ -170,7 +170,7 @@ fn what_is_no_fat_tree_is_refused_with_the_reason() {
     // one is the top of a tree.
     let dumbbell = |switches| Dumbbell { switches, ..Dumbbell::default() }.build().expect("a dumbbell");
     assert!(why(dumbbell(4)).starts_with("a link joins `switch2` and `switch3`"));
-    assert!(Router::new(&dumbbell(3), &d_mod_k(), 1).is_ok());
+    assert!(Router::new(dumbbell(3), &d_mod_k(), 1).is_ok());
     // Two links between the same switches.
     assert_eq!(why(graph(3, 2, &[(0, 2), (1, 2), (1, 2)])), "two ways lead down from `s2` to `s1`");
     // s2 and s3 above s0, s6 above s1; s4 above s2 alone, s5 above the others.

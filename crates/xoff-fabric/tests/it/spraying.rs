@@ -181,7 +181,7 @@ fn credits_are_conserved_and_come_back_whatever_the_path() {
 #[test]
 fn a_fat_tree_has_no_circle_of_links_whatever_the_path() {
     for choice in CHOICES {
-        let router = Router::new(&fat_tree(), &ecmp(choice), 1).expect("routes");
+        let router = Router::new(fat_tree(), &ecmp(choice), 1).expect("routes");
         assert!(router.dependencies(1).expect("paths").cycle().is_empty(), "{choice:?}");
     }
     // In a ring of four switches the two ways to the opposite one close a circle in either direction, of four links.

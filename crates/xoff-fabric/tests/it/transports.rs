@@ -56,7 +56,7 @@ fn run_as(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: R
 }
 
 fn prepare(settings: Settings, flows: Vec<Flow>, schedule: Schedule, recording: Recording) -> Simulation {
-    let router = Router::new(&topology(), &Routing::default(), 1).expect("routes");
+    let router = Router::new(topology(), &Routing::default(), 1).expect("routes");
     let none = scheme("none", json!({}), Time::from_us(1));
     let env = network_env(&topology(), &router, &settings, &none.signals()).expect("connected");
     let net = Network::along(topology(), &router, env, settings, none, flows, schedule, 1);

@@ -1,5 +1,7 @@
 //! Builds the network's graph and its routing, with every error at its key.
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Time};
 use xoff_fabric::network::choice_violation;
 use xoff_fabric::routing::Router;
@@ -23,7 +25,7 @@ pub(super) fn topology(
     s: &mut Scenario,
     files: Files<'_>,
     needs: &mut Needs,
-) -> Option<Topology> {
+) -> Option<Arc<Topology>> {
     if let AnyTopology::Graph(graph) = &s.topology {
         let text = |name: &str| {
             let text = text_of(files, name)?;
@@ -48,7 +50,7 @@ pub(super) fn topology(
         rate_problem(c, &topology.port_name(port), topology.rate(port));
         return None;
     }
-    Some(topology)
+    Some(Arc::new(topology))
 }
 
 fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {
@@ -85,7 +87,7 @@ pub(super) fn router(
     c: &mut Checker<'_>,
     s: &Scenario,
     signals: &Signals,
-    topology: &Topology,
+    topology: &Arc<Topology>,
 ) -> Option<Router> {
     let violations = s.routing.validate();
     if !violations.is_empty() {
@@ -96,7 +98,7 @@ pub(super) fn router(
         c.violation(&violation.inside("routing"));
         return None;
     }
-    let router = Router::new(topology, &s.routing, s.seed)
+    let router = Router::new(topology.clone(), &s.routing, s.seed)
         .map_err(|error| c.violation(&error.violation().inside("routing")))
         .ok()?;
     let links = router.max_hops();

@@ -154,7 +154,7 @@ pub struct Scenario {
 /// The network, routing and flows that were built to check the scenario. A run uses them instead of building them again.
 #[derive(Debug, Default)]
 struct Built {
-    topology: Topology,
+    topology: Arc<Topology>,
     traffic: Traffic,
     router: Router,
     env: NetworkEnv,
@@ -273,7 +273,7 @@ impl Scenario {
     }
 
     /// The network's nodes and links, built when the scenario was read.
-    pub fn network(&self) -> &Topology {
+    pub fn network(&self) -> &Arc<Topology> {
         &self.built.topology
     }
 

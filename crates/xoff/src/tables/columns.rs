@@ -40,7 +40,7 @@ impl Columns {
         self
     }
     pub(super) fn u64(self, name: &str, doc: &str, values: impl Iterator<Item = u64>) -> Self {
-        self.add(name, doc, Arc::new(values.collect::<UInt64Array>()))
+        self.add(name, doc, Arc::new(UInt64Array::from_iter_values(values)))
     }
     pub(super) fn u64_or_null(
         self,
@@ -51,10 +51,10 @@ impl Columns {
         self.column(name, doc, Arc::new(values.collect::<UInt64Array>()), true)
     }
     pub(super) fn u32(self, name: &str, doc: &str, values: impl Iterator<Item = u32>) -> Self {
-        self.add(name, doc, Arc::new(values.collect::<UInt32Array>()))
+        self.add(name, doc, Arc::new(UInt32Array::from_iter_values(values)))
     }
     pub(super) fn u8(self, name: &str, doc: &str, values: impl Iterator<Item = u8>) -> Self {
-        self.add(name, doc, Arc::new(values.collect::<UInt8Array>()))
+        self.add(name, doc, Arc::new(UInt8Array::from_iter_values(values)))
     }
     pub(super) fn f64(self, name: &str, doc: &str, values: impl Iterator<Item = f64>) -> Self {
         self.add(name, doc, Arc::new(Float64Array::from_iter_values(values)))

@@ -64,7 +64,7 @@ impl Names {
     fn new(net: &Network) -> Self {
         Names {
             nodes: strings(net.topology.nodes.iter().map(|n| n.name.clone())),
-            ports: strings(net.topology.port_names().into_iter()),
+            ports: strings(net.topology.each_port_name()),
         }
     }
 }

@@ -20,12 +20,16 @@ use crate::path::topology::PortId;
 /// Distance of a switch that is not reachable within the 65,534 links that 16 bits count.
 pub(super) const FAR: u16 = u16::MAX;
 
+/// Stands for the distance of a switch from [`FAR`] on.
+const UNREACHABLE: u8 = u8::MAX;
+
 #[derive(Clone, Debug)]
 pub(super) struct EcmpTable<C> {
     choice: C,
     symmetric: bool,
-    /// For each destination switch, the distance of all switches.
-    distances: Box<[OnceLock<Box<[u16]>>]>,
+    /// For each destination switch, the distance of all switches modulo [`UNREACHABLE`], or that number. Switches with a link
+    /// between them differ in distance by one at most, so that the remainders tell which one is nearer.
+    distances: Box<[OnceLock<Box<[u8]>>]>,
 }
 
 impl<C: Choice> EcmpTable<C> {
@@ -58,16 +62,19 @@ impl<C: Choice> EcmpTable<C> {
 
     fn choose(&self, graph: &SwitchGraph, from: End, to: End, key: u64, out: &mut Vec<PortId>) -> Option<()> {
         let distance = self.distances[to.switch as usize].get_or_init(|| {
-            graph.distances(to.switch).into_iter().map(|d| u16::try_from(d).unwrap_or(FAR)).collect()
+            let remainder =
+                |d: u32| if d < u32::from(FAR) { (d % u32::from(UNREACHABLE)) as u8 } else { UNREACHABLE };
+            graph.distances(to.switch).into_iter().map(remainder).collect()
         });
         let hash = self.choice.flow(from.address(), to.address(), key);
         let mut at = from.switch;
         while at != to.switch {
             let left = distance[at as usize];
-            if left == FAR {
+            if left == UNREACHABLE {
                 return None;
             }
-            let mut nearer = graph.links(at).iter().filter(|&&(_, next)| distance[next as usize] == left - 1);
+            let one_less = left.checked_sub(1).unwrap_or(UNREACHABLE - 1);
+            let mut nearer = graph.links(at).iter().filter(|&&(_, next)| distance[next as usize] == one_less);
             let pick = self.choice.at(hash, graph.node(at), nearer.clone().count());
             let &(port, next) = nearer.nth(pick)?;
             out.push(port);

@@ -43,7 +43,7 @@ use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topol
 /// A topology's paths under one kind of routing.
 #[derive(Clone, Debug)]
 pub struct Router {
-    topology: Topology,
+    topology: Arc<Topology>,
     graph: SwitchGraph,
     ways: Ways,
     choice: PathChoice,
@@ -117,7 +117,7 @@ impl Default for Router {
     fn default() -> Self {
         let graph = SwitchGraph::default();
         let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
-        Router { topology: Topology::default(), graph, ways, choice: PathChoice::default() }
+        Router { topology: Arc::default(), graph, ways, choice: PathChoice::default() }
     }
 }
 
@@ -128,11 +128,11 @@ impl Router {
     /// # Errors
     /// [`RoutingError`] if a parameter of `routing` does not fit the topology.
     pub(crate) fn by_own_rules(
-        topology: &Topology,
+        topology: Arc<Topology>,
         routing: &Routing,
         seed: u64,
     ) -> Result<Router, RoutingError> {
-        let graph = SwitchGraph::new(topology);
+        let graph = SwitchGraph::new(&topology);
         let mixing = Mixing::new(seed);
         let choice = routing.choice();
         let ways = match routing {
@@ -140,23 +140,23 @@ impl Router {
                 params.check()?;
                 Ways::Ecmp(EcmpTable::new(&graph, params, mixing))
             }
-            Routing::SpanningTrees(params) => Ways::Trees(Trees::new(topology, &graph, params, mixing)?),
+            Routing::SpanningTrees(params) => Ways::Trees(Trees::new(&topology, &graph, params, mixing)?),
             Routing::StaticRoutes(params) => {
-                Ways::Static(StaticTable::new(topology, &graph, params, mixing)?)
+                Ways::Static(StaticTable::new(&topology, &graph, params, mixing)?)
             }
-            Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(topology, &graph)?),
+            Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(&topology, &graph)?),
         };
-        Ok(Router { topology: topology.clone(), graph, ways, choice })
+        Ok(Router { topology, graph, ways, choice })
     }
 
     /// Lets a table decide that is made of the graph of switches.
     pub(crate) fn by_table(
-        topology: &Topology,
-        table: impl FnOnce(&SwitchGraph) -> Result<Arc<dyn PathTable>, RoutingError>,
+        topology: Arc<Topology>,
+        table: impl FnOnce(&Topology, &SwitchGraph) -> Result<Arc<dyn PathTable>, RoutingError>,
     ) -> Result<Router, RoutingError> {
-        let graph = SwitchGraph::new(topology);
-        let ways = Ways::Table(table(&graph)?);
-        Ok(Router { topology: topology.clone(), graph, ways, choice: PathChoice::default() })
+        let graph = SwitchGraph::new(&topology);
+        let ways = Ways::Table(table(&topology, &graph)?);
+        Ok(Router { topology, graph, ways, choice: PathChoice::default() })
     }
 
     /// The NICs that talk to each other when `src` sends by its NIC `nic`: that one, and its

@@ -1,7 +1,9 @@
 //! Equal-cost next hops of each switch towards each other switch, for packets whose paths are chosen packet by packet.
 
+use std::collections::HashMap;
+
 use super::switches::UNREACHED;
-use super::{Candidate, PathChoice, Router};
+use super::{Candidate, HostNic, PathChoice, Router};
 use crate::ids::{NodeId, PortId};
 use crate::path::topology::Topology;
 
@@ -14,9 +16,14 @@ pub struct NextHops {
     /// By port: the node of the port.
     node_of: Vec<NodeId>,
     switches: usize,
-    /// By destination switch, then switch: where the switch's candidates begin; the last entry is the end of all.
+    /// By switch: its row in `list_of` if it has hosts, since packets go to no other switch.
+    row_of: Vec<u32>,
+    /// By row of the destination switch, then switch: the number of the switch's list of candidates.
+    list_of: Vec<u32>,
+    /// By list: where it begins in `candidates`; the last entry is the end of all.
     first: Vec<u32>,
-    /// Egress ports, each with the number of shortest paths behind it.
+    /// The distinct lists of candidates: egress ports, each with the number of shortest paths behind it. A switch of a fat-tree
+    /// has few of them, whatever the number of switches.
     candidates: Vec<Candidate>,
 }
 
@@ -27,8 +34,12 @@ impl NextHops {
         let switches = graph.len();
         let index = NodeId::all(topology.nodes.len()).map(|node| graph.switch(node)).collect();
         let node_of = topology.port_ids().map(|port| topology.node_of(port)).collect();
+        let has_hosts = hosted(topology, router);
+        let (mut row_of, mut list_of) = (vec![u32::MAX; switches], Vec::new());
         let (mut first, mut candidates) = (vec![0], Vec::new());
-        for to in 0..switches as u32 {
+        let (mut known, mut list) = (HashMap::new(), Vec::new());
+        for (row, to) in (0..switches as u32).filter(|&to| has_hosts[to as usize]).enumerate() {
+            row_of[to as usize] = row as u32;
             let distance = graph.distances(to);
             let nearer = |at: u32| {
                 let left = distance[at as usize];
@@ -46,11 +57,19 @@ impl NextHops {
                     nearer(at).fold(0, |sum: u32, (_, next)| sum.saturating_add(paths[next as usize]));
             }
             for at in 0..switches as u32 {
-                candidates.extend(nearer(at).map(|(port, next)| (port, paths[next as usize])));
-                first.push(candidates.len() as u32);
+                list.clear();
+                list.extend(nearer(at).map(|(port, next)| (port, paths[next as usize])));
+                let number = known.get(&list).copied().unwrap_or_else(|| {
+                    candidates.extend_from_slice(&list);
+                    first.push(candidates.len() as u32);
+                    let number = first.len() as u32 - 2;
+                    known.insert(list.clone(), number);
+                    number
+                });
+                list_of.push(number);
             }
         }
-        NextHops { choice, index, node_of, switches, first, candidates }
+        NextHops { choice, index, node_of, switches, row_of, list_of, first, candidates }
     }
 
     /// Who chooses among the next hops.
@@ -67,8 +86,9 @@ impl NextHops {
         if to == switch {
             return Ok(last);
         }
-        let place = self.index[to.index()] as usize * self.switches + self.index[switch.index()] as usize;
-        Err(&self.candidates[self.first[place] as usize..self.first[place + 1] as usize])
+        let row = self.row_of[self.index[to.index()] as usize] as usize;
+        let list = self.list_of[row * self.switches + self.index[switch.index()] as usize] as usize;
+        Err(&self.candidates[self.first[list] as usize..self.first[list + 1] as usize])
     }
 
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
@@ -84,6 +104,19 @@ impl NextHops {
             }
         }
     }
+}
+
+/// By switch: whether a host is attached to it.
+fn hosted(topology: &Topology, router: &Router) -> Vec<bool> {
+    let mut hosted = vec![false; router.graph.len()];
+    for host in topology.hosts() {
+        for nic in 0..router.graph.nics(host) {
+            if let Some(switch) = router.graph.switch_of(HostNic { host, nic }) {
+                hosted[switch as usize] = true;
+            }
+        }
+    }
+    hosted
 }
 
 /// Whether a switch is one link nearer than `left` links.

@@ -3,8 +3,6 @@
 //! Equal-cost paths may differ in rate and delay. A flow's hash must not change the base RTT of all flows, so the base RTT is
 //! the maximum over every path that the routing may choose.
 
-use std::collections::HashMap;
-
 use xoff_engine::Time;
 
 use super::ecmp::FAR;
@@ -67,29 +65,41 @@ impl Router {
     /// # Errors
     /// [`RoutingError`] if two hosts have no path.
     pub fn slowest_round_trip(&self, times: LinkTimes<'_>) -> Result<Time, RoutingError> {
-        let mut trees = HashMap::new();
-        let mut slowest = Time::ZERO;
-        for (src, dst) in self.representative_ends() {
+        // The pairs of each receiving switch follow each other, so that one switch's table is enough at a time: the tables of
+        // all switches would take more memory than all else in a large network.
+        let ends = self.representative_ends();
+        let mut order: Vec<u32> = (0..ends.len() as u32).collect();
+        order.sort_by_key(|&place| self.graph.switch_of(ends[place as usize].1));
+        let mut table = None;
+        let (mut slowest, mut without) = (Time::ZERO, None);
+        for place in order {
+            let (src, dst) = ends[place as usize];
             let (first, last) = (self.nic_port(src)?, self.nic_port(dst)?.peer());
             let trip = if first == last {
                 let time = times(first, 0);
                 Some(time.data + time.ack)
             } else {
-                self.between(src, dst, times, &mut trees)
+                self.between(src, dst, times, &mut table)
             };
-            slowest = slowest.max(trip.ok_or_else(|| self.unreachable(src, dst))?);
+            match trip {
+                Some(trip) => slowest = slowest.max(trip),
+                None => without = Some(without.map_or(place, |other: u32| other.min(place))),
+            }
         }
-        Ok(slowest)
+        match without.map(|place| ends[place as usize]) {
+            Some((src, dst)) => Err(self.unreachable(src, dst)),
+            None => Ok(slowest),
+        }
     }
 
     /// The slowest round trip between two NICs that are attached to switches; `None` if there is no path.
-    /// `to_switch` keeps the results for each receiving switch.
+    /// `to_switch` keeps the result for the last receiving switch.
     fn between(
         &self,
         src: HostNic,
         dst: HostNic,
         times: LinkTimes<'_>,
-        to_switch: &mut HashMap<u32, Vec<Option<Slowest>>>,
+        to_switch: &mut Option<(u32, Vec<Option<Slowest>>)>,
     ) -> Option<Time> {
         let graph = &self.graph;
         let (from, to) = (graph.switch_of(src)?, graph.switch_of(dst)?);
@@ -116,7 +126,8 @@ impl Router {
             });
         }
         // The table leaves out the receiver's own link, so that all hosts of a switch share it.
-        let table = to_switch.entry(to).or_insert_with(|| shortest_to(graph, to, times));
+        let known = to_switch.take().filter(|(switch, _)| *switch == to);
+        let (_, table) = to_switch.insert(known.unwrap_or_else(|| (to, shortest_to(graph, to, times))));
         let between = table[from as usize]?;
         let between = Slowest {
             data: between.data + at_receiver.data,

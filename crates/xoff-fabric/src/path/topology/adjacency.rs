@@ -55,13 +55,16 @@ impl Topology {
 
     /// The names of all ports, as [`Topology::port_name`] gives them.
     pub fn port_names(&self) -> Vec<String> {
+        self.each_port_name().collect()
+    }
+
+    /// The names of all ports, as [`Topology::port_name`] gives them, one after the other.
+    pub fn each_port_name(&self) -> impl Iterator<Item = String> {
         let mut parallel: HashMap<(NodeId, NodeId), usize> = HashMap::new();
-        let mut names = Vec::with_capacity(self.ports() as usize);
-        for link in 0..self.links.len() {
-            let number = parallel.entry(self.ends(link)).and_modify(|n| *n += 1).or_insert(1);
-            names.extend(PortId::of_link(link).map(|port| self.name_of_port(port, *number)));
-        }
-        names
+        (0..self.links.len()).flat_map(move |link| {
+            let number = *parallel.entry(self.ends(link)).and_modify(|n| *n += 1).or_insert(1);
+            PortId::of_link(link).map(|port| self.name_of_port(port, number))
+        })
     }
 
     fn ends(&self, link: usize) -> (NodeId, NodeId) {

@@ -33,6 +33,8 @@ pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
 
 pub use crate::ids::{NodeId, PortId};
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Time};
 
 /// Kind of a node.
@@ -80,6 +82,12 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// Links between them.
     pub links: Vec<Link>,
+}
+
+impl From<&Topology> for Arc<Topology> {
+    fn from(topology: &Topology) -> Arc<Topology> {
+        Arc::new(topology.clone())
+    }
 }
 
 impl Topology {

@@ -1,0 +1,146 @@
+//! What networks, messages and packets take of memory, counted by the allocator of each test's thread.
+#![allow(unsafe_code)] // an allocator cannot be had without
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use xoff::Scenario;
+use xoff::prelude::*;
+
+thread_local! {
+    /// Bytes that this thread has taken and not given back, and their maximum.
+    static BYTES: Cell<(isize, isize)> = const { Cell::new((0, 0)) };
+}
+
+/// The system's allocator, which counts.
+struct Counting;
+
+/// Adds to the count of the thread, unless the thread is about to end.
+fn count(bytes: isize) {
+    let _ = BYTES.try_with(|all| {
+        let (now, max) = all.get();
+        all.set((now + bytes, max.max(now + bytes)));
+    });
+}
+
+// Safety: every call goes on to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize);
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize));
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(size as isize - layout.size() as isize);
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// What `run` returns, and the maximum of bytes that it takes while it lasts.
+fn peak<T>(run: impl FnOnce() -> T) -> (T, f64) {
+    let begin = BYTES.with(|all| {
+        let (now, _) = all.replace((all.get().0, all.get().0));
+        now
+    });
+    let result = run();
+    (result, (BYTES.with(Cell::get).1 - begin) as f64)
+}
+
+/// Reads a scenario of one message in a fat-tree of `k` ports and runs it to its tables; the maximum of bytes.
+fn fat_tree(k: u32, choice: &str) -> f64 {
+    let text = format!(
+        r#"
+        topology = {{ name = "fat_tree", k = {k} }}
+        routing = {{ name = "ecmp", choice = "{choice}" }}
+        scheme = {{ name = "none" }}
+        traffic = [{{ pattern = "flow", src = "host0", dst = "host1", size = "1KB" }}]
+        "#
+    );
+    let run = || {
+        let scenario = Scenario::parse(&text, "tree.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        xoff::run(&scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
+    };
+    peak(run).1
+}
+
+/// 1,024 hosts beside 128: a host comes with three links, and so six ports, and 5 / 16 of a switch. Next hops of every switch to
+/// every other one, 320 x 320 lists of up to 8 ports, would take 5,000 B a host more.
+#[test]
+fn a_host_takes_at_most_4_kilobytes() {
+    for choice in ["per_connection", "per_packet"] {
+        let each = (fat_tree(16, choice) - fat_tree(8, choice)) / (1024.0 - 128.0);
+        assert!(each < 4096.0, "{choice}: {each} B");
+    }
+}
+
+/// A simulation of messages between two hosts, one each 10 us; each takes less than 2 us at 100 Gbps.
+fn messages(count: u64) -> NetworkBuilder {
+    let mut net = NetworkBuilder::new();
+    let (a, b, switch) = (net.host("a"), net.host("b"), net.switch("s"));
+    for host in [a, b] {
+        net.link(host, switch, Rate::from_gbps(100), Time::from_ns(500));
+    }
+    for number in 0..count {
+        net.flow(a, b, Bytes(1_000), Time::from_us(10 * number));
+    }
+    net.scheme(AnyScheme::Hpcc(Default::default()));
+    net
+}
+
+/// What a message's run adds to what is known of the message before: the record that its sender writes (96 B, and twice that
+/// while the list of records grows), and what its receiver tells of marks (24 B, likewise). The records of all senders are
+/// then put into one list by message, 88 B each. Its sender alone would take 700 B more if it stayed.
+#[test]
+fn a_finished_message_keeps_its_record() {
+    let run = |count| {
+        let mut simulation = messages(count).simulation().expect("a network");
+        let (stop, bytes) = peak(|| simulation.run(&mut |_| true));
+        stop.expect("a run");
+        assert_eq!(simulation.counters().flows_done, count);
+        bytes
+    };
+    let each = (run(4_000) - run(2_000)) / 2_000.0;
+    assert!(each < 2.0 * (96.0 + 24.0) + 88.0, "{each} B");
+}
+
+/// 16 hosts send to one without congestion control, and PAUSE comes late: packets queue. A packet takes a cache line, and
+/// another one for telemetry; the pool doubles when it is full.
+fn in_flight(scheme: AnyScheme) -> f64 {
+    let mut net = NetworkBuilder::new();
+    let (to, switch) = (net.host("to"), net.switch("s"));
+    net.link(to, switch, Rate::from_gbps(100), Time::from_ns(500));
+    for number in 0..16 {
+        let from = net.host(format!("from{number}"));
+        net.link(from, switch, Rate::from_gbps(100), Time::from_us(100));
+        net.flow(from, to, Bytes(10_000_000), Time::ZERO);
+    }
+    net.scheme(scheme);
+    net.flow_control(FlowControl::None);
+    let mut simulation = net.simulation().expect("a network");
+    let (stop, bytes) = peak(|| simulation.run(&mut |_| true));
+    stop.expect("a run");
+    let packets = simulation.max_packets_in_flight();
+    assert!(packets > 10_000, "{packets}");
+    bytes / f64::from(packets)
+}
+
+#[test]
+fn a_packet_in_flight_takes_at_most_200_bytes_and_300_with_telemetry() {
+    let plain = in_flight(AnyScheme::None(Default::default()));
+    assert!(plain < 200.0, "{plain} B");
+    let with_int = in_flight(AnyScheme::Hpcc(Default::default()));
+    assert!(with_int < 300.0, "{with_int} B");
+}
