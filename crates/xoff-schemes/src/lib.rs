@@ -17,6 +17,7 @@ pub mod int;
 pub mod none;
 pub mod patched_timely;
 pub mod pcn;
+pub mod powertcp;
 pub mod registry;
 pub mod rocc;
 pub mod rtt;

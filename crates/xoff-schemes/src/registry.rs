@@ -310,4 +310,8 @@ schemes! {
     Sqcc = crate::sqcc::Sqcc;
     /// InfiniBand congestion control: delays between packets from a table.
     IbCc = crate::ib_cc::IbCc;
+    /// PowerTCP: window from power, by telemetry.
+    Powertcp = crate::powertcp::PowerTcp;
+    /// θ-PowerTCP: window from power, by round-trip times.
+    ThetaPowertcp = crate::powertcp::theta::ThetaPowerTcp;
 }

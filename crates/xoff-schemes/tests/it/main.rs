@@ -15,6 +15,7 @@ mod np_ecn;
 mod patched_timely;
 mod pcn;
 mod pft;
+mod powertcp;
 mod red;
 mod registry;
 mod reordering;
