@@ -4,6 +4,7 @@
 //! The crate knows no simulator: [`traits`] says what a scheme sees and states, [`registry`] lists the schemes,
 //! [`detector`] the detectors and [`throttle`] the injection throttles.
 
+pub mod bolt;
 pub mod catalogue;
 mod check;
 pub mod dcqcn;

@@ -2,6 +2,7 @@
 //! longer than to run the tests. `cargo test -p xoff-schemes --test it dcqcn` runs the tests of one module.
 
 mod aimd;
+mod bolt;
 mod common;
 mod dcqcn;
 mod dctcp;

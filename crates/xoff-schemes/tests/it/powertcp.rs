@@ -37,6 +37,7 @@ fn ack(packet: u64, next_packet: u64, records: &[ExactRecord]) -> Ack<'_> {
         rtt: None,
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int: IntStack { records: Records::Exact(records), ..IntStack::default() },
     }
 }

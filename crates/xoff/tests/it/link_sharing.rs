@@ -4,7 +4,7 @@
 use arrow_array::cast::AsArray;
 use arrow_array::types::UInt32Type;
 
-use crate::common::{floats, load, numbers, rows, run, table};
+use crate::common::{floats, load, numbers, numbers_or_null, rows, run, table};
 use xoff::Output;
 use xoff_fabric::ids::PortId;
 
@@ -86,4 +86,59 @@ fn powertcp_flows_have_half_each_and_a_queue_of_both_increases() {
             sharing.max_queue
         );
     }
+}
+
+/// Bolt's threshold is a frame, of 1,518 B: the queue is one or two on average, and never more than a few, on a full link.
+/// Shares become equal by a packet a round trip, slowly.
+#[test]
+fn bolt_fills_a_link_with_a_queue_of_a_few_frames() {
+    for rate in ["25Gbps", "100Gbps", "400Gbps"] {
+        let sharing = share("bolt", &[("topology.rate", rate)]);
+        let [first, second] = sharing.shares;
+        assert!(first + second > 0.995, "{rate}: {:?}", sharing.shares);
+        assert!(first.min(second) > 0.4, "{rate}: {:?}", sharing.shares);
+        assert!(sharing.mean_queue < 2.0 * 1_518.0, "{rate}: {} B", sharing.mean_queue);
+        assert!(sharing.max_queue <= 4 * 1_518, "{rate}: {} B", sharing.max_queue);
+    }
+}
+
+/// The bottleneck's longest queue from the second flow's start at 300 us on, and when the first flow has 95 % of the link's
+/// payload again after the second one has ended, as the end of the first interval of 10 us, in microseconds.
+fn join_and_leave(scheme: &str, set: &[(&str, &str)]) -> (u64, u64) {
+    let own = [("scheme.name", scheme), ("traffic.1.size", "5MB"), ("record.interval", "10us")];
+    let set = [&own[..], &[("run.duration", "3ms")], set].concat();
+    let output = run(&load("dumbbell", &set));
+    let flows = table(&output, "flows");
+    let ended = 300_000_000 + numbers_or_null(flows, "fct_ps")[1].expect("it completes");
+    let queues = table(&output, "queues");
+    let most = numbers(queues, "max_bytes");
+    let peak = rows(queues, "port", LINK).into_iter().map(|i| most[i]).max().expect("samples");
+    let rates = table(&output, "rates");
+    let (times, goodput) = (numbers(rates, "time_ps"), floats(rates, "goodput_bps"));
+    let flow = rates.column_by_name("flow").expect("a column").as_primitive::<UInt32Type>();
+    let full = 0.95 * 100e9 * payload_share(&output);
+    let mut back =
+        (0..times.len()).filter(|&i| flow.value(i) == 0 && times[i] > ended && goodput[i] > Some(full));
+    (peak, (times[back.next().expect("it comes back")] - ended) / 1_000_000)
+}
+
+/// Both flows send at line rate when the second one joins, until they hear of the queue. HPCC hears of it a round trip later,
+/// Bolt after the way from switch 1 and back.
+#[test]
+fn bolt_hears_of_a_new_flow_in_less_than_a_round_trip() {
+    let (bolt, hpcc) = (join_and_leave("bolt", &[]).0, join_and_leave("hpcc", &[]).0);
+    assert!((bolt as f64) < 0.75 * hpcc as f64, "{bolt} B against {hpcc} B");
+}
+
+/// When one flow ends, the other one has about 60 % of its pipe of 107 packets. By a packet a round trip of 12.5 us it has 95 % 37
+/// round trips later, after about 460 us. Tokens of the last window, or of the supply, bring it there in a few round trips,
+/// and sooner if it has both.
+#[test]
+fn bolts_tokens_give_a_flow_the_bandwidth_of_one_that_ends() {
+    let back = |set: &[(&str, &str)]| join_and_leave("bolt", set).1;
+    let (no_ramp_up, no_supply) = (("scheme.pru", "false"), ("scheme.sm", "false"));
+    let (both, supply, ramp_up) = (back(&[]), back(&[no_ramp_up]), back(&[no_supply]));
+    let neither = back(&[no_ramp_up, no_supply]);
+    assert!((350..600).contains(&neither), "{neither} us");
+    assert!(both < supply.min(ramp_up) && supply.max(ramp_up) < 125, "{both}, {supply}, {ramp_up} us");
 }
