@@ -1,4 +1,5 @@
-//! Bolt: congestion control in less than a round trip (Arslan, Li, Kumar, Dukkipati, NSDI 2023), Algorithms 1 to 3.
+//! Bolt: congestion control in less than a round trip (Arslan, Li, Kumar, Dukkipati, NSDI 2023), by the rules of
+//! its authors' simulator.
 //!
 //! Three mechanisms, by four bits in each data packet (FIRST, LAST, INC, DEC) and a window of packets at the sender:
 //! - *sub-RTT control* (SRC): a switch whose queue is at or above a threshold sends a message of its own to the source of each
@@ -12,14 +13,15 @@
 //! A packet that keeps INC up to its receiver, and no DEC, brings its sender one more packet of window. Beside that, the window
 //! grows by a packet a round trip, for fairness. [`switch`] has the congestion point.
 //!
-//! Readings. The paper's text is taken from its published algorithms, and where they say nothing, from the simulator of its
-//! authors, to which these belong:
+//! What that simulator says beyond the three mechanisms, and a reading of ours:
 //! - a flow begins with the bandwidth-delay product of its NIC; FIRST marks the packets before its first ACK, and neither these
 //!   nor those of the last window ask for more;
 //! - a flow's rate is its window over the latest round-trip time; before the first one it is the line rate;
 //! - a window of at most one packet is cut by `max_mdf` at each message, and below one packet it is a packet each RTT/cwnd;
 //! - losses cut by `max_mdf`, at most once a round trip;
 //! - PRU's tokens are at most 256.
+//! - the additive increase is counted in packets here, where the simulator has a fifth bit: it goes out with one packet, and
+//!   again when the packet's ACK has come.
 //!
 //! The queue is what waits when the packet comes, without the packet and the frame on the wire. What came to the port counts all
 //! classes: ACKs in a class of their own take of the link too. Data is never dropped or trimmed for Bolt's sake: with PFC the
@@ -60,16 +62,15 @@ pub const DEC: u8 = 8;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bolt {
-    /// Queue length from which on a switch is congested: CC_THRESHOLD, in bytes. Default: a full packet on the wire (Bolt,
-    /// section 3).
+    /// Queue length from which on a switch is congested: CC_THRESHOLD, in bytes. Default: a full packet on the wire, one MTU.
     pub cc_threshold: Option<Bytes>,
-    /// Proactive ramp-up (Bolt, section 3). Default true.
+    /// Proactive ramp-up: tokens of flows that end. Default true.
     pub pru: bool,
-    /// Supply matching (Bolt, section 3). Default true.
+    /// Supply matching: tokens of what the link has left over. Default true.
     pub sm: bool,
     /// The maximum number of PRU's tokens in a queue. Default 256 (the authors' simulator).
     pub max_pru_tokens: u32,
-    /// Increase a round trip, in packets. Default 1 (Bolt, Algorithm 3).
+    /// Increase a round trip, in packets. Default 1 (the authors' simulator).
     pub ai: f64,
     /// The cut of a window of at most a packet, and at a loss, as a share of the window, above 0 and below 1. Default 0.5
     /// (the authors' simulator).

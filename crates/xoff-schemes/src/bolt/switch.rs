@@ -1,4 +1,4 @@
-//! Bolt's switch (NSDI 2023, Algorithms 1 and 2): messages to sources of packets that meet a queue, and tokens for those that
+//! Bolt's switch (NSDI 2023): messages to sources of packets that meet a queue, and tokens for those that
 //! ask for more.
 
 use xoff_engine::{Rate, Time};
