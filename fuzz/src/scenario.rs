@@ -15,7 +15,7 @@ const TOPOLOGIES: [&str; 5] = [
 ];
 
 /// The schemes with what they need beside their name.
-const SCHEMES: [&str; 13] = [
+const SCHEMES: [&str; 16] = [
     "none",
     "dcqcn",
     "hpcc",
@@ -29,6 +29,9 @@ const SCHEMES: [&str; 13] = [
     "patched_timely",
     "sqcc",
     "ib_cc",
+    "powertcp",
+    "theta_powertcp",
+    "bolt",
 ];
 
 const FLOW_CONTROLS: [&str; 9] = [

@@ -39,6 +39,7 @@ fn ack(i: usize, records: Records<'_>) -> Ack<'_> {
         rtt: None,
         mark: Mark::None,
         flow_count: 1,
+        label: 0,
         int: IntStack { records, ..IntStack::default() },
     }
 }

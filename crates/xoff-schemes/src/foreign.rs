@@ -15,8 +15,9 @@ use xoff_engine::{Rate, Time, Violation};
 use crate::detector::AnyDetector;
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, PortEnv,
-    QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, Labelled, NetworkEnv, NotificationPoint, Outgoing,
+    PacketView, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint,
+    sends_messages,
 };
 
 /// The failure of a scheme in a run; only a foreign scheme can fail.
@@ -223,6 +224,9 @@ impl ReactionPoint for ForeignReaction {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.0.on_ack(ack)
     }
+    fn label(&self, packet: &Outgoing) -> u8 {
+        self.0.label(packet)
+    }
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
         self.0.on_cnp(now, cnp)
     }
@@ -294,6 +298,9 @@ impl CongestionPoint for ForeignCongestion {
     }
     fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
         self.0.on_dequeue(queue, packet)
+    }
+    fn on_label(&mut self, queue: &QueueView, packet: &Labelled, out: &mut Vec<Cnm>) -> u8 {
+        self.0.on_label(queue, packet, out)
     }
     fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
         self.0.on_timer(queue, out)

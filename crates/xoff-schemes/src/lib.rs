@@ -4,6 +4,7 @@
 //! The crate knows no simulator: [`traits`] says what a scheme sees and states, [`registry`] lists the schemes,
 //! [`detector`] the detectors and [`throttle`] the injection throttles.
 
+pub mod bolt;
 pub mod catalogue;
 mod check;
 pub mod dcqcn;
@@ -17,6 +18,7 @@ pub mod int;
 pub mod none;
 pub mod patched_timely;
 pub mod pcn;
+pub mod powertcp;
 pub mod registry;
 pub mod rocc;
 pub mod rtt;

@@ -9,8 +9,9 @@ use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, NetworkEnv, NotificationPoint, PacketView, PortEnv,
-    QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint, sends_messages,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, Labelled, NetworkEnv, NotificationPoint, Outgoing,
+    PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint,
+    sends_messages,
 };
 
 /// Forwards one method to the current variant.
@@ -214,6 +215,9 @@ macro_rules! schemes {
             fn on_ack(&mut self, ack: &Ack<'_>) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_ack(ack))
             }
+            fn label(&self, packet: &Outgoing) -> u8 {
+                forward!(self, AnyReaction { $($variant),* }, s => s.label(packet))
+            }
             fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_cnp(now, cnp))
             }
@@ -273,6 +277,9 @@ macro_rules! schemes {
             fn on_dequeue(&mut self, queue: &QueueView, packet: &PacketView) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_dequeue(s, queue, packet))
             }
+            fn on_label(&mut self, queue: &QueueView, packet: &Labelled, out: &mut Vec<Cnm>) -> u8 {
+                forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_label(s, queue, packet, out))
+            }
             fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
                 forward!(self, AnyCongestion { $($variant),* }, s => CongestionPoint::on_timer(s, queue, out))
             }
@@ -310,4 +317,10 @@ schemes! {
     Sqcc = crate::sqcc::Sqcc;
     /// InfiniBand congestion control: delays between packets from a table.
     IbCc = crate::ib_cc::IbCc;
+    /// PowerTCP: window from power, by telemetry.
+    Powertcp = crate::powertcp::PowerTcp;
+    /// θ-PowerTCP: window from power, by round-trip times.
+    ThetaPowertcp = crate::powertcp::theta::ThetaPowerTcp;
+    /// Bolt: window from messages and tokens of switches.
+    Bolt = crate::bolt::Bolt;
 }

@@ -166,7 +166,7 @@ impl CongestionPoint for FairRate {
         }
         self.compute(queue.bytes);
         let (point, rate) = (self.point, self.rate());
-        out.extend(self.table.iter().map(|&(flow, _)| Cnm { flow, point, rate }));
+        out.extend(self.table.iter().map(|&(flow, _)| Cnm { flow, point, rate, queue: None }));
         // An empty queue at the maximum rate stays there: the clock stops until a packet comes.
         let rests = self.table.is_empty() && self.q_old == 0.0 && self.f >= self.f_max;
         self.next = if rests { Time::NEVER } else { self.next.saturating_add(self.interval) };

@@ -41,6 +41,9 @@ pub struct Signals {
     pub timestamp: bool,
     /// The receiver's number of concurrent flows N in every ACK.
     pub flow_count: bool,
+    /// A byte of the scheme's own in every data packet: reaction points write it, congestion points change it as packets join
+    /// their queues, and ACKs bring it back. Each packet needs an ACK of its own.
+    pub label: bool,
     /// Congestion points send messages (CNM) to senders and see each enqueue, dequeue and timer.
     pub congestion_point: bool,
     /// Switches have a point of their own, which sees data join any of their queues and sends messages (CNM).
@@ -61,13 +64,15 @@ pub const INT_RECORD_BYTES: u64 = 8;
 pub const FLOW_COUNT_BYTES: u64 = 2;
 /// Bytes of a sender's timestamp.
 pub const TIMESTAMP_BYTES: u64 = 8;
+/// Bytes of a label.
+pub const LABEL_BYTES: u64 = 1;
 
 impl Signals {
     /// Bytes that these signals add to a data packet. INT on data reserves the records of all hops at
     /// the sender, so that the frame keeps its size on the way.
     pub fn data_bytes(&self, int_hops: u64) -> u64 {
         let int = if self.int == IntPath::Data { INT_HEADER_BYTES + INT_RECORD_BYTES * int_hops } else { 0 };
-        int + if self.timestamp { TIMESTAMP_BYTES } else { 0 }
+        int + if self.timestamp { TIMESTAMP_BYTES } else { 0 } + if self.label { LABEL_BYTES } else { 0 }
     }
 
     /// Bytes that these signals add to an ACK when its receiver sends it.
@@ -79,6 +84,7 @@ impl Signals {
         };
         int + if self.timestamp { TIMESTAMP_BYTES } else { 0 }
             + if self.flow_count { FLOW_COUNT_BYTES } else { 0 }
+            + if self.label { LABEL_BYTES } else { 0 }
     }
 
     /// Bytes that an ACK grows by at each switch.

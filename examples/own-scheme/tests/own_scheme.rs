@@ -24,6 +24,7 @@ fn ack(seq: u64, snd_nxt: u64, rtt_us: u64) -> Ack<'static> {
         rtt: Some(Time::from_us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     }
 }

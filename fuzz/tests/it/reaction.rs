@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use arbitrary::{Result, Unstructured};
 use xoff::engine::{Rate, Time};
 use xoff::schemes::int::{IntStack, PackedRecord, PortReading, Records};
-use xoff::schemes::{Ack, AnyScheme, Cnm, Cnp, FlowEnv, Mark, NetworkEnv, ReactionPoint, Sent};
+use xoff::schemes::{Ack, AnyScheme, Cnm, Cnp, FlowEnv, Mark, NetworkEnv, QueueReport, ReactionPoint, Sent};
 
 const RATES_GBPS: [u64; 6] = [1, 10, 25, 100, 400, 800];
 const PAYLOAD: u64 = 1_456;
@@ -60,6 +60,7 @@ impl Connection {
             rtt: if signals.timestamp { Some(Time(bytes.int_in_range(1..=10_000_000_000)?)) } else { None },
             mark: *bytes.choose(&[Mark::None, Mark::Ue, Mark::Ce])?,
             flow_count: if signals.flow_count { bytes.arbitrary()? } else { 0 },
+            label: if signals.label { bytes.arbitrary()? } else { 0 },
             int: IntStack {
                 records: if with_int { Records::Packed(&records) } else { Records::default() },
                 last_hop_first,
@@ -131,6 +132,12 @@ fn exercise(bytes: &mut Unstructured<'_>) -> Result<()> {
                     flow: 3,
                     point: bytes.int_in_range(0..=2)?,
                     rate: Rate(bytes.int_in_range(1..=line_rate.0)?),
+                    queue: if scheme.signals().label {
+                        let sent_at = Time(bytes.int_in_range(0..=now.0)?);
+                        Some(QueueReport { bytes: bytes.arbitrary()?, sent_at })
+                    } else {
+                        None
+                    },
                 };
                 point.on_cnm(now, &cnm);
             }

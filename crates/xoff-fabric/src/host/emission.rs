@@ -1,7 +1,7 @@
 //! A connection's next packet goes onto the wire of its NIC.
 
 use xoff_engine::Time;
-use xoff_schemes::{ReactionPoint, Sent};
+use xoff_schemes::{Outgoing, ReactionPoint, Sent};
 
 use super::Hosts;
 use super::nic::{NicId, NicScheduler};
@@ -114,6 +114,10 @@ impl<N: NicScheduler> Hosts<N> {
         sender.reaction.on_send(&Sent { now: ctx.now, payload: segment.payload, frame });
         let (id, nic) = (ctx.packets.insert(packet), sender.nic);
         if self.emission_hooks {
+            if ctx.net.signals.label {
+                let left = sender.left_from(segment.offset);
+                ctx.packets[id].label = sender.reaction.label(&Outgoing { left });
+            }
             choose_path(ctx, sender.spray.as_deref_mut(), id);
             self.record_emission(ctx, links, connection, port, id, made_at);
         }

@@ -2,7 +2,7 @@
 
 use xoff_engine::Time;
 use xoff_schemes::int::IntStack;
-use xoff_schemes::{Ack, Cnm, Cnp, IntPath, ReactionPoint};
+use xoff_schemes::{Ack, Cnp, IntPath, ReactionPoint};
 
 use super::Hosts;
 use super::nic::NicScheduler;
@@ -36,6 +36,7 @@ pub(super) fn ack_of<'a>(
         rtt: net.signals.timestamp.then(|| now - packet.sent_at),
         mark: packet.mark,
         flow_count: packet.flow_count,
+        label: packet.label,
         int: IntStack {
             records: packets.int_records(id, packet.hops),
             last_hop_first: net.signals.int == IntPath::Ack,
@@ -126,10 +127,7 @@ impl<N: NicScheduler> Hosts<N> {
                 if sender.is_idle() {
                     sender.catch_up(now);
                 }
-                if let Some(rate) = packet.rate() {
-                    let cnm = Cnm { flow: connection.0, point: packet.point, rate };
-                    sender.reaction.on_cnm(now, &cnm);
-                }
+                sender.reaction.on_cnm(now, &packet.message(connection.0));
                 ctx.probes.on_notification(now, sender.message.flow, Kind::Cnm, Some(packet.point));
             }
             Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}

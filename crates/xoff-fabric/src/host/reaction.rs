@@ -4,7 +4,7 @@
 //! each call, so that not every read has to find out which scheme the point is of.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, ReactionPoint, SendLimits, Sent};
+use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, ReactionPoint, SendLimits, Sent};
 
 /// A reaction point and its limits.
 #[derive(Debug)]
@@ -34,6 +34,10 @@ impl ReactionPoint for LimitedReaction {
     #[inline(always)] // runs for every packet
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.point.ack_and_limit(ack, &mut self.limits);
+    }
+
+    fn label(&self, packet: &Outgoing) -> u8 {
+        self.point.label(packet)
     }
 
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
@@ -128,13 +132,14 @@ mod tests {
             rtt: None,
             mark: Mark::None,
             flow_count: 0,
+            label: 0,
             int: IntStack::default(),
         };
         let calls: [(&str, Call<'_>); 9] = [
             ("on_send", &|point| point.on_send(&Sent { now, payload: 0, frame: 0 })),
             ("on_ack", &|point| point.on_ack(&ack())),
             ("on_cnp", &|point| point.on_cnp(now, &Cnp { mark: Mark::None, rate: None })),
-            ("on_cnm", &|point| point.on_cnm(now, &Cnm { flow: 0, point: 0, rate: Rate(1) })),
+            ("on_cnm", &|point| point.on_cnm(now, &Cnm { flow: 0, point: 0, rate: Rate(1), queue: None })),
             ("on_loss", &|point| point.on_loss(now)),
             ("on_timeout", &|point| point.on_timeout(now)),
             ("on_idle", &|point| point.on_idle(now)),

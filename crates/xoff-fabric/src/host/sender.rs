@@ -214,6 +214,14 @@ impl Sender {
         self.state == SendState::Ready || self.pacing.next_at <= now
     }
 
+    /// Payload bytes from `offset` of the connection to the end of the last message that waits.
+    pub fn left_from(&self, offset: u64) -> u64 {
+        // A message that has no place yet begins at 0 or where it was.
+        let queued = self.queued.iter().map(|message| message.end - message.base);
+        let left = self.message.end.saturating_sub(offset);
+        queued.fold(left, |sum, bytes| sum.saturating_add(bytes))
+    }
+
     /// Whether nothing is left to send or to be acknowledged.
     pub fn is_idle(&self) -> bool {
         self.stream.snd_una >= self.message.end && self.queued.is_empty()

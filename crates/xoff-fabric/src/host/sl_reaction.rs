@@ -5,7 +5,7 @@
 //! time: nothing asks a shared reaction point before its NIC has something to send, or feedback comes.
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{AnyReaction, Cnm, Cnp, ReactionPoint, Sent, SlEnv};
+use xoff_schemes::{AnyReaction, Cnp, ReactionPoint, Sent, SlEnv};
 
 use super::Hosts;
 use super::feedback::ack_of;
@@ -167,11 +167,7 @@ impl<N: NicScheduler> Hosts<N> {
                 shared.reaction.on_ack(&ack);
             }
             Kind::Cnp => shared.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() }),
-            Kind::Cnm => {
-                if let Some(rate) = packet.rate() {
-                    shared.reaction.on_cnm(now, &Cnm { flow: connection.0, point: packet.point, rate });
-                }
-            }
+            Kind::Cnm => shared.reaction.on_cnm(now, &packet.message(connection.0)),
             Kind::Ack | Kind::Nack | Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
         }
         // A rate that has risen lets the next packet go earlier.

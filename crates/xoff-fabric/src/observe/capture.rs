@@ -48,6 +48,8 @@ pub struct PacketRecord {
     pub payload: u16,
     /// The receiver's count of flows, in ACKs.
     pub flow_count: u16,
+    /// The scheme's own byte, in data packets and ACKs.
+    pub label: u8,
     /// Kind of packet.
     pub kind: Kind,
     /// The packet's queue class; for frames of flow control, the class of the priority that they concern.
@@ -192,6 +194,7 @@ impl Probe for Capture {
             size: packet.size,
             payload: packet.payload,
             flow_count: packet.flow_count,
+            label: packet.label,
             kind: packet.kind,
             class,
             mark: packet.mark,

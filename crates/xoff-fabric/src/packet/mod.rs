@@ -15,7 +15,7 @@ pub use pool::Packets;
 pub(crate) use transit::Transit;
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{Cnm, Mark};
+use xoff_schemes::{Cnm, Mark, QueueReport};
 
 use crate::ids::{FlowId, PortId};
 
@@ -56,6 +56,8 @@ pub const CHARGED: u8 = 2;
 pub const HAS_RATE: u8 = 4;
 /// The data packet is a retransmission.
 pub const RESENT: u8 = 8;
+/// The CNM reports a queue.
+pub const HAS_QUEUE: u8 = 16;
 
 /// Bit of `position`: each switch chooses the packet's next hop, and the other bits are the port at which the packet ends.
 pub(crate) const BY_HOP: u32 = 1 << 31;
@@ -67,12 +69,14 @@ pub struct Packet {
     /// Data: offset of its first payload byte in its connection. ACK, NACK: all bytes before this offset have arrived.
     /// Other kinds keep something else here: see [`Packet::rate`], [`Packet::quanta`] and [`Packet::credit_limit`].
     pub seq: u64,
-    /// When the data packet, or the data packet that this ACK answers, left its sender.
+    /// When the data packet, or the data packet that this ACK answers or that this CNM reports of, left its sender.
     pub sent_at: Time,
     /// The message that the packet belongs to; [`NO_FLOW`] for frames of flow control.
     pub flow: FlowId,
     /// Data: identifies the packet's path, if each switch chooses its next hop; 0 otherwise.
     pub path_id: u16,
+    /// The scheme's own byte; 0 if it has none.
+    pub label: u8,
     /// When the next packet of the same link arrives; [`Time::NEVER`] if no packet follows.
     pub next_at: Time,
     /// Next packet of the same queue or link, or next free slot.
@@ -84,7 +88,7 @@ pub struct Packet {
     /// CNM: the congestion point. Data and ACKs whose next hop each switch chooses: see [`Packet::path_number`].
     pub point: u32,
     /// Number of the data packet, or of the data packet that this ACK answers, in the order of first transmission on its
-    /// connection, modulo 2^32.
+    /// connection, modulo 2^32. CNM: bytes queued, if the CNM reports a queue.
     pub number: u32,
     /// Payload bytes.
     pub payload: u16,
@@ -98,7 +102,7 @@ pub struct Packet {
     pub class: u8,
     /// Its congestion mark.
     pub mark: Mark,
-    /// [`LAST`], [`CHARGED`], [`HAS_RATE`], [`RESENT`].
+    /// [`LAST`], [`CHARGED`], [`HAS_RATE`], [`RESENT`], [`HAS_QUEUE`].
     pub flags: u8,
     /// Number of INT records so far. Frames of flow control have their priority here: see [`Packet::link_priority`].
     pub hops: u8,
@@ -149,6 +153,7 @@ impl Packet {
             sent_at: now,
             flow: NO_FLOW,
             path_id: 0,
+            label: 0,
             next_at: Time::NEVER,
             next: NO_PACKET,
             position: 0,
@@ -195,7 +200,14 @@ impl Packet {
     /// A switch's `message` to the source of `flow`.
     pub fn cnm(flow: FlowId, message: &Cnm, size: u64, port: PortId, now: Time) -> Packet {
         let (seq, point) = (message.rate.bps(), message.point);
-        Packet { flow, seq, point, ingress: port, ..Packet::plain(Kind::Cnm, CONTROL, size, now) }
+        let packet =
+            Packet { flow, seq, point, ingress: port, ..Packet::plain(Kind::Cnm, CONTROL, size, now) };
+        match message.queue {
+            Some(QueueReport { bytes, sent_at }) => {
+                Packet { number: bytes, sent_at, flags: HAS_QUEUE, ..packet }
+            }
+            None => packet,
+        }
     }
 
     /// A PAUSE of `priority` for `quanta`, or a RESUME if these are 0, that leaves by `port`.
@@ -212,6 +224,17 @@ impl Packet {
     /// The rate that a CNM grants, or that a CNP carries; `None` in other packets.
     pub fn rate(&self) -> Option<Rate> {
         (self.kind == Kind::Cnm || self.flags & HAS_RATE != 0).then_some(Rate(self.seq))
+    }
+
+    /// What a CNM says to the sender of `connection`.
+    pub fn message(&self, connection: u32) -> Cnm {
+        let report = QueueReport { bytes: self.number, sent_at: self.sent_at };
+        Cnm {
+            flow: connection,
+            point: self.point,
+            rate: Rate(self.seq),
+            queue: (self.flags & HAS_QUEUE != 0).then_some(report),
+        }
     }
 
     /// A PFC frame's quanta; 0 for a RESUME.

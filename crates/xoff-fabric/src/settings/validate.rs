@@ -77,7 +77,7 @@ impl Settings {
         }
     }
 
-    /// Checks flow control against the other tables and the scheme.
+    /// Checks flow control and hosts against the other tables and the scheme.
     fn validate_flow_control(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
         let (control, name) = (&self.flow_control, self.flow_control.name());
         let is_pfc = matches!(control, FlowControl::Pfc(_));
@@ -85,6 +85,12 @@ impl Settings {
             let found = format!("is `{name}`, and scheme `{}` uses the threshold of PFC", scheme.name());
             let expected = "`pfc`, or the threshold as `q_pfc` in [scheme]";
             all.push(Violation::new("flow_control.name", found, expected));
+        }
+        let ack_every = self.host.ack_every;
+        if scheme.signals().label && ack_every > 1 {
+            let found =
+                format!("is {ack_every}, and scheme `{}` needs an ACK for each packet", scheme.name());
+            all.push(Violation::new("host.ack_every", found, "1"));
         }
         if self.lossy && *control != FlowControl::None {
             let found = format!("is true, and [flow_control] `{name}` prevents loss");

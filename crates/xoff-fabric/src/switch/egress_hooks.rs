@@ -3,7 +3,9 @@
 
 use xoff_engine::{Domain, Time, stream};
 use xoff_schemes::detector::{AnyDetector, AnyMarker};
-use xoff_schemes::{AnyCongestion, CongestionPoint, Detector, MarkingRandom, PacketView, PortEnv};
+use xoff_schemes::{
+    AnyCongestion, CongestionPoint, Detector, Labelled, MarkingRandom, PacketView, PortEnv, QueueView,
+};
 
 use super::Switches;
 use crate::ctx::Ctx;
@@ -129,6 +131,9 @@ impl Switches {
         }
         if let Some(point) = self.hooks.points.get_mut(queue.index()) {
             point.state.on_enqueue(&view, &packet_view(ctx, id));
+            if ctx.net.signals.label {
+                self.relabel(ctx, links, egress, queue, id, more, &view);
+            }
             self.sync_point_timer(ctx, links, queue);
         }
     }
@@ -178,6 +183,35 @@ impl Switches {
         if let Some(point) = self.hooks.points.get_mut(queue.index()) {
             point.state.on_dequeue(&view, &packet_view(ctx, id));
             self.sync_point_timer(ctx, links, queue);
+        }
+    }
+
+    /// A congestion point changes the label of a packet that has joined its queue, or that passes with `more` bytes.
+    #[cold]
+    #[allow(clippy::too_many_arguments)] // where to, what, and what the caller knows of the queue
+    fn relabel<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        queue: QueueId,
+        id: PacketId,
+        more: u64,
+        view: &QueueView,
+    ) {
+        let (port, packet) = (&links.ports[egress.index()], &ctx.packets[id]);
+        let labelled = Labelled {
+            flow: ctx.net.connections.of(packet.flow).0,
+            bytes: u64::from(packet.size),
+            label: packet.label,
+            sent_at: packet.sent_at,
+            arrived: port.tx_bytes + port.queued_bytes + more,
+        };
+        let mut messages = Vec::new();
+        let point = &mut self.hooks.points[queue.index()];
+        ctx.packets[id].label = point.state.on_label(view, &labelled, &mut messages);
+        for message in messages {
+            self.send_cnm(ctx, links, egress, &message);
         }
     }
 

@@ -33,6 +33,10 @@ pub struct HopChange {
     pub elapsed: Time,
     /// The smaller of the two queue lengths, in bytes (HPCC Algorithm 1, line 5: filters noise).
     pub queue_bytes: u64,
+    /// The queue length of the earlier record, in bytes.
+    pub queue_before: u64,
+    /// The queue length of the later record, in bytes.
+    pub queue_after: u64,
     /// The port's line rate in bytes a picosecond.
     pub bytes_per_ps: f64,
 }
@@ -107,10 +111,13 @@ impl PackedRecord {
     pub fn since(self, before: PackedRecord, shift: u8) -> HopChange {
         let ns = (self.0 >> 36).wrapping_sub(before.0 >> 36) & TS_MASK;
         let tx = (self.0 >> 16).wrapping_sub(before.0 >> 16) & TX_MASK;
+        let queue = |record: PackedRecord| ((record.0 & QUEUE_MAX) * QUEUE_UNIT) << shift;
         HopChange {
             tx_bytes: tx << (TX_UNIT_SHIFT + u32::from(shift)),
             elapsed: Time(ns * 1_000),
             queue_bytes: ((self.0 & QUEUE_MAX).min(before.0 & QUEUE_MAX) * QUEUE_UNIT) << shift,
+            queue_before: queue(before),
+            queue_after: queue(self),
             bytes_per_ps: CODED_BYTES_PER_PS[(self.0 >> 60) as usize],
         }
     }
@@ -152,6 +159,8 @@ impl ExactRecord {
             tx_bytes: self.tx_bytes - before.tx_bytes,
             elapsed: self.at - before.at,
             queue_bytes: self.queue_bytes.min(before.queue_bytes),
+            queue_before: before.queue_bytes,
+            queue_after: self.queue_bytes,
             bytes_per_ps: self.rate.bytes_per_ps(),
         }
     }

@@ -141,7 +141,7 @@ impl SwitchPoint for SrccSwitch {
         if shares && self.flows.tell(place, now, self.settings.cnm_interval) {
             let flows = u64::from(self.flows.active(egress.queue).max(1));
             let rate = Rate(egress.rate.bps() / flows).max(Rate(1));
-            out.push(Cnm { flow: packet.flow, point: egress.point, rate });
+            out.push(Cnm { flow: packet.flow, point: egress.point, rate, queue: None });
         }
     }
 

@@ -47,12 +47,32 @@ pub struct PacketView {
     pub bytes: u64,
 }
 
+/// A data packet that carries a label and joins an egress queue.
+#[derive(Clone, Copy, Debug)]
+pub struct Labelled {
+    /// The packet's flow.
+    pub flow: u32,
+    /// Bytes on the wire.
+    pub bytes: u64,
+    /// The label that the packet has so far.
+    pub label: u8,
+    /// When the packet left its sender.
+    pub sent_at: Time,
+    /// Bytes of all classes that have come to the port since the beginning, the packet included.
+    pub arrived: u64,
+}
+
 /// Congestion point: an egress queue of a switch that sends messages of its own.
 pub trait CongestionPoint {
     /// A data packet joins the queue.
     fn on_enqueue(&mut self, _queue: &QueueView, _packet: &PacketView) {}
     /// A data packet leaves the queue for the wire.
     fn on_dequeue(&mut self, _queue: &QueueView, _packet: &PacketView) {}
+    /// A data packet joins the queue, after [`Self::on_enqueue`], in a scheme that declares
+    /// [`Signals::label`](crate::Signals::label). Returns the label that the packet goes on with; messages go into `out`.
+    fn on_label(&mut self, _queue: &QueueView, packet: &Labelled, _out: &mut Vec<Cnm>) -> u8 {
+        packet.label
+    }
     /// The time of [`Self::next_timer`] has come: messages go into `out`.
     fn on_timer(&mut self, _queue: &QueueView, _out: &mut Vec<Cnm>) {}
     /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Read after each call.

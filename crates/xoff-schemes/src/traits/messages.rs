@@ -1,6 +1,6 @@
 //! Messages that receivers and switches send to a flow's sender.
 
-use xoff_engine::Rate;
+use xoff_engine::{Rate, Time};
 
 use crate::signals::Mark;
 
@@ -20,6 +20,17 @@ pub struct Cnm {
     pub flow: u32,
     /// The congestion point, unique in the network.
     pub point: u32,
-    /// The rate that the congestion point grants.
+    /// The rate that the congestion point grants, or that of its link.
     pub rate: Rate,
+    /// What the message reports of the queue; `None` if the scheme's messages have a rate alone.
+    pub queue: Option<QueueReport>,
+}
+
+/// What a congestion notification message reports of the queue that a data packet has met.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct QueueReport {
+    /// Bytes queued, up to 4 GiB.
+    pub bytes: u32,
+    /// When the data packet left its sender.
+    pub sent_at: Time,
 }

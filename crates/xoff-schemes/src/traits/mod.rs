@@ -16,12 +16,12 @@ mod scheme;
 mod switch;
 mod throttle;
 
-pub use congestion::{CongestionPoint, PacketView, PortEnv, QueueView};
+pub use congestion::{CongestionPoint, Labelled, PacketView, PortEnv, QueueView};
 pub use detector::{Detector, DetectorParams, PortState};
-pub use messages::{Cnm, Cnp};
+pub use messages::{Cnm, Cnp, QueueReport};
 pub use notification::{Arrival, NotificationPoint};
 pub use random::MarkingRandom;
-pub use reaction::{Ack, FlowEnv, ReactionPoint, SendLimits, Sent, SlEnv};
+pub use reaction::{Ack, FlowEnv, Outgoing, ReactionPoint, SendLimits, Sent, SlEnv};
 pub(crate) use scheme::sends_messages;
 pub use scheme::{NetworkEnv, NoOp, Scheme};
 pub use switch::{EgressView, IngressView, Joining, SwitchEnv, SwitchPoint};

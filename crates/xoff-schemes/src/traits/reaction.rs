@@ -69,6 +69,14 @@ pub struct Sent {
     pub frame: u64,
 }
 
+/// A data packet that is about to get its label.
+#[derive(Clone, Copy, Debug)]
+pub struct Outgoing {
+    /// Payload bytes of the connection from the packet's first byte to the end of the last message that waits; `u64::MAX`
+    /// if a message has no end.
+    pub left: u64,
+}
+
 /// An ACK at its sender.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
@@ -93,6 +101,8 @@ pub struct Ack<'a> {
     pub mark: Mark,
     /// The receiver's number of concurrent flows; 0 without [`Signals::flow_count`](crate::Signals::flow_count).
     pub flow_count: u16,
+    /// The label with which the packet came to its receiver; 0 without [`Signals::label`](crate::Signals::label).
+    pub label: u8,
     /// Telemetry; empty without [`Signals::int`](crate::Signals::int).
     pub int: IntStack<'a>,
 }
@@ -120,6 +130,10 @@ impl SendLimits {
 pub trait ReactionPoint {
     /// A data packet's transmission begins.
     fn on_send(&mut self, _sent: &Sent) {}
+    /// The label of a data packet that is sent, in a scheme that declares [`Signals::label`](crate::Signals::label).
+    fn label(&self, _packet: &Outgoing) -> u8 {
+        0
+    }
     /// An ACK has arrived.
     fn on_ack(&mut self, _ack: &Ack<'_>) {}
     /// A CNP has arrived.

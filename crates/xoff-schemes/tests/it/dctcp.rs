@@ -40,6 +40,7 @@ fn ack(seq: u64, snd_nxt: u64, mark: Mark) -> Ack<'static> {
         rtt: None,
         mark,
         flow_count: 0,
+        label: 0,
         int,
     }
 }

@@ -27,6 +27,7 @@ fn ack<'a>(seq: u64, flow_count: u16, int: IntStack<'a>) -> Ack<'a> {
         rtt: None,
         mark: Mark::None,
         flow_count,
+        label: 0,
         int,
     }
 }

@@ -110,7 +110,7 @@ impl CongestionPoint for Notes {
         self.note("dequeue", queue.bytes);
     }
     fn on_timer(&mut self, queue: &QueueView, out: &mut Vec<Cnm>) {
-        out.push(Cnm { flow: 6, point: 7, rate: Rate(queue.bytes) });
+        out.push(Cnm { flow: 6, point: 7, rate: Rate(queue.bytes), queue: None });
     }
     fn next_timer(&self) -> Time {
         Time(16)
@@ -132,10 +132,11 @@ fn a_foreign_reaction_point_gets_each_call_and_gives_each_answer() {
         rtt: None,
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     });
     point.on_cnp(Time(3), &Cnp { mark: Mark::Ce, rate: None });
-    point.on_cnm(Time(0), &Cnm { flow: 4, point: 0, rate: Rate(1) });
+    point.on_cnm(Time(0), &Cnm { flow: 4, point: 0, rate: Rate(1), queue: None });
     point.on_loss(Time(5));
     point.on_timeout(Time(6));
     point.on_idle(Time(7));
@@ -162,7 +163,7 @@ fn foreign_points_of_receivers_and_switches_do_too() {
     switch.on_dequeue(&queue(2), &packet);
     switch.on_timer(&queue(3), &mut sent);
     assert_eq!(notes.taken(), [("enqueue", 1), ("dequeue", 2)]);
-    assert_eq!(sent, [Cnm { flow: 6, point: 7, rate: Rate(3) }]);
+    assert_eq!(sent, [Cnm { flow: 6, point: 7, rate: Rate(3), queue: None }]);
     assert_eq!(switch.next_timer(), Time(16));
 }
 

@@ -34,6 +34,7 @@ fn ack<'a>(seq: u64, snd_nxt: u64, int: IntStack<'a>) -> Ack<'a> {
         rtt: None,
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int,
     }
 }

@@ -30,6 +30,7 @@ fn ack(now: Time, mark: Mark) -> Ack<'static> {
         rtt: None,
         mark,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     }
 }

@@ -27,6 +27,7 @@ fn ack(now: Time, packet: u64, mark: Mark) -> Ack<'static> {
         rtt: None,
         mark,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     }
 }
@@ -112,7 +113,7 @@ fn ib_ccs_index_falls_by_the_timers_that_expire_while_idle() {
 fn roccs_limiter_rises_while_idle() {
     // Obeyed 15 us after it came; doubled 55 us and 110 us later.
     let mut sender = Rocc::default().reaction(&flow_env(Rate::from_gbps(40), us(20)));
-    sender.on_cnm(Time::ZERO, &Cnm { flow: 0, point: 1, rate: Rate::from_gbps(5) });
+    sender.on_cnm(Time::ZERO, &Cnm { flow: 0, point: 1, rate: Rate::from_gbps(5), queue: None });
     sender.on_idle(us(1));
     sender.on_busy(us(124));
     assert_eq!(sender.rate(), Rate::from_gbps(10));
@@ -124,7 +125,7 @@ fn roccs_limiter_rises_while_idle() {
 fn srccs_targets_end_while_idle() {
     // Three base RTTs after the message the target is gone; DCQCN underneath has made one of its steps of 55 us.
     let mut sender = Srcc::default().reaction(&flow_env(Rate::from_gbps(40), us(20)));
-    sender.on_cnm(Time::ZERO, &Cnm { flow: 0, point: 1, rate: Rate::from_gbps(10) });
+    sender.on_cnm(Time::ZERO, &Cnm { flow: 0, point: 1, rate: Rate::from_gbps(10), queue: None });
     sender.on_idle(us(1));
     sender.on_busy(us(59));
     assert_eq!(sender.rate(), Rate::from_gbps(10));

@@ -2,6 +2,7 @@
 //! longer than to run the tests. `cargo test -p xoff-schemes --test it dcqcn` runs the tests of one module.
 
 mod aimd;
+mod bolt;
 mod common;
 mod dcqcn;
 mod dctcp;
@@ -15,6 +16,7 @@ mod np_ecn;
 mod patched_timely;
 mod pcn;
 mod pft;
+mod powertcp;
 mod red;
 mod registry;
 mod reordering;

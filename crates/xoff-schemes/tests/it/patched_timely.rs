@@ -44,6 +44,7 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64) -> Ack<'static> {
         rtt: Some(us(rtt_us)),
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int: IntStack { records: Records::Exact(&[]), ..IntStack::default() },
     }
 }

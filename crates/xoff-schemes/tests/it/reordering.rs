@@ -22,6 +22,7 @@ fn ack(packet: u64, next_packet: u64) -> Ack<'static> {
         rtt: None,
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     }
 }

@@ -100,7 +100,7 @@ fn a_long_queue_sets_the_least_rate_and_a_low_one_climbs_gently() {
     assert_eq!(point.rate(), Rate::from_mbps(100));
     // Empty: 10 + 0.45/32 * 500 + 2.25/32 * 1,100 = 10 + 7.03125 + 77.34375 = 94.375, sent as 94 units.
     let sent = tick(&mut point, 0);
-    assert_eq!(sent, [Cnm { flow: 1, point: 3, rate: Rate::from_mbps(940) }]);
+    assert_eq!(sent, [Cnm { flow: 1, point: 3, rate: Rate::from_mbps(940), queue: None }]);
 }
 
 #[test]
@@ -163,7 +163,7 @@ fn sender() -> RoccSender {
 }
 
 fn cnm(point: u32, gbps: u64) -> Cnm {
-    Cnm { flow: 7, point, rate: Rate::from_gbps(gbps) }
+    Cnm { flow: 7, point, rate: Rate::from_gbps(gbps), queue: None }
 }
 
 /// A message that arrives so that it is obeyed at `at`.
@@ -258,7 +258,7 @@ proptest! {
                 let at = sender.next_timer();
                 sender.on_timer(at);
             }
-            sender.on_cnm(now, &Cnm { flow: 7, point, rate: Rate(rate) });
+            sender.on_cnm(now, &Cnm { flow: 7, point, rate: Rate(rate), queue: None });
             prop_assert!(sender.rate() >= Rate(1) && sender.rate() <= Rate::from_gbps(100));
         }
     }

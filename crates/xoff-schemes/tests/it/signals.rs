@@ -14,4 +14,7 @@ fn each_signal_takes_its_bytes() {
     // A timestamp of 8 B goes and comes back; N, 2 B, comes with ACKs alone.
     assert_eq!(bytes(with(IntPath::Off, true, true)), (8, 10, 0));
     assert_eq!(bytes(with(IntPath::Data, true, true)), (50, 52, 0));
+    // A label is a byte, there and back.
+    let label = Signals { label: true, timestamp: true, ..Signals::default() };
+    assert_eq!(bytes(label), (9, 9, 0));
 }

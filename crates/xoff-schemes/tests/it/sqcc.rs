@@ -49,6 +49,7 @@ fn ack_at(packet: u64, flows: u16, rtt_us: f64) -> Ack<'static> {
         rtt: Some(Time((rtt_us * 1e6).round() as u64)),
         mark: Mark::None,
         flow_count: flows,
+        label: 0,
         int: IntStack { records: Records::Exact(&[]), ..IntStack::default() },
     }
 }

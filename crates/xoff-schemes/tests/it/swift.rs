@@ -43,6 +43,7 @@ fn ack(now_us: u64, rtt_us: u64) -> Ack<'static> {
         rtt,
         mark: Mark::None,
         flow_count: 0,
+        label: 0,
         int,
     }
 }

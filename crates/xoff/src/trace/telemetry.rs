@@ -28,6 +28,9 @@ pub fn append(net: &Network, row: &PacketRecord, int: &[u64], bytes: &mut Vec<u8
     if signals.flow_count && !is_data {
         bytes.extend(row.flow_count.to_be_bytes());
     }
+    if signals.label {
+        bytes.push(row.label);
+    }
 }
 
 /// The 16 bytes that a CNP reserves (IBTA, Annex A17.9.3). They are zero with DCQCN. Otherwise they hold the rate, if the

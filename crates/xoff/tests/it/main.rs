@@ -7,6 +7,7 @@ mod determinism;
 mod goal;
 mod limits;
 mod link_order;
+mod link_sharing;
 mod memory;
 mod own_schemes;
 mod scenario;

@@ -127,6 +127,7 @@ fn marked_ack(at: Time, mark: Mark) -> Ack<'static> {
         rtt: None,
         mark,
         flow_count: 0,
+        label: 0,
         int: IntStack::default(),
     }
 }

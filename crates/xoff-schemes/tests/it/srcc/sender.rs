@@ -8,7 +8,7 @@ fn sender(value: Value) -> xoff_schemes::srcc::sender::SrccSender {
 }
 
 fn cnm(point: u32, gbps: u64) -> Cnm {
-    Cnm { flow: 7, point, rate: Rate::from_gbps(gbps) }
+    Cnm { flow: 7, point, rate: Rate::from_gbps(gbps), queue: None }
 }
 
 /// Calls the timer at each moment that the sender asks for, up to `until`.

@@ -201,7 +201,7 @@ fn the_target_is_the_egress_rate_over_its_flows_of_the_window() {
         see(&mut point, from_port(1, flow, packet(us(flow.into()), 1_000)));
     }
     // Flows 1 to 5 go to port 3: 100/5 = 20 Gb/s. Flow 99 goes elsewhere.
-    let message = Cnm { flow: 1, point: 33, rate: Rate::from_gbps(20) };
+    let message = Cnm { flow: 1, point: 33, rate: Rate::from_gbps(20), queue: None };
     assert_eq!(see(&mut point, packet(us(10), 600_000)), [message]);
     // At 92 us flow 2, seen at 2 us, no longer counts: 100/4 = 25 Gb/s. Port 0's uncongested packet must be newer.
     see(&mut point, calm(us(90)));
@@ -224,7 +224,7 @@ fn the_window_of_shared_ports_and_that_of_the_count_are_apart() {
     }
     assert_eq!(see(&mut point, packet(us(40), 600_000)), []);
     see(&mut point, calm(us(41)));
-    let message = Cnm { flow: 1, point: 33, rate: Rate::from_gbps(20) };
+    let message = Cnm { flow: 1, point: 33, rate: Rate::from_gbps(20), queue: None };
     assert_eq!(see(&mut point, packet(us(42), 600_000)), [message]);
     // The other way round: T of 3 RTT tells flow 1 at 40 us, when by a count of 1 RTT it is alone.
     let mut point = switch(json!({ "count_rtts": 1.0 }));

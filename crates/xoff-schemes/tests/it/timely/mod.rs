@@ -53,6 +53,7 @@ fn ack_at(now_us: f64, packets: u64, rtt_us: f64, mark: Mark) -> Ack<'static> {
         rtt: Some(us(rtt_us)),
         mark,
         flow_count: 0,
+        label: 0,
         int: IntStack { records: Records::Exact(&[]), ..IntStack::default() },
     }
 }
