@@ -20,7 +20,6 @@ from xoff.papers.readings_map import FILLS
 from xoff.runs.catalogue import catalogue
 from xoff.studies.compare import compare, measures, table
 from xoff.studies.compare.contenders import field
-from xoff.studies.compare.drawings import HEAT, HEAT_END
 from xoff.studies.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
 from xoff.studies.compare.table import Row, best, shown
 

@@ -129,6 +129,7 @@ def compare(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+    own: SchemeFiles = None,
     workers: Workers = None,
 ) -> None:
     """Run every scheme on the same scenarios: a table and a page of who is best at what.
@@ -136,11 +137,12 @@ def compare(
     Example: xoff compare -o out/survey --quick --schemes hpcc,dcqcn,fncc
     """
     from xoff.runs.executor import Local
+    from xoff.scheme.load import read_specs
     from xoff.studies.compare import compare as survey
 
     extra("matplotlib", "xoff compare")
     with _resumable(out):
-        status = survey(out, schemes, quick=quick, executor=Local(workers))
+        status = survey(out, schemes, quick=quick, executor=Local(workers), own=read_specs(own or ()))
     raise typer.Exit(status)
 
 

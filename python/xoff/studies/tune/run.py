@@ -307,7 +307,7 @@ class _Search:
             self._scenario.origin,
             xoff_version,
             dict(self._about),
-            list(self._space),
+            [dict(each) for each in self._space],
             self._measured(self.baseline, self._baseline_runs),
             {str(trial.number): self._measured(trial.settings, self._of[trial.number]) for trial in self._best()},
         ).write(self._folder.path)
