@@ -19,6 +19,7 @@ from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import RECORD, Folder, column
 from xoff.studies.sweep.make import check_memory, make_all
+from xoff.studies.sweep.parts import by_label
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of, warnings_of
 from xoff.studies.tune.best import Trial, best, mean, measures_of
 from xoff.studies.tune.outcome import TRIALS, Measured, Outcome
@@ -70,6 +71,8 @@ def tune(
             f'{scenario.origin}: no tuning in it; expected a table such as [tune] with objective = "slowdown_p99"'
         )
     resolved = json.loads(prepared.resolved)
+    if scenario.by_label is not None:
+        resolved = scenario.by_label.applied(resolved)
     about = {"budget": {}, "seeds": [int(resolved["seed"])], **resolved["tune"]}
     about["seeds"] = about["seeds"] or [int(resolved["seed"])]
     alone = json.loads(prepared.alone().resolved)
@@ -273,7 +276,13 @@ class _Search:
         return trial
 
     def _measures(self, run: Planned) -> dict[str, float]:
-        return measures_of(self._folder.manifest(run.run)["summary"])
+        found = measures_of(self._folder.manifest(run.run)["summary"])
+        for name in dict.fromkeys([*self._about["objective"], *self._about["budget"]]):
+            label, dot, measure = name.rpartition(".")
+            own = by_label(self._folder.of(run.run) / "flows.parquet", label) if dot else {}
+            if measure in own:
+                found[name] = own[measure]
+        return found
 
     def _measured(self, settings: dict[str, Any], runs: Sequence[Planned]) -> Measured:
         """What runs with these values came to, each by itself."""
