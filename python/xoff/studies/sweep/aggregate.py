@@ -98,11 +98,21 @@ def results(folder: Path) -> Results:
     parts = {row["run"]: part_of(folder / "runs" / row["run"]) for of in grouped.values() for row in of}
     labels, sizes = part_measures(parts.values())
     cases = [_case(settings[name], of, parts, [*labels, *sizes]) for name, of in grouped.items()]
-    every = [key for key in keys_of(list(points.values())) if key != "seed"]
-    keys = [key for key in every if len({text_of(case.settings.get(key)) for case in cases}) > 1]
+    keys = varied(cases)
     sampled = bool(index.get("sampled"))
     about = str(index.get("version")), str(index.get("scenario"))
     return Results(keys, cases, failed, missing, *about, sampled, labels, sizes)
+
+
+def varied(cases: Sequence[Case]) -> list[str]:
+    """The keys with several values, without the seed."""
+    every = [key for key in keys_of([case.settings for case in cases]) if key != "seed"]
+    return [key for key in every if len({text_of(case.settings.get(key)) for case in cases}) > 1]
+
+
+def of_cases(cases: list[Case]) -> Results:
+    """Results of a sweep that is not made yet."""
+    return Results(varied(cases), cases, [], 0, "", "", False)
 
 
 def _totals(file: Path) -> dict[str, dict[str, Any]]:

@@ -12,7 +12,7 @@ from xoff.report.plots.style import Plot, listed
 from xoff.runs.index import text_of
 from xoff.studies.sweep.aggregate import Case, Results, results
 from xoff.studies.sweep.measures import MEASURES, Measure
-from xoff.studies.sweep.paired import baselines, paired, partner, read_baseline
+from xoff.studies.sweep.paired import baselines, first_key, paired, partner, read_baseline
 from xoff.studies.sweep.panels import layout, scatter, small_multiples
 from xoff.studies.sweep.parts import load_text
 from xoff.studies.sweep.words import difference_text, number_text
@@ -67,7 +67,7 @@ def render(found: Results, baseline: Sequence[str] = ()) -> str:
         measures=measures,
         has_loads=any(case.loads for case in found.cases),
         rows=[_row(case, found.keys, measures) for case in found.cases[:MAX_ROWS]],
-        compared=_compared(found, chosen, shown.colour or shown.x),
+        compared=_compared(found, chosen),
         compared_measures=found.every,
         more=max(0, len(found.cases) - MAX_ROWS),
         failed=found.failed,
@@ -107,9 +107,9 @@ def _part_table(found: Results, measures: Sequence[Measure]) -> tuple[list[Measu
     return list(measures), [_row(case, found.keys, measures) for case in found.cases[:MAX_ROWS]]
 
 
-def _compared(found: Results, chosen: Mapping[str, Any], first: str | None) -> list[tuple[str, str, list[Any]]]:
+def _compared(found: Results, chosen: Mapping[str, Any]) -> list[tuple[str, str, list[Any]]]:
     """For each baseline its name, whether it is the one shown first, and the rows of what differs from it."""
-    options = baselines(found, first)
+    options = baselines(found, first_key(found))
     if chosen:
         options = [dict(chosen), *(each for each in options if each != chosen)]
     tables: list[tuple[str, str, list[Any]]] = []

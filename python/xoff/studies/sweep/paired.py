@@ -58,7 +58,7 @@ def partner(case: Case, baseline: Mapping[str, Any], cases: Sequence[Case]) -> C
     return ranked[0] if ranked else None
 
 
-def baselines(found: Results, first: str | None) -> list[dict[str, Any]]:
+def baselines(found: Results, first: str | None = None) -> list[dict[str, Any]]:
     """The baselines to choose from: each value of each key, those of the key `first` before others.
 
     Of a sample, each combination.
@@ -72,6 +72,18 @@ def baselines(found: Results, first: str | None) -> list[dict[str, Any]]:
         values = {text_of(case.settings[key]): case.settings[key] for case in found.cases if key in case.settings}
         options += [{key: value} for value in values.values()]
     return options[:MAX_BASELINES]
+
+
+def first_key(found: Results) -> str | None:
+    """The key whose first value is the baseline unless another one is chosen: one of names rather than numbers."""
+    names = [key for key in found.keys if any(magnitude(case.settings.get(key)) is None for case in found.cases)]
+    return next(iter([*names, *found.keys]), None)
+
+
+def default_baseline(found: Results) -> dict[str, Any]:
+    """The baseline unless another one is chosen; empty if there is nothing to compare, or settings are drawn."""
+    options = [] if found.sampled else baselines(found, first_key(found))
+    return options[0] if options else {}
 
 
 def read_baseline(texts: Sequence[str], found: Results) -> dict[str, Any]:

@@ -21,15 +21,15 @@ def number_text(estimate: Estimate | None) -> str:
     return digits(estimate.mean, 4) + half
 
 
-def difference_text(difference: Difference | None) -> tuple[str, str]:
-    """A difference with half of its interval and its share, and `more`, `less` or nothing if it may be chance."""
+def difference_text(difference: Difference | None, *, share: bool = True) -> tuple[str, str]:
+    """A difference with half of its interval and, with `share`, its share; and `more`, `less` or nothing if it may be chance."""
     if difference is None:
         return NONE, ""
     sign = "+" if difference.mean > 0 else ""
     text = sign + digits(difference.mean, 3)
     if difference.half is not None:
         text += f" \N{PLUS-MINUS SIGN} {digits(difference.half, 2)}"
-    if difference.share is not None:
+    if share and difference.share is not None:
         text += f" ({sign}{digits(100 * difference.share, 2)} %)"
     return text, ("more" if difference.mean > 0 else "less") if difference.differs else ""
 
