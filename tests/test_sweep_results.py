@@ -49,7 +49,7 @@ def test_a_difference_that_may_be_chance_is_not_marked() -> None:
     assert one is not None
     assert (one.mean, one.half, one.differs) == (2.0, None, False)
     assert paired({1: 4.0}, {2: 4.0}) is None
-    assert difference_text(None) == ("–", "")
+    assert difference_text(None) == ("\N{EN DASH}", "")
     without = paired({1: 4.0, 2: 1.0}, {1: 0.0, 2: 0.0})
     assert without is not None
     assert without.share is None

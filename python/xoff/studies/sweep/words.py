@@ -22,7 +22,7 @@ def number_text(estimate: Estimate | None) -> str:
 
 
 def difference_text(difference: Difference | None, *, share: bool = True) -> tuple[str, str]:
-    """A difference with half of its interval and, with `share`, its share; and `more`, `less` or nothing if it may be chance."""
+    """A difference with its interval and, with `share`, its share; and `more`, `less`, or nothing for chance."""
     if difference is None:
         return NONE, ""
     sign = "+" if difference.mean > 0 else ""
