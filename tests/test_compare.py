@@ -80,9 +80,11 @@ def test_a_cells_colour_says_by_how_much_it_is_worse_than_the_best() -> None:
     close = ratios(HIGH, [0.733, 0.673])
     assert close == [1, pytest.approx(1.0892, abs=1e-4)]
     assert shade(close[1]) == pytest.approx(0.0616, abs=1e-4)
-    # No best number is zero: it counts as one in its last digit, so that 0.3 KB is three times 0.0 KB.
+    # No best number is zero: it counts as one in its last digit, so that 0.3 is three times 0.0.
     assert ratios(LOW, [0.0, 0.3]) == [1, pytest.approx(3)]
     assert ratios(LOW, [0.0, 0.04]) == [1, 1]
+    # A queue below a packet of 1.5 KB is none: 0.9 KB is no worse than 0.0 KB, and 6 KB are four packets.
+    assert ratios(Metric("x", "x", "KB", "low", 1), [0.0, 0.9, 6.0]) == [1, 1, 4]
     assert ratios(LOW, [math.nan]) == [pytest.approx(math.nan, nan_ok=True)]
     assert [colour(place / 4) for place in range(5)] == list(STOPS)
     assert colour(0.125) == "#FFF9CE"  # half way from #FFFFE5 to #FFF3B8: (FF+F3)/2 = F9, (E5+B8)/2 = CE.8, to even

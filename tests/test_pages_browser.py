@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -300,7 +301,7 @@ def test_names_of_imported_files_and_own_schemes_do_nothing_either(
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_overview_of_a_survey_can_be_read_and_pointed_at(
-    browser: Browser, pages: dict[str, Path], scheme: str
+    browser: Browser, pages: dict[str, Path], scheme: Literal["light", "dark"]
 ) -> None:
     context = browser.new_context(viewport={"width": 1280, "height": 1000}, color_scheme=scheme)
     opened = Opened(context, pages["survey"])

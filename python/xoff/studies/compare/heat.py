@@ -21,6 +21,9 @@ from xoff.studies.compare.table import Row, shown
 WORST = 4.0
 """How many times worse than the best the end of the scale is."""
 
+PACKET_KB = 1.5
+"""A queue below one packet is none: what counts at least."""
+
 STOPS = ("#FFFFE5", "#FFF3B8", "#FEDE8A", "#FEC44F", "#FE9929")
 """Colours of the scale, in equal steps of the ratio's logarithm.
 
@@ -43,7 +46,8 @@ HEADLINES = (
 
 SCALE_TEXT = (
     f"The colour says how many times worse a number is than the best of its column, from 1 (pale) to {WORST:g} or more "
-    "(dark), in all columns alike, on a logarithmic scale. A number below one in its last digit counts as that digit."
+    "(dark), in all columns alike, on a logarithmic scale. A queue below a packet of 1.5 KB counts as one packet, and "
+    "another number below one in its last digit as that digit."
 )
 
 HERE = Path(__file__).parent
@@ -65,7 +69,7 @@ class Cell:
 
 def ratios(metric: Metric, values: Sequence[float]) -> list[float]:
     """By how many times each value is worse than the best, at least 1; NaN for NaN."""
-    unit = 10.0**-metric.digits
+    unit = PACKET_KB if metric.unit == "KB" else 10.0**-metric.digits
     known = [max(value, unit) for value in values if not math.isnan(value)]
     if not known:
         return [math.nan] * len(values)
