@@ -175,8 +175,7 @@ class _Search:
                     new = [number for number, overrides in trials if self._record.take(number, overrides)]
                     if new:
                         self._record.write(self._folder.path)
-                    # The baseline's runs come with those of the first batch, and are no trial.
-                    runs = list({run.run: run for run in [*self._baseline_runs, *self._planned(trials)]}.values())
+                    runs = self._planned(trials)
                     if missing := self._missing(runs):
                         later = (total - study.count) * len(self._about["seeds"])
                         bar = bar or self._bar(stack, len(missing) + later, quiet=quiet)
