@@ -7,21 +7,21 @@ import math
 from pathlib import Path
 from typing import Any
 
-import matplotlib
 import numpy as np
 import polars as pl
 import pytest
-from matplotlib.colors import to_hex, to_rgb
+from matplotlib.colors import to_rgb
 
-from conftest import Command
+from conftest import ROOT, Command
 from made_up import made_up_run
 from xoff.errors import UserError
 from xoff.papers.readings_map import FILLS
 from xoff.runs.catalogue import catalogue
+from xoff.scheme.load import read_specs
 from xoff.studies.compare import compare, measures, table
 from xoff.studies.compare.contenders import field
-from xoff.studies.compare.drawings import HEAT, HEAT_END
 from xoff.studies.compare.experiments import EXPERIMENTS, Metric, Scale, averaged
+from xoff.studies.compare.heat import STOPS, colour, ratios, shade
 from xoff.studies.compare.table import Row, best, shown
 
 FILES = [each.file for each in EXPERIMENTS]
@@ -61,12 +61,48 @@ def _on_dark_page(colour: Any) -> Any:
 
 
 def test_text_stands_out_from_its_cell_on_light_and_dark_pages() -> None:
-    # The worst case of WCAG's 4.5:1 is the darkest cell.
-    darkest = to_hex(matplotlib.colormaps[HEAT](1 / HEAT_END))
-    for fill, ink in ((darkest, "black"), *FILLS.values()):
+    cells = [(colour(place / 100), "black") for place in range(101)]
+    for fill, ink in (*cells, *FILLS.values()):
         cell, text = np.array(to_rgb(fill)), np.array(to_rgb(ink))
         assert _contrast(cell, text) >= 4.5, fill
         assert _contrast(_on_dark_page(cell), _on_dark_page(text)) >= 4.5, fill
+
+
+LOW, HIGH = Metric("x", "x", "", "low", 1), Metric("x", "x", "", "high", 3)
+
+
+def test_a_cells_colour_says_by_how_much_it_is_worse_than_the_best() -> None:
+    # Twice as much is half of the scale, which ends at four times as much: 1 = 4^0, 2 = 4^0.5, 4 = 4^1.
+    assert ratios(LOW, [10.0, 20.0, 40.0, 400.0, math.nan])[:4] == [1, 2, 4, 40]
+    assert [shade(each) for each in (1, 2, 4, 40)] == [0, 0.5, 1, 1]
+    assert math.isnan(ratios(LOW, [10.0, math.nan])[1])
+    # What is close looks alike, however small the column's range: 0.733 / 0.673 = 1.089, a sixteenth of the scale.
+    close = ratios(HIGH, [0.733, 0.673])
+    assert close == [1, pytest.approx(1.0892, abs=1e-4)]
+    assert shade(close[1]) == pytest.approx(0.0616, abs=1e-4)
+    # No best number is zero: it counts as one in its last digit, so that 0.3 is three times 0.0.
+    assert ratios(LOW, [0.0, 0.3]) == [1, pytest.approx(3)]
+    assert ratios(LOW, [0.0, 0.04]) == [1, 1]
+    # A queue below a packet of 1.5 KB is none: 0.9 KB is no worse than 0.0 KB, and 6 KB are four packets.
+    assert ratios(Metric("x", "x", "KB", "low", 1), [0.0, 0.9, 6.0]) == [1, 1, 4]
+    assert ratios(LOW, [math.nan]) == [pytest.approx(math.nan, nan_ok=True)]
+    assert [colour(place / 4) for place in range(5)] == list(STOPS)
+    assert colour(0.125) == "#FFF9CE"  # half way from #FFFFE5 to #FFF3B8: (FF+F3)/2 = F9, (E5+B8)/2 = CE.8, to even
+
+
+OWN = read_specs([f"{ROOT / 'tests' / 'own_schemes.py'}:Aimd"])
+
+
+def test_schemes_of_ones_own_take_part() -> None:
+    alone = field("hpcc", FILES, OWN)
+    assert [each.name for each in alone.contenders] == ["hpcc", "aimd"]
+    assert [alone.own_of(each) for each in alone.contenders] == [(), OWN]
+    # With a detector, where it is named that way.
+    named = field("aimd+red,hpcc", FILES, OWN)
+    assert [each.name for each in named.contenders] == ["aimd+red", "hpcc"]
+    assert field(None, FILES, OWN).contenders[-1].name == "aimd"
+    with pytest.raises(UserError, match="no detector `tdc`; did you mean `tcd`"):
+        field("aimd+tdc", FILES, OWN)
 
 
 def test_the_field_comes_from_the_catalogue() -> None:
@@ -117,17 +153,18 @@ def test_who_cannot_take_part_is_refused(names: str, message: str) -> None:
 
 
 def test_a_survey_writes_its_tables_figures_and_page(tmp_path: Path) -> None:
-    assert compare(tmp_path / "out", "none,dctcp", scale=TINY) == 0
+    assert compare(tmp_path / "out", "none,dctcp", scale=TINY, own=OWN) == 0
     out = tmp_path / "out"
     written = json.loads((out / "survey.json").read_text())
     rows = {(row["experiment"], row["scheme"], row["metric"]): row for row in written["rows"]}
-    assert {key[1] for key in rows} == {"none", "dctcp"}
+    assert {key[1] for key in rows} == {"none", "dctcp", "aimd"}
     assert {key[0] for key in rows} == {"dumbbell", "incast", "victim", "fat_tree"}
     assert all(row["value"] is not None for row in rows.values())
     # A step at 300 KB holds the queue there; without a scheme only PAUSE does, at 500 KB for each ingress port.
     kept, grown = (rows["dumbbell", name, "queue_mean"]["value"] for name in ("dctcp", "none"))
     assert kept < 350 < grown
-    assert rows["dumbbell", "dctcp", "queue_mean"]["best"]
+    # The scheme of one's own, AIMD, keeps it a little shorter.
+    assert rows["dumbbell", "aimd", "queue_mean"]["best"]
     assert not rows["dumbbell", "none", "queue_mean"]["best"]
     assert rows["victim", "none", "incomplete"]["value"] == 0
     frame = pl.read_parquet(out / "survey.parquet")
@@ -139,7 +176,10 @@ def test_a_survey_writes_its_tables_figures_and_page(tmp_path: Path) -> None:
     assert "--schemes none,dctcp" in text
     assert "Tiny." in text
     page = (out / "index.html").read_text()
-    assert page.count("data:image/svg+xml;base64,") == 7
+    # The overview is a table.
+    assert page.count("data:image/svg+xml;base64,") == 6
+    assert page.count('class="heat"') == 1
+    assert "own_schemes.py:Aimd" in text
     assert "http" not in page.replace("http-equiv", "")
     for name in ("overview", "trade", "dumbbell_queue", "dumbbell_rates", "incast_queue", "victims", "fat_tree_sizes"):
         assert (out / f"{name}.png").stat().st_size > 5_000
@@ -175,9 +215,6 @@ def test_an_incast_that_does_not_end_has_no_end() -> None:
     assert values["incomplete"] == 1.0
     assert math.isnan(values["last_ms"])
     assert (values["slowdown_mean"], values["queue_max"]) == (2.0, 0.5)
-
-
-LOW = Metric("x", "x", "", "low", 1)
 
 
 def rows(*values: float) -> list[Row]:

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator
 from html import escape
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -28,12 +29,15 @@ from xoff.runs.scenario import Scenario
 from xoff.studies.compare import compare
 from xoff.studies.sweep import sweep
 from xoff.studies.sweep.page import write_sweep_report
+from xoff.studies.tune import tune
+from xoff.studies.tune.page import write_tune_report
 
-PAGES = ("report", "comparison", "sweep", "survey", "paper", "readings", "article")
+PAGES = ("report", "comparison", "sweep", "tune", "survey", "paper", "readings", "article")
 
 MADE_BY = {
     "report.html": {"report", "comparison"},
     "sweep.html": {"sweep"},
+    "tune.html": {"tune"},
     "article.html": {"survey", "paper", "readings", "article"},
 }
 """Which pages a template makes."""
@@ -55,6 +59,10 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         runs.append(xoff.load(folder / name))
     labels = '[sweep]\n"traffic.0.label" = ["{}", "<img src=x onerror=hacked=1>"]\nseed = [1, 2]\n'
     sweep(Scenario(text + labels.format("<b>bold"), "hostile.toml", "."), folder / "sweep", Local(2), quiet=True)
+    keys = '[tune]\nobjective = ["slowdown_p99", "slowdown_mean"]\ntrials = 6\nseeds = [1, 2]\nkeys.'
+    keys += '"traffic.0.label" = ["<b>bold", "<img src=x onerror=hacked=1>"]\n'
+    keys += 'keys."packets.mtu" = { from = "800B", to = "1518B" }\n'
+    tune(Scenario(text + keys, "hostile.toml", "."), folder / "tune", Local(2), quiet=True)
     compare(folder / "survey", "hpcc, dcqcn", scale=TINY)
     reproduce(OWN, folder / "paper", None, quick=False)
     survey_readings(OPEN, folder / "readings", None, quick=True, trials=0)
@@ -75,6 +83,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "report": write_report([run], folder / "report.html"),
         "comparison": write_report(runs, folder / "comparison.html"),
         "sweep": write_sweep_report(folder / "sweep", folder / "sweep.html"),
+        "tune": write_tune_report(folder / "tune", folder / "tune.html"),
         "survey": folder / "survey" / "index.html",
         "paper": folder / "paper" / "index.html",
         "readings": folder / "readings" / "index.html",
@@ -244,7 +253,7 @@ def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: di
         pixels = page.evaluate("""() => {
           const colour = (node) => getComputedStyle(node)[node === document.body ? "backgroundColor" : "color"];
           const grey = (text) => text.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0) / 3;
-          const texts = document.querySelectorAll("h1, td, th, figcaption, p, .verdict");
+          const texts = document.querySelectorAll("h1, td:not([style]), th, figcaption, p, .verdict");
           return [document.body, ...texts].map(colour).map(grey);
         }""")
         ground, *inks = pixels
@@ -287,4 +296,85 @@ def test_names_of_imported_files_and_own_schemes_do_nothing_either(
         assert name in text
     assert opened.page.evaluate("typeof hacked") == "undefined"
     assert opened.wrong == []
+    context.close()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_overview_of_a_survey_can_be_read_and_pointed_at(
+    browser: Browser, pages: dict[str, Path], scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000}, color_scheme=scheme)
+    opened = Opened(context, pages["survey"])
+    page = opened.page
+    cells = page.locator(".heat td[style]")
+    assert cells.count() == 18
+    # WCAG's contrast of the text with its cell.
+    contrasts = cells.evaluate_all("""all => all.map((cell) => {
+      const light = (text) => text.match(/\\d+/g).slice(0, 3).map((each) => each / 255)
+        .map((each) => each <= 0.04045 ? each / 12.92 : ((each + 0.055) / 1.055) ** 2.4)
+        .reduce((sum, each, index) => sum + each * [0.2126, 0.7152, 0.0722][index], 0);
+      const style = getComputedStyle(cell);
+      const [low, high] = [light(style.color), light(style.backgroundColor)].sort((a, b) => a - b);
+      return (high + 0.05) / (low + 0.05);
+    })""")
+    assert min(contrasts) >= 4.5
+    about = page.locator("#heat-about")
+    assert about.is_hidden()
+    cells.nth(0).hover()
+    assert about.is_visible()
+    assert about.inner_text().startswith("hpcc, dumbbell: utilization: ")
+    page.keyboard.press("Escape")
+    assert about.is_hidden()
+    # A heading sorts by its column, and then gives the survey's order back.
+    names = page.locator(".heat tbody th")
+    before = names.all_inner_texts()
+    orders = set()
+    for head in page.locator(".heat thead button").all():
+        head.click()
+        orders.add(tuple(names.all_inner_texts()))
+        first, last = page.locator(".heat tbody tr >> nth=0"), page.locator(".heat tbody tr >> nth=1")
+        column = page.locator(".heat thead th[aria-sort=ascending]").evaluate("head => head.cellIndex - 1")
+        values = [float(row.locator("td").nth(column).get_attribute("data-order") or "") for row in (first, last)]
+        assert values == sorted(values)
+        head.click()
+        assert names.all_inner_texts() == before
+    assert len(orders) == 2
+    assert opened.wrong == []
+    context.close()
+
+
+def test_a_baseline_is_chosen_on_the_page(browser: Browser, pages: dict[str, Path]) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    opened = Opened(context, pages["sweep"])
+    page = opened.page
+    shown = page.locator("[data-baseline]:visible")
+    assert shown.count() == 1
+    before = shown.inner_text()
+    page.locator("#baseline").select_option(index=1)
+    assert shown.count() == 1
+    assert shown.inner_text() != before
+    assert opened.wrong == []
+    context.close()
+
+
+@pytest.mark.parametrize("width", [400, 1024, 1920])
+@pytest.mark.parametrize("name", ["sweep", "tune", "survey"])
+def test_pages_of_many_runs_fit_every_width(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
+    opened = Opened(context, pages[name])
+    assert opened.page.evaluate("document.documentElement.scrollWidth") == width
+    assert opened.wrong == []
+    context.close()
+
+
+def test_the_page_of_a_tuning_draws_its_figures(browser: Browser, pages: dict[str, Path]) -> None:
+    context = browser.new_context(viewport={"width": 1280, "height": 1000})
+    page = Opened(context, pages["tune"]).page
+    for name in ("tune-front", "tune-history-0", "tune-history-1", "tune-contour-0"):
+        assert page.locator(f"#{name} .main-svg").count() > 0
+        assert page.locator(f"#{name} .scatterlayer .points path").count() > 0
+    # Readable units, and what the scenario takes where one points.
+    settings = page.locator("#trials td[title$='B']")
+    assert settings.count() > 0
+    assert re.fullmatch(r"[\d.]+ (B|KB)", settings.first.inner_text())
     context.close()

@@ -556,8 +556,10 @@ def test_only_a_run_that_kills_its_process_alone_has_failed(tmp_path: Path) -> N
 def test_a_sweep_has_a_page_of_small_multiples(tmp_path: Path) -> None:
     tail = GRID + '"packets.mtu" = ["1000B", "1518B"]\n'
     swept(tail, tmp_path / "out")
-    from xoff.studies.sweep.aggregate import estimate, results
-    from xoff.studies.sweep.page import layout, render
+    from xoff.studies.sweep.aggregate import results
+    from xoff.studies.sweep.measures import estimate
+    from xoff.studies.sweep.page import render
+    from xoff.studies.sweep.panels import layout
 
     found = results(tmp_path / "out")
     shown = layout(found)
@@ -583,7 +585,8 @@ def test_a_sample_is_drawn_and_has_a_panel_a_key(tmp_path: Path) -> None:
     longer = {run.run for run in plan(scenario(tail.replace("sample = 4", "sample = 6")))}
     assert {run.run for run in done.runs} < longer
     from xoff.studies.sweep.aggregate import results
-    from xoff.studies.sweep.page import layout, render
+    from xoff.studies.sweep.page import render
+    from xoff.studies.sweep.panels import layout
 
     found = results(tmp_path / "out")
     assert layout(found).scattered

@@ -112,7 +112,8 @@ def test_it_finds_what_is_known_to_be_best(eight: tuple[Path, Tuned]) -> None:
     table = pl.read_parquet(folder / "trials.parquet")
     assert table.filter("best")["trial"].to_list() == [winner.number]
     assert table["within_budget"].all()
-    assert len(finished(folder)) == 16
+    # Two seeds of each trial, and of the baseline.
+    assert len(finished(folder)) == 18
     # The folder is that of a sweep too.
     assert len(pl.read_parquet(f"{folder}/flows/")) == 16 * 4
     assert json.loads((folder / "sweep.json").read_text("utf-8"))["sampled"] is True
@@ -401,7 +402,7 @@ def test_values_that_are_refused_together_are_a_failed_trial(tmp_path: Path) -> 
     assert {trial.number for trial in found.trials if trial.error} == bad
     assert all("k_min" in str(trial.error) for trial in found.trials if trial.error)
     # Trials with the same values have the same run.
-    assert len(finished(tmp_path / "out")) == 1
+    assert len(finished(tmp_path / "out")) == 2  # the trial and the baseline
     assert len(found.best) == 1
     # Where nothing else is tried, it is a mistake.
     with pytest.raises(ScenarioError, match="k_min"):

@@ -96,6 +96,25 @@ def rate_text(rate_bps: float) -> str:
     return f"{rate_bps:.0f} bps"
 
 
+_QUANTITY = re.compile(r"([0-9]+(?:\.[0-9]+)?) ?(ps|ns|us|ms|s|B|KB|MB|GB|TB|bps|Kbps|Mbps|Gbps|Tbps)")
+_IN_BYTES = {"B": 1.0, "KB": 1e3, "MB": 1e6, "GB": 1e9, "TB": 1e12}
+_IN_BPS = {"bps": 1.0, "Kbps": 1e3, "Mbps": 1e6, "Gbps": 1e9, "Tbps": 1e12}
+_IN_PS = {"ps": 1.0, "ns": 1e3, "us": 1e6, "ms": 1e9, "s": 1e12}
+
+
+def quantity_text(value: str) -> str:
+    """A quantity with four digits and a fitting unit, as `1.962 Gbps` for `1962001635bps`; else `value` itself."""
+    found = _QUANTITY.fullmatch(value)
+    if found is None:
+        return value
+    number, unit = float(found[1]), found[2]
+    if unit in _IN_BYTES:
+        return size_text(number * _IN_BYTES[unit])
+    if unit in _IN_BPS:
+        return rate_text(number * _IN_BPS[unit])
+    return time_text(round(number * _IN_PS[unit]))
+
+
 def share_text(share: float) -> str:
     """A share in per cent."""
     return f"{share * 100:.3g} %" if share < 0.9995 else "100 %"

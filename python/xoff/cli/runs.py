@@ -155,8 +155,12 @@ def report(
         Path | None,
         typer.Option("-o", "--out", metavar="FILE", help="The page; default: report.html beside the runs."),
     ] = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option("--baseline", metavar="KEY=VALUE", help="Of a sweep: what the others are compared with first."),
+    ] = None,
 ) -> None:
-    """Write one self-contained HTML page with interactive plots, from one run, several side by side, or a sweep.
+    """Write one self-contained HTML page with interactive plots: of one run, several, a sweep, or a tuning.
 
     Example: xoff report out/fncc out/hpcc out/dcqcn -o out/report.html
     """
@@ -165,11 +169,21 @@ def report(
 
     if any(is_sweep(folder) for folder in folders):
         from xoff.studies.sweep.page import write_sweep_report
+        from xoff.studies.tune.outcome import is_tuning
+        from xoff.studies.tune.page import write_tune_report
 
         if len(folders) > 1:
             raise UserError("a sweep has a page of its own: expected one folder, or folders of single runs")
-        echo(write_sweep_report(folders[0], out or folders[0] / "report.html"))
+        target = out or folders[0] / "report.html"
+        if not is_tuning(folders[0]):
+            echo(write_sweep_report(folders[0], target, baseline or ()))
+            return
+        if baseline:
+            raise UserError("--baseline: a tuning's baseline is the scenario with its own settings; expected a sweep")
+        echo(write_tune_report(folders[0], target))
         return
+    if baseline:
+        raise UserError("--baseline: expected the folder of a sweep; single runs have no seeds to pair")
     runs = find_runs(folders)
     echo(write_report(runs, out or default_page(runs)))
 

@@ -36,6 +36,10 @@ def sweep(
     schemes: SchemeFiles = None,
     workers: Workers = None,
     cluster: ClusterAddress = None,
+    baseline: Annotated[
+        list[str] | None,
+        typer.Option("--baseline", metavar="KEY=VALUE", help="The setting that the others are compared with."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
 ) -> None:
     """Make every run of a scenario's table `sweep`; when repeated, only the missing ones.
@@ -43,9 +47,11 @@ def sweep(
     Example: xoff sweep scenarios/sweep_pfc.toml -o out/sweep
     """
     from xoff.studies.sweep import sweep as make_runs
-    from xoff.studies.sweep.show import runs_table
+    from xoff.studies.sweep.show import check_baseline, results_tables, runs_table
 
     source = read_scenario(scenario, sets, schemes)
+    if baseline:
+        check_baseline(baseline, source)
     with _resumable(out):
         swept = make_runs(source, out, _executor_of(workers, cluster), say=_say_failed, warn=_warn, quiet=quiet)
     if not quiet:
@@ -54,6 +60,8 @@ def sweep(
         parts += [f"{there:,} there already"] if there else []
         parts += [f"{len(swept.failed):,} failed"] if swept.failed else []
         print_table(runs_table(out, swept.runs))
+        for table in results_tables(out, baseline or ()):
+            print_table(table)
         echo(f"{'sweep':<9} {', '.join(parts)}")
         echo(f"{'results':<9} {out}")
     for run in swept.runs:
@@ -129,6 +137,7 @@ def compare(
         ),
     ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Shorter runs.")] = False,
+    own: SchemeFiles = None,
     workers: Workers = None,
 ) -> None:
     """Run every scheme on the same scenarios: a table and a page of who is best at what.
@@ -136,11 +145,12 @@ def compare(
     Example: xoff compare -o out/survey --quick --schemes hpcc,dcqcn,fncc
     """
     from xoff.runs.executor import Local
+    from xoff.scheme.load import read_specs
     from xoff.studies.compare import compare as survey
 
     extra("matplotlib", "xoff compare")
     with _resumable(out):
-        status = survey(out, schemes, quick=quick, executor=Local(workers))
+        status = survey(out, schemes, quick=quick, executor=Local(workers), own=read_specs(own or ()))
     raise typer.Exit(status)
 
 

@@ -18,6 +18,16 @@ Table = tuple[str, str, Sequence[str], Sequence[Sequence[str]]]
 
 
 @dataclass(frozen=True)
+class Section:
+    """A part of a page with a script of its own."""
+
+    heading: str
+    html: Markup
+    script: str
+    style: str
+
+
+@dataclass(frozen=True)
 class ClaimRow:
     """A claim with its measurement, as the page's first table shows it."""
 
@@ -48,16 +58,19 @@ def write_page(
     claims: Sequence[ClaimRow] = (),
     figures: Sequence[FigureFile],
     tables: Sequence[Table] = (),
+    sections: Sequence[Section] = (),
 ) -> None:
     """Write the page to `file`; the figures' SVG files stand beside it and are put into it.
 
-    `tables` are further ones: heading, explanation, column names and rows.
+    `tables` are further ones: heading, explanation, column names and rows. `sections` stand before the figures.
     """
     drawn = [(each, _data_uri((file.parent / f"{each.name}.svg").read_bytes())) for each in figures]
     page = document(
         "article.html",
         title,
-        style=(STATIC / "article.css").read_text("utf-8"),
+        style="".join([(STATIC / "article.css").read_text("utf-8"), *(each.style for each in sections)]),
+        scripts=[each.script for each in sections],
+        sections=sections,
         lead=lead,
         banner=banner,
         claims=claims,

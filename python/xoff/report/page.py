@@ -149,9 +149,14 @@ def page(
     *,
     folder: Path = TEMPLATES,
     tree: TreeSection | None = None,
+    scripts: Sequence[str] = (),
+    style: str = "",
     **values: Any,
 ) -> str:
-    """A page with a heading, from a template that extends `page.html`, with the figures and trees that it shows."""
+    """A page with a heading, from a template that extends `page.html`, with the figures and trees that it shows.
+
+    `scripts` and `style` are the page's own beside those of all pages with figures.
+    """
     tree = tree or TreeSection(Markup())
     texts = {"plotly": _plotly(), "figures": json.dumps(figures), **tree.data}
     return document(
@@ -160,9 +165,9 @@ def page(
         folder,
         mark=_MARK,
         version=version,
-        style=tree.style,
+        style=tree.style + style,
         data={name: _packed(text) for name, text in texts.items()},
-        scripts=[each for each in (tree.script, (STATIC / "page.js").read_text("utf-8")) if each],
+        scripts=[each for each in (tree.script, (STATIC / "page.js").read_text("utf-8"), *scripts) if each],
         unpacked=[texts[name] for name in LIBRARIES if name in texts],
         tree=tree.body,
         **values,

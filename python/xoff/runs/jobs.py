@@ -15,6 +15,7 @@ from xoff.runs.kept import Kept
 from xoff.runs.library import run_as_meant
 from xoff.runs.progress import RunsBar
 from xoff.runs.results import Run
+from xoff.scheme.load import SchemeFile
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,8 @@ class Job:
     """How long it takes, in any unit that is the same for all jobs."""
     expected: str = ""
     """A regular expression of warnings that the experiment is meant to give, and that are not shown."""
+    schemes: tuple[SchemeFile, ...] = ()
+    """The scheme in Python that it runs, if it runs one."""
 
 
 def run_jobs(
@@ -73,4 +76,4 @@ def _run(job: Job) -> Any:
     with warnings.catch_warnings():
         if job.expected:
             warnings.filterwarnings("ignore", job.expected, RuntimeWarning)
-        return job.measure(run_as_meant(job.scenario, seed=job.seed, sets=job.sets))
+        return job.measure(run_as_meant(job.scenario, seed=job.seed, sets=job.sets, schemes=job.schemes))

@@ -105,6 +105,7 @@ class Kept:
             _beside(folder),
             sorted((key, repr(value)) for key, value in job.sets.items()),
             job.seed,
+            [(each.name, each.cls, each.text) for each in job.schemes],
             f"{measure.__module__}.{measure.__qualname__}",
             given,
         )

@@ -15,7 +15,7 @@ from xoff.runs.scenario import Scenario, of_mapping, overrides_from, read
 if TYPE_CHECKING:
     from xoff._xoff import Prepared
     from xoff.scheme import Scheme
-    from xoff.scheme.load import SchemeClass
+    from xoff.scheme.load import SchemeClass, SchemeFile
 
 
 def run(
@@ -64,10 +64,14 @@ def run(
 
 
 def run_as_meant(
-    scenario: str | os.PathLike[str], *, seed: int | None = None, sets: Mapping[str, object] | None = None
+    scenario: str | os.PathLike[str],
+    *,
+    seed: int | None = None,
+    sets: Mapping[str, object] | None = None,
+    schemes: Sequence[SchemeFile] = (),
 ) -> Run:
     """Run the scenario of an experiment, whose settings are all meant: as `run`, without warnings before the run."""
-    return _execute(read(scenario, overrides_from(sets)).prepare(seed), 1)
+    return _execute(read(scenario, overrides_from(sets), schemes).prepare(seed), 1)
 
 
 def _execute(prepared: Prepared, threads: int | str) -> Run:

@@ -6,11 +6,13 @@ import json
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xoff import _xoff
 from xoff.errors import UserError, nearest_file
+from xoff.runs.by_label import ByLabel, Override, by_label
 from xoff.runs.index import is_sweep
 from xoff.runs.manifest import MANIFEST, is_manifest
 from xoff.runs.toml import toml
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from xoff.scheme.describe import Described
     from xoff.scheme.load import SchemeClass, SchemeFile
 
-Override = tuple[str, str]
+__all__ = ["Override", "Scenario", "of_mapping", "overrides_from", "overrides_of", "read"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,16 @@ class Scenario:
     schemes: tuple[SchemeFile | SchemeClass, ...] = ()
     """Schemes in Python that it may name beside the built-in ones."""
 
+    @cached_property
+    def by_label(self) -> ByLabel | None:
+        """A tuning's measures if one of them is of a label; raises `UserError` if such a measure is wrong."""
+        return by_label(self.text, self.overrides, self.origin)
+
+    @property
+    def given(self) -> list[Override]:
+        """What the scenario's parser is given on top of the text."""
+        return [*self.overrides, *(self.by_label.overrides if self.by_label else [])]
+
     def described(self) -> list[Described]:
         """The scenario's schemes in Python, checked; raises `UserError` if one cannot work."""
         return [scheme.describe() for scheme in self.schemes]
@@ -51,9 +63,12 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         UserError
-            A scheme in Python cannot work.
+            A scheme in Python cannot work, or a tuning's measure is of a label that no traffic has.
         """
-        return _xoff.prepare(self.text, self.origin, self.overrides, self.base_dir, seed, schemes=self.described())
+        prepared = _xoff.prepare(self.text, self.origin, self.given, self.base_dir, seed, schemes=self.described())
+        if self.by_label is not None:
+            self.by_label.applied(json.loads(prepared.resolved))
+        return prepared
 
     def also(self, sets: Mapping[str, object]) -> Scenario:
         """The same with these settings on top."""
@@ -71,8 +86,9 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
-        resolved, warnings = _xoff.check(self.text, self.origin, self.overrides, self.base_dir, self.described())
-        return json.loads(resolved), warnings
+        text, warnings = _xoff.check(self.text, self.origin, self.given, self.base_dir, self.described())
+        resolved = json.loads(text)
+        return (self.by_label.applied(resolved) if self.by_label else resolved), warnings
 
 
 def read(

@@ -9,12 +9,18 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from xoff.report.palette import COLOURS
+from xoff.report.palette import SERIES
 from xoff.runs.results import Run
 from xoff.text import name_text, name_texts
 
 DASHES = ("solid", "dot", "dash", "dashdot", "longdash", "longdashdot")
 """Line styles, for what shares a colour."""
+
+SYMBOLS = ("circle", "square", "triangle-up", "diamond", "cross", "x", "triangle-down", "star")
+"""Markers, which tell series apart beside their colours."""
+
+_PLAIN = 7
+"""Series that their colours alone tell apart for all kinds of colour vision."""
 
 _NAME = 48
 """Maximum length of a name in a figure."""
@@ -59,9 +65,24 @@ class Plot:
 def labelled(runs: Sequence[Run], labels: Sequence[str]) -> list[Labelled]:
     """Give each run its colour."""
     return [
-        Labelled(label, run, COLOURS[index % len(COLOURS)], DASHES[index // len(COLOURS) % len(DASHES)])
+        Labelled(label, run, colour_of(index), dash_of(index))
         for index, (run, label) in enumerate(zip(runs, labels, strict=True))
     ]
+
+
+def colour_of(index: int) -> str:
+    """The colour of the series of this index: fourteen different ones, and then again."""
+    return SERIES[index % len(SERIES)]
+
+
+def dash_of(index: int) -> str:
+    """The line style of the series of this index: another one after each seven series."""
+    return DASHES[index // _PLAIN % len(DASHES)]
+
+
+def symbol_of(index: int) -> str:
+    """The marker of the series of this index; no two of the first 56 series share both colour and marker."""
+    return SYMBOLS[index % len(SYMBOLS)]
 
 
 def plain(name: str) -> str:
@@ -87,11 +108,7 @@ def line_styles(runs: Sequence[Labelled], run_index: int, rank: int) -> dict[str
     Runs differ in colour and the series of one run in dashes; if there is only one run, its series differ in colour.
     """
     if len(runs) == 1:
-        return {
-            "color": COLOURS[rank % len(COLOURS)],
-            "dash": DASHES[rank // len(COLOURS) % len(DASHES)],
-            "width": 1.5,
-        }
+        return {"color": colour_of(rank), "dash": dash_of(rank), "width": 1.5}
     return {"color": runs[run_index].colour, "dash": DASHES[rank % len(DASHES)], "width": 1.5}
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from xoff.report.article import write_page
 from xoff.runs.executor import RunExecutor
@@ -14,7 +16,11 @@ from xoff.runs.kept import Kept, resumed
 from xoff.studies.compare import drawings, table
 from xoff.studies.compare.contenders import Field, field
 from xoff.studies.compare.experiments import EXPERIMENTS, FULL, QUICK, Scale, averaged, jobs
+from xoff.studies.compare.heat import overview
 from xoff.studies.compare.table import Row
+
+if TYPE_CHECKING:
+    from xoff.scheme.load import SchemeFile
 
 LEAD = (
     "Every scheme with its own defaults on the same scenarios. All links are lossless by PFC. Slowdown is a flow's "
@@ -29,6 +35,7 @@ def compare(
     quick: bool = False,
     scale: Scale | None = None,
     executor: RunExecutor | None = None,
+    own: Sequence[SchemeFile] = (),
 ) -> int:
     """Run the survey into the folder `out`; 0 if all runs are finished.
 
@@ -46,6 +53,8 @@ def compare(
         How much is run, in place of what `quick` says.
     executor
         What makes the runs; by default as many processes as there are cores.
+    own
+        Schemes in Python, which take part beside the chosen ones.
 
     Raises
     ------
@@ -55,31 +64,31 @@ def compare(
         A run broke.
     """
     check_target(out, force=True)
-    chosen = field(schemes, [each.file for each in EXPERIMENTS])
+    chosen = field(schemes, [each.file for each in EXPERIMENTS], own)
     extent = scale or (QUICK if quick else FULL)
+    options = f"{' --quick' if quick else ''}{f' --schemes {schemes}' if schemes else ''}"
+    command = f"xoff compare -o {out}{options}" + "".join(f" --scheme {each.file}:{each.cls}" for each in own)
     with resumed(out) as kept:
-        _compare(out, schemes, chosen, quick=quick, extent=extent, executor=executor, kept=kept)
+        _compare(out, command, chosen, extent=extent, executor=executor, kept=kept)
     return 0
 
 
 def _compare(
     out: Path,
-    schemes: str | None,
+    command: str,
     chosen: Field,
     *,
-    quick: bool,
     extent: Scale,
     executor: RunExecutor | None,
     kept: Kept,
 ) -> None:
     began = time.monotonic()
-    results = run_jobs(jobs(chosen.contenders, extent), "survey", executor, kept)
+    results = run_jobs(jobs(chosen, extent), "survey", executor, kept)
     rows = [
         Row(experiment.name, contender.name, averaged(results, experiment.name, contender.name))
         for experiment in EXPERIMENTS
         for contender in chosen.contenders
     ]
-    command = f"xoff compare -o {out}{' --quick' if quick else ''}{f' --schemes {schemes}' if schemes else ''}"
     table.write(rows, chosen.absent, command, extent.note, out)
     figures = drawings.draw(rows, results, out)
     write_page(
@@ -87,7 +96,9 @@ def _compare(
         title="Survey of congestion control in lossless networks",
         lead=LEAD,
         banner=f"{extent.note} Made by: {command}",
-        figures=figures,
+        # The overview is a table on the page, which answers to pointing at it.
+        figures=[figure for figure in figures if figure.name != "overview"],
+        sections=[overview(rows, extent.seeds)],
         tables=[
             (each.title, each.what, *table.cells(each, [row for row in rows if row.experiment == each.name], "{} ★"))
             for each in EXPERIMENTS

@@ -15,6 +15,7 @@ from pathlib import Path
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.catalogue import catalogue, entry
 from xoff.runs.scenario import overrides_from, read
+from xoff.scheme.load import SchemeFile
 
 DETECTED = "dcqcn"
 """The scheme that every detector is tried with, as the papers that propose detectors do."""
@@ -65,10 +66,18 @@ class Field:
     contenders: list[Contender]
     absent: dict[str, str]
     """Schemes that the scenarios refuse, with the reason."""
+    own: tuple[SchemeFile, ...] = ()
+    """Schemes in Python."""
+
+    def own_of(self, contender: Contender) -> tuple[SchemeFile, ...]:
+        """The scheme in Python that a contender runs, if it runs one."""
+        return _own_of(contender, self.own)
 
 
-def field(names: str | None, scenarios: Sequence[Path]) -> Field:
+def field(names: str | None, scenarios: Sequence[Path], own: Sequence[SchemeFile] = ()) -> Field:
     """The contenders called `names`, separated by commas; without them all that the scenarios accept.
+
+    Schemes in Python come in addition, unless `names` have them already, with a detector or alone.
 
     Raises
     ------
@@ -77,31 +86,47 @@ def field(names: str | None, scenarios: Sequence[Path]) -> Field:
     """
     if names is None:
         contenders = [Contender(each["name"]) for each in catalogue()["schemes"]]
-        own = _detector(Contender(DETECTED), scenarios[0])
-        others = [each["name"] for each in catalogue()["detectors"] if each["name"] != own]
+        usual = _detector(Contender(DETECTED), scenarios[0])
+        others = [each["name"] for each in catalogue()["detectors"] if each["name"] != usual]
         contenders += [Contender(f"{DETECTED}+{name}") for name in others]
         absent = {each.name: reason for each in contenders if (reason := _refusal(each, scenarios))}
-        return Field([each for each in contenders if each.name not in absent], absent)
+        contenders = [each for each in contenders if each.name not in absent]
+        return Field([*contenders, *_entering(own, [], scenarios)], absent, tuple(own))
     asked = [name.strip() for name in names.split(",")]
     for name in asked:
         parts = _parts(name)
-        entry("schemes", parts.scheme)
+        if parts.scheme not in {each.name for each in own}:
+            entry("schemes", parts.scheme)
         if parts.detector:
             entry("detectors", parts.detector)
         if parts.throttle:
             entry("throttles", parts.throttle)
         if asked.count(name) > 1:
             raise UserError(f"--schemes {names}: {name} twice: expected each once")
-        if reason := _refusal(Contender(name), scenarios):
+        if reason := _refusal(Contender(name), scenarios, own):
             raise UserError(f"--schemes {names}: {name} cannot take part: {reason}")
-    return Field([Contender(name) for name in asked], {})
+    contenders = [Contender(name) for name in asked]
+    return Field([*contenders, *_entering(own, contenders, scenarios)], {}, tuple(own))
 
 
-def _refusal(contender: Contender, scenarios: Sequence[Path]) -> str:
+def _entering(own: Sequence[SchemeFile], named: Sequence[Contender], scenarios: Sequence[Path]) -> list[Contender]:
+    """The schemes in Python that no contender of `named` runs."""
+    found = [Contender(each.name) for each in own if not any(_own_of(one, [each]) for one in named)]
+    for each, contender in ((each, one) for one in found for each in _own_of(one, own)):
+        if reason := _refusal(contender, scenarios, own):
+            raise UserError(f"--scheme {each.file}:{each.cls}: cannot take part: {reason}")
+    return found
+
+
+def _own_of(contender: Contender, own: Sequence[SchemeFile]) -> tuple[SchemeFile, ...]:
+    return tuple(each for each in own if each.name == _parts(contender.name).scheme)
+
+
+def _refusal(contender: Contender, scenarios: Sequence[Path], own: Sequence[SchemeFile] = ()) -> str:
     """Why one of the scenarios cannot be this contender's; nothing if all can."""
     for file in scenarios:
         try:
-            read(file, overrides_from(contender.sets)).check()
+            read(file, overrides_from(contender.sets), _own_of(contender, own)).check()
         except ScenarioError as error:
             return f"{file.stem}: {' '.join(str(error).split())}"
     return ""

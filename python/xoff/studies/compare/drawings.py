@@ -11,8 +11,8 @@ import numpy as np
 import polars as pl
 
 from xoff.report.figures import FigureFile, canvas, save
-from xoff.report.palette import COLOURS
-from xoff.studies.compare.experiments import EXPERIMENTS
+from xoff.report.palette import COLOURS, SERIES
+from xoff.studies.compare.heat import HEADLINES, SCALE_TEXT, STOPS, metric_of, ratios, shade
 from xoff.studies.compare.measures import Measured
 from xoff.studies.compare.table import Row, shown
 
@@ -25,26 +25,6 @@ Results = Mapping[tuple[str, str, int], Measured]
 
 DASHES = ("-", "--", ":", "-.")
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-
-HEAT, HEAT_END = "YlOrBr", 2.0
-"""The overview's colours, and the value of their dark end; cells are from 0 to 1.
-
-Black text stands out from each cell by 4.5:1 (WCAG), also on a dark page, which turns lightness round. White text does
-so from no cell of a light page; with a darker end black text would not on one of the two pages.
-"""
-
-HEADLINES = (
-    ("dumbbell", "utilization", "dumbbell:\nutilization"),
-    ("dumbbell", "queue_mean", "dumbbell:\nmean queue, KB"),
-    ("dumbbell", "jain", "dumbbell:\nJain's index"),
-    ("incast", "queue_max", "incast:\ngreatest queue, KB"),
-    ("incast", "last_ms", "incast:\nlast complete, ms"),
-    ("victim", "victim_p99", "victims:\np99 slowdown"),
-    ("victim", "pauses", "victims:\nPAUSE frames"),
-    ("fat_tree", "slowdown_mean", "fat-tree:\nmean slowdown"),
-    ("fat_tree", "small_p99", "fat-tree: small\nflows' p99 slowdown"),
-)
-"""Columns of the overview: experiment, metric, title."""
 
 
 def draw(rows: Sequence[Row], results: Results, out: Path) -> list[FigureFile]:
@@ -62,23 +42,21 @@ def draw(rows: Sequence[Row], results: Results, out: Path) -> list[FigureFile]:
 
 
 def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFile:
-    """Each number against the best of its column."""
+    """Each number against the best of its column, on one scale for all columns."""
+    from matplotlib.colors import LinearSegmentedColormap
+
     values = {(row.experiment, row.contender): row.values for row in rows}
-    known = {(experiment.name, metric.key): metric for experiment in EXPERIMENTS for metric in experiment.metrics}
-    shade = np.full((len(names), len(HEADLINES)), np.nan)
+    shades = np.full((len(names), len(HEADLINES)), np.nan)
     texts: dict[tuple[int, int], str] = {}
     for j, (experiment, key, _) in enumerate(HEADLINES):
-        metric = known[experiment, key]
-        column = np.array([values[experiment, name][key] for name in names])
-        finite = column[~np.isnan(column)]
-        span = finite.max() - finite.min() if len(finite) else 0.0
-        for i, value in enumerate(column):
+        metric = metric_of(experiment, key)
+        column = [values[experiment, name][key] for name in names]
+        for i, (value, ratio) in enumerate(zip(column, ratios(metric, column), strict=True)):
             texts[i, j] = shown(metric, value)
-            if not math.isnan(value):
-                away = (value - finite.min()) if metric.best == "low" else (finite.max() - value)
-                shade[i, j] = away / span if span > 0 else 0.0
+            shades[i, j] = math.nan if math.isnan(ratio) else shade(ratio)
     with canvas(width=12.5, height=1.5 + 0.36 * len(names)) as (figure, axes):
-        axes.imshow(shade, aspect="auto", cmap=HEAT, vmin=0, vmax=HEAT_END)
+        colours = LinearSegmentedColormap.from_list("worse", STOPS)
+        axes.imshow(shades, aspect="auto", cmap=colours, vmin=0, vmax=1)
         axes.set_xticks(range(len(HEADLINES)), [title for _, _, title in HEADLINES], fontsize=8.5)
         axes.set_yticks(range(len(names)), names)
         axes.tick_params(length=0, top=True, bottom=False, labeltop=True, labelbottom=False)
@@ -91,8 +69,7 @@ def _overview(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFil
             {"scheme": list(names)} | {f"{e}.{k}": [values[e, name][k] for name in names] for e, k, _ in HEADLINES}
         )
         title = "Who is best at what"
-        caption = "Headline numbers. The stronger a cell's colour, the worse it is in its column; the best has none."
-        return save(figure, data, out, FigureFile("overview", title, f"{title}. {caption}", wide=True))
+        return save(figure, data, out, FigureFile("overview", title, f"{title}. {SCALE_TEXT}", wide=True))
 
 
 def _trade(rows: Sequence[Row], names: Sequence[str], out: Path) -> FigureFile:
@@ -124,7 +101,7 @@ def _queues(results: Results, names: Sequence[str], experiment: str, out: Path) 
         if found is None:
             return []
         time, queue = found
-        axes.plot(time / 1e3, queue, color=COLOURS[i % len(COLOURS)], linewidth=1)
+        axes.plot(time / 1e3, queue, color=SERIES[i % len(SERIES)], linewidth=1)
         return [{"scheme": name, "time_us": t, "queue_kb": q} for t, q in zip(time, queue, strict=True)]
 
     who = {"dumbbell": "Four long flows", "incast": "Incast of thirty-two"}[experiment]
@@ -272,4 +249,4 @@ def _pooled(results: Results, name: str) -> tuple[Floats, Floats]:
 
 
 def _look(i: int) -> dict[str, Any]:
-    return {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}
+    return {"color": SERIES[i % len(SERIES)], "marker": MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]}

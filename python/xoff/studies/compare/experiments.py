@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,7 +12,7 @@ import numpy as np
 
 from xoff.runs.jobs import Job
 from xoff.studies.compare import measures
-from xoff.studies.compare.contenders import Contender
+from xoff.studies.compare.contenders import Field
 from xoff.studies.compare.measures import Measured
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ COSTS = {"dumbbell": 1.0, "incast": 1.0, "victim": 2.0, "fat_tree": 20.0}
 """How long runs take, about."""
 
 
-def jobs(contenders: Sequence[Contender], scale: Scale) -> list[Job]:
+def jobs(field: Field, scale: Scale) -> list[Job]:
     """All runs, by (experiment, contender, seed)."""
     return [
         Job(
@@ -190,9 +190,10 @@ def jobs(contenders: Sequence[Contender], scale: Scale) -> list[Job]:
             sets={**scale.sets.get(experiment.name, {}), **contender.sets},
             seed=seed,
             cost=COSTS[experiment.name],
+            schemes=field.own_of(contender),
         )
         for experiment in EXPERIMENTS
-        for contender in contenders
+        for contender in field.contenders
         for seed in range(1, (scale.seeds if experiment.name in DRAWN else 1) + 1)
     ]
 

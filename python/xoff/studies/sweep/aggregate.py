@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,48 +16,8 @@ from xoff.errors import UserError
 from xoff.runs.index import INDEX, text_of
 from xoff.runs.parquet import read_table
 from xoff.studies.sweep.folder import SUMMARY, TOTALS, keys_of
-
-CONFIDENCE = 0.95
-"""Of the intervals."""
-
-
-@dataclass(frozen=True)
-class Measure:
-    """What is compared over a sweep."""
-
-    name: str
-    """As in `runs.parquet`."""
-    title: str
-    """For people."""
-    unit: str
-    """Of what is shown."""
-    scale: float = 1.0
-    """What one of that unit has."""
-
-
-MEASURES = (
-    Measure("slowdown_mean", "Mean FCT slowdown", ""),
-    Measure("slowdown_p50", "Median FCT slowdown", ""),
-    Measure("slowdown_p99", "99th percentile of FCT slowdown", ""),
-    Measure("goodput_bps", "Goodput of endless flows, together", "Gbps", 1e9),
-    Measure("pause_frames", "PAUSE frames", ""),
-    Measure("paused_ps", "Time that ports were stopped", "us", 1e6),
-    Measure("max_queue_bytes", "Longest queue", "KB", 1e3),
-    Measure("hol_blocked", "HoL-blocked flows", ""),
-    Measure("dropped", "Packets dropped", ""),
-    Measure("incomplete", "Flows that did not complete", ""),
-)
-"""In the order shown."""
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A mean over seeds."""
-
-    mean: float
-    """The mean."""
-    half: float | None
-    """Half of the confidence interval (Student's t); `None` for one seed."""
+from xoff.studies.sweep.measures import MEASURES, Estimate, Measure, estimate
+from xoff.studies.sweep.parts import Load, Part, mean_loads, part_measures, part_of
 
 
 @dataclass(frozen=True)
@@ -69,8 +28,15 @@ class Case:
     """Its keys and values, without the seed."""
     seeds: list[int]
     """Seeds that are done."""
-    measures: dict[str, Estimate]
-    """By name; what was not recorded is left out."""
+    values: dict[str, dict[int, float]]
+    """Each measure's value by seed, by name; what was not recorded is left out."""
+    loads: list[Load] = field(default_factory=list)
+    """Of its traffic, if the runs' manifests are there."""
+
+    @cached_property
+    def measures(self) -> dict[str, Estimate]:
+        """Means over the seeds, by name."""
+        return {name: estimate(list(by_seed.values())) for name, by_seed in self.values.items()}
 
 
 @dataclass(frozen=True)
@@ -91,6 +57,16 @@ class Results:
     """The scenario's file."""
     sampled: bool
     """The combinations are a sample, not a grid."""
+    labels: list[Measure] = field(default_factory=list)
+    """Measures by traffic label; empty if flows have one label or none."""
+    sizes: list[Measure] = field(default_factory=list)
+    """Measures by size of the messages; empty if all are in one bin."""
+
+    @property
+    def every(self) -> list[Measure]:
+        """All measures that some case has: those of all flows, by label, and by size."""
+        there = {name for case in self.cases for name in case.values}
+        return [each for each in (*MEASURES, *self.labels, *self.sizes) if each.name in there]
 
 
 def results(folder: Path) -> Results:
@@ -119,11 +95,24 @@ def results(folder: Path) -> Results:
             name = json.dumps(own, sort_keys=True, default=str)
             settings[name] = own
             grouped.setdefault(name, []).append({**row, "incomplete": row["flows"] - row["completed"]})
-    cases = [Case(settings[name], [row["seed"] for row in of], _measures(of)) for name, of in grouped.items()]
-    every = [key for key in keys_of(list(points.values())) if key != "seed"]
-    keys = [key for key in every if len({text_of(case.settings.get(key)) for case in cases}) > 1]
+    parts = {row["run"]: part_of(folder / "runs" / row["run"]) for of in grouped.values() for row in of}
+    labels, sizes = part_measures(parts.values())
+    cases = [_case(settings[name], of, parts, [*labels, *sizes]) for name, of in grouped.items()]
+    keys = varied(cases)
     sampled = bool(index.get("sampled"))
-    return Results(keys, cases, failed, missing, str(index.get("version")), str(index.get("scenario")), sampled)
+    about = str(index.get("version")), str(index.get("scenario"))
+    return Results(keys, cases, failed, missing, *about, sampled, labels, sizes)
+
+
+def varied(cases: Sequence[Case]) -> list[str]:
+    """The keys with several values, without the seed."""
+    every = [key for key in keys_of([case.settings for case in cases]) if key != "seed"]
+    return [key for key in every if len({text_of(case.settings.get(key)) for case in cases}) > 1]
+
+
+def of_cases(cases: list[Case]) -> Results:
+    """Results of a sweep that is not made yet."""
+    return Results(varied(cases), cases, [], 0, "", "", False)
 
 
 def _totals(file: Path) -> dict[str, dict[str, Any]]:
@@ -142,58 +131,16 @@ def _totals(file: Path) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _measures(rows: Sequence[dict[str, Any]]) -> dict[str, Estimate]:
-    found = {}
-    for measure in MEASURES:
-        values = [float(row[measure.name]) / measure.scale for row in rows if row.get(measure.name) is not None]
-        if values:
-            found[measure.name] = estimate(values)
-    return found
-
-
-def estimate(values: Sequence[float]) -> Estimate:
-    """The mean of at least one value, with its confidence interval under Student's t distribution."""
-    from scipy import stats
-
-    count = len(values)
-    mean = math.fsum(values) / count
-    if count < 2:
-        return Estimate(mean, None)
-    variance = math.fsum((value - mean) ** 2 for value in values) / (count - 1)
-    return Estimate(mean, float(stats.t.ppf((1 + CONFIDENCE) / 2, count - 1)) * math.sqrt(variance / count))
-
-
-_UNITS = {
-    "s": ("us", 1e6),
-    "ms": ("us", 1e3),
-    "us": ("us", 1.0),
-    "ns": ("us", 1e-3),
-    "ps": ("us", 1e-6),
-    "Tbps": ("Gbps", 1e3),
-    "Gbps": ("Gbps", 1.0),
-    "Mbps": ("Gbps", 1e-3),
-    "Kbps": ("Gbps", 1e-6),
-    "bps": ("Gbps", 1e-9),
-    "TB": ("KB", 1e9),
-    "GB": ("KB", 1e6),
-    "MB": ("KB", 1e3),
-    "KB": ("KB", 1.0),
-    "B": ("KB", 1e-3),
-    "TiB": ("KB", 2**40 / 1e3),
-    "GiB": ("KB", 2**30 / 1e3),
-    "MiB": ("KB", 2**20 / 1e3),
-    "KiB": ("KB", 2**10 / 1e3),
-}
-
-
-def magnitude(value: Any) -> tuple[float, str] | None:
-    """A setting as a number and its unit: us, Gbps, KB or none; nothing if it is no number."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return float(value), ""
-    match = re.fullmatch(r"([\d_]+(?:\.[\d_]+)?) ?([A-Za-z]+)", value) if isinstance(value, str) else None
-    if match is None or match[2] not in _UNITS:
-        return None
-    unit, scale = _UNITS[match[2]]
-    return float(match[1].replace("_", "")) * scale, unit
+def _case(
+    settings: dict[str, Any], rows: Sequence[dict[str, Any]], parts: dict[str, Part], by_part: Sequence[Measure]
+) -> Case:
+    values: dict[str, dict[int, float]] = {}
+    for measure in (*MEASURES, *by_part):
+        found = {}
+        for row in rows:
+            value = row.get(measure.name) if not measure.part else parts[row["run"]].values.get(measure.name)
+            if value is not None:
+                found[int(row["seed"])] = float(value) / measure.scale
+        if found:
+            values[measure.name] = found
+    return Case(settings, [row["seed"] for row in rows], values, mean_loads([parts[row["run"]].loads for row in rows]))

@@ -93,7 +93,7 @@ def files_of(scenario: Scenario) -> tuple[SchemeFile, ...]:
 
 def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
     """The run of a scenario with some keys set, given as TOML; raises `ScenarioError` if that is wrong."""
-    overrides = [*scenario.overrides, *point]
+    overrides = [*scenario.given, *point]
     settings = {key: value_of(text) for key, text in point}
     try:
         prepared = _xoff.prepare(

@@ -8,14 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from xoff.runs.index import text_of
 from xoff.runs.parquet import read_table
+from xoff.studies.sweep.aggregate import Case, of_cases, results
 from xoff.studies.sweep.folder import TOTALS, keys_of
-from xoff.studies.sweep.plan import Planned
+from xoff.studies.sweep.paired import default_baseline, read_baseline
+from xoff.studies.sweep.plan import Planned, plan
+from xoff.studies.sweep.show_results import differences_table, means_table
 from xoff.text import name_text, rate_text, size_text, time_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from rich.console import RenderableType
+
+    from xoff.runs.scenario import Scenario
 
 MAX_SHOWN = 50
 """Runs that are printed."""
@@ -65,6 +70,20 @@ def runs_table(out: Path, runs: Sequence[Planned]) -> RenderableType:
     if len(runs) > MAX_SHOWN:
         table.caption = Text(f"and {len(runs) - MAX_SHOWN:,} more: {name_text(str(out / TOTALS))} has all")
     return table
+
+
+def results_tables(out: Path, baseline: Sequence[str]) -> list[RenderableType]:
+    """What the runs of the sweep in `out` came to over their seeds, and against a baseline, as far as it tells more."""
+    found = results(out)
+    chosen = read_baseline(baseline, found) if baseline else default_baseline(found)
+    tables = [means_table(found), differences_table(found, chosen) if chosen else None]
+    return [table for table in tables if table is not None]
+
+
+def check_baseline(baseline: Sequence[str], scenario: Scenario) -> None:
+    """Refuse what `--baseline` says before any run is made; raises `UserError`."""
+    cases = [Case(run.settings, [run.seed], {}) for run in plan(scenario)]
+    read_baseline(baseline, of_cases(cases))
 
 
 def _differs(key: str, runs: Sequence[Planned]) -> bool:

@@ -51,7 +51,7 @@ def measures_of(summary: Mapping[str, Any]) -> dict[str, float]:
 
 def mean(runs: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """The mean of each measure that all runs have."""
-    shared = [name for name in MEASURES if all(name in run for run in runs)]
+    shared = [name for name in runs[0] if all(name in run for run in runs)]
     return {name: math.fsum(run[name] for run in runs) / len(runs) for name in shared}
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from xoff._xoff import __version__ as xoff_version
 from xoff.errors import ScenarioError, UserError
 from xoff.runs.executor import RunExecutor
 from xoff.runs.manifest import deadlock_of
@@ -18,12 +19,11 @@ from xoff.runs.progress import RunsBar
 from xoff.runs.scenario import Override, Scenario
 from xoff.studies.sweep.folder import RECORD, Folder, column
 from xoff.studies.sweep.make import check_memory, make_all
+from xoff.studies.sweep.parts import by_label
 from xoff.studies.sweep.plan import Planned, files_of, plan_point, value_of, warnings_of
-from xoff.studies.tune.best import MEASURES, Trial, best, mean, measures_of
+from xoff.studies.tune.best import Trial, best, mean, measures_of
+from xoff.studies.tune.outcome import TRIALS, Measured, Outcome
 from xoff.studies.tune.study import EARLIER, Record, Study, new_record
-
-TRIALS = "trials.parquet"
-"""A row for each trial."""
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class Tuned:
     """The measures that were minimized."""
     budget: dict[str, float]
     """Upper bounds of measures."""
+    baseline: Measured
+    """The scenario with its own values of the keys."""
 
 
 def tune(
@@ -69,6 +71,8 @@ def tune(
             f'{scenario.origin}: no tuning in it; expected a table such as [tune] with objective = "slowdown_p99"'
         )
     resolved = json.loads(prepared.resolved)
+    if scenario.by_label is not None:
+        resolved = scenario.by_label.applied(resolved)
     about = {"budget": {}, "seeds": [int(resolved["seed"])], **resolved["tune"]}
     about["seeds"] = about["seeds"] or [int(resolved["seed"])]
     alone = json.loads(prepared.alone().resolved)
@@ -85,13 +89,25 @@ def tune(
                 f"{out}: holds the tuning of another scenario, or with other keys, objective, budget, seeds or "
                 f"sampler{record.other_xoff()}; only `trials` may grow; name another folder"
             )
-        study = Study(about, json.loads(prepared.space))
-        search = _Search(scenario, about, study, record, folder, executor, say or (lambda _: None))
+        space = json.loads(prepared.space)
+        own = {each["key"]: _at(alone, each["key"]) for each in space}
+        search = _Search(scenario, about, Study(about, space), record, folder, executor, say or (lambda _: None))
+        search.baseline = {key: value for key, value in own.items() if value is not None}
         tuned = search.go(quiet=quiet)
         if warn is not None:
             for warning in search.warnings():
                 warn(warning)
         return tuned
+
+
+def _at(scenario: Any, key: str) -> Any:
+    """The value of a dotted key; `None` if there is none."""
+    for name in key.split("."):
+        if isinstance(scenario, list):
+            scenario = scenario[int(name)] if name.isdecimal() and int(name) < len(scenario) else None
+        else:
+            scenario = scenario.get(name) if isinstance(scenario, dict) else None
+    return scenario
 
 
 def _refuse_unrecorded(folder: Folder) -> None:
@@ -141,6 +157,10 @@ class _Search:
         self._failed = folder.failed()
         self._recorded = len(record.trials)
         self._written = _rows(folder.path / TRIALS)
+        self._space = study.space
+        self._baseline_runs = [plan_point(scenario, [("seed", str(seed))]) for seed in about["seeds"]]
+        self.baseline: dict[str, Any] = {}
+        """The scenario's own values of the keys."""
 
     def go(self, *, quiet: bool) -> Tuned:
         batch, study = int(self._about["batch"]), self._study
@@ -170,7 +190,8 @@ class _Search:
             raise
         self._write()
         trials_found = [self._trials[number] for number in sorted(self._trials)]
-        return Tuned(trials_found, self._best(), list(self._about["objective"]), dict(self._about["budget"]))
+        objective, budget = list(self._about["objective"]), dict(self._about["budget"])
+        return Tuned(trials_found, self._best(), objective, budget, self._measured(self.baseline, self._baseline_runs))
 
     def warnings(self) -> list[str]:
         """Each warning of the runs of all trials, once, with how many runs it concerns."""
@@ -242,7 +263,7 @@ class _Search:
         settings = {key: value_of(text) for key, text in overrides}
         measures: dict[str, float] = {}
         if error is None:
-            measures = mean([measures_of(self._folder.manifest(run.run)["summary"]) for run in runs])
+            measures = mean([self._measures(run) for run in runs])
             needed = [*self._about["objective"], *self._about["budget"]]
             lacking = [name for name in needed if name not in measures]
             if lacking:
@@ -252,6 +273,21 @@ class _Search:
         self._study.over[number] = [trial.measures.get(name, 2 * most + 1) - most for name, most in budget.items()]
         self._trials[number] = trial
         return trial
+
+    def _measures(self, run: Planned) -> dict[str, float]:
+        found = measures_of(self._folder.manifest(run.run)["summary"])
+        for name in dict.fromkeys([*self._about["objective"], *self._about["budget"]]):
+            label, dot, measure = name.rpartition(".")
+            own = by_label(self._folder.of(run.run) / "flows.parquet", label) if dot else {}
+            if measure in own:
+                found[name] = own[measure]
+        return found
+
+    def _measured(self, settings: dict[str, Any], runs: Sequence[Planned]) -> Measured:
+        """What runs with these values came to, each by itself."""
+        errors = [self._failed[run.run] for run in runs if run.run in self._failed]
+        made = [run for run in runs if not errors and self._folder.has(run.run)]
+        return Measured(settings, {str(run.seed): self._measures(run) for run in made}, errors[0] if errors else None)
 
     def _best(self) -> list[Trial]:
         return best(self._trials.values(), self._about["objective"], self._about["budget"])
@@ -264,7 +300,7 @@ class _Search:
         self._folder.write_dataset(runs, self._failed)
         front = {trial.number for trial in self._best()}
         trials = [self._trials[number] for number in sorted(self._trials)]
-        names = [name for name in MEASURES if any(name in trial.measures for trial in trials)]
+        names = list(dict.fromkeys(name for trial in trials for name in trial.measures))
         keys = list(dict.fromkeys(key for trial in trials for key in trial.settings))
         columns = {
             "trial": [trial.number for trial in trials],
@@ -275,3 +311,11 @@ class _Search:
             "error": [trial.error for trial in trials],
         }
         self._folder.write_table(pl.DataFrame(columns, schema_overrides={"error": pl.String}), TRIALS)
+        Outcome(
+            self._scenario.origin,
+            xoff_version,
+            dict(self._about),
+            [dict(each) for each in self._space],
+            self._measured(self.baseline, self._baseline_runs),
+            {str(trial.number): self._measured(trial.settings, self._of[trial.number]) for trial in self._best()},
+        ).write(self._folder.path)

@@ -98,7 +98,8 @@ class Study:
     def __init__(self, about: Mapping[str, Any], space: Sequence[Mapping[str, Any]]) -> None:
         optuna = extra("optuna", "tuning")
         optuna.logging.set_verbosity(optuna.logging.WARNING)
-        self._optuna, self._about, self._space = optuna, about, space
+        self._optuna, self._about, self.space = optuna, about, space
+        """Each key with its range or its choices."""
         self.count = 0
         """Trials so far."""
         self.over: dict[int, list[float]] = {}
@@ -110,7 +111,7 @@ class Study:
         self._study.sampler = self._sampler(self.count)
         self.count += 1
         trial = self._study.ask()
-        for each in self._space:
+        for each in self.space:
             key = each["key"]
             if "choices" in each:
                 trial.suggest_categorical(key, each["choices"])
@@ -143,7 +144,7 @@ class Study:
         return self.over.get(trial.number, [1.0] * len(self._about["budget"]))
 
     def _overrides(self, trial: Any) -> list[Override]:
-        return [(each["key"], _toml(trial.params[each["key"]], each)) for each in self._space]
+        return [(each["key"], _toml(trial.params[each["key"]], each)) for each in self.space]
 
 
 def _toml(value: Any, of: Mapping[str, Any]) -> str:
