@@ -16,6 +16,11 @@ pub struct Event {
 }
 
 impl Event {
+    /// The event with a rank.
+    pub(crate) fn of_rank(rank: u128) -> Event {
+        Event { time: Time((rank >> 64) as u64), key: (rank >> 32) as u32, arg: rank as u32 }
+    }
+
     /// The event as one number that orders events: its time above its key above its argument.
     #[inline]
     pub(crate) fn rank(&self) -> u128 {

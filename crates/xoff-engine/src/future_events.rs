@@ -143,6 +143,40 @@ impl FutureEvents {
     }
 }
 
+/// Time that is carried forward: between two windows, some events come earlier, and all others stay.
+impl FutureEvents {
+    /// The time of the first of the events with keys that `is_external` names, and of starts; [`Time::NEVER`] if none is
+    /// pending.
+    pub fn first_of(&self, is_external: impl Fn(u32) -> bool) -> Time {
+        match self {
+            FutureEvents::Joint(queue) => queue.first_of(&is_external),
+            FutureEvents::ByEntity(all) => {
+                let common = all.common.iter().map(|Reverse(event)| event);
+                let common = common.filter(|event| is_external(event.key)).map(|event| event.time).min();
+                let start = all.start.map_or(Time::NEVER, |(time, _)| time);
+                all.entities.first_of(&is_external).min(start).min(common.unwrap_or(Time::NEVER))
+            }
+        }
+    }
+
+    /// Makes these events come earlier `by` a time.
+    pub fn bring_forward(&mut self, by: Time, is_external: impl Fn(u32) -> bool) {
+        let moved = |event: Event| match is_external(event.key) {
+            true => Event { time: event.time.saturating_sub(by), ..event },
+            false => event,
+        };
+        match self {
+            FutureEvents::Joint(queue) => queue.rearrange(&moved),
+            FutureEvents::ByEntity(all) => {
+                all.entities.rearrange(&moved);
+                let common = std::mem::take(&mut all.common);
+                all.common = common.into_iter().map(|Reverse(event)| Reverse(moved(event))).collect();
+                all.start = all.start.map(|(time, key)| (time.saturating_sub(by), key));
+            }
+        }
+    }
+}
+
 /// A joint queue.
 impl FutureEvents {
     /// Takes the next event of a joint queue; `None` if none is before `limit`, or if the events are kept by entity.

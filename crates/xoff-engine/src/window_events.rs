@@ -75,7 +75,7 @@ impl WindowEvents {
     pub fn pop(&mut self) -> Event {
         let rank = self.first;
         self.first = self.others.pop().unwrap_or(NONE);
-        Event { time: Time((rank >> 64) as u64), key: (rank >> 32) as u32, arg: rank as u32 }
+        Event::of_rank(rank)
     }
 }
 

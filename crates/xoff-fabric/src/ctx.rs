@@ -12,8 +12,13 @@ use crate::packet::{Boundary, Packets};
 
 /// The context of a partition's handlers.
 pub(crate) struct Ctx {
-    /// The time of the current event.
+    /// The time of the current event, on the network's clock.
     pub now: Time,
+    /// The time that was carried forward so far: simulated time is ahead of the network's clock by it. Zero unless the run is
+    /// fast-forwarded.
+    pub carried: Time,
+    /// Number of messages that have started or were stopped.
+    pub changes: u64,
     /// The key of the current event; set only if flow control has credits.
     pub key: u32,
     /// What stays the same during a run.
@@ -39,6 +44,17 @@ impl Ctx {
     #[inline]
     pub fn schedule(&mut self, node: NodeId, time: Time, key: u32, arg: u32) {
         self.events.push(node.0, time, key, arg);
+    }
+
+    /// Simulated time.
+    #[inline]
+    pub fn simulated(&self) -> Time {
+        self.now + self.carried
+    }
+
+    /// The network's clock at the simulated time `at`, which is not before the current one.
+    pub fn on_network_clock(&self, at: Time) -> Time {
+        at.saturating_sub(self.carried)
     }
 
     /// Ends the run with `failure`, which the event `key` found, unless an earlier event has failed.

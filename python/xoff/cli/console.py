@@ -114,9 +114,23 @@ def summary_text(run: Run, summary: Summary) -> str:
         lines.append(("blocked", f"{count_text(summary.hol_blocked, 'flow')} behind others' congestion"))
     if summary.dropped:
         lines.append(("drops", count_text(summary.dropped, "packet")))
+    if (forward := run.manifest.get("fast_forward")) is not None:
+        lines.append(("skipped", _skipped_text(forward)))
     speed = f"{summary.hops_per_s / 1e6:.2f} million packet-hops/s"
     lines.append(("speed", f"{speed} ({summary.packet_hops:,} in {summary.wall_s:.2f} s)"))
     return "\n".join(f"{name:<9} {shown(text, _WORD, _MESSAGE)}" for name, text in lines)
+
+
+def _skipped_text(forward: dict[str, Any]) -> str:
+    """What a fast-forwarded run skipped, how exactly, and what kept it most from skipping more."""
+    jumps, approximate = int(forward["jumps"]), int(forward["approximate_jumps"])
+    text = f"{time_text(int(forward['skipped_ps']))} in {count_text(jumps, 'jump')}"
+    if approximate:
+        text += f", {approximate} of them approximate, error about {float(forward['estimated_error']):.2%}"
+    elif jumps:
+        text += ", all exact"
+    held = max(forward["not_skipped"], key=lambda held: int(held["ps"]), default=None)
+    return text if held is None else f"{text}; {time_text(int(held['ps']))} not, since {held['reason']}"
 
 
 def _job_text(job: dict[str, Any]) -> str:

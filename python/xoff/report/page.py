@@ -246,10 +246,17 @@ def _numbers(run: Run) -> list[list[str]]:
         ["\N{EN DASH}" if summary.hol_blocked is None else f"{summary.hol_blocked:,}"],
         [f"{summary.max_queue_bytes / 1e3:,.1f}"],
         _loads(manifest.get("loads", [])),
-        [time_text(int(manifest.get("sim_time_ps", 0)))],
+        [time_text(int(manifest.get("sim_time_ps", 0))), *_skipped(manifest.get("fast_forward"))],
         [f"{summary.wall_s:.2f}"],
         [f"{summary.hops_per_s / 1e6:.2f}"],
     ]
+
+
+def _skipped(forward: dict[str, Any] | None) -> list[str]:
+    """What a fast-forwarded run skipped."""
+    if forward is None:
+        return []
+    return [f"{time_text(int(forward['skipped_ps']))} skipped", f"in {int(forward['jumps']):,} jumps"]
 
 
 def _flows(summary: Summary) -> list[str]:

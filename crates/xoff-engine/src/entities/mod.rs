@@ -207,6 +207,29 @@ impl EntityQueues {
         self.block_next.iter().copied().min().unwrap_or(Time::NEVER)
     }
 
+    /// The time of the first of the entities' own events with keys that `is_external` names, between windows.
+    pub fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
+        let of = |entity: &Entity| {
+            let soon = entity.soon.iter().map(|&rank| Event::of_rank(rank));
+            let later = entity.later.iter().map(|Reverse(event)| *event);
+            soon.chain(later).filter(|event| is_external(event.key)).map(|event| event.time).min()
+        };
+        self.entities.iter().filter_map(of).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Replaces each of the entities' own events by another of the same entity, not before the last window's end.
+    pub fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
+        for entity in 0..self.entities.len() {
+            let own = &mut self.entities[entity];
+            own.soon.iter_mut().for_each(|rank| *rank = moved(Event::of_rank(*rank)).rank());
+            let later = std::mem::take(&mut own.later);
+            own.later = later.into_iter().map(|Reverse(event)| Reverse(moved(event))).collect();
+            let soon = own.soon.iter().min().map_or(Time::NEVER, |&rank| Event::of_rank(rank).time);
+            let first = own.later.peek().map_or(soon, |Reverse(event)| soon.min(event.time));
+            self.expect(entity as u32, first);
+        }
+    }
+
     /// Begins a window that holds the events before `limit`, the first of which comes at `begin`.
     pub fn begin_window(&mut self, begin: Time, limit: Time) {
         self.limit = limit;

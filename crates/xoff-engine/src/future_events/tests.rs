@@ -290,3 +290,36 @@ proptest! {
         prop_assert_eq!(Run::log(&net, by_entity), joint);
     }
 }
+
+#[test]
+fn what_comes_from_outside_comes_forward_and_all_else_stays() {
+    // Keys from 6 are of what comes from outside: the start at 9,000 and the events at 8,000, 20,000,000 (beyond the wheel's
+    // horizon) and 9,500. 7,000 earlier they come at 2,000, 1,000, 19,993,000 and 2,500; key 3 stays at 1,500.
+    let is_external = |key: u32| key >= 6;
+    for mut events in [FutureEvents::joint(0..0), FutureEvents::by_entity(2, &[], Time(100), false)] {
+        events.push_start(Time(9_000), 6);
+        events.push(0, Time(8_000), 7, 0);
+        events.push(0, Time(20_000_000), 8, 0);
+        events.push(1, Time(1_500), 3, 0);
+        events.push_common(Time(9_500), 15);
+        assert_eq!(events.first_of(is_external), Time(8_000));
+        events.bring_forward(Time(7_000), is_external);
+        assert_eq!(events.first_of(is_external), Time(1_000));
+        let mut found = Vec::new();
+        while let Some(event) = events.pop_before(Time::NEVER) {
+            found.push((event.time.0, event.key));
+        }
+        while let Some(window) = events.begin_window(Time::NEVER) {
+            found.extend(events.take_start(window.end).map(|(time, key)| (time.0, key)));
+            while events.open_next().is_some() {
+                while events.next_up() == Next::Own {
+                    let event = events.take_own();
+                    found.push((event.time.0, event.key));
+                }
+            }
+            events.end_window();
+            found.extend(events.take_common(window.end).map(|event| (event.time.0, event.key)));
+        }
+        assert_eq!(found, [(1_000, 7), (1_500, 3), (2_000, 6), (2_500, 15), (19_993_000, 8)]);
+    }
+}

@@ -14,6 +14,7 @@ mod tests;
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BTreeMap;
+use std::iter::successors;
 use std::ops::Range;
 
 use crate::event::Event;
@@ -197,6 +198,34 @@ impl EventQueue {
             }
             self.open(slot);
         }
+    }
+
+    /// The time of the first of the events with keys that `is_external` names; [`Time::NEVER`] if none is pending.
+    pub(crate) fn first_of(&self, is_external: &dyn Fn(u32) -> bool) -> Time {
+        let due = self.due.iter().chain(self.far.values().flatten()).copied();
+        let slots = (0..SLOTS as u64).filter(|&slot| self.heads[slot as usize] != NONE);
+        let lists = slots.flat_map(|index| {
+            // The number of the slot with this index after the current one.
+            let ahead = (index + SLOTS as u64 - self.current % SLOTS as u64) % SLOTS as u64;
+            let begin = (self.current + ahead) << SLOT_BITS;
+            let node = |at: u32| (at != NONE).then(|| &self.nodes[at as usize]);
+            let list = successors(node(self.heads[index as usize]), move |n| node(n.next));
+            list.map(move |n| event(begin, n.place, n.arg))
+        });
+        let external = due.chain(lists).filter(|event| is_external(event.key));
+        external.map(|event| event.time).min().unwrap_or(Time::NEVER)
+    }
+
+    /// Replaces each event by another. Simultaneous events keep their order.
+    pub(crate) fn rearrange(&mut self, moved: &dyn Fn(Event) -> Event) {
+        let mut all = Vec::new();
+        while let Some(event) = self.pop() {
+            all.push(moved(event));
+        }
+        all.sort_by_key(|event| event.time);
+        let (keeps_order, links) = (self.keeps_order, self.links.clone());
+        *self = EventQueue { keeps_order, links, ..EventQueue::default() };
+        all.into_iter().for_each(|event| self.push(event.time, event.key, event.arg));
     }
 
     /// The next event; `None` if the queue would have to open a slot to know it.

@@ -15,19 +15,19 @@ use crate::link::flow_control::LinkControl;
 use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
 
-/// What an ACK that has reached its sender tells the reaction point.
+/// What an ACK that has reached its sender tells the reaction point, whose clock shows `clock`.
 #[inline]
 pub(super) fn ack_of<'a>(
     packets: &'a Packets,
     net: &Network,
     id: PacketId,
-    now: Time,
+    (now, clock): (Time, Time),
     newly_acked: u64,
     (snd_nxt, next_packet): (u64, u32),
 ) -> Ack<'a> {
     let packet = &packets[id];
     Ack {
-        now,
+        now: clock,
         seq: packet.seq,
         newly_acked,
         snd_nxt,
@@ -73,7 +73,8 @@ impl<N: NicScheduler> Hosts<N> {
                 let learns = N::DONE_AFTER_REACTION || !done || ctx.net.connections.is_shared(connection);
                 if learns && ctx.net.signals.acks {
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
-                    let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
+                    let now = (ctx.now, sender.reaction.clock(ctx.now));
+                    let ack = ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next);
                     sender.reaction.on_ack(&ack);
                 }
                 let first = newly_acked == packet.seq;
@@ -101,7 +102,8 @@ impl<N: NicScheduler> Hosts<N> {
                 if sender.selective.is_some() && ctx.net.signals.acks {
                     // The receiver took the packet: for the reaction point, this NACK is an ACK.
                     let next = (sender.stream.snd_nxt, sender.stream.next_packet);
-                    let ack = ack_of(&ctx.packets, &ctx.net, id, ctx.now, newly_acked, next);
+                    let now = (ctx.now, sender.reaction.clock(ctx.now));
+                    let ack = ack_of(&ctx.packets, &ctx.net, id, now, newly_acked, next);
                     sender.reaction.on_ack(&ack);
                 }
                 if lost {

@@ -33,11 +33,15 @@ pub(crate) struct Message {
     pub paused_before: Time,
     /// Its counts at the last sample.
     pub sampled: Sampled,
+    /// Payload bytes that were carried forward: they count as sent and acknowledged, and its end has come nearer by them.
+    pub carried: u64,
+    /// Time since its start that was carried forward.
+    pub carried_time: Time,
 }
 
 impl Message {
-    /// A message that starts `now` and whose place in its connection is not known yet.
-    pub fn new(number: FlowId, flow: &Flow, now: Time, paused_before: Time) -> Message {
+    /// A message that starts `now`, which is `simulated` in simulated time, and whose place in its connection is not known yet.
+    pub fn new(number: FlowId, flow: &Flow, now: Time, simulated: Time, paused_before: Time) -> Message {
         Message {
             flow: number,
             first_packet: 0,
@@ -50,7 +54,9 @@ impl Message {
             cnps: 0,
             retransmitted: 0,
             paused_before,
-            sampled: Sampled::new(now),
+            sampled: Sampled::new(simulated),
+            carried: 0,
+            carried_time: Time::ZERO,
         }
     }
 
@@ -75,12 +81,25 @@ impl Message {
 
     /// When the source makes the packet that begins at `offset` of the connection.
     pub fn data_ready_at(&self, offset: u64) -> Time {
-        let made = offset.saturating_sub(self.base);
-        self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(made)))
+        let made = offset.saturating_sub(self.base) + self.carried;
+        let ready =
+            self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(made)));
+        ready.saturating_sub(self.carried_time)
     }
 
-    /// Its bytes among those before `offset` of the connection.
+    /// Its bytes among those before `offset` of the connection, and those carried forward.
     pub fn bytes_before(&self, offset: u64) -> u64 {
-        offset.min(self.end).saturating_sub(self.base)
+        offset.min(self.end).saturating_sub(self.base) + self.carried
+    }
+
+    /// Carries it forward by `time`, in which it sends `packets` packets of `payload` and `frame` bytes.
+    pub fn carry(&mut self, time: Time, packets: u64, payload: u64, frame: u64) {
+        if self.end != u64::MAX {
+            self.end -= packets * payload;
+        }
+        self.carried += packets * payload;
+        self.carried_time += time;
+        self.wire_sent += packets * frame;
+        self.packets_sent += packets;
     }
 }

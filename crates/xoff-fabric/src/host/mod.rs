@@ -8,6 +8,7 @@
 
 mod emission;
 mod feedback;
+pub(crate) mod forward;
 mod message;
 pub(crate) mod nic;
 pub(crate) mod paced;

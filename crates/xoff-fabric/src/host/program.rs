@@ -1,4 +1,6 @@
 //! Programs whose messages wait for each other: what follows from a milestone becomes events and records.
+//!
+//! A program's times are simulated time, also where the network's clock is behind it: see [`Ctx::carried`].
 
 use xoff_engine::Time;
 
@@ -15,7 +17,7 @@ struct OfPartition<'a>(&'a mut Ctx);
 
 impl Effects for OfPartition<'_> {
     fn start(&mut self, flow: FlowId, at: Time) {
-        let src = self.0.net.flows[flow.index()].src;
+        let (src, at) = (self.0.net.flows[flow.index()].src, self.0.on_network_clock(at));
         self.0.schedule(src, at, key(kind::FLOW_START, flow.0), 0);
     }
     fn done(&mut self, step: u32, at: Time) {
@@ -24,6 +26,7 @@ impl Effects for OfPartition<'_> {
     fn call(&mut self, at: Time, step: u32, call: Call) {
         let number = self.0.net.flows.len() as u32 + step;
         let host = self.0.net.dependencies.steps()[step as usize].host;
+        let at = self.0.on_network_clock(at);
         self.0.schedule(host, at, key(kind::FLOW_START, number), u32::from(call == Call::Over));
     }
 }
@@ -61,7 +64,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     #[inline(never)]
     fn reached(&mut self, ctx: &mut Ctx, milestone: Milestone) {
-        let now = ctx.now;
+        let now = ctx.simulated();
         self.with_program(ctx, |all, program, effects| {
             program.reached(all, all.milestone(milestone), now, effects);
         });
@@ -69,7 +72,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The event of a step, whose number is above all messages'.
     pub fn step_event(&mut self, ctx: &mut Ctx, index: u32, arg: u32) {
-        let (now, step) = (ctx.now, index - ctx.net.flows.len() as u32);
+        let (now, step) = (ctx.simulated(), index - ctx.net.flows.len() as u32);
         let call = if arg == 0 { Call::Ready } else { Call::Over };
         self.with_program(ctx, |all, program, effects| program.called(all, step, call, now, effects));
     }

@@ -11,11 +11,32 @@ use xoff_schemes::{Ack, AnyReaction, Cnm, Cnp, Outgoing, ReactionPoint, SendLimi
 pub(crate) struct LimitedReaction {
     point: AnyReaction,
     limits: SendLimits,
+    /// By how much the point's clock is ahead of the network's: time that was carried forward over it, see
+    /// [`crate::run`]. All times that the point sees are its own clock's.
+    ahead: Time,
+    /// Number of notifications so far.
+    notified: u32,
 }
 
 impl LimitedReaction {
     pub fn new(point: AnyReaction) -> Self {
-        LimitedReaction { limits: point.limits(), point }
+        LimitedReaction { limits: point.limits(), point, ahead: Time::ZERO, notified: 0 }
+    }
+
+    /// The time on the point's clock.
+    #[inline(always)] // runs for every packet
+    pub fn clock(&self, now: Time) -> Time {
+        now + self.ahead
+    }
+
+    /// Sets the point's clock ahead by another `by`.
+    pub fn set_ahead(&mut self, by: Time) {
+        self.ahead += by;
+    }
+
+    /// Number of CNPs and CNMs so far, modulo 2^32.
+    pub fn notified(&self) -> u32 {
+        self.notified
     }
 
     /// Calls the point, and reads its limits.
@@ -28,9 +49,11 @@ impl LimitedReaction {
 impl ReactionPoint for LimitedReaction {
     #[inline(always)] // runs for every packet
     fn on_send(&mut self, sent: &Sent) {
-        self.point.send_and_limit(sent, &mut self.limits);
+        let sent = Sent { now: self.clock(sent.now), ..*sent };
+        self.point.send_and_limit(&sent, &mut self.limits);
     }
 
+    /// The ACK's time is the point's: see [`LimitedReaction::clock`].
     #[inline(always)] // runs for every packet
     fn on_ack(&mut self, ack: &Ack<'_>) {
         self.point.ack_and_limit(ack, &mut self.limits);
@@ -41,36 +64,48 @@ impl ReactionPoint for LimitedReaction {
     }
 
     fn on_cnp(&mut self, now: Time, cnp: &Cnp) {
+        self.notified = self.notified.wrapping_add(1);
+        let now = self.clock(now);
         self.call(|point| point.on_cnp(now, cnp));
     }
 
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
+        self.notified = self.notified.wrapping_add(1);
+        let now = self.clock(now);
         self.call(|point| point.on_cnm(now, cnm));
     }
 
     fn on_loss(&mut self, now: Time) {
+        let now = self.clock(now);
         self.call(|point| point.on_loss(now));
     }
 
     fn on_timeout(&mut self, now: Time) {
+        let now = self.clock(now);
         self.call(|point| point.on_timeout(now));
     }
 
     fn on_idle(&mut self, now: Time) {
+        let now = self.clock(now);
         self.call(|point| point.on_idle(now));
     }
 
     fn on_busy(&mut self, now: Time) {
+        let now = self.clock(now);
         self.call(|point| point.on_busy(now));
     }
 
     fn on_timer(&mut self, now: Time) {
+        let now = self.clock(now);
         self.call(|point| point.on_timer(now));
     }
 
     #[inline(always)] // runs for every packet
     fn next_timer(&self) -> Time {
-        self.limits.next_timer
+        match self.limits.next_timer {
+            Time::NEVER => Time::NEVER,
+            timer => timer.saturating_sub(self.ahead),
+        }
     }
 
     #[inline(always)] // runs for every packet

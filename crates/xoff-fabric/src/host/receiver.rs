@@ -37,6 +37,16 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    /// What has arrived.
+    pub fn reception_mut(&mut self) -> &mut Reception {
+        &mut self.reception
+    }
+
+    /// Marks of the message whose data came last.
+    pub fn marks_mut(&mut self) -> &mut Marks {
+        &mut self.marks
+    }
+
     /// Writes the marks of the message whose data came last.
     pub fn report(&self, records: &mut Records) {
         records.flow_received(self.flow, self.marks);

@@ -23,12 +23,12 @@ fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked_to: u64, rates: (xof
     }
     let (wire_sent, acked) = (message.wire_sent, message.bytes_before(acked_to));
     let now = RatesNow { wire_sent, acked, rate: rates.0, window: rates.1 };
-    ctx.probes.records.sample_rates(ctx.now, message.flow, &mut message.sampled, &now);
+    ctx.probes.records.sample_rates(ctx.simulated(), message.flow, &mut message.sampled, &now);
 }
 
 impl<N: NicScheduler> Hosts<N> {
     /// A connection's rate and window, with those of its priority's shared reaction point.
-    fn rates_of(&mut self, ctx: &Ctx, connection: ConnectionId) -> (xoff_engine::Rate, u64) {
+    pub(super) fn rates_of(&mut self, ctx: &Ctx, connection: ConnectionId) -> (xoff_engine::Rate, u64) {
         let Some(sender) = self.senders[connection.index()].as_deref() else { return Default::default() };
         let own = sender.reaction.rate();
         let rate = match &mut self.sl_reactions {
@@ -70,8 +70,8 @@ impl<N: NicScheduler> Hosts<N> {
         let paused = links.stopped_for(ctx.now, nic.port, DATA + sender.priority);
         let outcome = FlowOutcome {
             started: true,
-            start: message.start,
-            fct: completed.then(|| ctx.now - message.start),
+            start: message.start + ctx.carried - message.carried_time,
+            fct: completed.then(|| ctx.now - message.start + message.carried_time),
             acked_bytes: message.bytes_before(acked_to),
             packets_sent: message.packets_sent,
             retransmitted_bytes: message.retransmitted,

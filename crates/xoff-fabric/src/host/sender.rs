@@ -114,6 +114,11 @@ impl Pacing {
         }
     }
 
+    /// When the last packet, or burst, began.
+    pub fn last_start(&self) -> Time {
+        self.last_start
+    }
+
     /// When the next packet may go at the current `rate`.
     #[inline]
     fn departs_at(&self, quirks: &Quirks, rate: Rate) -> Time {

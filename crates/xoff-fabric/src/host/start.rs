@@ -39,13 +39,14 @@ impl<N: NicScheduler> Hosts<N> {
             return ctx.schedule(f.src, now, key(kind::FLOW_START, flow.0), step + 1);
         }
         if let Some(stop) = f.stop {
-            let at = stop.max(ctx.now);
+            let at = stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
         }
         let connection = net.connections.of(flow);
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
-        let message = Message::new(flow, f, ctx.now, paused_before);
+        let message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before);
+        ctx.changes += 1;
         ctx.probes.on_flow_start(ctx.now, flow);
         if self.senders[connection.index()].is_some() {
             return self.queue_message(ctx, links, connection, message);
@@ -136,6 +137,7 @@ impl<N: NicScheduler> Hosts<N> {
             return;
         }
         sender.stop_message(flow, payload);
+        ctx.changes += 1;
         self.sync_reaction(ctx, links, connection);
     }
 }
@@ -148,6 +150,6 @@ pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let waits = |flow| net.dependencies.flow_waits(flow);
     let next = flows.map(|(i, f)| (FlowId::at(i), f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
     if let Some((number, flow)) = next {
-        ctx.events.push_start(flow.start, key(kind::FLOW_START, number.0));
+        ctx.events.push_start(flow.start.saturating_sub(ctx.carried), key(kind::FLOW_START, number.0));
     }
 }

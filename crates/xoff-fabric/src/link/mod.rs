@@ -190,7 +190,7 @@ impl<C> Links<C> {
     pub fn resume(&mut self, ctx: &mut Ctx, queue: QueueId) {
         let Some((since, frames)) = self.stops[queue.index()].resume(ctx.now) else { return };
         let (port, class) = (queue.port(self.priorities), self.class_of(queue));
-        ctx.probes.stop_ended(ctx.now, port, class - DATA, since, frames);
+        ctx.probes.stop_ended(ctx.carried, ctx.now, port, class - DATA, since, frames);
         self.ports[port.index()].paused &= !(1 << class);
         self.effects.push(Effect::Resumed(queue, since));
     }

@@ -19,6 +19,11 @@ impl StopState {
         self.total + self.since.map_or(Time::ZERO, |since| now - since)
     }
 
+    /// The total time of the stops that are over.
+    pub fn total_mut(&mut self) -> &mut Time {
+        &mut self.total
+    }
+
     /// The current stop: since when, and its PAUSE frames.
     pub fn current(&self) -> Option<(Time, u32)> {
         self.since.map(|since| (since, self.frames))

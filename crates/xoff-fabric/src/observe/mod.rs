@@ -173,9 +173,18 @@ impl Probes {
         }
     }
 
-    /// An egress queue may send again: records the stop. [`Probes::on_resume`] tells probes what waited in the queue.
-    pub fn stop_ended(&mut self, now: Time, port: PortId, priority: u8, since: Time, frames: u32) {
-        self.records.pause(port, priority, since, now, frames);
+    /// An egress queue may send again: records the stop. [`Probes::on_resume`] tells probes what waited in the queue. Simulated
+    /// time is ahead by what was `carried` forward; a stop over a jump is recorded without the jump's time.
+    pub fn stop_ended(
+        &mut self,
+        carried: Time,
+        now: Time,
+        port: PortId,
+        priority: u8,
+        since: Time,
+        frames: u32,
+    ) {
+        self.records.pause(port, priority, since + carried, now + carried, frames);
     }
 
     /// See [`Probe::on_resume`]; called only if [`Probes::on_stops`].

@@ -279,8 +279,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
 
     /// Samples what the recording asks for.
     fn sample(&mut self) {
-        let Partition { ctx, links, hosts, .. } = self;
-        let now = ctx.now;
+        let Partition { ctx, links, hosts, carried_ports, .. } = self;
+        let (now, simulated) = (ctx.now, ctx.simulated());
         let ports = &mut links.ports;
         let queued = |port: PortId| {
             let port = &mut ports[port.index()];
@@ -288,8 +288,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             port.fold_max();
             sample
         };
-        ctx.probes.records.sample_queues(now, queued);
-        ctx.probes.records.sample_transmission(now, |port| links.ports[port.index()].bits_sent_by(now));
+        ctx.probes.records.sample_queues(simulated, queued);
+        let sent = |port: PortId| links.ports[port.index()].bits_sent_by(now) + carried_ports.bits(port);
+        ctx.probes.records.sample_transmission(simulated, sent);
         hosts.sample(ctx);
         self.schedule_sample();
     }
@@ -307,7 +308,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                         switches.report_stop(ctx, links, queue, since);
                     }
                 }
-                ctx.probes.stop_ended(ctx.now, port, priority, since, frames);
+                ctx.probes.stop_ended(ctx.carried, ctx.now, port, priority, since, frames);
             }
         }
     }

@@ -8,6 +8,7 @@ pub mod buffer_sizing;
 mod critical_path;
 mod cut;
 mod event_loop;
+pub mod fast_forward;
 mod mail;
 mod pace;
 mod partition;

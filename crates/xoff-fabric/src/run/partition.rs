@@ -10,11 +10,13 @@ use xoff_engine::{FutureEvents, MAX_FIFOS, Time};
 use xoff_schemes::{IntFormat, IntPath};
 
 use super::cut::{Cut, needs_one_partition};
+use super::fast_forward::{CarriedPorts, Jump};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
 use crate::event::ARRIVAL_KEYS;
 use crate::host::Hosts;
+use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
 use crate::ids::{FlowId, NodeId, PortId, QueueId};
@@ -47,13 +49,16 @@ pub(super) struct Partition<C, N> {
     pub own_ports: Vec<PortId>,
     /// All events before this time have been handled; only if nodes have event queues of their own.
     pub handled_until: Time,
+    /// What ports would have sent in the time that was carried forward.
+    pub carried_ports: CarriedPorts,
 }
 
 /// A partition, whatever its flow control and NICs.
 pub(super) trait AnyPartition: Send {
-    /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
+    /// Handles the events before `limit`, on the network's clock; stops early at a failure, or once about `count` events are
+    /// handled.
     fn run_until(&mut self, limit: Time, count: u64);
-    /// The totals that the sequence of windows depends on.
+    /// The totals that the sequence of windows depends on, in simulated time.
     fn totals(&self) -> Totals;
     /// The progress of the run.
     fn progress(&self, totals: &Totals, windows: &Windows) -> Progress;
@@ -65,7 +70,7 @@ pub(super) trait AnyPartition: Send {
     fn transit(&self) -> Transit;
     /// Adds a probe.
     fn add_probe(&mut self, probe: Box<dyn Probe>);
-    /// The time of the last event handled.
+    /// The simulated time of the last event handled.
     fn now(&self) -> Time;
     /// Takes the first failure, with the time and key of its event.
     fn take_failure(&mut self) -> Option<(Time, u32, Failure)>;
@@ -93,6 +98,25 @@ pub(super) trait AnyPartition: Send {
         queue: QueueId,
         there: &'a dyn AnyPartition,
     ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)>;
+    /// The time carried forward so far, by which simulated time is ahead of the network's clock.
+    fn carried(&self) -> Time;
+    /// What changes when a message starts, stops or completes, or a packet is lost.
+    fn version(&self) -> [u64; 3];
+    /// Something keeps times of its own that cannot be carried forward.
+    fn holds_times(&self) -> bool;
+    /// The network.
+    fn network(&self) -> &Network;
+    /// The connections under way.
+    fn pulses(&mut self) -> Vec<Pulse>;
+    /// The counts that a jump extrapolates.
+    fn counts(&mut self) -> Vec<u64>;
+    /// When the next thing comes from outside the network, on the network's clock.
+    fn first_external(&self) -> Time;
+    /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
+    /// stay within `tolerance`.
+    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time;
+    /// Carries time forward.
+    fn jump(&mut self, jump: &Jump<'_>);
     /// The partition itself.
     fn as_any(&self) -> &dyn Any;
 }
@@ -153,8 +177,11 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             hosts: Hosts::new(net, &probes, owned),
             own_ports,
             handled_until: Time::ZERO,
+            carried_ports: CarriedPorts::default(),
             ctx: Ctx {
                 now: Time::ZERO,
+                carried: Time::ZERO,
+                changes: 0,
                 key: 0,
                 net: net.clone(),
                 events,
@@ -195,7 +222,12 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         let ctx = &self.ctx;
         let next = ctx.events.earliest().min(C::earliest(&self.links));
         Totals {
-            next: ctx.boundary.outboxes.iter().fold(next, |next, outbox| next.min(outbox.earliest())),
+            next: ctx
+                .boundary
+                .outboxes
+                .iter()
+                .fold(next, |next, outbox| next.min(outbox.earliest()))
+                .saturating_add(ctx.carried),
             events: ctx.counters.events,
             flows_done: ctx.counters.flows_done - ctx.counters.background_done,
             delivered_bytes: ctx.counters.delivered_bytes,
@@ -236,7 +268,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn now(&self) -> Time {
-        self.ctx.now
+        self.ctx.simulated()
     }
 
     fn take_failure(&mut self) -> Option<(Time, u32, Failure)> {
@@ -245,13 +277,14 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn close(&mut self, end: Time) -> (Counters, Records) {
         let Partition { ctx, links, hosts, .. } = self;
-        ctx.now = ctx.now.max(end);
+        ctx.now = ctx.now.max(ctx.on_network_clock(end));
         hosts.close(ctx, links);
         self.close_stops();
         let Partition { ctx, links, switches, hosts, .. } = self;
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
+        self.carried_ports.settle(&mut links.ports);
         // What only goes on with a run makes room for the run's tables.
         ctx.events = FutureEvents::joint(ARRIVAL_KEYS);
         hosts.end();
@@ -301,6 +334,43 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     ) -> Option<(&'a SendingEnd, &'a ReceivingEnd)> {
         let there = there.as_any().downcast_ref::<Self>()?;
         C::counters(&self.links, &there.links, queue)
+    }
+
+    fn carried(&self) -> Time {
+        self.ctx.carried
+    }
+
+    fn version(&self) -> [u64; 3] {
+        self.version_now()
+    }
+
+    fn holds_times(&self) -> bool {
+        self.hosts.holds_times()
+    }
+
+    fn network(&self) -> &Network {
+        &self.ctx.net
+    }
+
+    fn pulses(&mut self) -> Vec<Pulse> {
+        self.pulses_now()
+    }
+
+    fn counts(&mut self) -> Vec<u64> {
+        self.counts_now()
+    }
+
+    fn first_external(&self) -> Time {
+        self.next_external()
+    }
+
+    fn live_through(&mut self, now: Time, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
+        self.ctx.now = self.ctx.now.max(now);
+        self.hosts.live_through(&self.ctx, paces, time, tolerance)
+    }
+
+    fn jump(&mut self, jump: &Jump<'_>) {
+        self.carry_forward(jump);
     }
 
     fn as_any(&self) -> &dyn Any {

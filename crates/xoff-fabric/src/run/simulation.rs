@@ -7,6 +7,7 @@ use xoff_schemes::detector::AnyDetector;
 
 use super::critical_path::CriticalPath;
 use super::cut::Cut;
+use super::fast_forward::{self, FastForward, FastForwarded};
 use super::pace::Pace;
 use super::partition::AnyPartition;
 use super::partitions;
@@ -67,6 +68,9 @@ pub struct Simulation {
     records: Records,
     max_packets_in_flight: u32,
     critical_path: Option<CriticalPath>,
+    /// The tolerance of a run that is fast-forwarded.
+    tolerance: Option<f64>,
+    forwarded: Option<FastForwarded>,
 }
 
 impl Simulation {
@@ -106,6 +110,8 @@ impl Simulation {
             records: Records::default(),
             max_packets_in_flight: 0,
             critical_path: None,
+            tolerance: None,
+            forwarded: None,
         }
     }
 
@@ -126,11 +132,15 @@ impl Simulation {
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
+        let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &self.net));
         let stop = loop {
-            let end = match (&mut self.partitions[..], &mut self.critical_path) {
-                ([only], _) => alone(&mut **only, &mut windows, on_progress),
-                (all, Some(path)) => in_turn(all, path, &mut windows, on_progress),
-                (all, None) => {
+            let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
+                ([only], _, Some(forward)) => {
+                    fast_forward::alone(&mut **only, &mut windows, forward, on_progress)
+                }
+                ([only], _, None) => alone(&mut **only, &mut windows, on_progress),
+                (all, Some(path), _) => in_turn(all, path, &mut windows, on_progress),
+                (all, None, _) => {
                     let pace = Pace::new(!self.cut.begins_alone());
                     together(all, self.cut.threads(), pace, &mut windows, on_progress)?
                 }
@@ -155,6 +165,7 @@ impl Simulation {
             _ => windows.now().unwrap_or(last),
         };
         self.max_packets_in_flight = windows.max_in_flight();
+        self.forwarded = forward.map(FastForward::outcome);
         self.close();
         Ok(stop)
     }
@@ -199,6 +210,18 @@ impl Simulation {
         for partition in &mut self.partitions {
             partition.add_probe(probe(&self.net));
         }
+    }
+
+    /// Fast-forwards the run over its steady states, with errors of completion times up to `tolerance`: see
+    /// [`crate::run::fast_forward`]. Only a simulation on one partition is fast-forwarded, and only with records of flows,
+    /// totals and samples.
+    pub fn fast_forward(&mut self, tolerance: f64) {
+        self.tolerance = Some(tolerance);
+    }
+
+    /// What was skipped; `None` before the end of the run, and if it was not fast-forwarded.
+    pub fn forwarded(&self) -> Option<&FastForwarded> {
+        self.forwarded.as_ref()
     }
 
     /// Lets the run go on to its duration after its last flow has completed.

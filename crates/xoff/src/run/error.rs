@@ -56,6 +56,11 @@ pub enum RunError {
         /// The scheme's name.
         scheme: String,
     },
+    /// Probes hear of every packet, and a fast-forwarded run skips packets.
+    #[error(
+        "`fast_forward` in [run] skips packets, of which probes are to hear; expected no probes, or no `fast_forward`"
+    )]
+    ProbesOfSkipped,
     /// Flow control has stopped a part of the network for ever.
     #[error(
         "{}; a scheme that keeps queues short, or routes without a cycle, avoid it; `expect = \"deadlock\"` in [run] keeps \

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use serde_json::{Value, json};
+use xoff_engine::Time;
+use xoff_fabric::run::fast_forward::FastForwarded;
 use xoff_fabric::{Simulation, Stop};
 use xoff_schemes::AnyScheme;
 use xoff_traffic::Traffic;
@@ -45,8 +47,15 @@ pub(super) fn manifest(
     let deadlock = deadlock(sim);
     let unmet = scenario.run.expect == Some(Expect::Deadlock) && deadlock.is_empty();
     let unmet = unmet.then(|| "`expect = \"deadlock\"` in [run], and the run ended without one".to_string());
-    let warnings =
-        [scenario.warnings(), &cannot_act(sim, traffic), &ran_out(sim, traffic), unmet.as_slice()].concat();
+    let forwarding = sim.forwarded().map_or_else(Vec::new, doubts);
+    let warnings = [
+        scenario.warnings(),
+        &cannot_act(sim, traffic),
+        &ran_out(sim, traffic),
+        unmet.as_slice(),
+        &forwarding,
+    ]
+    .concat();
     let docs = tables.iter().map(|t| {
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
@@ -70,6 +79,7 @@ pub(super) fn manifest(
         "wall_s": clock.wall.as_secs_f64(),
         "setup_s": clock.setup.as_secs_f64(),
         "threads": sim.threads(),
+        "fast_forward": sim.forwarded().map(forwarded),
         "events": counters.events,
         "packet_hops": counters.packet_hops,
         "fingerprint": format!("{:016x}", counters.fingerprint),
@@ -97,6 +107,37 @@ pub(super) fn manifest(
         },
         "table_docs": Value::Object(docs.collect()),
         "scenario": scenario,
+    })
+}
+
+/// Warnings of a fast-forwarded run: it skipped nothing, or cannot vouch for all that came after an approximate jump.
+fn doubts(all: &FastForwarded) -> Vec<String> {
+    let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| all.jumps == 0);
+    let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
+    let doubt = all.uncertain_from.map(|from| {
+        format!(
+            "from {:.3} us on messages met at a port after an approximate jump of `fast_forward`: how they share the port may \
+             hang on single packets, so that completion times of single messages may differ from those without \
+             `fast_forward` by more than the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps",
+            from.secs() * 1e6
+        )
+    });
+    idle.into_iter().chain(doubt).collect()
+}
+
+/// What a fast-forwarded run skipped, and what kept it from skipping more.
+fn forwarded(all: &FastForwarded) -> Value {
+    let held = all.held.iter().map(|(why, time)| json!({ "reason": why.text(), "ps": time.ps() }));
+    let spans = all.spans.iter().map(|span| json!([span.start.ps(), span.length.ps(), span.error]));
+    json!({
+        "tolerance": all.tolerance,
+        "jumps": all.jumps,
+        "approximate_jumps": all.approximate,
+        "skipped_ps": all.skipped.ps(),
+        "estimated_error": all.error,
+        "uncertain_from_ps": all.uncertain_from.map(Time::ps),
+        "not_skipped": held.collect::<Vec<_>>(),
+        "spans": spans.collect::<Vec<_>>(),
     })
 }
 

@@ -20,7 +20,7 @@ use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fa
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
-use crate::scenario::{MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
+use crate::scenario::{FastForward, MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
@@ -219,7 +219,16 @@ fn run_up_to(
     let traffic = scenario.flows();
     let recording = recording(scenario, scenario.network());
     let traced = recording.packets.as_ref().map(|filter| filter.ports.clone());
+    let fast_forward = scenario.run.fast_forward;
+    // A run that is fast-forwarded has one thread, whatever was asked for.
+    let threads = if fast_forward.is_some() { Threads::UpTo(1) } else { threads };
     let mut sim = simulation(threads, scenario, recording)?;
+    if let Some(FastForward { tolerance }) = fast_forward {
+        if !probes.is_empty() {
+            return Err(RunError::ProbesOfSkipped);
+        }
+        sim.fast_forward(tolerance);
+    }
     probes.iter().for_each(|probe| sim.add_probe(probe));
     let setup = scenario.took() + began.elapsed();
     sim.limit_rows(max_rows.min(rows_that_fit()));

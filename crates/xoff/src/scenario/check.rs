@@ -19,7 +19,7 @@ use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
-    check_thresholds, check_traffic, in_flight,
+    check_thresholds, check_traffic, fast_forward, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -150,6 +150,7 @@ pub(super) fn scenario(
     check_settings::all(&mut c, &mut s);
     check_effect::all(&mut c, &s, &signals);
     check_traffic::run(&mut c, &s);
+    fast_forward::check(&mut c, &s);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files, &mut needs) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);

@@ -36,6 +36,7 @@ mod check_traffic;
 mod de;
 mod error;
 mod explain;
+mod fast_forward;
 mod in_flight;
 mod needs;
 mod own;
@@ -69,6 +70,7 @@ pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub use fast_forward::FastForward;
 pub use needs::Effort;
 pub(crate) use needs::{rows_text, rows_that_fit};
 pub use own::{NameError, OwnSchemes, ParamFault};
@@ -168,7 +170,7 @@ const fn default_seed() -> u64 {
 }
 
 /// When a run ends.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Run {
     /// The latest end in simulated time; without it, the run ends when the last flow is complete.
@@ -180,6 +182,10 @@ pub struct Run {
     /// An outcome that would otherwise be an error: with `"deadlock"`, a run that ends in one keeps its results and its exit
     /// status of 0.
     pub expect: Option<Expect>,
+    /// Carries time forward over steady states, `{ tolerance = 0.01 }`; without it, every packet is simulated. The run then
+    /// has one thread, and records flows, totals and samples only.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub fast_forward: Option<FastForward>,
 }
 
 /// An outcome of a run that would otherwise be an error.

@@ -4,6 +4,7 @@
 mod closed_loops;
 mod common;
 mod determinism;
+mod fast_forward;
 mod goal;
 mod limits;
 mod link_order;

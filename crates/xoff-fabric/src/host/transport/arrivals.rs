@@ -103,6 +103,11 @@ impl Arrivals {
         true
     }
 
+    /// Counts bytes of a message that were carried forward as arrived.
+    pub fn carry(&mut self, flow: FlowId, bytes: u64) {
+        self.begun.entry(flow).or_default().bytes += bytes;
+    }
+
     /// Number of messages that have begun since the last call.
     pub fn take_begun(&mut self) -> u32 {
         std::mem::take(&mut self.new)

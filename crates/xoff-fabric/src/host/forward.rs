@@ -1,0 +1,198 @@
+//! Time that is carried forward over steady connections: what a host tells of them, and what a jump changes.
+//!
+//! A jump leaves all packets, timers and reaction points in flight as they are on the network's clock. A message loses the
+//! bytes that it would have sent meanwhile, off its end. A reaction point whose timers run while nothing notifies it lives
+//! through the jump by its timers and the packets that it would have sent.
+
+use xoff_engine::{Rate, Time};
+use xoff_schemes::{ReactionPoint, Sent};
+
+use super::Hosts;
+use super::nic::NicScheduler;
+use super::transport::Reception;
+use crate::ctx::Ctx;
+use crate::ids::{ConnectionId, FlowId};
+use crate::link::Links;
+use crate::link::flow_control::LinkControl;
+use crate::observe::detection::Marks;
+
+/// Maximum number of timers of one reaction point in one jump; a jump over more of them ends before.
+const MAX_TIMERS: u32 = 1_000_000;
+
+/// A connection with a message under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Pulse {
+    pub connection: ConnectionId,
+    pub flow: FlowId,
+    /// Bytes of the connection that were sent, and when the last packet began.
+    pub sent: u64,
+    pub sent_at: Time,
+    /// Bytes of the connection that are acknowledged, and when the last ACK of new data came.
+    pub acked: u64,
+    pub acked_at: Time,
+    /// Bytes of the message that are still to be sent; `u64::MAX` for an endless message.
+    pub left: u64,
+    pub rate: Rate,
+    pub window: u64,
+    /// Number of CNPs and CNMs so far.
+    pub notified: u32,
+    /// Its reaction point has a timer.
+    pub has_timer: bool,
+    /// Packets are sent again, or an earlier message is not wholly acknowledged.
+    pub repairs: bool,
+}
+
+/// How fast a steady connection sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pace {
+    pub connection: ConnectionId,
+    /// Time between two packets: `time` for each `packets` of them.
+    pub time: Time,
+    pub packets: u64,
+    /// When the last packet began.
+    pub sent_at: Time,
+    /// Nothing notifies its reaction point.
+    pub is_quiet: bool,
+    /// How far its reaction point has lived through the next jump.
+    pub lived: Time,
+}
+
+impl Pace {
+    /// The number of packets in `time`, rounded to the nearest.
+    pub fn packets_in(&self, time: Time) -> u64 {
+        let doubled = 2 * u128::from(time.0) * u128::from(self.packets) / u128::from(self.time.0.max(1));
+        doubled.div_ceil(2) as u64
+    }
+
+    /// The time of `packets`, rounded down.
+    pub fn time_of(&self, packets: u64) -> Time {
+        let time = u128::from(packets) * u128::from(self.time.0) / u128::from(self.packets.max(1));
+        Time(u64::try_from(time).unwrap_or(u64::MAX))
+    }
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// Something at hosts keeps times of its own that cannot be carried forward.
+    pub fn holds_times(&self) -> bool {
+        self.slows
+    }
+
+    /// All connections with a message under way.
+    pub fn pulses(&mut self, ctx: &Ctx) -> Vec<Pulse> {
+        let is_open = |&connection: &ConnectionId| {
+            self.senders[connection.index()].as_deref().is_some_and(|sender| !sender.is_idle())
+        };
+        let open: Vec<ConnectionId> = ConnectionId::all(self.senders.len()).filter(is_open).collect();
+        let pulse = |connection: ConnectionId| {
+            let (rate, window) = self.rates_of(ctx, connection);
+            let sender = self.senders[connection.index()].as_deref()?;
+            let stream = &sender.stream;
+            let endless = sender.message.end == u64::MAX;
+            let repairs = stream.gone_back_from > stream.snd_una
+                || !sender.sent.is_empty()
+                || sender.selective.as_ref().is_some_and(|selective| selective.has_lost());
+            Some(Pulse {
+                connection,
+                flow: sender.message.flow,
+                sent: stream.snd_nxt,
+                sent_at: sender.pacing.last_start(),
+                acked: stream.snd_una,
+                acked_at: sender.progress_at,
+                left: if endless { u64::MAX } else { sender.message.end - stream.snd_nxt },
+                rate,
+                window,
+                has_timer: sender.reaction.next_timer() != Time::NEVER,
+                notified: sender.reaction.notified(),
+                repairs,
+            })
+        };
+        open.into_iter().filter_map(pulse).collect()
+    }
+
+    /// Lets the reaction points live through the next `time` alone, by their timers and by packets at their pace. Returns
+    /// the time after which the first of them states a rate or window that differs by more than `tolerance`; at most `time`.
+    pub fn live_through(&mut self, ctx: &Ctx, paces: &mut [Pace], time: Time, tolerance: f64) -> Time {
+        let (payload, frame) = (ctx.net.wire.payload, ctx.net.wire.frame());
+        let mut reached = time;
+        for pace in paces.iter_mut().filter(|pace| pace.is_quiet) {
+            let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else { continue };
+            let reaction = &mut sender.reaction;
+            if reaction.next_timer() == Time::NEVER {
+                continue;
+            }
+            let (rate, window) = (reaction.rate().bps(), reaction.window());
+            let differs = |before: u64, now: u64| before.abs_diff(now) as f64 > tolerance * before as f64;
+            let mut sent = 1;
+            pace.lived = reached;
+            for _ in 0..MAX_TIMERS {
+                let departs = (pace.sent_at + pace.time_of(sent)).max(ctx.now);
+                let timer = reaction.next_timer();
+                let next = timer.min(departs);
+                if next > ctx.now + reached {
+                    break;
+                }
+                if timer <= departs {
+                    reaction.on_timer(timer);
+                } else {
+                    reaction.on_send(&Sent { now: departs, payload, frame });
+                    sent += 1;
+                }
+                if differs(rate, reaction.rate().bps()) || differs(window, reaction.window()) {
+                    reached = next.max(ctx.now) - ctx.now;
+                    pace.lived = reached;
+                    break;
+                }
+            }
+        }
+        reached
+    }
+
+    /// Carries a connection's message forward by `packets`, of which all but those in flight have arrived.
+    pub fn carry(&mut self, ctx: &mut Ctx, pace: &Pace, packets: u64, time: Time) {
+        let (payload, frame) = (ctx.net.wire.payload, ctx.net.wire.frame());
+        let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else { return };
+        sender.message.carry(time, packets, payload, frame);
+        ctx.counters.delivered_bytes += packets * payload;
+        if let Some(receiver) = self.receivers[pace.connection.index()].as_deref_mut()
+            && let Reception::Unordered(arrivals) = receiver.reception_mut()
+        {
+            arrivals.carry(sender.message.flow, packets * payload);
+        }
+    }
+
+    /// Carries the clocks of reaction points forward, and the starts of messages that wait.
+    pub fn carry_clocks<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        paces: &[Pace],
+        time: Time,
+    ) {
+        for sender in self.senders.iter_mut().flatten() {
+            sender.queued.iter_mut().for_each(|message| message.carried_time += time);
+            if sender.is_idle() {
+                sender.reaction.set_ahead(time);
+            }
+        }
+        for pace in paces.iter().filter(|pace| pace.is_quiet) {
+            let Some(sender) = self.senders[pace.connection.index()].as_deref_mut() else { continue };
+            if pace.lived > Time::ZERO {
+                sender.reaction.set_ahead(pace.lived);
+                self.sync_reaction(ctx, links, pace.connection);
+            }
+        }
+    }
+
+    /// The counts of messages under way that a jump extrapolates.
+    pub fn visit_counts(&mut self, mut visit: impl FnMut(&mut u64)) {
+        for sender in &mut self.senders {
+            visit(sender.as_deref_mut().map_or(&mut 0, |sender| &mut sender.message.cnps));
+        }
+        for receiver in &mut self.receivers {
+            let mut none = Marks::default();
+            let marks = receiver.as_deref_mut().map_or(&mut none, |receiver| receiver.marks_mut());
+            visit(&mut marks.ce);
+            visit(&mut marks.ue);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! What was skipped, and what kept a run from skipping more.
+
+use xoff_engine::Time;
+
+/// Spans that an account keeps one by one; more of them are only counted.
+const MAX_SPANS: usize = 10_000;
+
+/// Why no time was carried forward at a moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Held {
+    /// Something changed less than two base RTTs ago.
+    Observing,
+    /// A connection sends too few packets for its pace to be known.
+    FewPackets,
+    /// A connection's rate, or the limits that its scheme sets, vary by more than the tolerance allows.
+    RatesVary,
+    /// Rates or queues drift, so that an extrapolation would soon be wrong.
+    Drift,
+    /// Connections compete for a link, and their state does not repeat exactly.
+    Competing,
+    /// A message is about to complete.
+    Completion,
+    /// A message, a step, a sample or the end of the run comes soon.
+    NextEvent,
+    /// Packets are sent again, or an earlier message of a connection waits for ACKs.
+    Repairs,
+    /// Throttles or reaction points that connections share keep times of their own.
+    SharedPacing,
+    /// Nothing is under way.
+    NothingSent,
+}
+
+impl Held {
+    /// All reasons.
+    pub const ALL: [Held; 10] = [
+        Held::Observing,
+        Held::FewPackets,
+        Held::RatesVary,
+        Held::Drift,
+        Held::Competing,
+        Held::Completion,
+        Held::NextEvent,
+        Held::Repairs,
+        Held::SharedPacing,
+        Held::NothingSent,
+    ];
+
+    /// The reason in words.
+    pub fn text(self) -> &'static str {
+        match self {
+            Held::Observing => "less than two base RTTs since a message began or ended",
+            Held::FewPackets => "a connection sent too few packets to know its pace",
+            Held::RatesVary => "rates varied by more than the tolerance",
+            Held::Drift => "rates or queues drifted",
+            Held::Competing => "connections competed for a link, and their state did not repeat exactly",
+            Held::Completion => "a message was about to complete",
+            Held::NextEvent => "a message, a step, a sample or the run's end was near",
+            Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
+            Held::SharedPacing => "throttles or shared reaction points keep times of their own",
+            Held::NothingSent => "nothing was under way",
+        }
+    }
+}
+
+/// A jump.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Span {
+    /// Its beginning, in simulated time.
+    pub start: Time,
+    /// The time that was carried forward.
+    pub length: Time,
+    /// Estimated relative error of rates over it.
+    pub error: f64,
+}
+
+/// What fast-forward did in a run.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FastForwarded {
+    /// The tolerance asked for.
+    pub tolerance: f64,
+    /// Number of jumps.
+    pub jumps: u64,
+    /// Sum of their lengths.
+    pub skipped: Time,
+    /// The largest estimated relative error of a jump.
+    pub error: f64,
+    /// Number of jumps that were not exact.
+    pub approximate: u64,
+    /// After an approximate jump, the first time at which messages shared a port: from then on, times of single messages may
+    /// differ from those of the plain run by more than the tolerance.
+    pub uncertain_from: Option<Time>,
+    /// The jumps, the first 10,000 of them.
+    pub spans: Vec<Span>,
+    /// Simulated time that was not skipped, by the reason why not; without reasons of no time.
+    pub held: Vec<(Held, Time)>,
+}
+
+/// The account while a run goes on.
+pub(super) struct Account {
+    outcome: FastForwarded,
+    held: [Time; Held::ALL.len()],
+    /// The end of the last look or jump, in simulated time.
+    until: Time,
+    has_met: bool,
+}
+
+impl Account {
+    /// Nothing skipped.
+    pub fn new(tolerance: f64) -> Account {
+        let outcome = FastForwarded { tolerance, ..FastForwarded::default() };
+        Account { outcome, held: [Time::ZERO; Held::ALL.len()], until: Time::ZERO, has_met: false }
+    }
+
+    /// Nothing was skipped up to `now`.
+    pub fn held(&mut self, now: Time, why: Held) {
+        self.held[why as usize] += now.saturating_sub(self.until);
+        self.until = now;
+    }
+
+    /// Whether two messages have sent by one port at a time.
+    pub fn has_met(&self) -> bool {
+        self.has_met
+    }
+
+    /// Two messages send by one port, for the first time.
+    pub fn met(&mut self, now: Time) {
+        self.has_met = true;
+        self.outcome.uncertain_from = (self.outcome.approximate > 0).then_some(now);
+    }
+
+    /// A jump.
+    pub fn jumped(&mut self, span: Span, is_exact: bool) {
+        let all = &mut self.outcome;
+        all.approximate += u64::from(!is_exact);
+        self.held[Held::Observing as usize] += span.start.saturating_sub(self.until);
+        self.until = span.start + span.length;
+        all.jumps += 1;
+        all.skipped += span.length;
+        all.error = all.error.max(span.error);
+        if all.spans.len() < MAX_SPANS {
+            all.spans.push(span);
+        }
+    }
+
+    /// The account at the end of the run.
+    pub fn outcome(mut self) -> FastForwarded {
+        let held = Held::ALL.into_iter().map(|why| (why, self.held[why as usize]));
+        self.outcome.held = held.filter(|(_, time)| *time > Time::ZERO).collect();
+        self.outcome
+    }
+}

@@ -1,0 +1,148 @@
+//! Fast-forward: steady states of a run are recognised, and time is carried forward over them.
+//!
+//! Two clocks: the network's clock goes on from event to event; simulated time is ahead of it by all time that was carried
+//! forward ([`crate::ctx::Ctx::carried`]). A jump moves no packet, timer or port. It moves what comes from outside the network
+//! (starts and stops of messages, steps of programs, samples, the end of the run) nearer on the network's clock, and takes
+//! the bytes that each message would have sent off the message's end. So no scheme, flow control or transport has to know
+//! of jumps, and the state of the network stays consistent.
+//!
+//! - [`history`] looks at all connections every quarter of a base RTT.
+//! - [`steady`] says whether they are steady, how fast each of them sends, and how far that may be extrapolated.
+//! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
+//! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
+//!
+//! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Approximate jumps,
+//! over rates that swing about a mean, come only if no two hosts' messages lead by one port between switches, and as long as no
+//! two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
+//! on in another way. If messages share a port after an approximate jump, the account says since when.
+//!
+//! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, the end of
+//! the run. The packets then run again as usual, through the whole transient.
+
+mod account;
+mod history;
+mod jump;
+mod ports;
+mod steady;
+
+use xoff_engine::Time;
+
+use account::Account;
+pub use account::{FastForwarded, Held, Span};
+use history::History;
+pub(super) use jump::Jump;
+pub(super) use ports::CarriedPorts;
+use steady::Steady;
+
+use super::partition::AnyPartition;
+use super::simulation::Progress;
+use super::windows::{End, Windows};
+use crate::network::Network;
+
+/// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
+const MIN_LOOKS: u64 = 2;
+
+/// Fast-forwards a run on one partition.
+pub(super) struct FastForward {
+    tolerance: f64,
+    /// The end of the run in simulated time.
+    end: Time,
+    /// No two hosts' messages send by one port between switches.
+    may_approximate: bool,
+    history: History,
+    account: Account,
+}
+
+impl FastForward {
+    /// Fast-forwards a run of `net` until `end`, with errors of completion times up to `tolerance`.
+    pub fn new(tolerance: f64, end: Time, net: &Network) -> FastForward {
+        FastForward {
+            tolerance,
+            end,
+            may_approximate: !steady::may_meet(net),
+            history: History::new(net.env.base_rtt),
+            account: Account::new(tolerance),
+        }
+    }
+
+    /// What was skipped.
+    pub fn outcome(self) -> FastForwarded {
+        self.account.outcome()
+    }
+
+    /// All events before the simulated time `reached` are handled: looks at the network when it is time to, and jumps if
+    /// everything is steady.
+    fn step(&mut self, partition: &mut dyn AnyPartition, reached: Time) {
+        let now = reached.saturating_sub(partition.carried());
+        if !self.history.is_due(now) {
+            return;
+        }
+        let is_new = self.history.look(now, partition);
+        if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
+            self.account.met(reached);
+        }
+        let held = match self.try_jump(partition, now) {
+            Ok(()) => return,
+            Err(held) => held,
+        };
+        self.account.held(reached, held);
+    }
+
+    fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
+        if partition.holds_times() {
+            return Err(Held::SharedPacing);
+        }
+        let min = self.history.spacing() * MIN_LOOKS;
+        let approximates = self.may_approximate && !self.account.has_met();
+        let mut steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates)?;
+        let reached = now + partition.carried();
+        let margin = self.history.spacing();
+        let next = partition.first_external().min(self.end.saturating_sub(partition.carried()));
+        if steady.paces.is_empty() && next == Time::NEVER {
+            return Err(Held::NothingSent);
+        }
+        let outside = next.saturating_sub(now).saturating_sub(margin);
+        let completion = steady.completion.saturating_sub(margin);
+        let wanted = steady.limit.min(outside).min(completion);
+        if wanted < min {
+            return Err(match wanted {
+                _ if wanted == outside => Held::NextEvent,
+                _ if wanted == completion => Held::Completion,
+                _ => Held::Drift,
+            });
+        }
+        let wanted = steady.whole_packets(wanted, approximates).ok_or(Held::Competing)?;
+        if steady.error(wanted) > self.tolerance {
+            return Err(Held::Drift);
+        }
+        let time = partition.live_through(now, &mut steady.paces, wanted, self.tolerance / 4.0);
+        let error = steady.error(time);
+        let packets = self.history.packets(&steady.paces, time);
+        let counts = self.history.counts(now);
+        partition.jump(&Jump { time, paces: &steady.paces, packets: &packets, counts });
+        self.history.jumped(partition, packets.iter().copied());
+        self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);
+        Ok(())
+    }
+}
+
+/// Runs the only partition through windows until there is a reason to stop, and fast-forwards it.
+pub(super) fn alone(
+    partition: &mut dyn AnyPartition,
+    windows: &mut Windows,
+    forward: &mut FastForward,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+) -> End {
+    loop {
+        forward.step(partition, windows.limit());
+        let totals = partition.totals();
+        let limit = match windows.next(&totals) {
+            Ok(limit) => limit,
+            Err(end) => return end,
+        };
+        if windows.is_time_to_report() && !on_progress(&partition.progress(&totals, windows)) {
+            return End::Asked;
+        }
+        partition.run_until(limit.saturating_sub(partition.carried()), windows.budget(&totals));
+    }
+}

@@ -1,0 +1,40 @@
+//! What ports would have sent in the time that was carried forward.
+//!
+//! Telemetry reads a port's own count of bytes beside the network's clock, so that count must not jump.
+
+use crate::ids::PortId;
+use crate::link::port::Port;
+
+/// Bytes and packets of one port.
+#[derive(Clone, Copy, Debug, Default)]
+struct Carried {
+    bytes: u64,
+    packets: u64,
+}
+
+/// By port: what was carried forward. Empty until the first jump.
+#[derive(Default)]
+pub(crate) struct CarriedPorts(Vec<Carried>);
+
+impl CarriedPorts {
+    /// Adds `packets` of `size` bytes each at a port; `ports` is the number of all ports.
+    pub fn add(&mut self, ports: usize, port: PortId, packets: u64, size: u64) {
+        self.0.resize(ports, Carried::default());
+        let port = &mut self.0[port.index()];
+        port.packets += packets;
+        port.bytes += packets * size;
+    }
+
+    /// Bits carried forward at a port.
+    pub fn bits(&self, port: PortId) -> f64 {
+        self.0.get(port.index()).map_or(0.0, |carried| carried.bytes as f64 * 8.0)
+    }
+
+    /// Adds everything to the ports' own counts, at the end of a run.
+    pub fn settle(&mut self, ports: &mut [Port]) {
+        for (port, carried) in ports.iter_mut().zip(self.0.drain(..)) {
+            port.tx_bytes += carried.bytes;
+            port.tx_packets += carried.packets;
+        }
+    }
+}

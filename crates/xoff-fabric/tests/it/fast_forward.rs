@@ -1,0 +1,155 @@
+//! Fast-forward by hand: what a jump must not change, to the picosecond.
+//!
+//! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
+
+use crate::common::{endless, flow, round_packets, star};
+use xoff_engine::Time;
+use xoff_fabric::ids::{FlowId, PortId};
+use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::{Recording, Simulation, Stop};
+
+const TOLERANCE: f64 = 0.01;
+
+/// Hosts on one switch, and a run of `flows`, fast-forwarded or not.
+fn run(hosts: usize, flows: Vec<Flow>, recording: Recording, end: Option<Time>, fast: bool) -> Simulation {
+    let net = round_packets(star(&vec![0; hosts]), flows, Schedule::default()).expect("a network");
+    let mut sim = Simulation::new(net, None, recording, end);
+    if fast {
+        sim.fast_forward(TOLERANCE);
+    }
+    let stop = sim.run(&mut |_| true).expect("no loss");
+    assert!(matches!(stop, Stop::FlowsDone | Stop::Duration), "{stop:?}");
+    sim
+}
+
+fn fct(sim: &Simulation, flow: usize) -> Time {
+    sim.records().flows[flow].fct.expect("complete")
+}
+
+/// Time from the start of a message of `size` bytes that has both links for itself to its last ACK.
+fn alone(size: u64) -> Time {
+    // The last packet follows the last full one on the second link, at which that one is still under way.
+    let (full, rest) = (size / 952, size % 952);
+    assert!(full > 0 && rest > 0);
+    Time((full + 1) * 80_000 + (rest + 48) * 80 + 2_000_000 + 2 * 4_000 + 2_000_000)
+}
+
+#[test]
+fn a_message_alone_ends_to_the_picosecond() {
+    // 1 GiB are 1,127,880 full packets and one of 64 B: 1,127,881 x 80 ns, 112 B in 8.96 ns, an ACK of 2 x 4 ns, and 4 us.
+    assert_eq!(alone(1 << 30), Time(90_234_496_960));
+    let sim = run(2, vec![flow(0, 1, 1 << 30)], Recording::default(), None, true);
+    assert_eq!(fct(&sim, 0), Time(90_234_496_960));
+    assert_eq!(sim.now(), Time::from_us(90_235), "the microsecond in which the last ACK comes");
+    let outcome = sim.records().flows[0];
+    assert_eq!((outcome.acked_bytes, outcome.packets_sent), (1 << 30, 1_127_881));
+    // Ports count what was skipped: the host's, and the switch's towards the receiver and, with ACKs, the sender.
+    let [data, acks] = [1_127_880 * 1_000 + 112, 1_127_881 * 50];
+    let sent = |port: u32| (sim.port(PortId(port)).tx_packets, sim.port(PortId(port)).tx_bytes);
+    let path = sim.network().data_path(FlowId(0)).to_vec();
+    assert_eq!(path.iter().map(|p| sent(p.0)).collect::<Vec<_>>(), vec![(1_127_881, data); 2]);
+    let back = sim.network().ack_path(FlowId(0)).to_vec();
+    assert_eq!(back.iter().map(|p| sent(p.0)).collect::<Vec<_>>(), vec![(1_127_881, acks); 2]);
+    let all = sim.forwarded().expect("fast-forwarded");
+    assert!(all.error == 0.0 && all.approximate == 0 && all.uncertain_from.is_none(), "{all:?}");
+    // Four events a packet would be more than four million.
+    assert!(sim.counters().events < 5_000, "{} events", sim.counters().events);
+}
+
+#[test]
+fn a_message_that_starts_while_others_are_steady_starts_in_time() {
+    // Host 0 sends 100 MB to host 1 and needs 8.4 ms. Host 2 sends 10,000 B to host 3 at 3 ms: it meets nobody.
+    let small = Flow { start: Time::from_ms(3), ..flow(2, 3, 10_000) };
+    let sim = run(4, vec![flow(0, 1, 100_000_000), small], Recording::default(), None, true);
+    assert_eq!(sim.records().flows[1].start, Time::from_ms(3));
+    assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(100_000_000), alone(10_000)]);
+    let spans = &sim.forwarded().expect("fast-forwarded").spans;
+    let ends = |span: &xoff_fabric::run::fast_forward::Span| span.start + span.length;
+    assert!(
+        spans.len() >= 2 && spans.iter().all(|s| s.start > Time::from_ms(3) || ends(s) < Time::from_ms(3))
+    );
+}
+
+#[test]
+fn samples_in_the_middle_come_in_time_and_are_whole() {
+    // A sample each ms of a message that takes 8.4 ms. The host's port is always busy: 100 Gbps on the wire. The ACKs that are
+    // there after 1 ms are those of the 12,448 packets that began by 995.832 us, 4.168 us before; from then on 12,500 a ms.
+    let host = PortId(0);
+    let recording = Recording {
+        interval: Some(Time::from_ms(1)),
+        queues: vec![host],
+        utilization: vec![host],
+        rates: vec![FlowId(0)],
+        ..Recording::default()
+    };
+    let sim = run(2, vec![flow(0, 1, 100_000_000)], recording, None, true);
+    let samples = &sim.records().samples;
+    let times: Vec<u64> = samples.utilization.iter().map(|s| s.time.0 / 1_000_000_000).collect();
+    assert_eq!(times, (1..=8).collect::<Vec<_>>());
+    assert!(
+        samples.utilization.iter().all(|s| (s.tx_bps / 1e11 - 1.0).abs() < 1e-9),
+        "{:?}",
+        samples.utilization
+    );
+    assert_eq!(samples.queues.len(), 8);
+    let goodput: Vec<u64> =
+        samples.rates.iter().map(|s| (s.goodput_bps * 1e-3 / 8.0 / 952.0).round() as u64).collect();
+    assert_eq!(goodput[..8], [12_448, 12_500, 12_500, 12_500, 12_500, 12_500, 12_500, 12_500]);
+    assert!(sim.forwarded().expect("fast-forwarded").jumps >= 8);
+}
+
+#[test]
+fn an_endless_message_stops_in_time() {
+    // It sends a packet each 80 ns from 10 us on. At 5 ms it has sent 62,375, and the next packet is its last.
+    let stopped = Flow { stop: Some(Time::from_ms(5)), ..endless(0, 1, 10) };
+    let sim = run(2, vec![stopped], Recording::default(), None, true);
+    let outcome = sim.records().flows[0];
+    assert_eq!((outcome.packets_sent, outcome.acked_bytes), (62_376, 62_376 * 952));
+    assert!(sim.counters().events < 5_000);
+}
+
+#[test]
+fn the_run_ends_with_its_duration() {
+    let sim = run(2, vec![endless(0, 1, 0)], Recording::default(), Some(Time::from_ms(4)), true);
+    assert_eq!(sim.now(), Time::from_ms(4));
+    // 50,000 packets begin before 4 ms and one at 4 ms. The ACKs of those that began by 3,995.832 us are there.
+    let outcome = sim.records().flows[0];
+    assert_eq!((outcome.packets_sent, outcome.acked_bytes), (50_001, 49_948 * 952));
+}
+
+#[test]
+fn messages_that_share_a_link_end_as_they_do_without_jumps() {
+    // Hosts 0 and 1 send 20,000 packets each to host 2, whose link is busy from the first packet (1.08 us) to the last: the
+    // later message ends 40,000 x 80 ns, two links' delays and an ACK of 2.008 us after it.
+    let flows = || vec![flow(0, 2, 20_000 * 952), flow(1, 2, 20_000 * 952)];
+    let of = |fast| {
+        let sim = run(3, flows(), Recording::default(), None, fast);
+        [fct(&sim, 0), fct(&sim, 1)]
+    };
+    let fast = of(true);
+    assert_eq!(fast, of(false));
+    assert_eq!(fast[0].max(fast[1]), Time(80_000 + 1_000_000 + 40_000 * 80_000 + 1_000_000 + 2_008_000));
+}
+
+#[test]
+fn steps_and_messages_that_wait_come_in_time() {
+    use xoff_fabric::network::dependencies::{Dependency, Milestone, Waiter};
+    // Host 0 sends 10 MB to host 1, which answers with as much 700 us after the last byte has come: the answer's start.
+    let schedule = Schedule {
+        dependencies: vec![Dependency {
+            on: Milestone::Delivered(0),
+            then: Waiter::Flow(1),
+            delay: Time::from_us(700),
+        }],
+        ..Schedule::default()
+    };
+    let net = round_packets(star(&[0, 0]), vec![flow(0, 1, 10_000_000), flow(1, 0, 10_000_000)], schedule);
+    let mut sim = Simulation::new(net.expect("a network"), None, Recording::default(), None);
+    sim.fast_forward(TOLERANCE);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    // Delivered is the last ACK less its way of 2.008 us.
+    let delivered = alone(10_000_000) - Time(2_008_000);
+    assert_eq!(sim.records().flows[1].start, delivered + Time::from_us(700));
+    assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(10_000_000); 2]);
+    assert!(sim.forwarded().expect("fast-forwarded").skipped > Time::from_us(1_500));
+}

@@ -1,0 +1,58 @@
+//! `fast_forward` in `[run]`: time is carried forward over steady states.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+use super::check::Checker;
+use super::{Queues, Record, Scenario, States};
+
+/// The largest tolerance: beyond it nothing that a run says of times is worth much.
+const MAX_TOLERANCE: f64 = 0.1;
+
+/// Carries time forward over steady states of the run, in which every message sends at a constant rate.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct FastForward {
+    /// Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and shorter
+    /// jumps. Off unless this key or `fast_forward = {}` is written.
+    #[schemars(range(min = 0.0, max = 0.1))]
+    pub tolerance: f64,
+}
+
+impl Default for FastForward {
+    fn default() -> Self {
+        FastForward { tolerance: 0.01 }
+    }
+}
+
+/// What a record needs every packet for, by its key; `None` for records that a jump may span.
+fn needs_packets(record: &Record) -> Option<&'static str> {
+    let records = [
+        ("packets", record.packets != Queues::None),
+        ("breakdown", record.breakdown),
+        ("roots", record.roots),
+        ("notifications", record.notifications),
+        ("marks", record.marks),
+        ("states", record.states != States::None),
+        ("throttles", record.throttles),
+    ];
+    records.into_iter().find_map(|(key, asked)| asked.then_some(key))
+}
+
+/// Checks `fast_forward` in `[run]`.
+pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
+    let Some(FastForward { tolerance }) = s.run.fast_forward else { return };
+    if !(tolerance > 0.0 && tolerance <= MAX_TOLERANCE) {
+        let message = format!("`tolerance` in [run.fast_forward] is {tolerance}");
+        c.add(
+            "run.fast_forward.tolerance",
+            message,
+            format!("expected a number above 0, at most {MAX_TOLERANCE}"),
+        );
+    }
+    if let Some(key) = needs_packets(&s.record) {
+        let message =
+            format!("`{key}` in [record] needs every packet, and `fast_forward` in [run] skips packets");
+        c.add(&format!("record.{key}"), message, format!("expected no `fast_forward`, or no `{key}`"));
+    }
+}

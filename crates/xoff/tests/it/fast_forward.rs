@@ -1,0 +1,174 @@
+//! Fast-forwarded runs beside plain ones: random small scenarios, and what a scenario may ask for.
+
+use std::fmt::Write;
+
+use crate::common::{numbers, numbers_or_null, table};
+use proptest::prelude::*;
+use xoff::{Output, Scenario, Threads, run_on};
+
+fn scenario(text: &str) -> Scenario {
+    Scenario::parse(text, "fast.toml", &[]).unwrap_or_else(|e| panic!("{e}"))
+}
+
+fn run(text: &str, fast: &str) -> Output {
+    let text = format!("{text}\n[run]\n{fast}\n");
+    run_on(Threads::UpTo(1), &scenario(&text), &mut |_| true).unwrap_or_else(|e| panic!("{e}\n{text}"))
+}
+
+const FAST: &str = "fast_forward = { tolerance = 0.01 }";
+
+/// A message: its ends, size in KB and start in us.
+type Message = (u32, u32, u64, u64);
+
+/// Messages among `hosts` hosts of a network.
+fn text(topology: &str, scheme: &str, flow_control: &str, messages: &[Message]) -> String {
+    let mut text = format!(
+        "topology = {{ {topology}, rate = \"100Gbps\", delay = \"500ns\" }}\nscheme = {{ name = \"{scheme}\" }}\n\
+         flow_control = {{ name = \"{flow_control}\" }}\nrecord = {{ pauses = false }}\n"
+    );
+    for &(src, dst, size, start) in messages {
+        let dst = if dst == src { (dst + 1) % HOSTS } else { dst };
+        writeln!(
+            text,
+            "[[traffic]]\npattern = \"flow\"\nsrc = \"host{src}\"\ndst = \"host{dst}\"\nsize = \"{size}KB\"\n\
+             start = \"{start}us\""
+        )
+        .expect("a string");
+    }
+    text
+}
+
+const HOSTS: u32 = 8;
+
+const TOPOLOGIES: [&str; 2] =
+    ["name = \"star\", hosts = 8", "name = \"leaf_spine\", leaves = 2, spines = 2, hosts_per_leaf = 4"];
+
+const SCHEMES: [&str; 7] = ["none", "dcqcn", "hpcc", "swift", "dctcp", "timely", "fncc"];
+
+const FLOW_CONTROLS: [&str; 3] = ["pfc", "cbfc", "credit"];
+
+/// What is wrong with the fast run, if anything is: each message keeps to the tolerance, unless it ends after the moment from
+/// which the run says that it cannot know.
+fn fault(plain: &Output, fast: &Output) -> Option<String> {
+    let [a, b] = [plain, fast].map(|output| table(output, "flows"));
+    let (starts, packets) = (numbers(a, "start_ps"), numbers(a, "packets_sent"));
+    if starts != numbers(b, "start_ps") || packets != numbers(b, "packets_sent") {
+        return Some("starts or packets differ".into());
+    }
+    let from = fast.manifest["fast_forward"]["uncertain_from_ps"].as_u64().unwrap_or(u64::MAX);
+    let times = numbers_or_null(a, "fct_ps").into_iter().zip(numbers_or_null(b, "fct_ps")).zip(starts);
+    for (i, ((plain, fast), start)) in times.enumerate() {
+        let (Some(plain), Some(fast)) = (plain, fast) else {
+            return Some(format!("message {i} is not complete"));
+        };
+        if start + plain.min(fast) < from && plain.abs_diff(fast) as f64 > 0.01 * plain as f64 {
+            return Some(format!("message {i}: {plain} and {fast} ps"));
+        }
+    }
+    None
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 80, ..ProptestConfig::default() })]
+
+    #[test]
+    fn random_messages_keep_to_the_tolerance(
+        topology in 0..TOPOLOGIES.len(),
+        scheme in 0..SCHEMES.len(),
+        flow_control in 0..FLOW_CONTROLS.len(),
+        messages in prop::collection::vec((0..HOSTS, 0..HOSTS, 1_u64..5_000, 0_u64..600), 1..7),
+    ) {
+        let text = text(TOPOLOGIES[topology], SCHEMES[scheme], FLOW_CONTROLS[flow_control], &messages);
+        let (plain, fast) = (run(&text, ""), run(&text, FAST));
+        prop_assert_eq!(fault(&plain, &fast), None, "{}", text);
+    }
+}
+
+#[test]
+fn long_messages_that_meet_nobody_are_skipped_under_each_scheme_and_flow_control() {
+    // Four pairs of hosts of a star, 20 MB each: 1.7 ms, of which more than an eighth is skipped; schemes that swing
+    // about a mean are first observed for some time.
+    let messages: Vec<Message> = (0..4).map(|i| (2 * i, 2 * i + 1, 20_000, 5 * u64::from(i))).collect();
+    for scheme in SCHEMES {
+        for flow_control in FLOW_CONTROLS {
+            let text = text(TOPOLOGIES[0], scheme, flow_control, &messages);
+            let (plain, fast) = (run(&text, ""), run(&text, FAST));
+            assert_eq!(fault(&plain, &fast), None, "{scheme} {flow_control}");
+            let skipped = fast.manifest["fast_forward"]["skipped_ps"].as_u64().expect("a number");
+            let all = fast.manifest["sim_time_ps"].as_u64().expect("a number");
+            assert!(8 * skipped > all, "{scheme} {flow_control}: {skipped} of {all}");
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_changes_nothing() {
+    let text = text(TOPOLOGIES[1], "none", "pfc", &[(0, 4, 20_000, 0), (1, 5, 20_000, 10)]);
+    let text = format!("{text}\n[run]\n{FAST}\n");
+    let of = |threads| {
+        let output = run_on(Threads::UpTo(threads), &scenario(&text), &mut |_| true).expect("a run");
+        (output.manifest["fingerprint"].clone(), output.manifest["threads"].clone())
+    };
+    assert_eq!(of(1), of(4));
+}
+
+#[test]
+fn what_cannot_be_fast_forwarded_is_refused() {
+    let base = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 100, 0)]);
+    let error = |run: &str, record: &str| {
+        let text = base.replace("pauses = false", record) + "\n[run]\n" + run + "\n";
+        Scenario::parse(&text, "fast.toml", &[]).map(|_| ()).expect_err("refused").to_string()
+    };
+    for bad in ["0.0", "-0.01", "0.2"] {
+        let error = error(&format!("fast_forward = {{ tolerance = {bad} }}"), "pauses = false");
+        assert!(error.contains("above 0, at most 0.1"), "{error}");
+    }
+    assert!(error("fast_forward = { tolerence = 0.01 }", "pauses = false").contains("tolerance"));
+    for key in
+        ["packets = \"all\"", "breakdown = true", "roots = true", "notifications = true", "marks = true"]
+    {
+        let name = key.split(' ').next().expect("a name");
+        let error = error(FAST, key);
+        assert!(error.contains("needs every packet") && error.contains(name), "{error}");
+    }
+}
+
+#[test]
+fn a_run_says_what_it_skipped_and_why_not_more() {
+    // 8.3 us are over before the base RTT has passed twice; 20 MB alone take 1.7 ms, nearly all of it skipped exactly.
+    let of = |size| run(&text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, size, 0)]), FAST).manifest;
+    let short = of(100);
+    assert_eq!(short["fast_forward"]["jumps"], 0);
+    let warning = short["warnings"][0].as_str().expect("a warning");
+    assert!(warning.contains("skipped nothing"), "{warning}");
+    let long = of(20_000);
+    let [jumps, exact] = ["jumps", "approximate_jumps"].map(|key| long["fast_forward"][key].as_u64());
+    assert_eq!((jumps, exact, &long["warnings"]), (Some(1), Some(0), &serde_json::json!([])));
+    let spans = long["fast_forward"]["spans"].as_array().expect("spans");
+    assert_eq!(spans[0][1], long["fast_forward"]["skipped_ps"]);
+    let held: u64 = long["fast_forward"]["not_skipped"]
+        .as_array()
+        .expect("reasons")
+        .iter()
+        .filter_map(|h| h["ps"].as_u64())
+        .sum();
+    let all = long["sim_time_ps"].as_u64().expect("a number");
+    let skipped = long["fast_forward"]["skipped_ps"].as_u64().expect("a number");
+    assert!(held + skipped <= all && held + skipped + 3_000_000 > all, "{held} {skipped} {all}");
+}
+
+#[test]
+fn probes_and_jumps_exclude_each_other() {
+    use xoff::fabric::observe::{Hooks, Probe, Records};
+    struct Deaf;
+    impl Probe for Deaf {
+        fn hooks(&self) -> Hooks {
+            Hooks::NONE
+        }
+        fn finish(&mut self, _: xoff::prelude::Time, _: &mut Records) {}
+    }
+    let text = text(TOPOLOGIES[0], "none", "pfc", &[(0, 1, 100, 0)]) + "\n[run]\n" + FAST;
+    let make = |_: &xoff::fabric::Network| Box::new(Deaf) as Box<dyn Probe>;
+    let error = xoff::run_with(Threads::Auto, &scenario(&text), &[&make], &mut |_| true).map(|_| ());
+    assert!(error.expect_err("refused").to_string().contains("probes"));
+}
