@@ -182,6 +182,8 @@ class _Search:
                     self._make(runs, (lambda: None) if bar is None else bar.advance)
                     for number, overrides in trials:
                         self._tell(number, overrides)
+                # The baseline is no trial, and comes when all trials are known.
+                self._make(self._baseline_runs, lambda: None)
         except BaseException:
             # A search that is cut off before it is back where it was says less than the folder does, and so does one of
             # which the folder's record has other values.
