@@ -24,6 +24,8 @@ def test_the_reference_is_up_to_date(name: str) -> None:
     assert committed == docs.pages()[name], "run `make docs`"
 
 
+# Sweeps and tunings are valid scenarios too, of which a single run says that it makes one run.
+@pytest.mark.filterwarnings("ignore:a single run takes the scenario as it stands:RuntimeWarning")
 @pytest.mark.parametrize("file", sorted((ROOT / "scenarios").rglob("*.toml")), ids=lambda file: file.stem)
 def test_ready_scenarios_are_valid(file: Path) -> None:
     assert xoff.check(file)["topology"]
