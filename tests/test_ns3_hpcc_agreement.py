@@ -101,6 +101,8 @@ def fat_tree() -> list[tuple[int, int, str, str]]:
     return [(a, b, "100Gbps", "1500ns") for a, b in hosts + edges + cores]
 
 
+# The importer sets sizes of packets that some schemes do not send.
+@pytest.mark.filterwarnings("ignore:`cnp` in .packets. has no effect:RuntimeWarning")
 @pytest.mark.parametrize(
     ("name", "links", "hosts", "keys"),
     [

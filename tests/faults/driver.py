@@ -229,7 +229,8 @@ def _after_tune(status: int | None, _: str) -> None:
     expect(hashlib.sha256(json.dumps(_trials()).encode()).hexdigest() == reference["tune"], "other trials or values")
     expect(status != 0 or len(made) == 6, "status 0 without every run")
     expect({name: at for name, at in _made().items() if name in made} == made, "a finished run was made again")
-    expect(len(_made()) == 6, "every run, and no other")
+    # Six trials, and the baseline that they are compared with.
+    expect(len(_made()) == 7, "every run, and no other")
     no_leftovers(Path())
 
 
