@@ -8,7 +8,7 @@ const MAX_SPANS: usize = 10_000;
 /// Why no time was carried forward at a moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Held {
-    /// Something changed less than two base RTTs ago.
+    /// Too little was seen since a message last began, completed or stopped.
     Observing,
     /// A connection sends too few packets for its pace to be known.
     FewPackets,
@@ -48,7 +48,7 @@ impl Held {
     /// The reason in words.
     pub fn text(self) -> &'static str {
         match self {
-            Held::Observing => "less than two base RTTs since a message began or ended",
+            Held::Observing => "too little was seen since a message began or ended",
             Held::FewPackets => "a connection sent too few packets to know its pace",
             Held::RatesVary => "rates varied by more than the tolerance",
             Held::Drift => "rates or queues drifted",

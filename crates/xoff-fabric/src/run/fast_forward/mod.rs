@@ -6,7 +6,7 @@
 //! the bytes that each message would have sent off the message's end. So no scheme, flow control or transport has to know
 //! of jumps, and the state of the network stays consistent.
 //!
-//! - [`history`] looks at all connections every quarter of a base RTT.
+//! - [`history`] looks at all connections eight times in a base RTT.
 //! - [`steady`] says whether they are steady, how fast each of them sends, and how far that may be extrapolated.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
