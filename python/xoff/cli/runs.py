@@ -38,8 +38,12 @@ def run(
     schemes: SchemeFiles = None,
     seed: Annotated[int | None, typer.Option(min=0, max=2**64 - 1, help="Seed, in place of the scenario's.")] = None,
     threads: Annotated[
-        str, typer.Option(metavar="N|auto", help="Number of threads; the results do not depend on it.")
-    ] = "1",
+        str,
+        typer.Option(
+            metavar="N|auto",
+            help="Number of threads; the results do not depend on it. auto: as many as make the run fastest.",
+        ),
+    ] = "auto",
     pcap: Annotated[
         list[str] | None,
         typer.Option(

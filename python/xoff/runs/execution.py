@@ -55,7 +55,7 @@ def thread_count(threads: int | str) -> int | None:
 def execute(
     scenario: Prepared,
     *,
-    threads: int | str = 1,
+    threads: int | str = "auto",
     progress: Callable[[Progress], None] | None = None,
 ) -> Outcome:
     """Run `scenario` on this many `threads` (see `thread_count`).

@@ -23,7 +23,7 @@ def run(
     *,
     seed: int | None = None,
     sets: Mapping[str, object] | None = None,
-    threads: int | str = 1,
+    threads: int | str = "auto",
     schemes: Mapping[str, type[Scheme]] | None = None,
 ) -> Run:
     """Run the scenario and return its results.

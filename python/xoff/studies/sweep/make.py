@@ -113,7 +113,7 @@ def make(run: Planned, target: str | None) -> Made:
     try:
         schemes = [scheme.describe() for scheme in run.schemes]
         prepared = _xoff.prepare(run.text, run.origin, list(run.overrides), "", None, run.files, schemes).alone()
-        result = Run.from_output(execute(prepared).output)
+        result = Run.from_output(execute(prepared, threads=1).output)
     except (RunError, ScenarioError, UserError) as error:
         return Made(error=str(error))
     if not result.complete:
