@@ -22,7 +22,7 @@ fn star(hosts: u32) -> Topology {
     nodes.push(node("switch".into(), NodeKind::Switch, 1));
     let link =
         |a| Link { a, b: NodeId(hosts), rate_ab: LINE, rate_ba: LINE, delay_ab: delay, delay_ba: delay };
-    Topology { nodes, links: NodeId::all(hosts as usize).map(link).collect() }
+    Topology { nodes, links: NodeId::all(hosts as usize).map(link).collect(), ..Topology::default() }
 }
 
 /// `senders` flows to the last host that share the packets; each gives its data at `rate`, or all at once.

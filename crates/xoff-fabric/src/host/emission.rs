@@ -172,13 +172,18 @@ impl<N: NicScheduler> Hosts<N> {
     }
 }
 
-/// Lets each switch choose the next hop of a data packet, or sprays the packet.
+/// Lets each switch choose the next hop of a data packet, or its lane, or sprays the packet.
 #[cold]
 fn choose_path(ctx: &mut Ctx, spray: Option<&mut Spray>, id: PacketId) {
-    let Some(hops) = &ctx.net.paths.next_hops else { return };
     let packet = &mut ctx.packets[id];
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], path[path.len() - 1].peer());
+    let Some(hops) = &ctx.net.paths.next_hops else {
+        if ctx.net.paths.lanes.is_some() {
+            packet.follows_path_to(end);
+        }
+        return;
+    };
     let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));
     packet.goes_to(end, number);
 }

@@ -82,7 +82,10 @@ impl<N: NicScheduler> Hosts<N> {
             sl_reactions,
             program: DependencyTracker::new(&net.dependencies, &net.flows),
             slows,
-            emission_hooks: net.paths.next_hops.is_some() || net.signals.label || probes.on_wire,
+            emission_hooks: net.paths.next_hops.is_some()
+                || net.paths.lanes.is_some()
+                || net.signals.label
+                || probes.on_wire,
             left_open: 0,
         }
     }

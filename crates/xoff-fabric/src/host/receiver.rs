@@ -307,5 +307,10 @@ fn goes_back(net: &Network, packet: &mut Packet) {
         // The packet's number spreads a flow's packets; the flow's number keeps all flows' first packets off one path.
         let (end, number) = (net.data_path(packet.flow)[0], packet.number.wrapping_add(packet.flow.0));
         packet.goes_to(end, number);
+    } else if net.paths.lanes.is_some() {
+        packet.follows_path_to(net.data_path(packet.flow)[0]);
+    }
+    if packet.class >= DATA && net.paths.lanes.is_some() {
+        packet.class = DATA + net.flows[packet.flow.index()].priority; // the first lane
     }
 }

@@ -124,7 +124,7 @@ impl Network {
         env: NetworkEnv,
         settings: Settings,
         scheme: AnyScheme,
-        flows: Vec<Flow>,
+        mut flows: Vec<Flow>,
         schedule: Schedule,
         seed: u64,
     ) -> Result<Network, BuildError> {
@@ -141,6 +141,14 @@ impl Network {
         }
         if let Some(flow) = flows.iter().position(|flow| flow.size == Some(0)) {
             return Err(BuildError::NoData { flow });
+        }
+        let lanes = router.lanes().cloned();
+        if let Some(lanes) = &lanes {
+            let (count, priorities) = (lanes.count(), settings.switch.priorities);
+            if priorities == 0 || !priorities.is_multiple_of(count) {
+                return Err(RoutingError::Lanes { lanes: count, priorities }.into());
+            }
+            flows.iter_mut().for_each(|flow| flow.priority *= count);
         }
         if let Some(violation) = choice_violation(router.choice(), &scheme, &settings) {
             return Err(BuildError::Choice(violation));
@@ -183,7 +191,7 @@ impl Network {
             dependencies,
             background,
             connections,
-            paths: Paths { ports, routes, next_hops: router.next_hops() },
+            paths: Paths { ports, routes, next_hops: router.next_hops(), lanes },
             env,
             one_order: false,
         })

@@ -27,7 +27,7 @@ use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::packet::Packet;
-use crate::path::routing::NextHops;
+use crate::path::routing::{Lanes, NextHops};
 use crate::path::topology::{NodeKind, Topology};
 pub use crate::settings::WireSizes;
 use crate::settings::{BaseRtt, Settings, Transport};
@@ -49,7 +49,8 @@ pub struct Flow {
     pub stop: Option<Time>,
     /// Payload rate at which its source makes data; `None` if all data is ready at the start.
     pub source_rate: Option<Rate>,
-    /// Data priority.
+    /// Data priority; if routing takes several virtual lanes, in a [`Network`] that of the first lane: see
+    /// [`Network::traffic_priority`].
     pub priority: u8,
 }
 
@@ -61,6 +62,8 @@ pub struct Paths {
     pub routes: Vec<Route>,
     /// The equal-cost next hops of all switches, if packets choose their way as they go.
     pub next_hops: Option<NextHops>,
+    /// The virtual lanes that routing takes, if one is not enough.
+    pub lanes: Option<Lanes>,
 }
 
 /// A network with its traffic, ready to be simulated.
@@ -134,6 +137,11 @@ impl Network {
             || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
     }
 
+    /// The data priority of a flow's traffic, whatever lanes it takes.
+    pub fn traffic_priority(&self, flow: FlowId) -> u8 {
+        self.flows[flow.index()].priority / self.paths.lanes.as_ref().map_or(1, Lanes::count)
+    }
+
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
         self.topology.nodes[node.index()].kind == NodeKind::Host
@@ -151,7 +159,8 @@ impl Network {
                     rates.max().unwrap_or_else(|| rate(end.peer()))
                 }
             },
-            _ => rate(self.paths.ports[packet.position as usize]),
+            (Some(_), None) => rate(self.paths.ports[packet.point as usize]),
+            (None, _) => rate(self.paths.ports[packet.position as usize]),
         }
     }
 

@@ -59,7 +59,8 @@ pub const RESENT: u8 = 8;
 /// The CNM reports a queue.
 pub const HAS_QUEUE: u8 = 16;
 
-/// Bit of `position`: each switch chooses the packet's next hop, and the other bits are the port at which the packet ends.
+/// Bit of `position`: each switch chooses the packet's next hop or its lane, and the other bits are the port at which the packet
+/// ends.
 pub(crate) const BY_HOP: u32 = 1 << 31;
 
 /// A packet: one cache line. Its telemetry, if a scheme asks for any, lies beside it in [`Packets`].
@@ -85,7 +86,8 @@ pub struct Packet {
     pub position: u32,
     /// Port by which it entered its current node.
     pub ingress: PortId,
-    /// CNM: the congestion point. Data and ACKs whose next hop each switch chooses: see [`Packet::path_number`].
+    /// CNM: the congestion point. Data and ACKs whose next hop each switch chooses: see [`Packet::path_number`]; whose lane it
+    /// chooses: the index of the next egress port in the network's paths.
     pub point: u32,
     /// Number of the data packet, or of the data packet that this ACK answers, in the order of first transmission on its
     /// connection, modulo 2^32. CNM: bytes queued, if the CNM reports a queue.
@@ -108,6 +110,8 @@ pub struct Packet {
     pub hops: u8,
     /// Number of links that the packet has passed, including the one that it leaves by, if each switch chooses its next hop.
     pub links: u8,
+    /// What a switch has added to the class by which the packet came, modulo 256: routing by virtual lanes changes it.
+    pub lane_change: u8,
 }
 
 /// The part of a packet that queues and wires need, read once at each node: one register.
@@ -142,6 +146,12 @@ impl Packet {
         Frame { bytes: self.size, kind: self.kind, class: self.class }
     }
 
+    /// The class by which the packet came to its current switch, to whose ingress buffer it is charged.
+    #[inline(always)] // runs for every packet
+    pub fn ingress_class(&self) -> u8 {
+        self.class.wrapping_sub(self.lane_change)
+    }
+
     /// What a free slot of the pool holds.
     pub(super) const EMPTY: Packet = Packet::plain(Kind::Data, MAC_CONTROL, 0, Time::ZERO);
 
@@ -169,6 +179,7 @@ impl Packet {
             flags: 0,
             hops: 0,
             links: 0,
+            lane_change: 0,
         }
     }
 
@@ -268,6 +279,13 @@ impl Packet {
     #[inline]
     pub fn goes_to(&mut self, port: PortId, path_number: u32) {
         (self.position, self.point, self.links) = (port.0 | BY_HOP, path_number, 1);
+    }
+
+    /// Lets a packet that leaves its host follow the path of its connection, on a lane that switches set, to another host's
+    /// `port`.
+    #[inline]
+    pub fn follows_path_to(&mut self, port: PortId) {
+        self.goes_to(port, self.position);
     }
 
     /// The number of the packet's path among the remaining equal-cost paths, in data and ACKs whose next hop each switch

@@ -30,7 +30,7 @@ impl Switches {
             return self.link_frame_arrival(ctx, links, ingress, id);
         }
         packet.ingress = ingress;
-        let frame = packet.frame();
+        let mut frame = packet.frame();
         let (class, size, kind) = (frame.class, frame.size(), frame.kind);
         let position = packet.position;
         packet.position = position.wrapping_add(1);
@@ -38,7 +38,9 @@ impl Switches {
             ctx.net.paths.ports[position as usize]
         } else {
             packet.position = position;
-            self.next_hop(ctx, links, node, id)
+            let egress = self.next_hop(ctx, links, node, id);
+            frame = ctx.packets[id].frame(); // its lane may have changed
+            egress
         };
         // Control and data interleave unpredictably: defer this branch.
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
@@ -177,7 +179,7 @@ impl Switches {
             at: ctx.now,
             node: ctx.net.topology.nodes[node.index()].name.clone(),
             port: ctx.net.topology.port_name(ingress),
-            priority: packet.class - DATA,
+            priority: packet.ingress_class() - DATA,
             size: u64::from(packet.size),
             occupancy: overflow.occupancy,
             used: self.accounting.memories[node.index()].used(),

@@ -8,6 +8,7 @@
 //! points of whole switches, and the telemetry that ACKs read. It touches packets and links.
 
 mod arrival;
+mod detour;
 mod egress_hooks;
 mod forwarding;
 mod int_table;
@@ -111,8 +112,12 @@ impl Switches {
         for &port in ports {
             for priority in 0..links.priorities as u8 {
                 for id in packets_waiting(self.voqs.as_deref(), ctx, links, port, DATA + priority) {
-                    let queue = |port| QueueId::new(port, priority, links.priorities);
-                    pairs.push((queue(ctx.packets[id].ingress), queue(port)));
+                    let packet = &ctx.packets[id];
+                    let ingress = packet.ingress_class() - DATA;
+                    pairs.push((
+                        QueueId::new(packet.ingress, ingress, links.priorities),
+                        QueueId::new(port, priority, links.priorities),
+                    ));
                 }
             }
         }

@@ -12,15 +12,16 @@ use crate::ctx::Ctx;
 use crate::ids::{NodeId, PortId};
 use crate::link::Links;
 use crate::network::Network;
-use crate::packet::{Kind, PacketId};
+use crate::packet::{DATA, Kind, PacketId};
+use crate::path::routing::NextHops;
 
 /// Number of the first ingress port's stream: the numbers below are those of connections' streams.
 const FIRST_STREAM: u64 = 1 << 40;
 
-/// By ingress port: the stream for path choices; empty unless the path choice adapts.
+/// By ingress port: the stream for path choices; empty unless switches choose at random.
 pub(super) fn ties(net: &Network) -> Vec<Stream> {
     match &net.paths.next_hops {
-        Some(hops) if hops.choice().adapts() => {
+        Some(hops) if hops.choice().adapts() || hops.detours().is_some() => {
             let ports = 0..u64::from(net.topology.ports());
             ports.map(|port| stream(net.seed, Domain::Routing, FIRST_STREAM + port)).collect()
         }
@@ -29,9 +30,9 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 }
 
 impl Switches {
-    /// Chooses the port by which a packet leaves a switch. Data carries an identity of its path, the exclusive or of all its
-    /// egress ports; HPCC's pathID is the exclusive or of the switches' numbers (section 4.1), but ports tell parallel links
-    /// apart too.
+    /// Chooses the port by which a packet leaves a switch, and the packet's lane. Data carries an identity of its path, the
+    /// exclusive or of all its egress ports; HPCC's pathID is the exclusive or of the switches' numbers (section 4.1), but
+    /// ports tell parallel links apart too.
     #[inline(never)]
     pub(super) fn next_hop<C>(
         &mut self,
@@ -46,14 +47,26 @@ impl Switches {
         if packet.kind == Kind::Data {
             packet.path_id ^= mix(u64::from(egress.0)) as u16;
         }
+        if packet.class >= DATA
+            && let Some(lanes) = &ctx.net.paths.lanes
+        {
+            let class = DATA + lanes.next_priority(packet.ingress, egress, packet.class - DATA);
+            packet.lane_change = class.wrapping_sub(packet.class);
+            packet.class = class;
+        }
         egress
     }
 
     fn choose_egress<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, node: NodeId, id: PacketId) -> PortId {
         let packet = &mut ctx.packets[id];
-        let (Some(hops), Some(end)) = (&ctx.net.paths.next_hops, packet.destination()) else {
-            return packet.ingress;
+        let Some(end) = packet.destination() else { return packet.ingress };
+        let Some(hops) = &ctx.net.paths.next_hops else {
+            packet.point += 1;
+            return ctx.net.paths.ports[packet.point as usize - 1];
         };
+        if packet.kind == Kind::Data && hops.detours().is_some() {
+            return self.next_on_course(ctx, links, node, id, end);
+        }
         let candidates = match hops.towards(node, end) {
             Ok(last) => return last,
             Err(candidates) => candidates,
@@ -67,18 +80,11 @@ impl Switches {
             let random = &mut self.ties[packet.ingress.index()];
             return hops.choice().at_switch(candidates, load, random).unwrap_or(packet.ingress);
         }
-        // Each candidate has a share of the remaining paths; a number beyond all of them wraps.
-        let paths: u64 = candidates.iter().map(|&(_, paths)| u64::from(paths)).sum();
-        let mut number = u64::from(packet.path_number()) % paths.max(1);
-        for &(port, paths) in candidates {
-            if number < u64::from(paths) {
-                if packet.kind != Kind::Cnm {
-                    packet.point = number as u32;
-                }
-                return port;
-            }
-            number -= u64::from(paths);
+        let mut number = u64::from(packet.path_number());
+        let port = NextHops::by_number(candidates, &mut number);
+        if packet.kind != Kind::Cnm {
+            packet.point = number as u32;
         }
-        packet.ingress
+        port.unwrap_or(packet.ingress)
     }
 }

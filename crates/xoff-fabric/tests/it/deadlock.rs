@@ -18,7 +18,11 @@ fn ring() -> Topology {
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
     let access = (0..4).map(|i| link(NodeId(i), NodeId(4 + i)));
     let trunk = (0..4).map(|i| link(NodeId(4 + i), NodeId(4 + (i + 1) % 4)));
-    Topology { nodes: hosts.chain(switches).collect(), links: access.chain(trunk).collect() }
+    Topology {
+        nodes: hosts.chain(switches).collect(),
+        links: access.chain(trunk).collect(),
+        ..Topology::default()
+    }
 }
 
 /// Each flow so many links clockwise: every switch's queue holds what the one before it waits for.

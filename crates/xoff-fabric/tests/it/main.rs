@@ -14,6 +14,7 @@ mod cut;
 mod deadlock;
 mod dependencies;
 mod detection;
+mod dragonfly;
 mod fast_forward;
 mod flow_control;
 mod flow_count;

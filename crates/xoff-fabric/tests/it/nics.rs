@@ -43,7 +43,7 @@ fn planes(nics: &[u32]) -> Topology {
         }
     };
     let ends = (0..hosts).flat_map(|h| (0..nics[h as usize]).map(move |s| (h, s)));
-    Topology { nodes, links: ends.map(link).collect() }
+    Topology { nodes, links: ends.map(link).collect(), ..Topology::default() }
 }
 
 fn built(name: &str, params: serde_json::Value) -> Topology {

@@ -366,6 +366,7 @@ fn network(switches: u32, trunks: &[(u32, u32)], hosts: &[u32]) -> Topology {
     Topology {
         nodes: host_nodes.chain(switch_nodes).collect(),
         links: host_links.chain(trunk_links).collect(),
+        ..Topology::default()
     }
 }
 

@@ -346,7 +346,8 @@ fn a_topology_made_by_hand_is_checked_for_its_indices() {
         delay_ab: Time::ZERO,
         delay_ba: Time::ZERO,
     };
-    let pair = |b| Topology { nodes: vec![node("x"), node("y")], links: vec![link(b)] };
+    let pair =
+        |b| Topology { nodes: vec![node("x"), node("y")], links: vec![link(b)], ..Topology::default() };
     assert_eq!(pair(NodeId(1)).validate(), Ok(()));
     assert_eq!(
         pair(NodeId(2)).validate(),

@@ -42,7 +42,7 @@ fn leaf_spine(leaves: u32, spines: u32, links: u32, rates: &[u64], delays: &[u64
             (Rate::from_gbps(rates[number % rates.len()]), Time(delays[number % delays.len()]));
         Link { a: NodeId(a), b: NodeId(b), rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay }
     };
-    Topology { nodes, links: ends.enumerate().map(link).collect() }
+    Topology { nodes, links: ends.enumerate().map(link).collect(), ..Topology::default() }
 }
 
 fn cases() -> impl Strategy<Value = Case> {

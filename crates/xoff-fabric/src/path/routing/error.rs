@@ -5,6 +5,7 @@ use std::fmt;
 use xoff_engine::{Nearest, Violation};
 
 use super::PathChoice;
+use super::detours::MAX_GROUPS;
 use crate::ids::NodeId;
 
 /// Why there is no routing or no path.
@@ -138,6 +139,27 @@ pub enum RoutingError {
         /// What differs from a fat-tree.
         why: String,
     },
+    /// A routing that knows one structure of networks, in another network.
+    WrongTopology {
+        /// The routing.
+        routing: &'static str,
+        /// What it needs.
+        expected: &'static str,
+    },
+    /// Paths by an intermediate group in a network of too few or too many groups.
+    Groups {
+        /// The variant.
+        variant: &'static str,
+        /// The number of groups.
+        groups: u32,
+    },
+    /// Virtual lanes that do not fit into the priorities of switches.
+    Lanes {
+        /// Lanes for each priority of traffic.
+        lanes: u8,
+        /// Priorities of switches.
+        priorities: u8,
+    },
     /// A hash that the pairs without a listed route cannot have.
     FallbackHash,
     /// A choice of paths that the pairs without a listed route cannot have.
@@ -245,6 +267,23 @@ impl RoutingError {
                 let expected = "`fat_tree` or `leaf_spine` in [topology], or another routing";
                 ("name".into(), format!("is `d_mod_k`, which needs a fat-tree: {why}"), expected.into())
             }
+            E::WrongTopology { routing, expected } => (
+                "name".into(),
+                format!("is `{routing}`, which does not know this [topology]"),
+                (*expected).into(),
+            ),
+            E::Groups { variant, groups } => (
+                "variant".into(),
+                format!("is `{variant}`, which leads by a third group, and there are {groups} groups"),
+                format!("`min`, or 3 to {MAX_GROUPS} `groups` in [topology]"),
+            ),
+            E::Lanes { lanes, priorities } => (
+                "name".into(),
+                format!(
+                    "takes {lanes} virtual lanes for each priority of traffic, and `priorities` in [switch] is {priorities}"
+                ),
+                format!("`priorities = {lanes}` in [switch], or a multiple of it"),
+            ),
             E::FallbackHash => {
                 ("fallback.hash".into(), "is not `own`".into(), "`hash` under `name = \"ecmp\"` alone".into())
             }

@@ -46,6 +46,7 @@ impl Router {
         };
         let between = match &self.ways {
             Ways::Ecmp(_) | Ways::Table(_) | Ways::DModK(_) => shortest(),
+            Ways::Groups(routes) => routes.longest(&self.graph, &switches),
             Ways::Trees(trees) => trees.longest(&self.topology, &self.graph, &switches),
             Ways::Static(table) => table.longest().max(shortest()),
         };

@@ -10,8 +10,12 @@
 mod choice;
 mod d_mod_k;
 mod dependencies;
+pub(crate) mod detours;
+mod dragonfly;
 mod ecmp;
 mod error;
+mod lanes;
+mod metric;
 mod metrics;
 mod next_hops;
 mod params;
@@ -22,16 +26,22 @@ mod switches;
 mod trees;
 
 pub use dependencies::Dependencies;
+pub use detours::{Course, Detours, Way};
 pub use error::RoutingError;
+pub use lanes::{Lanes, MAX_LANES};
 pub use next_hops::NextHops;
-pub use params::{DModK, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes};
+pub use params::{
+    DModK, Dragonfly, DragonflyVariant, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes,
+};
 pub use path_choice::{Candidate, Load, PathChoice, Spray};
 pub use slowest::LinkTime;
 pub(crate) use switches::{SwitchGraph, UNREACHED};
 pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 
 use choice::Mixing;
+use dragonfly::GroupRoutes;
 use ecmp::EcmpTable;
+use metric::Metric;
 use static_routes::StaticTable;
 use trees::Trees;
 
@@ -47,6 +57,10 @@ pub struct Router {
     graph: SwitchGraph,
     ways: Ways,
     choice: PathChoice,
+    /// `None` if one lane is enough.
+    lanes: Option<Lanes>,
+    detours: Option<Detours>,
+    metric: Metric,
 }
 
 /// Paths by rules from outside of this room, such as those of another simulator. Data and ACKs take paths of their own.
@@ -73,6 +87,7 @@ enum Ways {
     Trees(Trees),
     Static(StaticTable),
     DModK(d_mod_k::DModK),
+    Groups(GroupRoutes),
 }
 
 /// A NIC of a host.
@@ -117,7 +132,7 @@ impl Default for Router {
     fn default() -> Self {
         let graph = SwitchGraph::default();
         let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
-        Router { topology: Arc::default(), graph, ways, choice: PathChoice::default() }
+        Router::by_ways(Arc::default(), graph, ways)
     }
 }
 
@@ -134,7 +149,7 @@ impl Router {
     ) -> Result<Router, RoutingError> {
         let graph = SwitchGraph::new(&topology);
         let mixing = Mixing::new(seed);
-        let choice = routing.choice();
+        let (mut lanes, mut detours, mut metric) = (None, None, Metric::default());
         let ways = match routing {
             Routing::Ecmp(params) => {
                 params.check()?;
@@ -145,8 +160,21 @@ impl Router {
                 Ways::Static(StaticTable::new(&topology, &graph, params, mixing)?)
             }
             Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(&topology, &graph)?),
+            Routing::Dragonfly(params) => {
+                let (routes, taken) = GroupRoutes::new(&topology, &graph, params, mixing)?;
+                (lanes, metric) = (Some(taken), routes.metric.clone());
+                detours = Detours::new(&topology, &metric, params);
+                Ways::Groups(routes)
+            }
         };
-        Ok(Router { topology, graph, ways, choice })
+        let choice = routing.choice();
+        Ok(Router { choice, lanes, detours, metric, ..Router::by_ways(topology, graph, ways) })
+    }
+
+    /// A router on one lane, whose connections have one path each.
+    fn by_ways(topology: Arc<Topology>, graph: SwitchGraph, ways: Ways) -> Router {
+        let choice = PathChoice::default();
+        Router { topology, graph, ways, choice, lanes: None, detours: None, metric: Metric::default() }
     }
 
     /// Lets a table decide that is made of the graph of switches.
@@ -156,7 +184,7 @@ impl Router {
     ) -> Result<Router, RoutingError> {
         let graph = SwitchGraph::new(&topology);
         let ways = Ways::Table(table(&topology, &graph)?);
-        Ok(Router { topology, graph, ways, choice: PathChoice::default() })
+        Ok(Router::by_ways(topology, graph, ways))
     }
 
     /// The NICs that talk to each other when `src` sends by its NIC `nic`: that one, and its
@@ -242,6 +270,7 @@ impl Router {
                 Ways::Table(table) => table.path(&self.graph, from, to, flow_key, ack, out),
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
+                Ways::Groups(routes) => routes.path(&self.graph, from, to, flow_key, out),
                 Ways::DModK(tree) => {
                     let next = |port: PortId| self.graph.switch(self.topology.node_of(port.peer()));
                     tree.path(next, from, to, out)
@@ -287,6 +316,21 @@ impl Router {
         self.choice
     }
 
+    /// The virtual lanes that routing takes; `None` if one is enough.
+    pub fn lanes(&self) -> Option<&Lanes> {
+        self.lanes.as_ref()
+    }
+
+    /// The ways by intermediate groups; `None` if packets take the shortest paths alone.
+    fn detours(&self) -> Option<Detours> {
+        self.detours.clone()
+    }
+
+    /// What makes a path short.
+    fn metric(&self) -> &Metric {
+        &self.metric
+    }
+
     /// The equal-cost next hops of all switches; `None` if each connection has one path.
     pub fn next_hops(&self) -> Option<NextHops> {
         self.choice.is_by_next_hops().then(|| NextHops::new(&self.topology, self, self.choice))
@@ -301,7 +345,7 @@ impl Router {
     fn connections_are_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
-            Ways::Table(_) | Ways::DModK(_) => false,
+            Ways::Table(_) | Ways::DModK(_) | Ways::Groups(_) => false,
             Ways::Trees(_) => true,
             Ways::Static(table) => table.symmetric(),
         }

@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use xoff_engine::Violation;
+use xoff_engine::{Bytes, Time, Violation};
 
 use super::{PathChoice, RoutingError};
 
@@ -19,6 +19,8 @@ pub enum Routing {
     StaticRoutes(StaticRoutes),
     /// Fat-trees: the destination's number decides on each link upwards.
     DModK(DModK),
+    /// Dragonfly and dragonfly+: minimal, by an intermediate group, or adaptive.
+    Dragonfly(Dragonfly),
 }
 
 impl Default for Routing {
@@ -29,7 +31,8 @@ impl Default for Routing {
 
 impl Routing {
     /// The names of all kinds of routing.
-    pub const NAMES: &'static [&'static str] = &["ecmp", "spanning_trees", "static_routes", "d_mod_k"];
+    pub const NAMES: &'static [&'static str] =
+        &["ecmp", "spanning_trees", "static_routes", "d_mod_k", "dragonfly"];
 
     /// The routing called `name`, with parameters read from `source`; `None` if there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
@@ -38,6 +41,7 @@ impl Routing {
             "spanning_trees" => Some(SpanningTrees::deserialize(source).map(Routing::SpanningTrees)),
             "static_routes" => Some(StaticRoutes::deserialize(source).map(Routing::StaticRoutes)),
             "d_mod_k" => Some(DModK::deserialize(source).map(Routing::DModK)),
+            "dragonfly" => Some(Dragonfly::deserialize(source).map(Routing::Dragonfly)),
             _ => None,
         }
     }
@@ -46,6 +50,7 @@ impl Routing {
         match self {
             Routing::Ecmp(ecmp) => ecmp.resolve(),
             Routing::SpanningTrees(_) | Routing::DModK(_) => {}
+            Routing::Dragonfly(params) => params.resolve(),
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
     }
@@ -64,6 +69,7 @@ impl Routing {
             Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
                 fallback.check().err().map(|error| error.violation().inside("fallback"))
             }
+            Routing::Dragonfly(params) => params.check().err().map(|error| error.violation()),
             Routing::SpanningTrees(_) | Routing::DModK(_) => None,
         };
         found.into_iter().collect()
@@ -72,6 +78,7 @@ impl Routing {
     pub fn choice(&self) -> PathChoice {
         match self {
             Routing::Ecmp(params) => params.choice,
+            Routing::Dragonfly(params) => params.variant.choice(),
             Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => {
                 PathChoice::PerConnection
             }
@@ -84,7 +91,19 @@ impl Routing {
             Routing::SpanningTrees(_) => "spanning_trees",
             Routing::StaticRoutes(_) => "static_routes",
             Routing::DModK(_) => "d_mod_k",
+            Routing::Dragonfly(_) => "dragonfly",
         }
+    }
+    /// The number of virtual lanes that each priority of traffic takes on a topology.
+    pub fn lanes(&self) -> u8 {
+        match self {
+            Routing::Dragonfly(params) => params.lanes(),
+            Routing::Ecmp(_) | Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => 1,
+        }
+    }
+    /// The key that says who chooses among paths, and when.
+    pub fn choice_key(&self) -> &'static str {
+        if matches!(self, Routing::Dragonfly(_)) { "variant" } else { "choice" }
     }
 }
 
@@ -211,3 +230,102 @@ pub struct StaticRoute {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct DModK {}
+
+/// Which paths packets take between groups (Kim et al., ISCA 2008, Section 4.1).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum DragonflyVariant {
+    /// Minimal: by one link between groups.
+    #[default]
+    Min,
+    /// By a random intermediate group, drawn for each packet.
+    Valiant,
+    /// For each packet, minimal or by an intermediate group, by the queues of the source's router.
+    UgalL,
+    /// For each packet, minimal or by an intermediate group, by the queues at the links between groups, which packets
+    /// carry along inside of their group.
+    UgalG,
+}
+
+impl DragonflyVariant {
+    /// Whether packets may go by an intermediate group.
+    pub fn detours(self) -> bool {
+        self != DragonflyVariant::Min
+    }
+    /// Its name in scenarios.
+    pub fn name(self) -> &'static str {
+        match self {
+            DragonflyVariant::Min => "min",
+            DragonflyVariant::Valiant => "valiant",
+            DragonflyVariant::UgalL => "ugal_l",
+            DragonflyVariant::UgalG => "ugal_g",
+        }
+    }
+    /// Who chooses among paths, and when.
+    pub fn choice(self) -> PathChoice {
+        match self {
+            DragonflyVariant::Min => PathChoice::PerConnection,
+            DragonflyVariant::Valiant => PathChoice::PerPacket,
+            DragonflyVariant::UgalL | DragonflyVariant::UgalG => PathChoice::Adaptive,
+        }
+    }
+}
+
+/// Routing in dragonflies, with a virtual lane for each group that a path passes (Kim et al., ISCA 2008, Section 4.1).
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Dragonfly {
+    /// Which paths packets take: `min` takes 2 virtual lanes for each priority of traffic, the others 3.
+    pub variant: DragonflyVariant,
+    /// `ugal_l` and `ugal_g`: bytes by which queue times links of the minimal path may exceed those of the other path before
+    /// a packet takes the other path.
+    /// Default 0.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bias: Option<Bytes>,
+    /// `ugal_g`: what a router knows of the queue of another one counts as empty after this time. Default 20 us.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forget_after: Option<Time>,
+}
+
+/// The default of [`Dragonfly::forget_after`]: some round trips inside of a group.
+const FORGET_AFTER: Time = Time::from_us(20);
+
+impl Dragonfly {
+    /// Refuses keys that belong to other variants.
+    fn check(&self) -> Result<(), RoutingError> {
+        let (key, why) = match self.variant {
+            DragonflyVariant::Min | DragonflyVariant::Valiant if self.bias.is_some() => {
+                ("bias", "unless `variant` is `ugal_l` or `ugal_g`: others compare no queues")
+            }
+            variant if variant != DragonflyVariant::UgalG && self.forget_after.is_some() => {
+                ("forget_after", "unless `variant` is `ugal_g`: others know their own queues alone")
+            }
+            _ => return Ok(()),
+        };
+        Err(RoutingError::Unneeded { key, why })
+    }
+
+    fn resolve(&mut self) {
+        if matches!(self.variant, DragonflyVariant::UgalL | DragonflyVariant::UgalG) {
+            self.bias = Some(self.bias());
+        }
+        if self.variant == DragonflyVariant::UgalG {
+            self.forget_after = Some(self.forget_after());
+        }
+    }
+
+    /// The bias in use.
+    pub(crate) fn bias(&self) -> Bytes {
+        self.bias.unwrap_or(Bytes(0))
+    }
+
+    /// The time in use after which a queue is forgotten.
+    pub(crate) fn forget_after(&self) -> Time {
+        self.forget_after.unwrap_or(FORGET_AFTER)
+    }
+
+    /// The number of virtual lanes for each priority of traffic.
+    pub fn lanes(&self) -> u8 {
+        if self.variant.detours() { 3 } else { 2 }
+    }
+}

@@ -6,7 +6,8 @@
 use xoff_engine::Time;
 
 use super::ecmp::FAR;
-use super::switches::SwitchGraph;
+use super::metric::Metric;
+use super::switches::{SwitchGraph, UNREACHED};
 use super::{HostNic, Router, RoutingError, Ways};
 use crate::path::topology::PortId;
 
@@ -50,7 +51,7 @@ impl Slowest {
             data: self.data.max(other.data),
             ack: self.ack.max(other.ack),
             both: self.both.max(other.both),
-            links: self.links,
+            links: self.links.max(other.links),
         }
     }
     fn round_trip(self, symmetric: bool) -> Time {
@@ -127,7 +128,7 @@ impl Router {
         }
         // The table leaves out the receiver's own link, so that all hosts of a switch share it.
         let known = to_switch.take().filter(|(switch, _)| *switch == to);
-        let (_, table) = to_switch.insert(known.unwrap_or_else(|| (to, shortest_to(graph, to, times))));
+        let (_, table) = to_switch.insert(known.unwrap_or_else(|| (to, self.slowest_to(to, times))));
         let between = table[from as usize]?;
         let between = Slowest {
             data: between.data + at_receiver.data,
@@ -143,26 +144,58 @@ impl Router {
     }
 }
 
-/// For each switch the slowest of its shortest paths to `root`; `None` if there is no path, or only one that is too
-/// long to route.
-fn shortest_to(graph: &SwitchGraph, root: u32, times: LinkTimes<'_>) -> Vec<Option<Slowest>> {
-    let distance = graph.distances(root);
-    let mut order: Vec<u32> =
-        (0..graph.len() as u32).filter(|&s| distance[s as usize] < u32::from(FAR)).collect();
-    order.sort_unstable_by_key(|&s| distance[s as usize]);
-    let mut slowest: Vec<Option<Slowest>> = vec![None; graph.len()];
-    for s in order {
-        if s == root {
-            slowest[s as usize] = Some(Slowest::default());
-            continue;
+impl Router {
+    /// For each switch the slowest of the paths to `root` that packets may take; `None` if there is no path, or only one that
+    /// is too long to route.
+    fn slowest_to(&self, root: u32, times: LinkTimes<'_>) -> Vec<Option<Slowest>> {
+        let (graph, metric) = (&self.graph, self.metric());
+        let mut direct = vec![None; graph.len()];
+        direct[root as usize] = Some(Slowest::default());
+        shortest_to(graph, metric, &[root], &mut direct, times);
+        if self.detours.is_none() {
+            return direct;
         }
+        let mut slowest = direct.clone();
+        for group in (0..metric.groups()).filter(|&group| group != metric.group(root)) {
+            let members: Vec<u32> = metric.members(group).collect();
+            let mut by_group = vec![None; graph.len()];
+            members.iter().for_each(|&s| by_group[s as usize] = direct[s as usize]);
+            shortest_to(graph, metric, &members, &mut by_group, times);
+            let others =
+                (0..graph.len() as u32).filter(|&s| ![group, metric.group(root)].contains(&metric.group(s)));
+            for s in others.map(|s| s as usize) {
+                slowest[s] = [slowest[s], by_group[s]].into_iter().flatten().reduce(Slowest::or);
+            }
+        }
+        slowest
+    }
+}
+
+/// Adds to the `slowest` ways from `targets`, which are known, those of all other switches by the shortest paths to them.
+fn shortest_to(
+    graph: &SwitchGraph,
+    metric: &Metric,
+    targets: &[u32],
+    slowest: &mut [Option<Slowest>],
+    times: LinkTimes<'_>,
+) {
+    let distance = metric.distances(graph, targets);
+    let mut order: Vec<u32> = (0..graph.len() as u32)
+        .filter(|&s| distance[s as usize] != UNREACHED && metric.links(distance[s as usize]) < u32::from(FAR))
+        .collect();
+    order.sort_unstable_by_key(|&s| distance[s as usize]);
+    for s in order.into_iter().filter(|&s| distance[s as usize] > 0) {
         let left = distance[s as usize];
-        let nearer = graph.links(s).iter().filter(|&&(_, next)| distance[next as usize] + 1 == left);
+        let nearer = graph.links(s).iter().filter(|&&(_, next)| {
+            distance[next as usize] != UNREACHED && distance[next as usize] + metric.cost(s, next) == left
+        });
         slowest[s as usize] = nearer
-            .filter_map(|&(port, next)| Some(slowest[next as usize]?.behind(times(port, left as usize))))
+            .filter_map(|&(port, next)| {
+                let behind = slowest[next as usize]?;
+                Some(behind.behind(times(port, behind.links + 1)))
+            })
             .reduce(Slowest::or);
     }
-    slowest
 }
 
 /// The slowest choice among parallel links along a listed route.

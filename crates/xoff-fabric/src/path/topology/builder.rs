@@ -3,6 +3,7 @@
 use xoff_engine::{Rate, Time};
 
 use super::error::TopologyError;
+use super::shape::Shape;
 use super::size::Size;
 use super::{Link, Node, NodeId, NodeKind, Topology};
 
@@ -15,6 +16,7 @@ impl Builder {
         Builder(Topology {
             nodes: Vec::with_capacity((size.hosts + size.switches) as usize),
             links: Vec::with_capacity(size.links as usize),
+            shape: Shape::Any,
         })
     }
 
@@ -53,6 +55,11 @@ impl Builder {
         } else {
             link
         });
+    }
+
+    /// Says what is known of the structure.
+    pub(super) fn shape(&mut self, shape: Shape) {
+        self.0.shape = shape;
     }
 
     /// The finished and valid topology.

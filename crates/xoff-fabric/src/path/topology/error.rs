@@ -20,6 +20,15 @@ pub enum TopologyError {
         /// The minimum.
         min: u32,
     },
+    /// A count above its maximum.
+    TooMany {
+        /// The parameter.
+        key: &'static str,
+        /// Its value.
+        got: u32,
+        /// The maximum.
+        max: u32,
+    },
     /// A fat-tree's switches must have an even number of ports.
     Arity {
         /// Ports per switch, as asked for.
@@ -159,6 +168,7 @@ impl TopologyError {
         use TopologyError as E;
         let (key, found, expected) = match self {
             E::TooFew { key, got, min } => (key.to_string(), format!("is {got}"), format!("at least {min}")),
+            E::TooMany { key, got, max } => (key.to_string(), format!("is {got}"), format!("at most {max}")),
             E::Arity { k } => {
                 let even = k.saturating_add(1).clamp(2, 1024) & !1;
                 let expected = format!("an even number of ports per switch, such as {even}");

@@ -3,6 +3,8 @@
 mod adjacency;
 mod builder;
 mod chain;
+mod dragonfly;
+mod dragonfly_plus;
 mod dumbbell;
 mod error;
 mod fat_tree;
@@ -13,12 +15,15 @@ mod nics;
 mod registry;
 #[cfg(test)]
 mod ring;
+mod shape;
 mod size;
 mod star;
 mod validate;
 
 pub use adjacency::Adjacency;
 pub use chain::{Chain, Join};
+pub use dragonfly::Dragonfly;
+pub use dragonfly_plus::DragonflyPlus;
 pub use dumbbell::Dumbbell;
 pub use error::TopologyError;
 pub use fat_tree::FatTree;
@@ -27,6 +32,7 @@ pub use leaf_spine::LeafSpine;
 pub use names::{NameIndex, Nearest};
 pub use nics::{MAX_NICS, peer_nic};
 pub use registry::{AnyTopology, TopologyInfo, TopologyKind, catalogue};
+pub use shape::{Grid, Shape};
 pub use size::Size;
 pub use star::Star;
 pub use validate::{MAX_DELAY, MAX_LINKS, MAX_NODES, MAX_RATE};
@@ -82,6 +88,8 @@ pub struct Topology {
     pub nodes: Vec<Node>,
     /// Links between them.
     pub links: Vec<Link>,
+    /// What is known of their structure.
+    pub shape: Shape,
 }
 
 impl From<&Topology> for Arc<Topology> {

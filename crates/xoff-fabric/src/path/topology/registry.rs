@@ -106,6 +106,10 @@ topologies! {
     FatTree = super::FatTree;
     /// Two tiers, each leaf connected to each spine.
     LeafSpine = super::LeafSpine;
+    /// Groups of routers.
+    Dragonfly = super::Dragonfly;
+    /// Groups of leaves and spines.
+    DragonflyPlus = super::DragonflyPlus;
     /// Any nodes and links.
     Graph = super::Graph;
     #[cfg(test)]

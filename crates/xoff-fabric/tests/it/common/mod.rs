@@ -26,7 +26,7 @@ pub fn chain(switches: u32, hosts: &[u32], rate: Rate, delay: Time) -> Topology 
     let link = |a, b| Link { a, b, rate_ab: rate, rate_ba: rate, delay_ab: delay, delay_ba: delay };
     let access = hosts.iter().enumerate().map(|(i, s)| link(NodeId(i as u32), NodeId(n + s)));
     let trunk = (1..switches).map(|s| link(NodeId(n + s - 1), NodeId(n + s)));
-    Topology { nodes, links: access.chain(trunk).collect() }
+    Topology { nodes, links: access.chain(trunk).collect(), ..Topology::default() }
 }
 
 /// A finite flow that starts at time zero.
