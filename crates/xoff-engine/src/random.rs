@@ -24,6 +24,8 @@ pub enum Domain {
     Credit = 6,
     /// Which NIC a connection takes.
     Nics = 7,
+    /// A topology's random links.
+    Topology = 8,
 }
 
 /// The stream of `entity` in `domain` under the run's `seed`.

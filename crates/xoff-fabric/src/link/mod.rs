@@ -6,6 +6,7 @@
 //! which that node carries out.
 
 pub mod buffer;
+pub mod carried_loads;
 pub mod cut_through;
 pub mod flow_control;
 pub mod port;
@@ -24,6 +25,7 @@ use crate::ids::{NodeId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{DATA, PacketId};
 use crate::settings::Scheduling;
+use carried_loads::CarriedLoads;
 use cut_through::CutThrough;
 use flow_control::LinkControl;
 use port::{AWAY, Port};
@@ -71,6 +73,8 @@ pub(crate) struct Links<C> {
     arbiters: Vec<VlArbiter>,
     /// `None` if switches store and forward.
     cut_through: Option<Box<CutThrough>>,
+    /// Queues that packets carry; `None` unless routing wants them.
+    pub carried: Option<Box<CarriedLoads>>,
     /// Number of queues of a port.
     pub classes: usize,
     /// Number of data priorities.
@@ -109,6 +113,7 @@ impl<C: LinkControl> Links<C> {
         };
         let cut_through = CutThrough::new(topology, &net.settings);
         let ready_events = quirks.ready_events();
+        let carried = CarriedLoads::new(net);
         Links {
             ports: topology.port_ids().map(of).collect(),
             queues: vec![Queue::EMPTY; ports as usize * classes],
@@ -121,9 +126,13 @@ impl<C: LinkControl> Links<C> {
             ready_events,
             tells_credits: net.settings.throttle.is_some(),
             tells_stops: net.settings.throttle.is_some(),
-            wire_hooks: ready_events || (cut_through.is_some() && !C::HAS_CREDITS) || !arbiters.is_empty(),
+            wire_hooks: ready_events
+                || (cut_through.is_some() && !C::HAS_CREDITS)
+                || !arbiters.is_empty()
+                || carried.is_some(),
             arbiters,
             cut_through,
+            carried,
         }
     }
 }

@@ -57,7 +57,7 @@ impl<C: LinkControl> Links<C> {
         cut_through.ahead(port_id, frame.size(), port.rate, port.serialization(frame.size()), next)
     }
 
-    /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, probes, and the event of
+    /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, and the event of
     /// the transmission's end. `arrival` is that of the last bit; returns when the packet counts as arrived.
     #[inline(never)]
     fn run_wire_hooks(
@@ -74,6 +74,9 @@ impl<C: LinkControl> Links<C> {
         }
         if !C::HAS_CREDITS {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
+        }
+        if let Some(carried) = &self.carried {
+            carried.write(self.ports[port_id.index()].node, &self.ports, &mut ctx.packets, id);
         }
         if ctx.probes.on_wire {
             let stopped = self.stopped_for(ctx.now, port_id, class);

@@ -4,6 +4,7 @@
 
 mod boundary;
 mod class;
+mod loads;
 mod offers;
 mod pool;
 mod transit;
@@ -11,6 +12,7 @@ pub(crate) mod way;
 
 pub(crate) use boundary::{Boundary, PartitionId};
 pub use class::{CONTROL, DATA, MAC_CONTROL, MAX_PRIORITIES};
+pub(crate) use loads::Loads;
 pub use pool::Packets;
 pub(crate) use transit::Transit;
 

@@ -5,6 +5,7 @@ use std::hint::select_unpredictable;
 use xoff_engine::{ArrivalLinks, Time, fetch_ahead};
 use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 
+use super::loads::Loads;
 use super::offers::Offers;
 use super::way::Ways;
 use super::{NO_PACKET, Packet, PacketId};
@@ -33,6 +34,8 @@ pub struct Packets {
     pub(crate) ways: Option<Box<Ways>>,
     /// When packets would have come without stops; `None` unless congestion roots are recorded.
     pub(crate) offers: Option<Box<Offers>>,
+    /// Queues that packets carry; `None` unless routing wants them.
+    pub(crate) loads: Option<Box<Loads>>,
 }
 
 impl Packets {
@@ -46,6 +49,7 @@ impl Packets {
             live: 0,
             ways: None,
             offers: None,
+            loads: None,
         }
     }
 

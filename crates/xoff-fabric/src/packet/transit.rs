@@ -18,6 +18,8 @@ pub(crate) struct Transit {
     ways: Vec<Option<Box<Way>>>,
     /// When the packets would have come without stops, if that is recorded.
     offers: Vec<Time>,
+    /// The queues that the packets carry, if they carry any.
+    loads: Vec<u32>,
     /// Events without a packet, each with its node.
     signals: Vec<(NodeId, Event)>,
     earliest: Time,
@@ -59,6 +61,7 @@ impl Packets {
             int,
             ways: Vec::new(),
             offers: Vec::new(),
+            loads: Vec::new(),
             signals: Vec::new(),
             earliest: Time::NEVER,
         }
@@ -81,6 +84,9 @@ impl Packets {
         if let Some(offers) = &self.offers {
             transit.offers.push(offers.of(id));
         }
+        if let Some(loads) = &mut self.loads {
+            transit.loads.extend_from_slice(loads.of_mut(id));
+        }
         self.remove(id);
     }
 
@@ -99,6 +105,10 @@ impl Packets {
             if let Some(offers) = &mut self.offers {
                 offers.put(id, transit.offers[place]);
             }
+            if let Some(loads) = &mut self.loads {
+                let each = loads.each;
+                loads.of_mut(id).copy_from_slice(&transit.loads[place * each..][..each]);
+            }
             events.arrive(self, events.slot(index_of(key), key), time, id);
         }
         for (node, event) in transit.signals.drain(..) {
@@ -108,6 +118,7 @@ impl Packets {
         transit.packets.clear();
         transit.ways.clear();
         transit.offers.clear();
+        transit.loads.clear();
         match &mut transit.int {
             IntPool::Off => {}
             IntPool::Packed(sent) => sent.clear(),

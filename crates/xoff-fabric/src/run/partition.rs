@@ -28,7 +28,7 @@ use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::port::Port;
 use crate::network::Network;
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
-use crate::packet::{Boundary, Packets, PartitionId, Transit};
+use crate::packet::{Boundary, Loads, Packets, PartitionId, Transit};
 use crate::settings::Order;
 use crate::switch::{Marking, Switches};
 
@@ -167,6 +167,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let events = future_events(net, &owned);
         let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port.0, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
+        packets.loads = links.carried.as_ref().map(|carried| Box::new(Loads::new(carried.each())));
         links.wire_hooks |= probes.on_wire;
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
         let switches = Switches::new(net, marking, &probes, &links, owned);

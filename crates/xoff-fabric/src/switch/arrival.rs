@@ -38,7 +38,7 @@ impl Switches {
             ctx.net.paths.ports[position as usize]
         } else {
             packet.position = position;
-            let egress = self.next_hop(ctx, links, node, id);
+            let egress = self.read_and_route(ctx, links, node, id);
             frame = ctx.packets[id].frame(); // its lane may have changed
             egress
         };

@@ -12,6 +12,7 @@ mod detour;
 mod egress_hooks;
 mod forwarding;
 mod int_table;
+mod known_loads;
 mod messages;
 mod next_hop;
 mod switch_point;
@@ -32,6 +33,7 @@ use crate::settings::Queueing;
 use egress_hooks::EgressHooks;
 pub(crate) use egress_hooks::Marking;
 use int_table::IntTable;
+use known_loads::KnownLoads;
 use switch_point::SwitchPoints;
 use voq::Voqs;
 
@@ -49,6 +51,8 @@ pub(crate) struct Switches {
     int_table: IntTable,
     /// Which packets get telemetry.
     int: IntPath,
+    /// What switches know of each other's queues; `None` unless routing wants it.
+    known_loads: Option<Box<KnownLoads>>,
     /// Adaptive routing: by ingress port, a stream of random numbers for path choices; otherwise empty.
     ties: Vec<Stream>,
     /// A packet may pass a quiet port without being counted in and out.
@@ -81,6 +85,7 @@ impl Switches {
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
             int_table: IntTable::default(),
             int: net.signals.int,
+            known_loads: KnownLoads::new(net, links),
             ties: next_hop::ties(net),
             fast_path: switch_points.is_none(),
             queue_hooks,

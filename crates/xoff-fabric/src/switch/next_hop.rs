@@ -30,10 +30,24 @@ pub(super) fn ties(net: &Network) -> Vec<Stream> {
 }
 
 impl Switches {
+    /// Takes in what a packet carries that has come to a switch, and chooses its next hop.
+    #[inline(never)]
+    pub(super) fn read_and_route<C>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &Links<C>,
+        node: NodeId,
+        id: PacketId,
+    ) -> PortId {
+        if let Some(known) = &mut self.known_loads {
+            known.learn(ctx.now, &ctx.packets, links, node, ctx.packets[id].ingress, id);
+        }
+        self.next_hop(ctx, links, node, id)
+    }
+
     /// Chooses the port by which a packet leaves a switch, and the packet's lane. Data carries an identity of its path, the
     /// exclusive or of all its egress ports; HPCC's pathID is the exclusive or of the switches' numbers (section 4.1), but
     /// ports tell parallel links apart too.
-    #[inline(never)]
     pub(super) fn next_hop<C>(
         &mut self,
         ctx: &mut Ctx,

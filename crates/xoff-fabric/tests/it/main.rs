@@ -18,6 +18,7 @@ mod dragonfly;
 mod fast_forward;
 mod flow_control;
 mod flow_count;
+mod grids;
 mod ground_truth;
 mod lanes;
 mod lone_flow;

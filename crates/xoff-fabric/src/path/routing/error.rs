@@ -160,6 +160,15 @@ pub enum RoutingError {
         /// Priorities of switches.
         priorities: u8,
     },
+    /// Switches that are farther apart than there are virtual lanes.
+    FewLanes {
+        /// Lanes for each priority of traffic.
+        lanes: u8,
+        /// Links between the switches.
+        links: u32,
+        /// The maximum number of lanes.
+        max: u8,
+    },
     /// A hash that the pairs without a listed route cannot have.
     FallbackHash,
     /// A choice of paths that the pairs without a listed route cannot have.
@@ -284,6 +293,12 @@ impl RoutingError {
                 ),
                 format!("`priorities = {lanes}` in [switch], or a multiple of it"),
             ),
+            E::FewLanes { lanes, links, max } => {
+                let enough =
+                    if links <= &u32::from(*max) { format!("{links} to {max}, or ") } else { String::new() };
+                let found = format!("is {lanes}, and there are switches {links} links apart");
+                ("lanes".into(), found, format!("{enough}1 for paths of any length, which may deadlock"))
+            }
             E::FallbackHash => {
                 ("fallback.hash".into(), "is not `own`".into(), "`hash` under `name = \"ecmp\"` alone".into())
             }

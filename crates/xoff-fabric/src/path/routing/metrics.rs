@@ -47,6 +47,8 @@ impl Router {
         let between = match &self.ways {
             Ways::Ecmp(_) | Ways::Table(_) | Ways::DModK(_) => shortest(),
             Ways::Groups(routes) => routes.longest(&self.graph, &switches),
+            Ways::Grid(routes) => routes.longest(),
+            Ways::KShortest(paths) => paths.longest(&self.graph, &switches),
             Ways::Trees(trees) => trees.longest(&self.topology, &self.graph, &switches),
             Ways::Static(table) => table.longest().max(shortest()),
         };

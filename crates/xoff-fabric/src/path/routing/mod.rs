@@ -11,9 +11,11 @@ mod choice;
 mod d_mod_k;
 mod dependencies;
 pub(crate) mod detours;
+mod dimension_order;
 mod dragonfly;
 mod ecmp;
 mod error;
+mod k_shortest;
 mod lanes;
 mod metric;
 mod metrics;
@@ -31,7 +33,8 @@ pub use error::RoutingError;
 pub use lanes::{Lanes, MAX_LANES};
 pub use next_hops::NextHops;
 pub use params::{
-    DModK, Dragonfly, DragonflyVariant, Ecmp, EcmpHash, Routing, SpanningTrees, StaticRoute, StaticRoutes,
+    DModK, DimensionOrder, Dragonfly, DragonflyVariant, Ecmp, EcmpHash, KShortest, Routing, SpanningTrees,
+    StaticRoute, StaticRoutes,
 };
 pub use path_choice::{Candidate, Load, PathChoice, Spray};
 pub use slowest::LinkTime;
@@ -41,6 +44,7 @@ pub use trees::{MAX_TREE_ENTRIES, MAX_TREES};
 use choice::Mixing;
 use dragonfly::GroupRoutes;
 use ecmp::EcmpTable;
+use k_shortest::KPaths;
 use metric::Metric;
 use static_routes::StaticTable;
 use trees::Trees;
@@ -88,6 +92,8 @@ enum Ways {
     Static(StaticTable),
     DModK(d_mod_k::DModK),
     Groups(GroupRoutes),
+    Grid(dimension_order::DimensionOrder),
+    KShortest(KPaths),
 }
 
 /// A NIC of a host.
@@ -160,6 +166,16 @@ impl Router {
                 Ways::Static(StaticTable::new(&topology, &graph, params, mixing)?)
             }
             Routing::DModK(_) => Ways::DModK(d_mod_k::DModK::new(&topology, &graph)?),
+            Routing::DimensionOrder(_) => {
+                let routes = dimension_order::DimensionOrder::new(&topology, &graph, mixing)?;
+                lanes = routes.1;
+                Ways::Grid(routes.0)
+            }
+            Routing::KShortest(params) => {
+                let paths = KPaths::new(&topology, &graph, params, mixing)?;
+                lanes = paths.1;
+                Ways::KShortest(paths.0)
+            }
             Routing::Dragonfly(params) => {
                 let (routes, taken) = GroupRoutes::new(&topology, &graph, params, mixing)?;
                 (lanes, metric) = (Some(taken), routes.metric.clone());
@@ -271,6 +287,8 @@ impl Router {
                 Ways::Trees(trees) => trees.path(&self.topology, &self.graph, from, to, flow_key, out),
                 Ways::Static(table) => table.path(&self.graph, from, to, flow_key, out),
                 Ways::Groups(routes) => routes.path(&self.graph, from, to, flow_key, out),
+                Ways::Grid(routes) => routes.path(&self.graph, from, to, flow_key, out),
+                Ways::KShortest(paths) => paths.path(&self.graph, from, to, flow_key, out),
                 Ways::DModK(tree) => {
                     let next = |port: PortId| self.graph.switch(self.topology.node_of(port.peer()));
                     tree.path(next, from, to, out)
@@ -345,7 +363,7 @@ impl Router {
     fn connections_are_symmetric(&self) -> bool {
         match &self.ways {
             Ways::Ecmp(table) => table.symmetric(),
-            Ways::Table(_) | Ways::DModK(_) | Ways::Groups(_) => false,
+            Ways::Table(_) | Ways::DModK(_) | Ways::Groups(_) | Ways::Grid(_) | Ways::KShortest(_) => false,
             Ways::Trees(_) => true,
             Ways::Static(table) => table.symmetric(),
         }

@@ -3,9 +3,11 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use xoff_engine::violation::number_within;
 use xoff_engine::{Bytes, Time, Violation};
 
-use super::{PathChoice, RoutingError};
+use super::k_shortest::MAX_PATHS;
+use super::{MAX_LANES, PathChoice, RoutingError};
 
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -21,6 +23,10 @@ pub enum Routing {
     DModK(DModK),
     /// Dragonfly and dragonfly+: minimal, by an intermediate group, or adaptive.
     Dragonfly(Dragonfly),
+    /// Torus and HyperX: one dimension after the other.
+    DimensionOrder(DimensionOrder),
+    /// Each flow takes one of the k shortest paths, by a hash.
+    KShortest(KShortest),
 }
 
 impl Default for Routing {
@@ -32,7 +38,7 @@ impl Default for Routing {
 impl Routing {
     /// The names of all kinds of routing.
     pub const NAMES: &'static [&'static str] =
-        &["ecmp", "spanning_trees", "static_routes", "d_mod_k", "dragonfly"];
+        &["ecmp", "spanning_trees", "static_routes", "d_mod_k", "dragonfly", "dimension_order", "k_shortest"];
 
     /// The routing called `name`, with parameters read from `source`; `None` if there is no such routing.
     pub fn read<'de, D: serde::Deserializer<'de>>(name: &str, source: D) -> Option<Result<Self, D::Error>> {
@@ -42,6 +48,8 @@ impl Routing {
             "static_routes" => Some(StaticRoutes::deserialize(source).map(Routing::StaticRoutes)),
             "d_mod_k" => Some(DModK::deserialize(source).map(Routing::DModK)),
             "dragonfly" => Some(Dragonfly::deserialize(source).map(Routing::Dragonfly)),
+            "dimension_order" => Some(DimensionOrder::deserialize(source).map(Routing::DimensionOrder)),
+            "k_shortest" => Some(KShortest::deserialize(source).map(Routing::KShortest)),
             _ => None,
         }
     }
@@ -49,7 +57,10 @@ impl Routing {
     pub fn resolve(&mut self) {
         match self {
             Routing::Ecmp(ecmp) => ecmp.resolve(),
-            Routing::SpanningTrees(_) | Routing::DModK(_) => {}
+            Routing::SpanningTrees(_)
+            | Routing::DModK(_)
+            | Routing::DimensionOrder(_)
+            | Routing::KShortest(_) => {}
             Routing::Dragonfly(params) => params.resolve(),
             Routing::StaticRoutes(routes) => routes.fallback.resolve(),
         }
@@ -70,7 +81,8 @@ impl Routing {
                 fallback.check().err().map(|error| error.violation().inside("fallback"))
             }
             Routing::Dragonfly(params) => params.check().err().map(|error| error.violation()),
-            Routing::SpanningTrees(_) | Routing::DModK(_) => None,
+            Routing::KShortest(params) => params.check(),
+            Routing::SpanningTrees(_) | Routing::DModK(_) | Routing::DimensionOrder(_) => None,
         };
         found.into_iter().collect()
     }
@@ -79,9 +91,11 @@ impl Routing {
         match self {
             Routing::Ecmp(params) => params.choice,
             Routing::Dragonfly(params) => params.variant.choice(),
-            Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => {
-                PathChoice::PerConnection
-            }
+            Routing::SpanningTrees(_)
+            | Routing::StaticRoutes(_)
+            | Routing::DModK(_)
+            | Routing::DimensionOrder(_)
+            | Routing::KShortest(_) => PathChoice::PerConnection,
         }
     }
     /// Its name in scenarios.
@@ -92,12 +106,16 @@ impl Routing {
             Routing::StaticRoutes(_) => "static_routes",
             Routing::DModK(_) => "d_mod_k",
             Routing::Dragonfly(_) => "dragonfly",
+            Routing::DimensionOrder(_) => "dimension_order",
+            Routing::KShortest(_) => "k_shortest",
         }
     }
-    /// The number of virtual lanes that each priority of traffic takes on a topology.
-    pub fn lanes(&self) -> u8 {
+    /// The number of virtual lanes that each priority of traffic takes; `rings` says that the topology is a torus.
+    pub fn lanes(&self, rings: bool) -> u8 {
         match self {
             Routing::Dragonfly(params) => params.lanes(),
+            Routing::DimensionOrder(_) => 1 + u8::from(rings),
+            Routing::KShortest(params) => params.lanes,
             Routing::Ecmp(_) | Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => 1,
         }
     }
@@ -327,5 +345,35 @@ impl Dragonfly {
     /// The number of virtual lanes for each priority of traffic.
     pub fn lanes(&self) -> u8 {
         if self.variant.detours() { 3 } else { 2 }
+    }
+}
+
+/// Dimension order on a torus or a HyperX: to the receiver's place in the first dimension, then in the second, and so on. A torus
+/// takes 2 virtual lanes for each priority of traffic, so that its rings never deadlock (Dally and Seitz 1987). No parameters.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DimensionOrder {}
+
+/// Each flow takes one of the k shortest paths between its switches, by a hash (Jellyfish: Singla et al., NSDI 2012, Section 5).
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct KShortest {
+    /// Paths between two switches, at most; from 1 to 64.
+    pub k: u32,
+    /// Virtual lanes for each priority of traffic, one for each link between switches, so that paths never deadlock; paths
+    /// with more links are left out. From 1 to 8; 1 takes paths of any length, which may deadlock.
+    pub lanes: u8,
+}
+
+impl Default for KShortest {
+    fn default() -> Self {
+        KShortest { k: 8, lanes: 4 }
+    }
+}
+
+impl KShortest {
+    fn check(&self) -> Option<Violation> {
+        number_within("k", self.k.into(), 1, MAX_PATHS.into())
+            .or_else(|| number_within("lanes", self.lanes.into(), 1, MAX_LANES.into()))
     }
 }

@@ -8,7 +8,7 @@ use xoff_engine::Time;
 use super::ecmp::FAR;
 use super::metric::Metric;
 use super::switches::{SwitchGraph, UNREACHED};
-use super::{HostNic, Router, RoutingError, Ways};
+use super::{End, HostNic, Router, RoutingError, Ways};
 use crate::path::topology::PortId;
 
 /// Times of a data packet and of its ACK on a link.
@@ -125,6 +125,19 @@ impl Router {
                 None => along(&data).round_trip(true),
                 Some(back) => along(&data).data + along(&back).ack,
             });
+        }
+        let along =
+            |path: &[PortId]| path.iter().rev().fold(at_receiver, |s, &p| s.behind(times(p, s.links)));
+        if let Ways::Grid(routes) = &self.ways {
+            let end = |nic, switch| End { nic, switch };
+            let mut path = Vec::new();
+            routes.path(graph, end(src, from), end(dst, to), 0, &mut path)?;
+            return Some(whole(along(&path)).round_trip(false));
+        }
+        if let (Ways::KShortest(paths), true) = (&self.ways, from != to) {
+            let trips =
+                paths.between(graph, from, to).iter().map(|path| whole(along(path)).round_trip(false));
+            return trips.max();
         }
         // The table leaves out the receiver's own link, so that all hosts of a switch share it.
         let known = to_switch.take().filter(|(switch, _)| *switch == to);

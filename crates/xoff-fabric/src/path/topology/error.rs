@@ -29,6 +29,13 @@ pub enum TopologyError {
         /// The maximum.
         max: u32,
     },
+    /// Too few or too many dimensions of a grid.
+    Dimensions {
+        /// Their number.
+        got: usize,
+        /// The maximum.
+        max: usize,
+    },
     /// A fat-tree's switches must have an even number of ports.
     Arity {
         /// Ports per switch, as asked for.
@@ -169,6 +176,11 @@ impl TopologyError {
         let (key, found, expected) = match self {
             E::TooFew { key, got, min } => (key.to_string(), format!("is {got}"), format!("at least {min}")),
             E::TooMany { key, got, max } => (key.to_string(), format!("is {got}"), format!("at most {max}")),
+            E::Dimensions { got, max } => (
+                "dimensions".into(),
+                format!("has {got} numbers"),
+                format!("1 to {max}, one for each dimension, such as [4, 4]"),
+            ),
             E::Arity { k } => {
                 let even = k.saturating_add(1).clamp(2, 1024) & !1;
                 let expected = format!("an even number of ports per switch, such as {even}");

@@ -110,6 +110,12 @@ topologies! {
     Dragonfly = super::Dragonfly;
     /// Groups of leaves and spines.
     DragonflyPlus = super::DragonflyPlus;
+    /// Rings in every dimension.
+    Torus = super::Torus;
+    /// All linked with all in every dimension.
+    Hyperx = super::HyperX;
+    /// A random regular graph.
+    Jellyfish = super::Jellyfish;
     /// Any nodes and links.
     Graph = super::Graph;
     #[cfg(test)]
