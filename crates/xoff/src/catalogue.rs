@@ -3,7 +3,9 @@
 
 use schemars::JsonSchema;
 use serde_json::{Map, Value, json};
-use xoff_fabric::routing::{DModK, Ecmp, PathChoice, SpanningTrees, StaticRoutes};
+use xoff_fabric::routing::{
+    DModK, DimensionOrder, Dragonfly, Ecmp, KShortest, PathChoice, SpanningTrees, StaticRoutes,
+};
 use xoff_fabric::settings::{FlowControl, Transport};
 use xoff_fabric::topology;
 use xoff_schemes::{CatalogueEntry, detector, registry, throttle};
@@ -73,6 +75,12 @@ fn routings() -> Vec<Value> {
         entry::<SpanningTrees>("spanning_trees", "several spanning trees; a flow and its ACKs keep to one"),
         entry::<StaticRoutes>("static_routes", "paths as listed, the rest by ECMP"),
         entry::<DModK>("d_mod_k", "fat-trees: the destination's number decides on each link upwards"),
+        entry::<Dragonfly>(
+            "dragonfly",
+            "dragonfly and dragonfly+: minimal (MIN), by a random group (Valiant), or by queues (UGAL)",
+        ),
+        entry::<DimensionOrder>("dimension_order", "torus and HyperX: one dimension after the other"),
+        entry::<KShortest>("k_shortest", "one of the k shortest paths, by a hash of the flow"),
     ]
 }
 

@@ -208,7 +208,7 @@ impl NetworkBuilder {
         if !violations.is_empty() {
             return Err(NetworkError::Settings(violations));
         }
-        self.check_flows(&topology, settings.switch.priorities)?;
+        self.check_flows(&topology, settings.switch.priorities / self.routing.lanes(false).max(1))?;
         let mut routing = self.routing.clone();
         routing.resolve();
         let router = Router::new(topology.clone(), &routing, self.seed).map_err(BuildError::from)?;

@@ -13,7 +13,7 @@ use super::{Connections, Flow, Network, Paths, Route, UnloadedTimes, WireSizes, 
 use crate::event::MAX_INDEX;
 use crate::ids::{ConnectionId, PortId};
 use crate::packet::BY_HOP;
-use crate::path::routing::{HostNic, Router, RoutingError};
+use crate::path::routing::{HostNic, Lanes, Router, RoutingError};
 use crate::path::topology::{NodeKind, Topology};
 use crate::settings::Settings;
 
@@ -150,7 +150,9 @@ impl Network {
             }
             flows.iter_mut().for_each(|flow| flow.priority *= count);
         }
-        if let Some(violation) = choice_violation(router.choice(), &scheme, &settings) {
+        if let Some(violation) =
+            choice_violation(router.choice(), lanes.as_ref().map_or(1, Lanes::count), &scheme, &settings)
+        {
             return Err(BuildError::Choice(violation));
         }
         let mut paths = PathWriter { router, ports: Vec::new(), longest: 0 };

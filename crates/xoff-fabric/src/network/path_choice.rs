@@ -7,13 +7,28 @@ use xoff_schemes::{AnyScheme, IntPath};
 use crate::path::routing::PathChoice;
 use crate::settings::{NicTimer, Order, Settings};
 
-/// What is wrong with a `choice` of paths together with a scheme and settings; `None` if nothing is. The violation's key
-/// belongs to the table `routing`.
-pub fn choice_violation(choice: PathChoice, scheme: &AnyScheme, settings: &Settings) -> Option<Violation> {
+/// What is wrong with a `choice` of paths on so many virtual lanes together with a scheme and settings; `None` if nothing is. The
+/// violation's key belongs to the table `routing`.
+pub fn choice_violation(
+    choice: PathChoice,
+    lanes: u8,
+    scheme: &AnyScheme,
+    settings: &Settings,
+) -> Option<Violation> {
+    let (signals, name) = (scheme.signals(), scheme.name());
+    if lanes > 1 && signals.switch_point {
+        let found = format!(
+            "takes {lanes} virtual lanes, and switches of scheme `{name}` know one priority for each connection"
+        );
+        return Some(Violation::new(
+            "name",
+            found,
+            "a routing on one lane, such as `ecmp`, or another scheme",
+        ));
+    }
     if choice == PathChoice::PerConnection {
         return None;
     }
-    let (signals, name) = (scheme.signals(), scheme.name());
     let imitation = |key: &str| {
         let why = format!("{key} in [quirks] imitates a simulator in which each connection has one path");
         (why, format!("`per_connection`, or no {key}"))

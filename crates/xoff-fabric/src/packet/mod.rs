@@ -80,6 +80,8 @@ pub struct Packet {
     pub path_id: u16,
     /// The scheme's own byte; 0 if it has none.
     pub label: u8,
+    /// What a switch has added to the class by which the packet came, modulo 256: routing by virtual lanes changes it.
+    pub lane_change: u8,
     /// When the next packet of the same link arrives; [`Time::NEVER`] if no packet follows.
     pub next_at: Time,
     /// Next packet of the same queue or link, or next free slot.
@@ -112,8 +114,6 @@ pub struct Packet {
     pub hops: u8,
     /// Number of links that the packet has passed, including the one that it leaves by, if each switch chooses its next hop.
     pub links: u8,
-    /// What a switch has added to the class by which the packet came, modulo 256: routing by virtual lanes changes it.
-    pub lane_change: u8,
 }
 
 /// The part of a packet that queues and wires need, read once at each node: one register.

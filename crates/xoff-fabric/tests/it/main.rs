@@ -26,6 +26,7 @@ mod long_queues;
 mod nics;
 mod processors;
 mod properties;
+mod rails;
 mod reaction;
 mod records;
 mod roots;

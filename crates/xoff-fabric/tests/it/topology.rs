@@ -357,7 +357,22 @@ fn a_topology_made_by_hand_is_checked_for_its_indices() {
 
 #[test]
 fn every_topology_is_listed_read_and_built_by_its_name() {
-    assert_eq!(AnyTopology::NAMES, ["dumbbell", "chain", "star", "fat_tree", "leaf_spine", "graph"]);
+    let names = [
+        "dumbbell",
+        "chain",
+        "star",
+        "fat_tree",
+        "leaf_spine",
+        "rail_optimized",
+        "hpn",
+        "dragonfly",
+        "dragonfly_plus",
+        "torus",
+        "hyperx",
+        "jellyfish",
+        "graph",
+    ];
+    assert_eq!(AnyTopology::NAMES, names);
     for (info, name) in catalogue().iter().zip(AnyTopology::NAMES) {
         assert_eq!(info.name, *name);
         // Serde's name of the variant is the registry's.
@@ -373,7 +388,7 @@ fn every_topology_is_listed_read_and_built_by_its_name() {
         assert!(properties.values().all(|p| p["description"].is_string()), "{name}");
         assert_eq!(read.build().is_ok(), *name != "graph");
     }
-    assert!(AnyTopology::read("torus", json!({})).is_none());
+    assert!(AnyTopology::read("klein_bottle", json!({})).is_none());
     let error = AnyTopology::read("star", json!({ "host": 4 })).unwrap().unwrap_err().to_string();
     assert!(error.contains("unknown field `host`") && error.contains("`hosts`"), "{error}");
 }

@@ -147,6 +147,7 @@ pub(super) fn scenario(
     throttle(&mut c, &mut s);
     check_credit::holds(&mut c, &s);
     s.routing.resolve();
+    check_settings::lanes(&mut c, &mut s);
     check_settings::all(&mut c, &mut s);
     check_effect::all(&mut c, &s, &signals);
     check_traffic::run(&mut c, &s);

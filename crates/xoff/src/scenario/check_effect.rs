@@ -130,7 +130,10 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
 /// Warns of arbitration among lanes that has nothing to choose from, and of eager messages that are never held back.
 pub(super) fn lanes(c: &mut Checker<'_>, s: &Scenario, traffic: Option<&Traffic>) {
     eager(c, s);
-    let Some(traffic) = traffic.filter(|_| s.switch.scheduling == Scheduling::Weighted) else { return };
+    let Some(traffic) = traffic.filter(|_| s.switch.scheduling == Scheduling::Weighted && s.lanes() == 1)
+    else {
+        return;
+    };
     let mut warn = |set: bool, key: &str, reason: &str| {
         if set {
             c.warnings.push(format!("`{key}` in [switch] has no effect: {reason}"));

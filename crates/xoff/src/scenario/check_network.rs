@@ -94,8 +94,8 @@ pub(super) fn router(
         violations.into_iter().for_each(|violation| c.violation(&violation.inside("routing")));
         return None;
     }
-    if let Some(violation) = choice_violation(s.routing.choice(), &s.scheme, &s.settings()) {
-        c.violation(&violation.inside("routing"));
+    if let Some(violation) = choice_violation(s.routing.choice(), s.lanes(), &s.scheme, &s.settings()) {
+        c.violation(&s.routing.in_own_words(violation).inside("routing"));
         return None;
     }
     let router = Router::new(topology.clone(), &s.routing, s.seed)

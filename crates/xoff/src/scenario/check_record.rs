@@ -43,6 +43,14 @@ pub(super) fn all(
         );
         c.add("record.roots", message, "expected `per_connection`, or no `roots`");
     }
+    if record.roots && s.lanes() > 1 {
+        let message = format!(
+            "`roots` in [record] follows a flow on one priority, and [routing] `{}` takes {} virtual lanes",
+            s.routing.name(),
+            s.lanes()
+        );
+        c.add("record.roots", message, "expected a routing on one lane, or no `roots`");
+    }
     states(c, s, topology);
     packets(c, s, topology);
     let tables = if record.utilization { 2 } else { 1 };

@@ -68,6 +68,25 @@ pub(super) fn quanta(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     }
 }
 
+/// Gives switches the virtual lanes that routing takes, unless the scenario says how many priorities they have, which must then
+/// hold the lanes.
+pub(super) fn lanes(c: &mut Checker<'_>, s: &mut Scenario) {
+    let (lanes, priorities) = (s.lanes(), s.switch.priorities);
+    if !c.is_written("switch.priorities") {
+        s.switch.priorities = priorities.max(lanes);
+        return;
+    }
+    if priorities.checked_rem(lanes) != Some(0) && (1..=8).contains(&priorities) {
+        let nearest = priorities.next_multiple_of(lanes);
+        let nearest = if nearest > 8 { priorities - priorities % lanes } else { nearest };
+        let message = format!(
+            "`priorities` in [switch] is {priorities}, and [routing] `{}` takes {lanes} virtual lanes for each priority of traffic",
+            s.routing.name()
+        );
+        c.add("switch.priorities", message, format!("expected a multiple of {lanes}, such as {nearest}"));
+    }
+}
+
 /// Refuses times cut to whole nanoseconds if a full frame would take no time at all, as if links had no limit.
 pub(super) fn clock(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topology: &Topology) {
     if s.quirks.clock == Clock::Exact || !c.problems.is_empty() {

@@ -117,14 +117,16 @@ fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
         let message = format!("[[traffic]] has a flow from {}", flow.start);
         c.add(&place(flow.label, "start"), message, format!("expected times up to {MAX_DURATION}"));
     }
-    if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities)
+    let lanes = s.lanes().max(1);
+    if let Some(flow) = traffic.flows.iter().find(|f| f.priority >= s.switch.priorities / lanes)
         && (1..=8).contains(&s.switch.priorities)
     {
-        let (count, priority) = (s.switch.priorities, flow.priority);
+        let (count, priority) = (s.switch.priorities / lanes, flow.priority);
         let message =
             format!("`priority` in [[traffic]] is {priority}, and switches have {count}, numbered from 0");
-        let expected = if priority < 8 {
-            format!("expected a number below {count}, or `priorities = {}` in [switch]", priority + 1)
+        let needed = (u16::from(priority) + 1) * u16::from(lanes);
+        let expected = if needed <= 8 {
+            format!("expected a number below {count}, or `priorities = {needed}` in [switch]")
         } else {
             "expected a number from 0 to 7".into()
         };

@@ -35,6 +35,7 @@ pub(super) fn packets(
     let is_switch = |port: PortId| topology.nodes[topology.node_of(port).index()].kind == NodeKind::Switch;
     let wires: u64 = topology.port_ids().map(|port| on_wire(topology, wire, port)).sum();
     let priorities = traffic.flows.iter().map(|flow| flow.priority).collect::<BTreeSet<_>>().len() as u64;
+    let priorities = priorities * u64::from(s.lanes());
     let buffer = s.switch.buffer.map_or(u64::MAX, |buffer| buffer.0);
     let sent = sent(s, topology, wire, traffic);
     let mut inputs: BTreeMap<_, u64> = BTreeMap::new();

@@ -265,6 +265,13 @@ impl Scenario {
         Scenario::parse_among(&text, &origin, overrides, &files, schemes, Effort::Build)
     }
 
+    /// The virtual lanes that routing takes for each priority of traffic.
+    pub fn lanes(&self) -> u8 {
+        let rings =
+            matches!(&self.topology, AnyTopology::Torus(torus) if torus.dimensions.iter().any(|&k| k > 2));
+        self.routing.lanes(rings).max(1)
+    }
+
     /// The network's settings in one piece.
     pub fn settings(&self) -> Settings {
         Settings {

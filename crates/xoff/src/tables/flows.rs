@@ -47,7 +47,7 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
         )
         .names("src", "sending host", rows.iter().map(|&i| net.flows[i].src.0), &names.nodes)
         .names("dst", "receiving host", rows.iter().map(|&i| net.flows[i].dst.0), &names.nodes)
-        .u8("priority", "data priority", rows.iter().map(|&i| net.flows[i].priority))
+        .u8("priority", "data priority", rows.iter().map(|&i| net.traffic_priority(FlowId::at(i))))
         .u32(
             "connection",
             "number of the connection (queue pair) that carries it; messages with one number share it, one after the other",

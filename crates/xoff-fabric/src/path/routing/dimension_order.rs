@@ -59,7 +59,8 @@ impl DimensionOrder {
             // In a ring of two the only link closes nothing.
             LaneLink { dimension: d as u8 + 1, crosses: apart > 1 && apart == grid.extents[d] - 1 }
         };
-        let lanes = grid.rings.then(|| Lanes::new(topology, 2, LaneRule::Dateline, link));
+        let has_rings = grid.rings && grid.extents.iter().any(|&extent| extent > 2);
+        let lanes = has_rings.then(|| Lanes::new(topology, 2, LaneRule::Dateline, link));
         Ok((DimensionOrder { grid: grid.clone(), choice, links, switches }, lanes))
     }
 

@@ -110,7 +110,8 @@ impl Routing {
             Routing::KShortest(_) => "k_shortest",
         }
     }
-    /// The number of virtual lanes that each priority of traffic takes; `rings` says that the topology is a torus.
+    /// The number of virtual lanes that each priority of traffic takes; `rings` says that the topology is a torus with
+    /// rings of more than two switches.
     pub fn lanes(&self, rings: bool) -> u8 {
         match self {
             Routing::Dragonfly(params) => params.lanes(),
@@ -119,9 +120,16 @@ impl Routing {
             Routing::Ecmp(_) | Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => 1,
         }
     }
-    /// The key that says who chooses among paths, and when.
-    pub fn choice_key(&self) -> &'static str {
-        if matches!(self, Routing::Dragonfly(_)) { "variant" } else { "choice" }
+    /// A violation of the key `choice` in the words of this routing, which may have another key for it.
+    pub fn in_own_words(&self, violation: Violation) -> Violation {
+        let Routing::Dragonfly(params) = self else { return violation };
+        if violation.key != "choice" {
+            return violation;
+        }
+        let choice = format!("`{}`", params.variant.choice().name());
+        let found = violation.found.replacen(&choice, &format!("`{}`", params.variant.name()), 1);
+        let expected = violation.expected.replacen("`per_connection`", "`min`", 1);
+        Violation::new("variant", found, expected)
     }
 }
 

@@ -26,6 +26,8 @@ pub struct FatTree {
     /// Hosts on each edge switch, or on each group of `rails` edge switches; without it, k/2. More hosts oversubscribe the
     /// edge.
     pub hosts_per_edge: Option<u32>,
+    /// Core switches that each aggregation switch is linked with; without it, k/2. Fewer of them oversubscribe the core.
+    pub cores_per_agg: Option<u32>,
     /// Rails, and so NICs of each host: NIC i of every host in a group of `rails` edge switches goes to edge switch i of the
     /// group. A divisor of the k/2 edge switches of a pod.
     pub rails: u32,
@@ -54,6 +56,7 @@ impl Default for FatTree {
         FatTree {
             k: 8,
             hosts_per_edge: None,
+            cores_per_agg: None,
             rails: 1,
             planes: 1,
             rate: Rate::from_gbps(100),
@@ -80,13 +83,15 @@ impl TopologyKind for FatTree {
         let half = self.k / 2;
         let per_edge = self.hosts_per_edge.unwrap_or(half);
         at_least("hosts_per_edge", per_edge, 1)?;
+        let upwards = self.cores_per_agg.unwrap_or(half);
+        at_least("cores_per_agg", upwards, 1)?;
         let nics = Nics::new(self.planes, self.rails)?;
         let groups = nics.groups(half, "edge switches in a pod")?;
-        let (k128, half128) = (u128::from(self.k), u128::from(half));
+        let (k128, half128, upwards) = (u128::from(self.k), u128::from(half), u128::from(upwards));
         let (planes, count) = (u128::from(self.planes), u128::from(self.planes * self.rails));
         let hosts = k128 * u128::from(groups) * u128::from(per_edge);
-        let switches = planes * (2 * k128 * half128 + half128 * half128);
-        let links = count * hosts + planes * 2 * k128 * half128 * half128;
+        let switches = planes * (2 * k128 * half128 + half128 * upwards);
+        let links = count * hosts + planes * k128 * half128 * (half128 + upwards);
         Size::new(hosts, switches, links, planes * k128 * half128)
     }
 
@@ -97,7 +102,8 @@ impl TopologyKind for FatTree {
         let nics = Nics::new(self.planes, self.rails)?;
         let groups = nics.groups(half, "edge switches in a pod")?;
 
-        let (edges, cores, hosts) = (self.k * half, half * half, self.k * groups * per_edge);
+        let upwards = self.cores_per_agg.unwrap_or(half);
+        let (edges, cores, hosts) = (self.k * half, half * upwards, self.k * groups * per_edge);
         let host = b.nodes("host", 0, hosts, NodeKind::Host);
         let edge = b.nodes("edge", 0, self.planes * edges, NodeKind::Switch);
         let agg = b.nodes("agg", 0, self.planes * edges, NodeKind::Switch);
@@ -119,8 +125,8 @@ impl TopologyKind for FatTree {
         let (rate, delay) = (self.core_rate.unwrap_or(self.rate), self.core_delay.unwrap_or(self.delay));
         for a in 0..self.planes * edges {
             let (plane, group) = (a / edges, a % half);
-            for c in 0..half {
-                b.link(agg + a, core + (plane * cores + group * half + c), rate, delay);
+            for c in 0..upwards {
+                b.link(agg + a, core + (plane * cores + group * upwards + c), rate, delay);
             }
         }
         b.finish()

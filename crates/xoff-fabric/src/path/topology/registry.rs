@@ -106,6 +106,10 @@ topologies! {
     FatTree = super::FatTree;
     /// Two tiers, each leaf connected to each spine.
     LeafSpine = super::LeafSpine;
+    /// A leaf for each rail.
+    RailOptimized = super::RailOptimized;
+    /// Two top-of-rack switches for each NIC.
+    Hpn = super::Hpn;
     /// Groups of routers.
     Dragonfly = super::Dragonfly;
     /// Groups of leaves and spines.

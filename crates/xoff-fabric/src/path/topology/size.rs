@@ -36,7 +36,10 @@ impl Size {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{AnyTopology, Chain, Dumbbell, FatTree, Join, LeafSpine, NodeKind, Star};
+    use super::super::{
+        AnyTopology, Chain, Dragonfly, DragonflyPlus, Dumbbell, FatTree, Hpn, HyperX, Jellyfish, Join,
+        LeafSpine, NodeKind, RailOptimized, RailSpines, Star, Torus,
+    };
 
     #[test]
     fn sizes_are_those_of_what_is_built() {
@@ -44,7 +47,18 @@ mod tests {
         let size = AnyTopology::from(FatTree { k: 4, ..FatTree::default() }).size().unwrap();
         assert_eq!((size.hosts, size.switches, size.links, size.host_switches), (16, 20, 48, 8));
         let railed = LeafSpine { leaves: 4, rails: 2, planes: 2, ..LeafSpine::default() };
-        let all: [AnyTopology; 7] = [
+        let shared = RailOptimized { spine: RailSpines::Shared, ..RailOptimized::default() };
+        let all: [AnyTopology; 17] = [
+            shared.into(),
+            RailOptimized::default().into(),
+            Hpn::default().into(),
+            Hpn { dual_plane: false, ..Hpn::default() }.into(),
+            FatTree { k: 4, cores_per_agg: Some(1), planes: 2, ..FatTree::default() }.into(),
+            Dragonfly { groups: Some(4), ..Dragonfly::default() }.into(),
+            DragonflyPlus::default().into(),
+            Torus { dimensions: vec![3, 2, 4], hosts_per_switch: 2, ..Torus::default() }.into(),
+            HyperX { links_per_pair: 2, ..HyperX::default() }.into(),
+            Jellyfish { switches: 7, degree: 3, ..Jellyfish::default() }.into(),
             FatTree { k: 4, rails: 2, planes: 2, ..FatTree::default() }.into(),
             LeafSpine::default().into(),
             railed.into(),
