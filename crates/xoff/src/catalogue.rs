@@ -97,7 +97,7 @@ mod tests {
         };
         assert_eq!(names("flow_controls"), FlowControl::NAMES);
         assert_eq!(names("transports"), ["go_back_n", "selective_repeat", "unordered"]);
-        assert_eq!(names("path_choices"), ["per_connection", "per_packet", "adaptive"]);
+        assert_eq!(names("path_choices"), ["per_connection", "per_packet", "flowlet", "adaptive"]);
     }
 
     #[test]

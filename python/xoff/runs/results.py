@@ -54,6 +54,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "operations": ("label", "kernel", "process", "ring", "iteration", "bytes", "start_ps", "end_ps"),
     "throttles": ("time_ps", "port", "state"),
     "breakdown": ("flow", "leg", "part", "port", "time_ps"),
+    "reordering": ("connection", "packets", "reordered", "max_extent", "buffer_bytes"),
     "packets": ("time_ps", "port", "direction", "kind", "flow"),
     "ports": ("port", "node", "peer", "utilization", "max_queue_bytes", "pause_frames_sent", "paused_ps", "dropped"),
 }
@@ -90,6 +91,8 @@ class Run:
     """Each change of a throttle's state."""
     breakdown: pa.Table
     """Where each flow's time went, in parts that sum to its completion time."""
+    reordering: pa.Table
+    """The order in which each connection's packets came."""
     packets: pa.Table
     """Each packet at the ports that were asked for, as it left or came in."""
     ports: pa.Table

@@ -184,6 +184,6 @@ fn choose_path(ctx: &mut Ctx, spray: Option<&mut Spray>, id: PacketId) {
         }
         return;
     };
-    let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray));
+    let number = spray.map_or(0, |spray| hops.choice().at_sender(hops.paths(start, end), spray, ctx.now));
     packet.goes_to(end, number);
 }

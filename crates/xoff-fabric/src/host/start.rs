@@ -74,7 +74,7 @@ impl<N: NicScheduler> Hosts<N> {
             progress_at: ctx.now,
             timeout_at: Time::NEVER,
             selective: SelectiveSender::new(&net.settings.host, bdp.max(net.min_window())),
-            spray: spray.map(|_| Box::new(Spray::new(random()))),
+            spray: spray.map(|hops| Box::new(Spray::new(random(), hops.flowlet_gap()))),
         }));
         self.begin_sending(ctx, links, connection);
         N::on_start(self, ctx, links, connection);

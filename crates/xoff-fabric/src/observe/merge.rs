@@ -46,6 +46,7 @@ impl Records {
             append(&mut all.states, partition.states);
             append(&mut all.throttles, partition.throttles);
             append(&mut all.breakdown, partition.breakdown);
+            append(&mut all.reordering, partition.reordering);
             append(&mut all.own, partition.own);
             all.packets.append(partition.packets);
             queues.push(partition.samples.queues);
@@ -63,6 +64,7 @@ impl Records {
         all.throttles.sort_by_key(|t| (t.time, t.port));
         // All rows of a flow come from its sender's partition.
         all.breakdown.sort_by_key(|b| b.flow);
+        all.reordering.sort_by_key(|r| r.connection);
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {

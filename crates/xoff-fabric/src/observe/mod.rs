@@ -13,6 +13,7 @@ mod failure;
 mod merge;
 mod probe;
 pub mod records;
+mod reordering;
 pub mod rows;
 mod sampling;
 
@@ -34,6 +35,7 @@ use breakdown::Breakdown;
 use capture::Capture;
 use congestion_roots::{RootWatch, Sent};
 use records::FlowOutcome;
+use reordering::Reordering;
 
 /// The probes that listen to a partition of the network.
 pub(crate) struct Probes {
@@ -43,6 +45,8 @@ pub(crate) struct Probes {
     roots: Option<Box<RootWatch>>,
     /// Packets at ports; `None` unless these are recorded.
     capture: Option<Box<Capture>>,
+    /// Order of packets at receivers; `None` unless that is recorded.
+    reordering: Option<Box<Reordering>>,
     /// What holds flows at their senders; `None` unless that is recorded.
     pub breakdown: Option<Box<Breakdown>>,
     /// Probes from outside.
@@ -70,14 +74,16 @@ impl Probes {
         let breakdown = recording
             .breakdown
             .then(|| Breakdown::new(net.flows.len(), net.topology.nodes.len(), ports as usize));
+        let reordering = recording.reordering.then(Box::<Reordering>::default);
         Probes {
             on_queues: roots.is_some(),
             on_stops: roots.is_some(),
-            on_wire: roots.is_some() || capture.is_some() || breakdown.is_some(),
+            on_wire: roots.is_some() || capture.is_some() || breakdown.is_some() || reordering.is_some(),
             on_flows: breakdown.is_some(),
             records: Records::new(recording.of(owned), net),
             roots,
             capture,
+            reordering,
             breakdown,
             own: Vec::new(),
             on_acks: false,
@@ -100,8 +106,9 @@ impl Probes {
     fn all(&mut self) -> (impl Iterator<Item = &mut dyn Probe>, &mut Records) {
         let roots = self.roots.as_deref_mut().map(|probe| probe as &mut dyn Probe);
         let capture = self.capture.as_deref_mut().map(|probe| probe as &mut dyn Probe);
+        let reordering = self.reordering.as_deref_mut().map(|probe| probe as &mut dyn Probe);
         let own = self.own.iter_mut().map(|probe| &mut **probe as &mut dyn Probe);
-        (roots.into_iter().chain(capture).chain(own), &mut self.records)
+        (roots.into_iter().chain(capture).chain(reordering).chain(own), &mut self.records)
     }
 
     /// See [`Probe::on_enqueue`].

@@ -14,7 +14,7 @@ use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, QueueSample, RateSample, RootRecord, ThrottleRecord,
     UtilizationSample, Waited,
 };
-use crate::ids::{FlowId, NodeId, PortId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::{Kind, Packet};
 
@@ -44,6 +44,8 @@ pub struct Recording {
     pub throttles: bool,
     /// Record where each flow's time went.
     pub breakdown: bool,
+    /// Record the order in which each connection's packets come.
+    pub reordering: bool,
     /// Packets to record.
     pub packets: Option<PacketFilter>,
 }
@@ -59,6 +61,25 @@ impl Recording {
             ..self.clone()
         }
     }
+}
+
+/// The order of the data packets of a connection as they came to the receiver, apart from those that were sent again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReorderingRecord {
+    /// The connection.
+    pub connection: ConnectionId,
+    /// Packets that came.
+    pub packets: u64,
+    /// Packets that came after one with a higher number.
+    pub reordered: u64,
+    /// Sum of their extents: of packets since the first one with a higher number.
+    pub extents: u64,
+    /// The maximum extent.
+    pub max_extent: u64,
+    /// Maximum time since the first packet with a higher number came.
+    pub max_late: Time,
+    /// Maximum payload bytes that had come and waited for a packet before them.
+    pub buffer: u64,
 }
 
 /// The outcome of a flow.
@@ -166,6 +187,8 @@ pub struct Records {
     pub throttles: Vec<ThrottleRecord>,
     /// Parts of flows' times.
     pub breakdown: Vec<BreakdownRecord>,
+    /// Order of the packets of each connection. Empty before the end.
+    pub reordering: Vec<ReorderingRecord>,
     /// Packets. Empty before the end.
     pub packets: PacketRecords,
     /// Rows of probes from outside.

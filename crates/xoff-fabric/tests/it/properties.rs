@@ -336,6 +336,7 @@ proptest! {
             states: case.topology.port_ids().collect(),
             throttles: true,
             // What looks at each packet takes it off the quick way through a switch, which is to be tested too.
+            reordering: true,
             breakdown: case.flows.len().is_multiple_of(2),
             packets: case.flows.len().is_multiple_of(3).then(|| PacketFilter {
                 ports: case.topology.port_ids().collect(),

@@ -587,3 +587,22 @@ proptest! {
         prop_assert_eq!(longest, router.max_hops());
     }
 }
+
+#[test]
+fn weighted_hashes_share_flows_by_the_capacity_behind_links() {
+    // From switch 0 two ways lead to switch 3: by switch 1 at 300 Gbps all the way, and by switch 2 at 400 Gbps and then 100 Gbps.
+    // So 3 of 4 flows go by switch 1: of 4,000 flows 3,000 in the mean, with a standard deviation of sqrt(4,000 x 3/16) = 27.
+    let mut t = network(4, &[(0, 1), (1, 3), (0, 2), (2, 3)], &[0, 3]);
+    for (link, gbps) in (t.links.len() - 4..).zip([300, 300, 400, 100]) {
+        (t.links[link].rate_ab, t.links[link].rate_ba) = (Rate::from_gbps(gbps), Rate::from_gbps(gbps));
+    }
+    let by_first = |weighted| {
+        let routing = Routing::Ecmp(Ecmp { weighted, ..Ecmp::default() });
+        let router = Router::new(&t, &routing, 1).unwrap();
+        let first = |key: &u64| path(&router, NodeId(0), NodeId(1), *key)[1];
+        let one = PortId(2 * (t.links.len() as u32 - 4));
+        (0..4_000).filter(|key| first(key) == one).count()
+    };
+    assert!(by_first(Some(true)).abs_diff(3_000) < 100, "{}", by_first(Some(true)));
+    assert!(by_first(None).abs_diff(2_000) < 120, "{}", by_first(None));
+}

@@ -11,7 +11,7 @@ use xoff_fabric::settings::{
     Cbfc, FlowControl, Forwarding, LinkCredits, Pfc, Queueing, Settings, Switch, Transport,
 };
 use xoff_fabric::topology::{AnyTopology, Link, Topology};
-use xoff_fabric::{BuildError, Network, Recording, Simulation, Stop, network_env};
+use xoff_fabric::{BuildError, Network, Recording, Schedule, Simulation, Stop, network_env};
 use xoff_schemes::AnyScheme;
 use xoff_schemes::detector::AnyDetector;
 
@@ -276,4 +276,64 @@ fn schemes_that_take_a_flow_to_have_one_path_exclude_a_choice_by_packet() {
             assert!(error.to_string().contains(reason), "{error}");
         }
     }
+}
+
+#[test]
+fn flowlets_take_paths_of_their_own_and_keep_their_order() {
+    // A connection that sends 20 messages of 10 packets, 100 us apart, over four paths: with a gap of 50 us each message is a
+    // flowlet, which goes by one path, and 20 messages leave a path out with a probability of at most 4 x 0.75^20 = 0.013. With a
+    // gap of 1 ms all are one flowlet.
+    let run = |gap: u64| {
+        let routing =
+            Ecmp { choice: PathChoice::Flowlet, flowlet_gap: Some(Time::from_us(gap)), ..Ecmp::default() };
+        let flows: Vec<Flow> =
+            (0..20).map(|n| Flow { start: Time::from_us(100 * n), ..flow(0, 15, 14_560) }).collect();
+        let schedule = Schedule { connections: vec![Some(0); 20], ..Schedule::default() };
+        let routing = Routing::Ecmp(routing);
+        let router = Router::new(fat_tree(), &routing, 1).expect("routes");
+        let scheme = AnyScheme::read("none", json!({})).expect("known").expect("valid");
+        let settings = with_transport(Transport::Unordered);
+        let env = network_env(&fat_tree(), &router, &settings, &scheme.signals()).expect("paths");
+        let net = Network::along(fat_tree(), &router, env, settings, scheme, flows, schedule, 1)
+            .expect("a network");
+        let mut sim =
+            Simulation::new(net, None, Recording { reordering: true, ..Recording::default() }, None);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+        let t = sim.network().topology.clone();
+        let cores = t.port_ids().filter(|&p| {
+            ["agg0->", "agg1->"].iter().any(|agg| t.port_name(p).starts_with(agg))
+                && t.port_name(p).contains("->core")
+        });
+        let used = cores.filter(|&p| sim.port(p).tx_packets >= 10).count();
+        (used, sim.records().reordering[0])
+    };
+    let (paths, order) = run(50);
+    assert_eq!((paths, order.packets, order.reordered), (4, 200, 0));
+    let (paths, order) = run(1_000);
+    assert_eq!((paths, order.reordered, order.buffer), (1, 0, 0));
+}
+
+#[test]
+fn sprayed_packets_overtake_each_other_by_what_the_record_says() {
+    // Between two switches two links of one rate and delays that differ by 4 us, 33 frames of 121.44 ns at 100 Gbps. The first packet that
+    // was sent after one on the long link comes a frame later, and until that one comes, 32 frames later, a packet comes by one
+    // of the links in each frame's time. Of these only the ones by the short link, every second, wait for it.
+    let t = two_links([(1, 1), (5, 5)]);
+    let net = network(
+        t,
+        PathChoice::PerPacket,
+        with_transport(Transport::Unordered),
+        "none",
+        vec![flow(0, 1, 2_912_000)],
+    );
+    let recording = Recording { reordering: true, ..Recording::default() };
+    let mut sim = Simulation::new(net.expect("a network"), None, recording, None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    let order = sim.records().reordering[0];
+    assert_eq!(order.packets, 2_000);
+    assert!(order.reordered.abs_diff(1_000) < 20, "{order:?}");
+    let mean = order.extents as f64 / order.reordered as f64;
+    assert!((30.0..33.0).contains(&mean) && order.max_extent <= 34, "{order:?}");
+    assert!((16 * 1_456..=18 * 1_456).contains(&order.buffer), "{order:?}");
+    assert!(order.max_late <= Time::from_us(4) + Time::from_ns(300), "{order:?}");
 }

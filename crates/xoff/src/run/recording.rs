@@ -60,6 +60,7 @@ pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
         states,
         throttles: record.throttles,
         breakdown: record.breakdown,
+        reordering: record.reordering,
         packets: (record.packets != Queues::None).then(|| PacketFilter {
             ports: once(chosen(&record.packets)),
             from: record.packets_from,

@@ -30,6 +30,7 @@ fn needs_packets(record: &Record) -> Option<&'static str> {
     let records = [
         ("packets", record.packets != Queues::None),
         ("breakdown", record.breakdown),
+        ("reordering", record.reordering),
         ("roots", record.roots),
         ("notifications", record.notifications),
         ("marks", record.marks),

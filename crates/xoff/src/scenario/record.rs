@@ -39,6 +39,9 @@ pub struct Record {
     /// Whether the causes of each flow's completion time are recorded: serialization, propagation, queueing and pauses by
     /// port, window, rate and so on. Their times sum to the completion time exactly.
     pub breakdown: bool,
+    /// Whether the order in which each connection's packets come is recorded: how many are overtaken, how far, and the buffer that
+    /// puts them in order.
+    pub reordering: bool,
     /// Ports at which each packet is recorded as it leaves and as it arrives: `"none"`, those of `"switches"`, `"all"` (with
     /// host NICs), or a list of ports, each as `"node->neighbour"`. These rows fill the record fast.
     pub packets: Queues,
@@ -63,6 +66,7 @@ impl Default for Record {
             states: States::None,
             throttles: false,
             breakdown: false,
+            reordering: false,
             packets: Queues::None,
             packets_from: Time::ZERO,
             packets_until: None,

@@ -7,6 +7,7 @@ mod events;
 mod flows;
 mod packets;
 mod ports;
+mod reordering;
 mod samples;
 
 use std::sync::Arc;
@@ -50,6 +51,7 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         flows::operations(sim, traffic, &names),
         events::throttles(sim, &names),
         breakdown::breakdown(sim, &names),
+        reordering::reordering(sim, &names),
         packets::packets(sim, &names),
     ]
 }

@@ -14,8 +14,9 @@ use std::sync::OnceLock;
 use super::choice::Choice;
 use super::params::Ecmp;
 use super::switches::SwitchGraph;
+use super::weights::Capacities;
 use super::{End, reverse};
-use crate::path::topology::PortId;
+use crate::path::topology::{PortId, Topology};
 
 /// Distance of a switch that is not reachable within the 65,534 links that 16 bits count.
 pub(super) const FAR: u16 = u16::MAX;
@@ -30,12 +31,15 @@ pub(super) struct EcmpTable<C> {
     /// For each destination switch, the distance of all switches modulo [`UNREACHABLE`], or that number. Switches with a link
     /// between them differ in distance by one at most, so that the remainders tell which one is nearer.
     distances: Box<[OnceLock<Box<[u8]>>]>,
+    /// What the hash weighs links by; `None` if it takes all alike.
+    capacities: Option<Capacities>,
 }
 
 impl<C: Choice> EcmpTable<C> {
-    pub(super) fn new(graph: &SwitchGraph, params: &Ecmp, choice: C) -> Self {
+    pub(super) fn new(graph: &SwitchGraph, topology: &Topology, params: &Ecmp, choice: C) -> Self {
         let distances = (0..graph.len()).map(|_| OnceLock::new()).collect();
-        EcmpTable { choice, symmetric: params.is_symmetric(), distances }
+        let capacities = params.is_weighted().then(|| Capacities::new(graph, topology));
+        EcmpTable { choice, symmetric: params.is_symmetric(), distances, capacities }
     }
 
     pub(super) fn symmetric(&self) -> bool {
@@ -75,8 +79,24 @@ impl<C: Choice> EcmpTable<C> {
             }
             let one_less = left.checked_sub(1).unwrap_or(UNREACHABLE - 1);
             let mut nearer = graph.links(at).iter().filter(|&&(_, next)| distance[next as usize] == one_less);
-            let pick = self.choice.at(hash, graph.node(at), nearer.clone().count());
-            let &(port, next) = nearer.nth(pick)?;
+            let &(port, next) = match &self.capacities {
+                None => {
+                    let pick = self.choice.at(hash, graph.node(at), nearer.clone().count());
+                    nearer.nth(pick)?
+                }
+                Some(capacities) => {
+                    let weight =
+                        |&&(port, next): &&(PortId, u32)| capacities.behind(graph, to.switch, port, next);
+                    let total: u64 = nearer.clone().map(|link| weight(&link)).sum();
+                    let mut pick = self.choice.at(hash, graph.node(at), total.max(1) as usize) as u64;
+                    nearer.find(|link| {
+                        let share = weight(link);
+                        let is_picked = pick < share;
+                        pick = pick.saturating_sub(share);
+                        is_picked
+                    })?
+                }
+            };
             out.push(port);
             at = next;
         }

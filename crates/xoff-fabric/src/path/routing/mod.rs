@@ -26,6 +26,7 @@ mod slowest;
 mod static_routes;
 mod switches;
 mod trees;
+mod weights;
 
 pub use dependencies::Dependencies;
 pub use detours::{Course, Detours, Way};
@@ -52,6 +53,8 @@ use trees::Trees;
 use std::fmt;
 use std::sync::Arc;
 
+use xoff_engine::Time;
+
 use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology};
 
 /// A topology's paths under one kind of routing.
@@ -65,6 +68,7 @@ pub struct Router {
     lanes: Option<Lanes>,
     detours: Option<Detours>,
     metric: Metric,
+    flowlet_gap: Time,
 }
 
 /// Paths by rules from outside of this room, such as those of another simulator. Data and ACKs take paths of their own.
@@ -137,7 +141,7 @@ impl Default for Router {
     /// The router of a network without nodes.
     fn default() -> Self {
         let graph = SwitchGraph::default();
-        let ways = Ways::Ecmp(EcmpTable::new(&graph, &Ecmp::default(), Mixing::new(0)));
+        let ways = Ways::Ecmp(EcmpTable::new(&graph, &Topology::default(), &Ecmp::default(), Mixing::new(0)));
         Router::by_ways(Arc::default(), graph, ways)
     }
 }
@@ -159,7 +163,7 @@ impl Router {
         let ways = match routing {
             Routing::Ecmp(params) => {
                 params.check()?;
-                Ways::Ecmp(EcmpTable::new(&graph, params, mixing))
+                Ways::Ecmp(EcmpTable::new(&graph, &topology, params, mixing))
             }
             Routing::SpanningTrees(params) => Ways::Trees(Trees::new(&topology, &graph, params, mixing)?),
             Routing::StaticRoutes(params) => {
@@ -183,14 +187,15 @@ impl Router {
                 Ways::Groups(routes)
             }
         };
-        let choice = routing.choice();
-        Ok(Router { choice, lanes, detours, metric, ..Router::by_ways(topology, graph, ways) })
+        let (choice, flowlet_gap) = (routing.choice(), routing.flowlet_gap());
+        Ok(Router { choice, flowlet_gap, lanes, detours, metric, ..Router::by_ways(topology, graph, ways) })
     }
 
     /// A router on one lane, whose connections have one path each.
     fn by_ways(topology: Arc<Topology>, graph: SwitchGraph, ways: Ways) -> Router {
         let choice = PathChoice::default();
-        Router { topology, graph, ways, choice, lanes: None, detours: None, metric: Metric::default() }
+        let (metric, flowlet_gap) = (Metric::default(), Time::ZERO);
+        Router { topology, graph, ways, choice, lanes: None, detours: None, metric, flowlet_gap }
     }
 
     /// Lets a table decide that is made of the graph of switches.

@@ -2,6 +2,8 @@
 
 use std::collections::HashMap;
 
+use xoff_engine::Time;
+
 use super::detours::{Detours, towards_groups};
 use super::metric::Metric;
 use super::switches::{SwitchGraph, UNREACHED};
@@ -15,6 +17,7 @@ use crate::path::topology::Topology;
 pub struct NextHops {
     choice: PathChoice,
     detours: Option<Detours>,
+    flowlet_gap: Time,
     /// By node: the index of the node among switches.
     index: Vec<u32>,
     /// By port: the node of the port.
@@ -128,7 +131,8 @@ impl NextHops {
             }
         }
         lists.known = HashMap::new();
-        NextHops { choice, detours, index, node_of, switches, row_of, group_row, list_of, lists }
+        let flowlet_gap = router.flowlet_gap;
+        NextHops { choice, detours, flowlet_gap, index, node_of, switches, row_of, group_row, list_of, lists }
     }
 
     /// Who chooses among the next hops.
@@ -154,6 +158,11 @@ impl NextHops {
     pub fn towards_group(&self, switch: NodeId, group: u32) -> &[Candidate] {
         let row = self.group_row + group as usize;
         self.lists.list(self.list_of[row * self.switches + self.index[switch.index()] as usize])
+    }
+
+    /// A flowlet ends when no packet has left for this time.
+    pub fn flowlet_gap(&self) -> Time {
+        self.flowlet_gap
     }
 
     /// The ways by other groups; `None` if packets take the shortest paths alone.

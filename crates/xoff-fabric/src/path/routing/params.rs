@@ -110,6 +110,13 @@ impl Routing {
             Routing::KShortest(_) => "k_shortest",
         }
     }
+    /// A flowlet ends when no packet has left for this time.
+    pub(crate) fn flowlet_gap(&self) -> Time {
+        match self {
+            Routing::Ecmp(params) => params.flowlet_gap.unwrap_or(FLOWLET_GAP),
+            _ => FLOWLET_GAP,
+        }
+    }
     /// The number of virtual lanes that each priority of traffic takes; `rings` says that the topology is a torus with
     /// rings of more than two switches.
     pub fn lanes(&self, rings: bool) -> u8 {
@@ -164,7 +171,18 @@ pub struct Ecmp {
     /// Who chooses among equal-cost paths, and when: the hash once a connection, the sender for each packet, or each
     /// switch for each packet. `host.transport` says what becomes of packets that overtake others.
     pub choice: PathChoice,
+    /// `choice = "flowlet"` only: the connection's next packet begins a flowlet if its last one left longer ago than this. Default
+    /// 50 us, some round trips (LetFlow, NSDI 2017, has 500 us at 10 Gbps).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub flowlet_gap: Option<Time>,
+    /// `own` with `per_connection` only: the hash picks links in proportion to the capacity behind them (WCMP: Zhou et al., EuroSys 2014),
+    /// which is the lower one of the link's rate and the sum of what lies behind; otherwise all links alike. Default false.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub weighted: Option<bool>,
 }
+
+/// The default of [`Ecmp::flowlet_gap`].
+const FLOWLET_GAP: Time = Time::from_us(50);
 
 /// The destination port that the examples of the ns-3 HPCC simulator use.
 const DST_PORT: u16 = 100;
@@ -173,6 +191,11 @@ impl Ecmp {
     /// Whether ACKs always take their data's path backwards.
     pub fn is_symmetric(&self) -> bool {
         self.hash == EcmpHash::Own && self.symmetric.unwrap_or(true)
+    }
+
+    /// Whether the hash picks links in proportion to capacities.
+    pub(crate) fn is_weighted(&self) -> bool {
+        self.weighted.unwrap_or(false)
     }
 
     /// Refuses keys that belong to the other hash.
@@ -186,6 +209,15 @@ impl Ecmp {
             }
             EcmpHash::Own if self.choice != PathChoice::PerConnection && self.symmetric.is_some() => {
                 ("symmetric", "unless `choice = \"per_connection\"`: other ACKs choose paths of their own")
+            }
+            _ if self.choice != PathChoice::Flowlet && self.flowlet_gap.is_some() => {
+                ("flowlet_gap", "unless `choice = \"flowlet\"`: others know no flowlets")
+            }
+            EcmpHash::Ns3Hpcc if self.is_weighted() => {
+                ("weighted", "with `hash = \"ns3_hpcc\"`, which knows no weights")
+            }
+            EcmpHash::Own if self.is_weighted() && self.choice != PathChoice::PerConnection => {
+                ("weighted", "unless `choice = \"per_connection\"`: weights are those of the hash")
             }
             EcmpHash::Ns3Hpcc if self.choice != PathChoice::PerConnection => {
                 ("choice", "with `hash = \"ns3_hpcc\"`, which chooses once a connection")
@@ -201,6 +233,9 @@ impl Ecmp {
     }
 
     fn resolve(&mut self) {
+        if self.choice == PathChoice::Flowlet {
+            self.flowlet_gap = self.flowlet_gap.or(Some(FLOWLET_GAP));
+        }
         match self.hash {
             EcmpHash::Own if self.choice == PathChoice::PerConnection => {
                 self.symmetric = self.symmetric.or(Some(true));

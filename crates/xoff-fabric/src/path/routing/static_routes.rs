@@ -56,7 +56,11 @@ impl StaticTable {
         for pair in spare {
             routes.remove(&pair);
         }
-        Ok(StaticTable { routes, choice, fallback: EcmpTable::new(graph, &params.fallback, choice) })
+        Ok(StaticTable {
+            routes,
+            choice,
+            fallback: EcmpTable::new(graph, topology, &params.fallback, choice),
+        })
     }
 
     pub(super) fn symmetric(&self) -> bool {

@@ -4,6 +4,7 @@
 //! sender calls [`PathChoice::at_sender`] for each data packet, and a switch calls [`PathChoice::at_switch`].
 
 mod adaptive;
+mod flowlet;
 mod per_connection;
 mod per_packet;
 mod spray;
@@ -13,7 +14,7 @@ mod two_choices;
 use rand::Rng;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::Stream;
+use xoff_engine::{Stream, Time};
 
 use crate::ids::PortId;
 pub use spray::Spray;
@@ -38,7 +39,7 @@ trait ChoosePath {
 
     /// The number, below `paths`, of the path that a data packet takes; called only if [`ChoosePath::SPRAYS`]. Each
     /// connection has a [`Spray`] of its own.
-    fn at_sender(_paths: u32, _spray: &mut Spray) -> u32 {
+    fn at_sender(_paths: u32, _spray: &mut Spray, _now: Time) -> u32 {
         0
     }
 
@@ -92,8 +93,8 @@ macro_rules! path_choices {
 
             /// The number, below `paths`, of the path that a data packet takes.
             #[inline]
-            pub fn at_sender(self, paths: u32, spray: &mut Spray) -> u32 {
-                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice>::at_sender(paths, spray)),* }
+            pub fn at_sender(self, paths: u32, spray: &mut Spray, now: Time) -> u32 {
+                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice>::at_sender(paths, spray, now)),* }
             }
 
             /// The next hop of a data packet among `candidates`; `None` if there is none.
@@ -116,6 +117,8 @@ path_choices! {
     /// The sender, for each packet: every equal-cost path equally often, in random order (packet spraying, as in NDP:
     /// Handley et al., SIGCOMM 2017).
     PerPacket = per_packet::PerPacket;
+    /// The sender, whenever a connection has sent nothing for `flowlet_gap`: one of the equal-cost paths, at random.
+    Flowlet = flowlet::Flowlet;
     /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
     Adaptive = adaptive::Adaptive;
     #[cfg(test)]
