@@ -121,6 +121,10 @@ def made_up_run(
             **{name: pa.array([], pa.string()).dictionary_encode() for name in ("leg", "part", "port")},
             "time_ps": pa.array([], pa.uint64()),
         },
+        "reordering": {
+            "connection": pa.array([], pa.uint32()),
+            **{name: pa.array([], pa.uint64()) for name in ("packets", "reordered", "max_extent", "buffer_bytes")},
+        },
         "packets": {
             "time_ps": pa.array([], pa.uint64()),
             **{name: pa.array([], pa.string()).dictionary_encode() for name in ("port", "direction", "kind")},

@@ -74,9 +74,25 @@ fn every_scheme() {
 #[test]
 fn every_topology() {
     // The switches with hosts and, between them, without: as many parts as there are switches, of eight at most.
-    for (name, parts) in [("star", 1), ("dumbbell", 3), ("leaf_spine", 8), ("fat_tree", 8), ("chain", 3)] {
+    let (ecmp, order) = ("{ name = \"ecmp\" }", "{ name = \"dimension_order\" }");
+    let (ugal_l, ugal_g) =
+        ("{ name = \"dragonfly\", variant = \"ugal_l\" }", "{ name = \"dragonfly\", variant = \"ugal_g\" }");
+    for (name, parts, routing) in [
+        ("star", 1, ecmp),
+        ("dumbbell", 3, ecmp),
+        ("leaf_spine", 8, ecmp),
+        ("fat_tree", 8, ecmp),
+        ("chain", 3, ecmp),
+        ("rail_optimized", 8, ecmp),
+        ("hpn", 8, ecmp),
+        ("dragonfly", 8, ugal_g),
+        ("dragonfly_plus", 8, ugal_l),
+        ("torus", 8, order),
+        ("hyperx", 8, order),
+        ("jellyfish", 8, "{ name = \"k_shortest\" }"),
+    ] {
         let text = format!(
-            "topology = {{ name = \"{name}\" }}\nscheme = {{ name = \"dcqcn\" }}\n\
+            "topology = {{ name = \"{name}\" }}\nscheme = {{ name = \"dcqcn\" }}\nrouting = {routing}\n\
              traffic = [{{ pattern = \"permutation\", size = \"40KB\" }}]\n\
              record = {{ interval = \"1us\", queues = \"all\", rates = \"all\" }}"
         );
@@ -84,7 +100,7 @@ fn every_topology() {
     }
     let custom = load("custom_graph", &[&[("run.duration", "600us")], RECORD].concat());
     same_on_all(&custom, 2, "graph");
-    assert_eq!(AnyTopology::NAMES.len(), 6, "a new topology belongs here");
+    assert_eq!(AnyTopology::NAMES.len(), 13, "a new topology belongs here");
 }
 
 #[test]
