@@ -15,6 +15,7 @@ import xoff
 from conftest import ROOT
 from xoff.cli import reference as docs
 from xoff.runs import bench
+from xoff.runs.catalogue import catalogue
 from xoff.runs.scenario import Scenario
 
 
@@ -22,6 +23,15 @@ from xoff.runs.scenario import Scenario
 def test_the_reference_is_up_to_date(name: str) -> None:
     committed = (ROOT / "docs" / "reference" / name).read_text("utf-8")
     assert committed == docs.pages()[name], "run `make docs`"
+
+
+def test_the_reference_has_a_picture_of_each_topology() -> None:
+    folder = ROOT / "docs" / "reference"
+    for name, text in docs.drawings().items():
+        assert (folder / name).read_text("utf-8") == text, "run `make docs`"
+    assert len(list((folder / "topologies").iterdir())) == len(docs.drawings())
+    names = [entry["name"] for entry in catalogue()["topologies"]]
+    assert [name for name in names if f"topologies/{name}.svg" not in docs.drawings()] == ["graph"]
 
 
 # Sweeps and tunings are valid scenarios too, of which a single run says that it makes one run.

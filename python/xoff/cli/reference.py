@@ -13,12 +13,21 @@ from pathlib import Path
 from typing import Any
 
 from xoff import _xoff
+from xoff.cli import pictures
 from xoff.runs.catalogue import Entry, catalogue, one_line, parameters, toml
 from xoff.runs.folder import COLUMNS
 from xoff.runs.manifest import MANIFEST
 from xoff.text import size_text
 
 _NOTE = "<!-- Written by `python -m xoff.cli.reference`; change the doc comments in the code instead. -->\n"
+
+
+_PICTURES = "topologies"
+"""The folder of pictures, beside the pages."""
+
+
+def _picture_file(name: str) -> str:
+    return f"{_PICTURES}/{name}.svg"
 
 
 def pages() -> dict[str, str]:
@@ -44,10 +53,15 @@ def pages() -> dict[str, str]:
     }
 
 
+def drawings() -> dict[str, str]:
+    """The pages' pictures by file name."""
+    return {_picture_file(name): pictures.draw(name) for name in pictures.names()}
+
+
 def write(folder: Path) -> None:
     """Write all pages into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in pages().items():
+    (folder / _PICTURES).mkdir(parents=True, exist_ok=True)
+    for name, text in {**pages(), **drawings()}.items():
         (folder / name).write_text(text, encoding="utf-8")
 
 
@@ -87,7 +101,12 @@ def _entry(item: Entry, level: str) -> str:
     ]
     table = _table(("parameter", "takes", "default", "meaning"), rows) if rows else "It has no parameters.\n"
     source = f"\n\nSource: {one_line(item['source'])}" if item.get("source") else ""
-    return f"{level} {item['name']}\n\n{one_line(item['title'])}{source}\n\n{table}"
+    return f"{level} {item['name']}\n\n{one_line(item['title'])}{source}\n{_picture(item['name'])}\n{table}"
+
+
+def _picture(name: str) -> str:
+    shown = pictures.caption(name)
+    return f"\n![{name}: {shown}]({_picture_file(name)})\n" if shown else ""
 
 
 def _workloads(workloads: Sequence[Entry], patterns: Sequence[Entry]) -> str:
