@@ -1,7 +1,7 @@
 //! Torus, HyperX and Jellyfish: their size, their paths and lanes, and how much they carry.
 
 use serde_json::json;
-use xoff_fabric::ids::{NodeId, PortId};
+use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::{DimensionOrder, KShortest, Router, Routing, RoutingError};
 use xoff_fabric::topology::{AnyTopology, NodeKind, Topology};
@@ -63,7 +63,7 @@ fn datelines_break_the_circles_of_rings() {
         assert_eq!(router.lanes().map(|lanes| lanes.count()), Some(2));
         assert_eq!(router.dependencies(1).expect("paths").cycle_on_lanes(), []);
     }
-    let hyperx = Router::new(&built("hyperx", json!({})), &ORDER, 1).expect("a HyperX");
+    let hyperx = Router::new(built("hyperx", json!({})), &ORDER, 1).expect("a HyperX");
     assert!(hyperx.lanes().is_none(), "one lane is enough");
     assert_eq!(hyperx.dependencies(1).expect("paths").cycle_on_lanes(), []);
 }
@@ -151,7 +151,7 @@ fn k_shortest_paths_are_all_that_there_are_and_shortest_first() {
     let few = Router::new(&t, &routing(8, 2), 1).err();
     assert_eq!(few, None, "two links at most");
     let ring = built("torus", json!({ "dimensions": [8] }));
-    let error = Router::new(&ring, &routing(8, 2), 1).err().expect("four links");
+    let error = Router::new(&ring, &routing(8, 2), 1).expect_err("four links");
     assert_eq!(error, RoutingError::FewLanes { lanes: 2, links: 4, max: 8 });
     let text = "`lanes` is 2, and there are switches 4 links apart: expected 4 to 8, or 1 for paths of any length, which may deadlock";
     assert_eq!(error.to_string(), text);
@@ -180,8 +180,7 @@ fn grids_that_are_none_are_refused() {
             .expect("known")
             .expect("valid")
             .build()
-            .err()
-            .expect("refused")
+            .expect_err("refused")
             .to_string()
     };
     let none = "`dimensions` has 0 numbers: expected 1 to 8, one for each dimension, such as [4, 4]";
@@ -191,7 +190,6 @@ fn grids_that_are_none_are_refused() {
         error("jellyfish", json!({ "switches": 4, "degree": 4 })),
         "`degree` is 4: expected at most 3"
     );
-    let star = Router::new(&built("star", json!({})), &ORDER, 1).err().expect("no grid").to_string();
+    let star = Router::new(built("star", json!({})), &ORDER, 1).expect_err("no grid").to_string();
     assert!(star.ends_with("expected `torus` or `hyperx` in [topology], or another routing"), "{star}");
-    let _ = PortId::default();
 }
