@@ -30,18 +30,46 @@ impl Switches {
             return self.link_frame_arrival(ctx, links, ingress, id);
         }
         packet.ingress = ingress;
-        let mut frame = packet.frame();
-        let (class, size, kind) = (frame.class, frame.size(), frame.kind);
+        let frame = packet.frame();
         let position = packet.position;
-        packet.position = position.wrapping_add(1);
-        let egress = if position & BY_HOP == 0 {
-            ctx.net.paths.ports[position as usize]
-        } else {
-            packet.position = position;
-            let egress = self.read_and_route(ctx, links, node, id);
-            frame = ctx.packets[id].frame(); // its lane may have changed
-            egress
-        };
+        if position & BY_HOP != 0 {
+            return self.arrival_by_hop(ctx, links, node, ingress, id);
+        }
+        packet.position = position + 1;
+        let egress = ctx.net.paths.ports[position as usize];
+        self.go_on(ctx, links, node, (ingress, frame.class), egress, id, frame);
+    }
+
+    /// The same for a packet whose next hop or lane the switch chooses.
+    #[inline(never)]
+    fn arrival_by_hop<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        node: NodeId,
+        ingress: PortId,
+        id: PacketId,
+    ) {
+        let class = ctx.packets[id].class;
+        let egress = self.read_and_route(ctx, links, node, id);
+        let frame = ctx.packets[id].frame();
+        self.go_on(ctx, links, node, (ingress, class), egress, id, frame);
+    }
+
+    /// A packet that came by an ingress port in a class goes on to its egress port.
+    #[inline(always)] // runs for every packet
+    #[allow(clippy::too_many_arguments)] // where from, where to, and what
+    fn go_on<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        node: NodeId,
+        (ingress, class): (PortId, u8),
+        egress: PortId,
+        id: PacketId,
+        frame: Frame,
+    ) {
+        let (size, kind) = (frame.size(), frame.kind);
         // Control and data interleave unpredictably: defer this branch.
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
         let port = &links.ports[egress.index()];

@@ -204,7 +204,8 @@ impl Switches {
         let ingress = packet.ingress;
         if packet.flags & CHARGED != 0 {
             packet.flags &= !CHARGED;
-            let queue = QueueId::new(ingress, packet.ingress_class() - DATA, links.priorities);
+            let queue =
+                QueueId::new(ingress, frame.class.wrapping_sub(packet.lane_change) - DATA, links.priorities);
             C::release(links, ctx, &mut self.accounting, queue, frame.size());
             let frames = if links.effects.is_empty() { 0 } else { self.carry_out(ctx, links) };
             self.depart(ctx, links, egress, id, frame);
