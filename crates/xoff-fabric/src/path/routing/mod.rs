@@ -14,8 +14,10 @@ pub(crate) mod detours;
 mod dimension_order;
 mod dragonfly;
 mod ecmp;
+mod ends;
 mod error;
 mod k_shortest;
+mod lane_params;
 mod lanes;
 mod metric;
 mod metrics;
@@ -30,6 +32,8 @@ mod weights;
 
 pub use dependencies::Dependencies;
 pub use detours::{Course, Detours, Way};
+pub(crate) use ends::End;
+pub use ends::HostNic;
 pub use error::RoutingError;
 pub use lanes::{Lanes, MAX_LANES};
 pub use next_hops::NextHops;
@@ -55,7 +59,7 @@ use std::sync::Arc;
 
 use xoff_engine::Time;
 
-use crate::path::topology::{MAX_NICS, MAX_NODES, NodeId, NodeKind, PortId, Topology};
+use crate::path::topology::{NodeId, NodeKind, PortId, Topology};
 
 /// A topology's paths under one kind of routing.
 #[derive(Clone, Debug)]
@@ -98,43 +102,6 @@ enum Ways {
     Groups(GroupRoutes),
     Grid(dimension_order::DimensionOrder),
     KShortest(KPaths),
-}
-
-/// A NIC of a host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct HostNic {
-    /// The host.
-    pub host: NodeId,
-    /// The NIC's number at the host, from 0, in the order of the topology's links.
-    pub nic: u32,
-}
-
-/// Where the NIC's number begins in an address, above the numbers of all nodes.
-const NIC_SHIFT: u32 = 24;
-const _: () = assert!(MAX_NODES < 1 << NIC_SHIFT && MAX_NICS <= 1 << (u32::BITS - NIC_SHIFT));
-
-impl HostNic {
-    /// The NIC's network address in hashes: the host's number if the NIC is the first one.
-    fn address(self) -> u32 {
-        self.host.0 | self.nic << NIC_SHIFT
-    }
-}
-
-/// One end of a path: a host's NIC and its switch.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct End {
-    nic: HostNic,
-    /// The switch's index in [`SwitchGraph`].
-    pub switch: u32,
-}
-
-impl End {
-    pub fn host(self) -> NodeId {
-        self.nic.host
-    }
-    fn address(self) -> u32 {
-        self.nic.address()
-    }
 }
 
 impl Default for Router {
