@@ -24,6 +24,8 @@ pub enum Domain {
     Credit = 6,
     /// Which NIC a connection takes.
     Nics = 7,
+    /// Frames that a link loses, and times of events that come at random.
+    Faults = 8,
 }
 
 /// The stream of `entity` in `domain` under the run's `seed`.

@@ -7,6 +7,7 @@
 //! packets, links, and what every handler's context holds.
 
 mod emission;
+mod faults;
 mod feedback;
 pub(crate) mod forward;
 mod message;
@@ -32,6 +33,7 @@ use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::{Probes, Resumed};
 use crate::packet::DATA;
 use nic::{Nic, NicId, NicScheduler};
+use faults::StoppedHosts;
 use receiver::Receiver;
 use sender::Sender;
 use sl_reaction::SlReactions;
@@ -60,6 +62,8 @@ pub(crate) struct Hosts<N> {
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
     emission_hooks: bool,
+    /// Hosts that take no data.
+    stopped: StoppedHosts,
     /// After the run: see [`Hosts::open_receptions`].
     left_open: u32,
 }
@@ -83,6 +87,7 @@ impl<N: NicScheduler> Hosts<N> {
             program: DependencyTracker::new(&net.dependencies, &net.flows),
             slows,
             emission_hooks: net.paths.next_hops.is_some() || net.signals.label || probes.on_wire,
+            stopped: StoppedHosts::default(),
             left_open: 0,
         }
     }

@@ -9,6 +9,8 @@ mod critical_path;
 mod cut;
 mod event_loop;
 pub mod fast_forward;
+mod faults;
+mod patience;
 mod mail;
 mod pace;
 mod partition;

@@ -209,6 +209,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         await_flow(ctx, FlowId(0));
         hosts.begin_steps(ctx);
         self.schedule_sample();
+        self.begin_faults();
     }
 }
 
@@ -281,6 +282,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         hosts.close(ctx, links);
         self.close_stops();
         let Partition { ctx, links, switches, hosts, .. } = self;
+        switches.close_storms(ctx, links);
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);

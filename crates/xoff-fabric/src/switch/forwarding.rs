@@ -127,7 +127,7 @@ impl Switches {
 
     /// The first packet of a class's queue.
     #[inline(always)] // runs for every packet
-    fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
+    pub(super) fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
         match &self.voqs {
             Some(voqs) if class >= DATA => voqs.head(egress, (class - DATA).into()),
             _ => links.queues[links.place(egress, class)].first(),
@@ -163,7 +163,7 @@ impl Switches {
 
     /// Takes the first packet out of its class's queue.
     #[inline(always)] // runs for every packet
-    fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
+    pub(super) fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
         let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
         let queue = &mut links.queues[place];

@@ -9,12 +9,14 @@
 
 mod arrival;
 mod egress_hooks;
+mod faults;
 mod forwarding;
 mod int_table;
 mod messages;
 mod next_hop;
 mod switch_point;
 mod voq;
+mod watchdog;
 
 use xoff_engine::{Stream, Time};
 use xoff_schemes::{Detector, IntPath};
@@ -33,6 +35,7 @@ pub(crate) use egress_hooks::Marking;
 use int_table::IntTable;
 use switch_point::SwitchPoints;
 use voq::Voqs;
+use watchdog::Watchdog;
 
 /// The switches of a partition.
 pub(crate) struct Switches {
@@ -44,6 +47,8 @@ pub(crate) struct Switches {
     hooks: EgressHooks,
     /// Points of whole switches; `None` unless the scheme has them.
     switch_points: Option<Box<SwitchPoints>>,
+    /// `None` unless the settings ask for one.
+    watchdog: Option<Box<Watchdog>>,
     /// The snapshot that FNCC's ACKs read.
     int_table: IntTable,
     /// Which packets get telemetry.
@@ -78,6 +83,7 @@ impl Switches {
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
+            watchdog: Watchdog::new(net),
             int_table: IntTable::default(),
             int: net.signals.int,
             ties: next_hop::ties(net),
@@ -142,7 +148,7 @@ impl Switches {
                 Effect::Send(port, id) => {
                     frames += 1;
                     let frame = ctx.packets[id].frame();
-                    self.enqueue(ctx, links, port, id, frame);
+                    self.enqueue_own(ctx, links, port, id, frame);
                 }
                 Effect::Stopped(queue) => {
                     let (port, class) = (queue.port(links.priorities), links.class_of(queue));
@@ -150,6 +156,7 @@ impl Switches {
                     if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
                         detector.on_pause(&view);
                     }
+                    self.watch(ctx, links, queue);
                 }
                 Effect::Resumed(queue, since) => self.on_resumed(ctx, links, queue, since),
                 Effect::Credited { .. } => {}
@@ -177,6 +184,9 @@ impl Switches {
         }
         if ctx.probes.on_stops {
             self.report_stop(ctx, links, queue, since);
+        }
+        if self.watchdog.is_some() {
+            self.watch_resumed(ctx, links, queue);
         }
         self.kick(ctx, links, port);
     }

@@ -15,6 +15,7 @@ mod deadlock;
 mod dependencies;
 mod detection;
 mod fast_forward;
+mod faults;
 mod flow_control;
 mod flow_count;
 mod ground_truth;

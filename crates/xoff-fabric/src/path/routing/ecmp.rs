@@ -38,6 +38,15 @@ impl<C: Choice> EcmpTable<C> {
         EcmpTable { choice, symmetric: params.is_symmetric(), distances }
     }
 
+    /// The same choices on another graph of the same switches.
+    pub(super) fn on(&self, graph: &SwitchGraph) -> Self
+    where
+        C: Clone,
+    {
+        let distances = (0..graph.len()).map(|_| OnceLock::new()).collect();
+        EcmpTable { choice: self.choice.clone(), symmetric: self.symmetric, distances }
+    }
+
     pub(super) fn symmetric(&self) -> bool {
         self.symmetric
     }

@@ -91,6 +91,27 @@ impl NextHops {
         Err(&self.candidates[self.first[list] as usize..self.first[list + 1] as usize])
     }
 
+    /// Links of the longest of the shortest paths between two hosts of different switches.
+    pub(crate) fn max_links(&self) -> usize {
+        let switches: Vec<NodeId> = (0..self.index.len()).map(NodeId::at).filter(|n| self.index[n.index()] != u32::MAX).collect();
+        let mut longest = 2;
+        for &row in self.row_of.iter().filter(|row| **row != u32::MAX) {
+            let list = |node: NodeId| {
+                let list = self.list_of[row as usize * self.switches + self.index[node.index()] as usize] as usize;
+                &self.candidates[self.first[list] as usize..self.first[list + 1] as usize]
+            };
+            for &from in &switches {
+                let (mut at, mut links) = (from, 2);
+                while let Some(&(port, _)) = list(at).first() {
+                    at = self.node_of[port.peer().index()];
+                    links += 1;
+                }
+                longest = longest.max(links);
+            }
+        }
+        longest
+    }
+
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
     pub fn paths(&self, start: PortId, end: PortId) -> u32 {
         if start.peer() == end {
