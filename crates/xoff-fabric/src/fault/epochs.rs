@@ -6,8 +6,12 @@
 //! the switches take those of the network without the dead links. Where no path is left, the old one stays.
 
 use std::collections::{BTreeMap, HashMap};
+use std::borrow::Cow;
 use std::sync::Arc;
 
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{Error, Unexpected};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use xoff_engine::Time;
 
 use crate::ids::ConnectionId;
@@ -24,6 +28,39 @@ pub enum Convergence {
     None,
     /// So long after the link's change.
     After(Time),
+}
+
+/// [`Convergence::None`] in scenarios.
+const NONE: &str = "none";
+
+impl Serialize for Convergence {
+    fn serialize<S: Serializer>(&self, s: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Convergence::None => s.serialize_str(NONE),
+            Convergence::After(time) => time.serialize(s),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Convergence {
+    fn deserialize<D: Deserializer<'de>>(d: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(d)?;
+        if text == NONE {
+            return Ok(Convergence::None);
+        }
+        let unfit = || D::Error::invalid_value(Unexpected::Str(&text), &"\"none\" or a time such as \"50ms\"");
+        text.parse().map(Convergence::After).map_err(|_| unfit())
+    }
+}
+
+impl JsonSchema for Convergence {
+    fn schema_name() -> Cow<'static, str> {
+        "Convergence".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        let time = generator.subschema_for::<Time>();
+        json_schema!({ "anyOf": [{ "const": NONE }, time] })
+    }
 }
 
 /// A time in which routing knows the same.

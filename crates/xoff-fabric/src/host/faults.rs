@@ -153,8 +153,8 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The run has ended: receivers of stopped hosts count as the others do.
     pub(super) fn end_stops(&mut self) {
-        for stopped in std::mem::take(&mut self.stopped).0.into_values() {
-            for (connection, receiver) in stopped.receivers {
+        for stopped in self.stopped.0.values_mut() {
+            for (connection, receiver) in std::mem::take(&mut stopped.receivers) {
                 self.receivers[connection.index()] = Some(receiver);
             }
         }
@@ -198,6 +198,12 @@ impl<N: NicScheduler> Hosts<N> {
             self.send_pfc(ctx, links, port, paused, QUANTA);
         }
         ctx.schedule(host, ctx.now + next, key(kind::FLOW_STOP, index), REPEAT);
+    }
+
+    /// Number of data packets that stopped hosts hold.
+    pub fn held_packets(&self) -> u64 {
+        let held = self.stopped.0.values().flat_map(|stopped| stopped.held.values());
+        held.map(|held| held.packets.len() as u64).sum()
     }
 
     /// Whether data that has come by an ingress `queue` keeps its credits, since the host has stopped.

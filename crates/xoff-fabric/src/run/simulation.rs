@@ -357,6 +357,11 @@ impl Simulation {
         self.max_packets_in_flight
     }
 
+    /// Number of data packets in the network, without those that a stopped receiver holds, which have arrived.
+    pub fn data_packets_in_network(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.data_in_network()).sum()
+    }
+
     /// Number of packets in the network.
     pub fn packets_in_flight(&self) -> u32 {
         self.partitions.iter().map(|partition| partition.packets_in_flight()).sum()

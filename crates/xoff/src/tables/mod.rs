@@ -4,6 +4,7 @@ mod breakdown;
 mod buffer_sizing;
 mod columns;
 mod events;
+mod failures;
 mod flows;
 mod packets;
 mod ports;
@@ -51,6 +52,9 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         events::throttles(sim, &names),
         breakdown::breakdown(sim, &names),
         packets::packets(sim, &names),
+        failures::events(sim),
+        failures::drops(sim, &names),
+        failures::watchdog(sim, &names),
     ]
 }
 

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Violation;
 
 use super::{PathChoice, RoutingError};
+use crate::fault::Convergence;
 
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -61,6 +62,11 @@ impl Routing {
             {
                 Some(RoutingError::FallbackChoice(fallback.choice).violation())
             }
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) if fallback.convergence.is_some() => {
+                let why = "beside listed paths, which never change";
+                let violation = RoutingError::Unneeded { key: "convergence", why }.violation();
+                Some(violation.inside("fallback"))
+            }
             Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
                 fallback.check().err().map(|error| error.violation().inside("fallback"))
             }
@@ -75,6 +81,13 @@ impl Routing {
             Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => {
                 PathChoice::PerConnection
             }
+        }
+    }
+    /// When routing knows of links that go down or come up.
+    pub fn convergence(&self) -> Convergence {
+        match self {
+            Routing::Ecmp(params) => params.convergence.unwrap_or_default(),
+            Routing::SpanningTrees(_) | Routing::StaticRoutes(_) | Routing::DModK(_) => Convergence::None,
         }
     }
     /// Its name in scenarios.
@@ -119,6 +132,10 @@ pub struct Ecmp {
     /// Who chooses among equal-cost paths, and when: the hash once a connection, the sender for each packet, or each
     /// switch for each packet. `host.transport` says what becomes of packets that overtake others.
     pub choice: PathChoice,
+    /// `own` only: when routing knows of a link that an `[[event]]` has taken down or brought up, so long after the event, or
+    /// `none` for never. Connections whose path is dead then get another one. Without it, never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
 }
 
 /// The destination port that the examples of the ns-3 HPCC simulator use.
@@ -133,6 +150,9 @@ impl Ecmp {
     /// Refuses keys that belong to the other hash.
     pub(crate) fn check(&self) -> Result<(), RoutingError> {
         let (key, why) = match self.hash {
+            EcmpHash::Ns3Hpcc if self.convergence.is_some() => {
+                ("convergence", "with `hash = \"ns3_hpcc\"`, whose paths never change")
+            }
             EcmpHash::Own if self.dst_port.is_some() => {
                 ("dst_port", "without `hash = \"ns3_hpcc\"`: the own hash knows no ports")
             }
