@@ -1,10 +1,14 @@
 //! What an `[[event]]` may break, by name or at random.
 
 use rand::Rng;
+use xoff_engine::spelling::nearest;
 use xoff_engine::{Stream, Violation};
 use xoff_fabric::topology::{Adjacency, NodeId, NodeKind, PortId, Topology};
 
 use super::error::one_of;
+
+/// Names that a message lists.
+const LISTED: usize = 16;
 
 /// Any target, drawn each time.
 const RANDOM: &str = "random";
@@ -87,6 +91,13 @@ impl<'t> Targets<'t> {
 
 /// A name that no target has.
 fn unknown<'a>(key: &'static str, name: &str, names: impl Iterator<Item = &'a str> + Clone) -> Violation {
-    let expected = one_of(name, names);
-    Violation::new(key, format!("names the unknown {key} {name:?}"), expected.trim_start_matches("expected ").to_string())
+    let found = format!("names the unknown {key} {name:?}");
+    let expected = if names.clone().count() <= LISTED {
+        one_of(name, names).trim_start_matches("expected ").to_string()
+    } else {
+        let near = nearest(name, names.clone());
+        let meant = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
+        format!("a name such as `{}`, or \"{RANDOM}\"{meant}", names.clone().next().unwrap_or_default())
+    };
+    Violation::new(key, found, expected)
 }
