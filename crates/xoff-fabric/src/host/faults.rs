@@ -2,6 +2,7 @@
 //!
 //! A host keeps what it has to send while its link is down. A receiver that has stopped keeps what arrives; a NIC with more
 //! than its buffer's bytes of a priority sends PAUSE, or gives no credits back, or drops what comes if there is no flow control.
+//! Once the receiver goes on, it takes what its NICs keep at twice the rate of their links.
 
 use std::collections::{BTreeMap, VecDeque};
 
@@ -35,6 +36,8 @@ struct Held {
     bytes: [u64; 8],
     /// Data priorities that the NIC has paused, one bit each.
     paused: u8,
+    /// The event is pending with which the host takes the next packet.
+    drains: bool,
 }
 
 /// A host that takes no data.
@@ -44,6 +47,8 @@ struct Stopped {
     index: u32,
     buffer: u64,
     repeats: bool,
+    /// The index of the event by which the host takes a packet that it holds, once it goes on.
+    goes_on: Option<u32>,
     /// Receivers, which see nothing of what is held.
     receivers: BTreeMap<ConnectionId, Box<Receiver>>,
     /// By port.
@@ -52,12 +57,16 @@ struct Stopped {
 
 /// Hosts that take no data.
 #[derive(Default)]
-pub(super) struct StoppedHosts(BTreeMap<NodeId, Stopped>);
+pub(super) struct StoppedHosts {
+    all: BTreeMap<NodeId, Stopped>,
+    /// A stopped host takes a packet that it has held.
+    takes: bool,
+}
 
 impl StoppedHosts {
-    /// Whether a host takes no data.
+    /// Whether a host takes no data now.
     pub fn has(&self, host: NodeId) -> bool {
-        !self.0.is_empty() && self.0.contains_key(&host)
+        !self.all.is_empty() && !self.takes && self.all.contains_key(&host)
     }
 }
 
@@ -116,6 +125,11 @@ impl<N: NicScheduler> Hosts<N> {
     pub fn stop_receiver(&mut self, ctx: &Ctx, index: u32, fault: u32) {
         let Some(plan) = &ctx.net.faults else { return };
         let Broken::Receiver { host, buffer } = plan.faults()[fault as usize].what else { return };
+        if let Some(stopped) = self.stopped.all.get_mut(&host) {
+            // The host has not yet taken all that it has held.
+            (stopped.fault, stopped.buffer, stopped.goes_on) = (fault, buffer, None);
+            return;
+        }
         let mut receivers = BTreeMap::new();
         for connection in ConnectionId::all(self.receivers.len()) {
             if ctx.net.ends(connection).dst == host
@@ -124,20 +138,74 @@ impl<N: NicScheduler> Hosts<N> {
                 receivers.insert(connection, receiver);
             }
         }
-        let stopped = Stopped { fault, index, buffer, repeats: false, receivers, held: BTreeMap::new() };
-        self.stopped.0.insert(host, stopped);
+        let (held, goes_on, repeats) = (BTreeMap::new(), None, false);
+        self.stopped.all.insert(host, Stopped { fault, index, buffer, repeats, goes_on, receivers, held });
     }
 
     /// A host takes data again: first what its NICs hold, in order.
-    pub fn start_receiver<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, host: NodeId) {
-        let Some(stopped) = self.stopped.0.remove(&host) else { return };
-        self.restore_receivers(ctx, stopped.receivers, host);
-        for (port, held) in stopped.held {
-            for id in held.packets {
-                self.arrival(ctx, links, port, id);
-                ctx.counters.packet_hops -= 1; // counted when it came
-            }
-            self.send_pfc(ctx, links, port, held.paused, 0);
+    pub fn start_receiver<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        index: u32,
+        host: NodeId,
+    ) {
+        let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
+        stopped.goes_on = Some(index);
+        let ports: Vec<PortId> = stopped.held.iter().filter(|(_, held)| !held.drains).map(|(&port, _)| port).collect();
+        for port in ports {
+            self.take_held(ctx, links, port);
+        }
+        self.end_stop(ctx, host);
+    }
+
+    /// A host takes the first packet that a NIC holds, and schedules the next one.
+    pub fn take_held<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId) {
+        let host = links.ports[port.index()].node;
+        let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
+        let (goes_on, buffer) = (stopped.goes_on, stopped.buffer);
+        let Some(held) = stopped.held.get_mut(&port) else { return };
+        held.drains = false;
+        let Some(index) = goes_on else { return };
+        let Some(id) = held.packets.pop_front() else { return self.end_stop(ctx, host) };
+        let packet = ctx.packets[id];
+        let (size, priority) = (u64::from(packet.size), packet.class - DATA);
+        let bytes = &mut held.bytes[usize::from(priority)];
+        *bytes -= size;
+        let resumes = *bytes <= buffer / 2 && held.paused & (1 << priority) != 0;
+        if resumes {
+            held.paused &= !(1 << priority);
+        }
+        held.drains = true;
+        let next = ctx.now + (links.ports[port.index()].serialization(size) / 2).max(Time(1));
+        ctx.schedule(host, next, key(kind::FLOW_STOP, index), port.0 + 1);
+        if resumes {
+            self.send_pfc(ctx, links, port, 1 << priority, 0);
+        }
+        let connection = ctx.net.connections.of(packet.flow);
+        if let Some(stopped) = self.stopped.all.get_mut(&host) {
+            self.receivers[connection.index()] = stopped.receivers.remove(&connection);
+        }
+        self.stopped.takes = true;
+        self.arrival(ctx, links, port, id);
+        ctx.counters.packet_hops -= 1; // counted when the packet came
+        self.stopped.takes = false;
+        if let Some(stopped) = self.stopped.all.get_mut(&host)
+            && let Some(receiver) = self.receivers[connection.index()].take()
+        {
+            stopped.receivers.insert(connection, receiver);
+        }
+    }
+
+    /// Ends the stop of a host that goes on and holds nothing any more.
+    fn end_stop(&mut self, ctx: &mut Ctx, host: NodeId) {
+        let Some(stopped) = self.stopped.all.get(&host) else { return };
+        let is_empty = stopped.held.values().all(|held| held.packets.is_empty() && !held.drains);
+        if stopped.goes_on.is_some()
+            && is_empty
+            && let Some(stopped) = self.stopped.all.remove(&host)
+        {
+            self.restore_receivers(ctx, stopped.receivers, host);
         }
     }
 
@@ -153,7 +221,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The run has ended: receivers of stopped hosts count as the others do.
     pub(super) fn end_stops(&mut self) {
-        for stopped in self.stopped.0.values_mut() {
+        for stopped in self.stopped.all.values_mut() {
             for (connection, receiver) in std::mem::take(&mut stopped.receivers) {
                 self.receivers[connection.index()] = Some(receiver);
             }
@@ -164,7 +232,7 @@ impl<N: NicScheduler> Hosts<N> {
     #[cold]
     pub(super) fn hold<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId, id: PacketId) {
         let host = links.ports[port.index()].node;
-        let Some(stopped) = self.stopped.0.get_mut(&host) else { return };
+        let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
         let (size, priority) = (u64::from(ctx.packets[id].size), ctx.packets[id].class - DATA);
         let held = stopped.held.entry(port).or_default();
         let bytes = &mut held.bytes[usize::from(priority)];
@@ -175,6 +243,9 @@ impl<N: NicScheduler> Hosts<N> {
         }
         *bytes += size;
         held.packets.push_back(id);
+        if stopped.goes_on.is_some() && !held.drains {
+            return self.take_held(ctx, links, port);
+        }
         let is_new = is_full && held.paused & (1 << priority) == 0;
         if !is_new || !matches!(ctx.net.settings.flow_control, FlowControl::Pfc(_)) {
             return;
@@ -189,9 +260,8 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Repeats the PAUSE of a stopped host.
-    pub fn repeat_pauses<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, host: NodeId) {
-        let Some(stopped) = self.stopped.0.get(&host) else { return };
-        let index = stopped.index;
+    pub fn repeat_pauses<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, index: u32, host: NodeId) {
+        let Some(stopped) = self.stopped.all.get(&host).filter(|stopped| stopped.index == index) else { return };
         let paused: Vec<_> = stopped.held.iter().map(|(&port, held)| (port, held.paused)).collect();
         let Some(next) = paused.iter().map(|&(port, _)| Self::half_pause(ctx, port)).min() else { return };
         for (port, paused) in paused {
@@ -202,7 +272,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Number of data packets that stopped hosts hold.
     pub fn held_packets(&self) -> u64 {
-        let held = self.stopped.0.values().flat_map(|stopped| stopped.held.values());
+        let held = self.stopped.all.values().flat_map(|stopped| stopped.held.values());
         held.map(|held| held.packets.len() as u64).sum()
     }
 
