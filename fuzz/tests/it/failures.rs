@@ -55,7 +55,9 @@ fn conserves(output: &Output, rows: &[OwnRow], text: &str) {
     assert_eq!(sum("sent"), sent, "{text}");
     // What arrives at the very end of the run is not handled if the run ends with its flows.
     let arrived = sum("before")..=sum("until");
-    let left = sent.checked_sub(dropped + inside);
+    // What a stopped receiver has no room for has arrived, by the wire's count.
+    let refused = output.manifest["failures"]["dropped_packets"]["receiver_stop"].as_u64().unwrap_or(0);
+    let left = (sent + refused).checked_sub(dropped + inside);
     assert!(
         left.is_some_and(|left| arrived.contains(&left)),
         "{sent} sent, {dropped} dropped, {inside} in the network, {arrived:?} arrived\n{text}"

@@ -26,11 +26,12 @@ impl Unfinished {
     }
 }
 
-/// The flows that had started and not completed, with sizes.
+/// The flows that had started and not completed, though they have an end.
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Unfinished> {
     let (net, outcomes) = (sim.network(), &sim.records().flows);
     let open = |flow: &usize| {
-        outcomes[*flow].started && outcomes[*flow].fct.is_none() && net.flows[*flow].size.is_some()
+        let ends = net.flows[*flow].size.is_some() || net.flows[*flow].stop.is_some();
+        outcomes[*flow].started && outcomes[*flow].fct.is_none() && ends
     };
     let of = |flow: usize| {
         let f = &net.flows[flow];
@@ -59,5 +60,5 @@ fn why(sim: &Simulation, flow: FlowId) -> String {
         return format!("`{}` is stopped by its neighbour", net.topology.port_name(port));
     }
     let acked = sim.records().flows[flow.index()].acked_bytes;
-    format!("{acked} of {} B are acknowledged, and what is left does not arrive", f.size.unwrap_or_default())
+    format!("{acked} B are acknowledged, and what is left does not arrive")
 }
