@@ -60,12 +60,24 @@ fn event(text: &mut String, bytes: &mut Unstructured<'_>) -> Result<()> {
     let link = bytes.choose(&["random", "random", "random_trunk"])?;
     let kind = match bytes.int_in_range(0..=8)? {
         0..=2 => format!("kind = \"link_down\"\nlink = \"{link}\""),
-        3 => format!("kind = \"degrade\"\nlink = \"{link}\"\nrate = \"{}\"", bytes.choose(&["1Mbps", "3Gbps", "10Gbps"])?),
-        4 => format!("kind = \"bit_errors\"\nlink = \"{link}\"\nber = {}", bytes.choose(&["1e-12", "1e-6", "1e-4", "0.01"])?),
-        5 => format!("kind = \"bit_errors\"\nlink = \"{link}\"\nloss = {}", bytes.choose(&["0.001", "0.1", "0.9"])?),
+        3 => format!(
+            "kind = \"degrade\"\nlink = \"{link}\"\nrate = \"{}\"",
+            bytes.choose(&["1Mbps", "3Gbps", "10Gbps"])?
+        ),
+        4 => format!(
+            "kind = \"bit_errors\"\nlink = \"{link}\"\nber = {}",
+            bytes.choose(&["1e-12", "1e-6", "1e-4", "0.01"])?
+        ),
+        5 => format!(
+            "kind = \"bit_errors\"\nlink = \"{link}\"\nloss = {}",
+            bytes.choose(&["0.001", "0.1", "0.9"])?
+        ),
         6 => "kind = \"switch_reboot\"\nswitch = \"random\"".into(),
         7 => "kind = \"pause_storm\"\nhost = \"random\"".into(),
-        _ => format!("kind = \"receiver_stop\"\nhost = \"random\"\nbuffer = \"{}\"", bytes.choose(&["0B", "5KB", "50KB"])?),
+        _ => format!(
+            "kind = \"receiver_stop\"\nhost = \"random\"\nbuffer = \"{}\"",
+            bytes.choose(&["0B", "5KB", "50KB"])?
+        ),
     };
     let (at, length) = (bytes.int_in_range(0..=150)?, bytes.choose(&TIMES)?);
     let when = match bytes.int_in_range(0..=4)? {

@@ -7,8 +7,8 @@ use arrow_array::types::UInt64Type;
 use xoff::fabric::Network;
 use xoff::fabric::observe::{Departure, Hooks, OwnRow, Probe, Records};
 use xoff::fabric::packet::Kind;
-use xoff::{Output, RunError, Scenario, Threads, run_on, run_with};
 use xoff::prelude::Time;
+use xoff::{Output, RunError, Scenario, Threads, run_on, run_with};
 use xoff_fuzz::failing_scenario;
 
 /// Data packets that leave hosts and arrive at hosts, counted at the wires.
@@ -51,7 +51,8 @@ fn number(output: &Output, key: &str) -> u64 {
 /// Each data packet that was sent has arrived, was dropped, or is in the network.
 fn conserves(output: &Output, rows: &[OwnRow], text: &str) {
     let sum = |name| rows.iter().filter(|row| row.name == name).map(|row| row.value as u64).sum::<u64>();
-    let (sent, dropped, inside) = (number(output, "sent"), number(output, "dropped"), number(output, "in_network"));
+    let (sent, dropped, inside) =
+        (number(output, "sent"), number(output, "dropped"), number(output, "in_network"));
     assert_eq!(sum("sent"), sent, "{text}");
     // What arrives at the very end of the run is not handled if the run ends with its flows.
     let arrived = sum("before")..=sum("until");
@@ -67,7 +68,10 @@ fn conserves(output: &Output, rows: &[OwnRow], text: &str) {
     let by_cause = output.manifest["failures"]["dropped_packets"].as_object().expect("causes");
     let by_cause: u64 = by_cause.values().filter_map(|n| n.as_u64()).sum();
     let messages = output.manifest["lost_switch_messages"].as_u64().expect("a number");
-    assert!(by_port <= by_cause && by_cause <= by_port + messages, "{by_port} by port, {by_cause} by cause\n{text}");
+    assert!(
+        by_port <= by_cause && by_cause <= by_port + messages,
+        "{by_port} by port, {by_cause} by cause\n{text}"
+    );
 }
 
 /// How a run ended: whether it had results.
@@ -99,7 +103,11 @@ fn check(text: &str) -> Option<&'static str> {
         (_, Err(RunError::OneThread { .. })) => {}
         (Ok(one), Ok(other)) => {
             for (one, other) in one.tables.iter().zip(&other.tables) {
-                assert!(one.batch == other.batch, "table {} differs between 1 and 3 threads\n{text}", one.name);
+                assert!(
+                    one.batch == other.batch,
+                    "table {} differs between 1 and 3 threads\n{text}",
+                    one.name
+                );
             }
         }
         (Err(one), Err(other)) => assert_eq!(one, other, "{text}"),

@@ -61,8 +61,10 @@ def flows_hit(run: Run) -> pl.DataFrame:
         .with_columns(pl.col("flow").cast(pl.UInt32))
     )
     flows = frame(run, "flows")
-    return lost.join(flows, left_on="flow", right_on="id").rename({"flow": "id"}).sort(
-        ["packets", "id"], descending=[True, False]
+    return (
+        lost.join(flows, left_on="flow", right_on="id")
+        .rename({"flow": "id"})
+        .sort(["packets", "id"], descending=[True, False])
     )
 
 
@@ -123,8 +125,10 @@ def compared(run: Run, without: Run) -> pl.DataFrame:
     did not complete the flow.
     """
     columns = ["id", "src", "dst", "size_bytes", "fct_ps"]
-    both = frame(run, "flows").select(*columns, "retransmitted_bytes").join(
-        frame(without, "flows").select("id", pl.col("fct_ps").alias("without_ps")), on="id", how="left"
+    both = (
+        frame(run, "flows")
+        .select(*columns, "retransmitted_bytes")
+        .join(frame(without, "flows").select("id", pl.col("fct_ps").alias("without_ps")), on="id", how="left")
     )
     delay = pl.col("fct_ps").cast(pl.Int64) - pl.col("without_ps").cast(pl.Int64)
     lost = flows_hit(run).select("id", "packets")

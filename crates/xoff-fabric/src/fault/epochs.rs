@@ -5,8 +5,8 @@
 //! connections keep theirs, as with resilient hashing. Packets under way keep the path with which they left. If packets go by next hops,
 //! the switches take those of the network without the dead links. Where no path is left, the old one stays.
 
-use std::collections::{BTreeMap, HashMap};
 use std::borrow::Cow;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -48,7 +48,8 @@ impl<'de> Deserialize<'de> for Convergence {
         if text == NONE {
             return Ok(Convergence::None);
         }
-        let unfit = || D::Error::invalid_value(Unexpected::Str(&text), &"\"none\" or a time such as \"50ms\"");
+        let unfit =
+            || D::Error::invalid_value(Unexpected::Str(&text), &"\"none\" or a time such as \"50ms\"");
         text.parse().map(Convergence::After).map_err(|_| unfit())
     }
 }

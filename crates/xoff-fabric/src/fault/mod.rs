@@ -17,8 +17,8 @@ use xoff_engine::{Rate, Time};
 pub use epochs::Convergence;
 pub(crate) use epochs::{Detour, Epochs};
 pub(crate) use outages::Outage;
-pub use plan::FaultPlan;
 pub(crate) use plan::Act;
+pub use plan::FaultPlan;
 
 use crate::ids::{NodeId, PortId};
 
@@ -126,14 +126,8 @@ pub enum Cause {
 
 impl Cause {
     /// All causes.
-    pub const ALL: [Cause; 6] = [
-        Cause::Buffer,
-        Cause::LinkDown,
-        Cause::BitErrors,
-        Cause::Watchdog,
-        Cause::Receiver,
-        Cause::HopLimit,
-    ];
+    pub const ALL: [Cause; 6] =
+        [Cause::Buffer, Cause::LinkDown, Cause::BitErrors, Cause::Watchdog, Cause::Receiver, Cause::HopLimit];
 
     /// Its name in tables.
     pub fn name(self) -> &'static str {

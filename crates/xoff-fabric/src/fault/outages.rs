@@ -57,6 +57,9 @@ mod tests {
         assert_eq!(spans, [outage(10, 30, 0), outage(40, 50, 4)]);
         // A span from 30 to 39 lies between the two; one that reaches 40 does not, and 29 is the last moment of the first.
         let fault = |begin, end| all.between(Time(begin), Time(end)).map(|outage| outage.fault);
-        assert_eq!([fault(30, 39), fault(30, 40), fault(29, 39), fault(50, 60)], [None, Some(4), Some(0), None]);
+        assert_eq!(
+            [fault(30, 39), fault(30, 40), fault(29, 39), fault(50, 60)],
+            [None, Some(4), Some(0), None]
+        );
     }
 }

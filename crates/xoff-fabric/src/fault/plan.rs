@@ -58,7 +58,8 @@ impl FaultPlan {
     /// The plan of `faults`, in any order, without convergence of routing.
     pub fn new(topology: &Topology, mut faults: Vec<Fault>) -> FaultPlan {
         faults.sort_by_key(|fault| (fault.from, fault.event));
-        let mut plan = FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
+        let mut plan =
+            FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
         let mut slow: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
         for (number, fault) in (0u32..).zip(&faults) {
             let outage = Outage { from: fault.from, until: fault.until, fault: number };
@@ -66,7 +67,9 @@ impl FaultPlan {
                 Broken::Link(link) => plan.down[link as usize].add(outage),
                 Broken::Switch(node) => {
                     let links = topology.links.iter().zip(&mut plan.down);
-                    links.filter(|(link, _)| link.a == node || link.b == node).for_each(|(_, down)| down.add(outage));
+                    links
+                        .filter(|(link, _)| link.a == node || link.b == node)
+                        .for_each(|(_, down)| down.add(outage));
                 }
                 Broken::Rate { link, .. } => slow.entry(link).or_default().push(number),
                 Broken::Frames { link, .. } => plan.lossy.entry(link).or_default().push(number),
@@ -197,7 +200,11 @@ impl FaultPlan {
 
     /// What is down at a time on the links of `ports`.
     pub fn down_on(&self, ports: &[PortId], at: Time) -> Option<u32> {
-        ports.iter().map(|port| port.link()).find(|&link| self.outage(link, at, at).is_some()).map(|link| link as u32)
+        ports
+            .iter()
+            .map(|port| port.link())
+            .find(|&link| self.outage(link, at, at).is_some())
+            .map(|link| link as u32)
     }
 
     /// Whether a host takes no data at a time.

@@ -111,7 +111,9 @@ impl<N: NicScheduler> Hosts<N> {
     /// The NIC of a fault babbles: sends PAUSE, and again at half its time; at the end of the fault a RESUME.
     pub fn storm<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, index: u32, fault: u32) {
         let net = ctx.net.clone();
-        let Some(fault) = net.faults.as_ref().and_then(|plan| plan.faults().get(fault as usize)) else { return };
+        let Some(fault) = net.faults.as_ref().and_then(|plan| plan.faults().get(fault as usize)) else {
+            return;
+        };
         let Broken::PauseStorm { port, priorities } = fault.what else { return };
         if ctx.now >= fault.until {
             return self.send_pfc(ctx, links, port, priorities, 0);
@@ -152,7 +154,8 @@ impl<N: NicScheduler> Hosts<N> {
     ) {
         let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
         stopped.goes_on = Some(index);
-        let ports: Vec<PortId> = stopped.held.iter().filter(|(_, held)| !held.drains).map(|(&port, _)| port).collect();
+        let ports: Vec<PortId> =
+            stopped.held.iter().filter(|(_, held)| !held.drains).map(|(&port, _)| port).collect();
         for port in ports {
             self.take_held(ctx, links, port);
         }
@@ -210,7 +213,12 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Gives a host its receivers back, with their timers.
-    fn restore_receivers(&mut self, ctx: &mut Ctx, receivers: BTreeMap<ConnectionId, Box<Receiver>>, host: NodeId) {
+    fn restore_receivers(
+        &mut self,
+        ctx: &mut Ctx,
+        receivers: BTreeMap<ConnectionId, Box<Receiver>>,
+        host: NodeId,
+    ) {
         for (connection, mut receiver) in receivers {
             if let Some(at) = receiver.restart_timer(ctx.now) {
                 ctx.schedule(host, at, key(kind::NOTIFICATION_TIMER, connection.0), 0);
@@ -230,7 +238,13 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// A data packet has come to a host that takes none.
     #[cold]
-    pub(super) fn hold<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId, id: PacketId) {
+    pub(super) fn hold<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        port: PortId,
+        id: PacketId,
+    ) {
         let host = links.ports[port.index()].node;
         let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
         let (size, priority) = (u64::from(ctx.packets[id].size), ctx.packets[id].class - DATA);
@@ -260,8 +274,16 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Repeats the PAUSE of a stopped host.
-    pub fn repeat_pauses<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, index: u32, host: NodeId) {
-        let Some(stopped) = self.stopped.all.get(&host).filter(|stopped| stopped.index == index) else { return };
+    pub fn repeat_pauses<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        index: u32,
+        host: NodeId,
+    ) {
+        let Some(stopped) = self.stopped.all.get(&host).filter(|stopped| stopped.index == index) else {
+            return;
+        };
         let paused: Vec<_> = stopped.held.iter().map(|(&port, held)| (port, held.paused)).collect();
         let Some(next) = paused.iter().map(|&(port, _)| Self::half_pause(ctx, port)).min() else { return };
         for (port, paused) in paused {

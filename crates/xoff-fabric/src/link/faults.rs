@@ -52,7 +52,13 @@ impl<C: LinkControl> Links<C> {
     }
 
     /// Why a frame that has just begun on the wire of a port will not arrive; `None` if it arrives.
-    pub(super) fn loss(&mut self, ctx: &mut Ctx, port_id: PortId, id: PacketId, frame: Frame) -> Option<Loss> {
+    pub(super) fn loss(
+        &mut self,
+        ctx: &mut Ctx,
+        port_id: PortId,
+        id: PacketId,
+        frame: Frame,
+    ) -> Option<Loss> {
         let plan = ctx.net.faults.as_deref()?;
         let (port, packet) = (&self.ports[port_id.index()], &ctx.packets[id]);
         let arrival = port.busy_until - port.gap + port.delay;

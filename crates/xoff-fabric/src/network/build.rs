@@ -40,7 +40,9 @@ pub enum BuildError {
         room: u8,
     },
     /// Routing converges, and has no path without a link.
-    #[error("routing converges after links go down, and only `ecmp` with its own hash finds paths without a link")]
+    #[error(
+        "routing converges after links go down, and only `ecmp` with its own hash finds paths without a link"
+    )]
     NoDetour,
     /// A message without data, which would never be complete.
     #[error("flow {flow} has a size of 0 bytes: expected at least 1")]

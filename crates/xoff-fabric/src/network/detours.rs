@@ -86,11 +86,7 @@ impl Network {
     }
 
     /// By connection: what picks its path.
-    fn path_keys(
-        &self,
-        router: &Router,
-        choices: &[Option<NicChoice>],
-    ) -> Result<Vec<PathKey>, BuildError> {
+    fn path_keys(&self, router: &Router, choices: &[Option<NicChoice>]) -> Result<Vec<PathKey>, BuildError> {
         let mut nics = NicAssignment::new(router, self.seed);
         let key = |connection| {
             let first = self.connections.first_message(connection).index();
@@ -121,7 +117,9 @@ impl Network {
             let (ends, key) = keys[number];
             let (before, longest) = (writer.ports.len(), writer.longest);
             match writer.route(ends, key) {
-                Ok(other) if !crosses(&writer.ports, &other) => _ = routes.insert(ConnectionId::at(number), other),
+                Ok(other) if !crosses(&writer.ports, &other) => {
+                    _ = routes.insert(ConnectionId::at(number), other)
+                }
                 _ => {
                     writer.ports.truncate(before);
                     writer.longest = longest;

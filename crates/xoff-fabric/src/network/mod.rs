@@ -4,9 +4,9 @@
 
 mod build;
 mod connections;
-mod detours;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
+mod detours;
 mod nics;
 mod path_choice;
 mod replay;
@@ -148,8 +148,7 @@ impl Network {
     /// packets that others have overtaken. Under unordered delivery, receivers of a lossless network ask for none.
     #[inline]
     pub fn may_retransmit(&self) -> bool {
-        self.loses
-            || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+        self.loses || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
     }
 
     /// Whether a node is a host.

@@ -41,7 +41,13 @@ pub struct Loss {
 pub type Losses = BTreeMap<LossKey, Loss>;
 
 /// Counts a packet that was lost at a port.
-pub(super) fn count(losses: &mut Losses, now: Time, port: PortId, packet: &Packet, why: (Cause, Option<u32>)) {
+pub(super) fn count(
+    losses: &mut Losses,
+    now: Time,
+    port: PortId,
+    packet: &Packet,
+    why: (Cause, Option<u32>),
+) {
     let (cause, fault) = why;
     let is_data = packet.kind == Kind::Data;
     let key = LossKey { cause, fault, port, flow: packet.flow, is_data };

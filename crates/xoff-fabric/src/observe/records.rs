@@ -8,8 +8,8 @@ use xoff_schemes::{Mark, PortState};
 
 use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};
-use super::losses::{Losses, WatchdogRecord};
 use super::detection::{MarkRecord, Marks, StateRecord};
+use super::losses::{Losses, WatchdogRecord};
 use super::probe::{Hooks, Probe};
 use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, QueueSample, RateSample, RootRecord, ThrottleRecord,

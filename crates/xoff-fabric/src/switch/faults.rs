@@ -38,7 +38,13 @@ impl Switches {
     }
 
     /// Why packets of a class do not go to a port, with the fault to blame.
-    fn refusal<C>(&mut self, ctx: &Ctx, links: &Links<C>, egress: PortId, class: u8) -> Option<(Cause, Option<u32>)> {
+    fn refusal<C>(
+        &mut self,
+        ctx: &Ctx,
+        links: &Links<C>,
+        egress: PortId,
+        class: u8,
+    ) -> Option<(Cause, Option<u32>)> {
         if links.ports[egress.index()].is_dead() {
             let plan = ctx.net.faults.as_deref()?;
             // A packet that comes with the end of the outage finds the link down, too.

@@ -163,7 +163,13 @@ impl Switches {
 
     /// Takes the first packet out of its class's queue.
     #[inline(always)] // runs for every packet
-    pub(super) fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
+    pub(super) fn take<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        frame: Frame,
+    ) {
         let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
         let queue = &mut links.queues[place];

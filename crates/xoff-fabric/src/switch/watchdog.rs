@@ -48,7 +48,13 @@ impl Watchdog {
 
 impl Switches {
     /// Counts a packet of a port that is dropped, if a watchdog drops it.
-    pub(super) fn count_storm_loss<C>(&mut self, links: &Links<C>, egress: PortId, cause: Cause, frame: Frame) {
+    pub(super) fn count_storm_loss<C>(
+        &mut self,
+        links: &Links<C>,
+        egress: PortId,
+        cause: Cause,
+        frame: Frame,
+    ) {
         if cause != Cause::Watchdog || frame.class < DATA {
             return;
         }
@@ -132,7 +138,15 @@ impl Switches {
                 }
                 let priority = class - DATA;
                 let (detected, restored) = (ctx.now, None);
-                let record = WatchdogRecord { port, priority, stopped: since, detected, restored, packets: 0, bytes: 0 };
+                let record = WatchdogRecord {
+                    port,
+                    priority,
+                    stopped: since,
+                    detected,
+                    restored,
+                    packets: 0,
+                    bytes: 0,
+                };
                 watched.storm = Some(record);
                 match action {
                     WatchdogAction::Forward => self.ignore_pause(ctx, links, queue),
@@ -157,7 +171,8 @@ impl Switches {
         record.restored = is_restored.then_some(ctx.now);
         ctx.probes.records.watchdog.push(record);
         let port = queue.port(links.priorities);
-        let others = (0..links.priorities as u8).map(|priority| QueueId::new(port, priority, links.priorities));
+        let others =
+            (0..links.priorities as u8).map(|priority| QueueId::new(port, priority, links.priorities));
         if !others.into_iter().any(|queue| watchdog.queues[queue.index()].storm.is_some()) {
             links.ports[port.index()].paused &= !DROPS;
         }

@@ -177,8 +177,15 @@ fn a_connection_moves_to_the_other_path_once_routing_has_converged() {
 #[test]
 fn sprayed_packets_avoid_a_dead_link_once_routing_has_converged() {
     // With two paths every second packet is lost at first; after convergence none is, and the flow completes.
-    let settings = Settings { host: xoff_fabric::settings::Host { transport: xoff_fabric::settings::Transport::Unordered, ..round().host }, ..round() };
-    let routing: Routing = serde_json::from_value(json!({ "name": "ecmp", "choice": "per_packet" })).expect("routing");
+    let settings = Settings {
+        host: xoff_fabric::settings::Host {
+            transport: xoff_fabric::settings::Transport::Unordered,
+            ..round().host
+        },
+        ..round()
+    };
+    let routing: Routing =
+        serde_json::from_value(json!({ "name": "ecmp", "choice": "per_packet" })).expect("routing");
     let topology = two_spines();
     let router = Router::new(topology.clone(), &routing, 1).expect("routes");
     let none = scheme("none", json!({}), DELAY);
@@ -262,7 +269,11 @@ fn credits_of_lost_packets_come_back() {
         assert_eq!(sim.buffered_bytes(), (0, 0), "{name}");
         for port in sim.network().topology.port_ids() {
             if let Some((sending, receiving)) = sim.credits(port, 0) {
-                assert_eq!((sending.sent(), receiving.occupied()), (receiving.received(), 0), "{name} {port}");
+                assert_eq!(
+                    (sending.sent(), receiving.occupied()),
+                    (receiving.received(), 0),
+                    "{name} {port}"
+                );
             }
         }
     }

@@ -98,7 +98,10 @@ pub(super) fn stuck(at_us: f64, unfinished: &[Unfinished]) -> String {
     let more = if more > 0 { format!("; and {more} more") } else { String::new() };
     let count = unfinished.len();
     let flows = if count == 1 { "1 flow cannot".into() } else { format!("{count} flows cannot") };
-    format!("the run ended at {at_us:.3} us, long after the last payload arrived: {flows} complete: {}{more}", listed.join("; "))
+    format!(
+        "the run ended at {at_us:.3} us, long after the last payload arrived: {flows} complete: {}{more}",
+        listed.join("; ")
+    )
 }
 
 /// A deadlock found at a time, in words.

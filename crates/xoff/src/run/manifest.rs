@@ -49,7 +49,8 @@ pub(super) fn manifest(
     let unmet = scenario.run.expect == Some(Expect::Deadlock) && deadlock.is_empty();
     let unmet = unmet.then(|| "`expect = \"deadlock\"` in [run], and the run ended without one".to_string());
     let finished = scenario.run.expect == Some(Expect::Unfinished) && stop != Stop::Stuck;
-    let finished = finished.then(|| "`expect = \"unfinished\"` in [run], and no flow was kept from completing".to_string());
+    let finished = finished
+        .then(|| "`expect = \"unfinished\"` in [run], and no flow was kept from completing".to_string());
     let forwarding = sim.forwarded().map_or_else(Vec::new, doubts);
     let warnings = [
         scenario.warnings(),

@@ -18,8 +18,8 @@ use super::explain::table_label;
 use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
-    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_network, check_record, check_settings,
-    check_thresholds, check_traffic, fast_forward, in_flight,
+    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_network, check_record,
+    check_settings, check_thresholds, check_traffic, fast_forward, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -183,7 +183,8 @@ pub(super) fn scenario(
                 Ok(env) => {
                     s.scheme = s.scheme.resolve(&env);
                     let traffic = traffic.unwrap_or_default();
-                    s.built = Arc::new(Built { topology, traffic, router, env, faults, took: began.elapsed() });
+                    s.built =
+                        Arc::new(Built { topology, traffic, router, env, faults, took: began.elapsed() });
                 }
                 Err(error) => {
                     c.add("topology", error.to_string(), "");

@@ -20,7 +20,11 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
         let again = timing.every.is_some() || timing.mean_time_between.is_some();
         if again && timing.until.is_none() && s.run.duration.is_none() {
             let message = "an [[event]] comes again without end, and the run has no duration";
-            c.add(&format!("event.{number}"), message, "expected `until` in [[event]], or `duration` in [run]");
+            c.add(
+                &format!("event.{number}"),
+                message,
+                "expected `until` in [[event]], or `duration` in [run]",
+            );
         }
         priority(c, s, number, event);
     }
@@ -31,12 +35,22 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
 fn priority(c: &mut Checker<'_>, s: &Scenario, number: usize, event: &Event) {
     let Event::PauseStorm(storm) = event else { return };
     if !matches!(s.flow_control, FlowControl::Pfc(_)) {
-        let message = format!("`kind` in [[event]] is \"pause_storm\", and [flow_control] is \"{}\"", s.flow_control.name());
+        let message = format!(
+            "`kind` in [[event]] is \"pause_storm\", and [flow_control] is \"{}\"",
+            s.flow_control.name()
+        );
         c.add(&format!("event.{number}.kind"), message, "expected another kind, or `pfc` in [flow_control]");
     }
     if let Some(priority) = storm.priority.filter(|priority| *priority >= s.switch.priorities) {
-        let message = format!("`priority` in [[event]] is {priority}, and `priorities` in [switch] is {}", s.switch.priorities);
-        c.add(&format!("event.{number}.priority"), message, format!("expected a number below {}", s.switch.priorities));
+        let message = format!(
+            "`priority` in [[event]] is {priority}, and `priorities` in [switch] is {}",
+            s.switch.priorities
+        );
+        c.add(
+            &format!("event.{number}.priority"),
+            message,
+            format!("expected a number below {}", s.switch.priorities),
+        );
     }
 }
 
@@ -60,9 +74,12 @@ fn others(c: &mut Checker<'_>, s: &Scenario) {
     if !lossy {
         return;
     }
-    let (place, what) = if s.event.is_empty() { ("switch.watchdog", "a watchdog") } else { ("event", "an [[event]]") };
+    let (place, what) =
+        if s.event.is_empty() { ("switch.watchdog", "a watchdog") } else { ("event", "an [[event]]") };
     if s.run.fast_forward.is_some() {
-        let message = format!("`fast_forward` in [run] stands beside {what}, over which no time can be carried forward");
+        let message = format!(
+            "`fast_forward` in [run] stands beside {what}, over which no time can be carried forward"
+        );
         c.add("run.fast_forward", message, format!("expected no `fast_forward`, or not {what}"));
     }
     if s.quirks.nic == NicTimer::Ns3 {
@@ -72,7 +89,9 @@ fn others(c: &mut Checker<'_>, s: &Scenario) {
     if let FlowControl::Credit(credits) = &s.flow_control
         && credits.granularity == CreditGranularity::Flit
     {
-        let message = "`granularity` in [flow_control] is \"flit\", and credits of lost packets come back whole".to_string();
+        let message =
+            "`granularity` in [flow_control] is \"flit\", and credits of lost packets come back whole"
+                .to_string();
         c.add(place, message, "expected `granularity = \"packet\"` in [flow_control]");
     }
 }
@@ -91,7 +110,11 @@ pub(super) fn faults(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) -> 
         }
         if all.len() > MAX_FAULTS {
             let message = format!("[[event]] comes more than {MAX_FAULTS} times");
-            c.add(&format!("event.{number}"), message, "expected a longer time between, or an earlier `until`");
+            c.add(
+                &format!("event.{number}"),
+                message,
+                "expected a longer time between, or an earlier `until`",
+            );
             return Vec::new();
         }
     }

@@ -161,7 +161,8 @@ impl Event {
         let mut all = self.timing().validate(matches!(self, Event::Degrade(_) | Event::BitErrors(_)));
         if let Event::BitErrors(BitErrors { ber, loss, .. }) = self {
             if ber.is_some() == loss.is_some() {
-                let found = if ber.is_some() { "stands beside `loss`" } else { "is missing, and so is `loss`" };
+                let found =
+                    if ber.is_some() { "stands beside `loss`" } else { "is missing, and so is `loss`" };
                 all.push(Violation::new("ber", found, "one of them"));
             }
             for (key, value) in [("ber", ber), ("loss", loss)] {
@@ -263,7 +264,11 @@ impl Timing {
             add(key, "lets an event come again that never ends", "`for` or `mean_for` as well");
         }
         if self.until.is_some() && !again {
-            add("until", "has no meaning for an event that comes once", "`every`, `mean_time_between`, or no `until`");
+            add(
+                "until",
+                "has no meaning for an event that comes once",
+                "`every`, `mean_time_between`, or no `until`",
+            );
         }
         let times = [
             ("for", self.length),

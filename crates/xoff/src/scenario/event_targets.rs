@@ -56,14 +56,22 @@ impl<'t> Targets<'t> {
             _ => {
                 let port = self.ports.iter().position(|port| port == name);
                 let names = self.ports.iter().map(String::as_str).chain([RANDOM, RANDOM_TRUNK]);
-                return port.map(|port| PortId::at(port).link() as u32).ok_or_else(|| unknown("link", name, names));
+                return port
+                    .map(|port| PortId::at(port).link() as u32)
+                    .ok_or_else(|| unknown("link", name, names));
             }
         };
         let found = || format!("is \"{name}\", and no link joins two switches");
         pick(list, random).ok_or_else(|| Violation::new("link", found(), "a link by one of its ports"))
     }
 
-    fn node(&self, key: &'static str, name: &str, list: &[NodeId], random: &mut Stream) -> Result<NodeId, Violation> {
+    fn node(
+        &self,
+        key: &'static str,
+        name: &str,
+        list: &[NodeId],
+        random: &mut Stream,
+    ) -> Result<NodeId, Violation> {
         if name == RANDOM {
             let none = || Violation::new(key, "is \"random\", and there is none", "a network with one");
             return pick(list, random).ok_or_else(none);

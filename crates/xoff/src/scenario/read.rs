@@ -61,9 +61,10 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
         let place = source.location(place);
         let (message, expected) = match fault {
             TextFault::Own(violation) => (violation.found, format!("expected {}", violation.expected)),
-            TextFault::Parser(text) if text == "duplicate key" => {
-                (text, "expected each key and table once; only [[traffic]] and [[event]] may be repeated".into())
-            }
+            TextFault::Parser(text) if text == "duplicate key" => (
+                text,
+                "expected each key and table once; only [[traffic]] and [[event]] may be repeated".into(),
+            ),
             TextFault::Parser(text) => (text, String::new()),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
@@ -309,7 +310,11 @@ impl<'a> Reader<'a> {
         let Some(entry) = self.root.get("event") else { return vec![] };
         let Value::Array(items) = &entry.node.value else {
             let message = format!("`event` is {}", entry.node.kind());
-            self.add(&entry.node.place, message, "expected [[event]] in double brackets, once for each event");
+            self.add(
+                &entry.node.place,
+                message,
+                "expected [[event]] in double brackets, once for each event",
+            );
             return vec![];
         };
         let read = |node| self.tagged_node("event", node, "kind", Event::NAMES, Event::read);

@@ -19,7 +19,9 @@ fn target(sim: &Simulation, fault: &Fault) -> String {
         Broken::Link(link) | Broken::Rate { link, .. } | Broken::Frames { link, .. } => {
             topology.port_name(PortId::of_link(link as usize)[0])
         }
-        Broken::Switch(node) | Broken::Receiver { host: node, .. } => topology.nodes[node.index()].name.clone(),
+        Broken::Switch(node) | Broken::Receiver { host: node, .. } => {
+            topology.nodes[node.index()].name.clone()
+        }
         Broken::PauseStorm { port, .. } => topology.port_name(port),
     }
 }
@@ -49,7 +51,11 @@ pub(super) fn events(sim: &Simulation) -> Table {
     let of = |number: u32| cost.get(&number);
     Columns::new()
         .u32("id", "number of what broke, by its beginning", rows.iter().map(|(number, _)| *number))
-        .u32("event", "number of its [[event]] in the scenario, from 0", rows.iter().map(|(_, fault)| fault.event))
+        .u32(
+            "event",
+            "number of its [[event]] in the scenario, from 0",
+            rows.iter().map(|(_, fault)| fault.event),
+        )
         .names("kind", "what broke", 0..rows.len() as u32, &strings(kinds.into_iter()))
         .names(
             "target",
@@ -63,7 +69,11 @@ pub(super) fn events(sim: &Simulation) -> Table {
             "when it was whole again, ps; null: not before the run ended",
             rows.iter().map(|(_, fault)| Some(fault.until).filter(|until| *until <= sim.now()).map(Time::ps)),
         )
-        .u64("lost_packets", "packets of any kind that were lost by it", rows.iter().map(|(n, _)| of(*n).map_or(0, |c| c.0)))
+        .u64(
+            "lost_packets",
+            "packets of any kind that were lost by it",
+            rows.iter().map(|(n, _)| of(*n).map_or(0, |c| c.0)),
+        )
         .u64("lost_bytes", "their bytes on the wire", rows.iter().map(|(n, _)| of(*n).map_or(0, |c| c.1)))
         .u32(
             "flows",

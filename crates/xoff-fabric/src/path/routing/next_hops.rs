@@ -93,11 +93,13 @@ impl NextHops {
 
     /// Links of the longest of the shortest paths between two hosts of different switches.
     pub(crate) fn max_links(&self) -> usize {
-        let switches: Vec<NodeId> = (0..self.index.len()).map(NodeId::at).filter(|n| self.index[n.index()] != u32::MAX).collect();
+        let switches: Vec<NodeId> =
+            (0..self.index.len()).map(NodeId::at).filter(|n| self.index[n.index()] != u32::MAX).collect();
         let mut longest = 2;
         for &row in self.row_of.iter().filter(|row| **row != u32::MAX) {
             let list = |node: NodeId| {
-                let list = self.list_of[row as usize * self.switches + self.index[node.index()] as usize] as usize;
+                let list =
+                    self.list_of[row as usize * self.switches + self.index[node.index()] as usize] as usize;
                 &self.candidates[self.first[list] as usize..self.first[list + 1] as usize]
             };
             for &from in &switches {

@@ -26,6 +26,13 @@ WORDS = {
 """What broke, by its kind in the table of events."""
 
 
+_ADVICE = {
+    "link_down": "routing.convergence says how long routing takes to avoid a dead link",
+    "pause_storm": "switch.watchdog drops what waits behind a storm, and lets the others go on",
+}
+"""What may help, by kind."""
+
+
 def _span(row: Mapping[str, Any]) -> str:
     end = "to the end" if row["end_ps"] is None else f"to {time_text(row['end_ps'])}"
     return f"from {time_text(row['start_ps'])} {end}"
@@ -70,7 +77,7 @@ def broken(facts: Facts) -> Finding | None:
         "any [[event]] that came",
         (
             "xoff explain RUN --without-events runs the scenario again without its events, for what they cost each flow",
-            "routing.convergence says how long routing takes to avoid a dead link",
+            *(_ADVICE[kind] for kind in _ADVICE if kind in set(events["kind"])),
         ),
         ports=tuple(str(target) for target in worst["target"] if "->" in str(target)),
         flows=tuple(hit["id"].to_list()),
