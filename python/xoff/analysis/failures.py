@@ -108,11 +108,11 @@ def costs_of_events(run: Run, flows: int) -> Costs | None:
         + (f", by {time_text(int(later['delay_ps'].sum()))} in all" if len(later) else "")
         + "."
     ]
-    for row in later.head(flows).iter_rows(named=True):
-        lines.append(
-            f"  flow {row['id']} {row['src']}->{row['dst']}: {time_text(row['fct_ps'])} instead of "
-            f"{time_text(row['without_ps'])}, {count_text(row['packets'], 'data packet')} lost"
-        )
+    lines += [
+        f"  flow {row['id']} {row['src']}->{row['dst']}: {time_text(row['fct_ps'])} instead of "
+        f"{time_text(row['without_ps'])}, {count_text(row['packets'], 'data packet')} lost"
+        for row in later.head(flows).iter_rows(named=True)
+    ]
     never = found.filter(pl.col("fct_ps").is_null() & pl.col("without_ps").is_not_null())
     if not never.is_empty():
         names = ", ".join(str(flow) for flow in never["id"].head(flows))
@@ -121,8 +121,9 @@ def costs_of_events(run: Run, flows: int) -> Costs | None:
 
 
 def compared(run: Run, without: Run) -> pl.DataFrame:
-    """Completion times of each flow with events and without, longest delay first: `delay_ps` is null if one of the two runs
-    did not complete the flow.
+    """Completion times of each flow with events and without, longest delay first.
+
+    `delay_ps` is null if one of the two runs did not complete the flow.
     """
     columns = ["id", "src", "dst", "size_bytes", "fct_ps"]
     both = (

@@ -105,7 +105,7 @@ impl<C: LinkControl> Links<C> {
     /// [`Links::effects`].
     pub fn take_down(&mut self, ctx: &mut Ctx, port: PortId) {
         C::on_link_down(self, ctx, port);
-        self.ports[port.index()].paused = u16::MAX & !super::port::DROPS | DEAD;
+        self.ports[port.index()].paused = !super::port::DROPS | DEAD;
     }
 
     /// The port's link comes up. Queues that lack credits stay stopped.

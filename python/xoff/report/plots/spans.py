@@ -21,7 +21,7 @@ _EDGE = "rgba(214,69,65,0.55)"
 
 
 def shade(figure: go.Figure, spans: Sequence[Span], scale: float) -> None:
-    """Shade the times in which something was broken, longest first if there are many, and name the first of each thing."""
+    """Shade the times in which something was broken, the longest ones, and name the first of each thing."""
     shown = sorted(spans, key=lambda span: span.start_ps - span.end_ps)[:_SHADED]
     named: set[tuple[str, str]] = set()
     for span in sorted(shown, key=lambda span: (span.start_ps, span.target)):

@@ -76,7 +76,7 @@ def broken(facts: Facts) -> Finding | None:
         tuple(evidence),
         "any [[event]] that came",
         (
-            "xoff explain RUN --without-events runs the scenario again without its events, for what they cost each flow",
+            "xoff explain RUN --without-events: the scenario again without its events, for what they cost each flow",
             *(_ADVICE[kind] for kind in _ADVICE if kind in set(events["kind"])),
         ),
         ports=tuple(str(target) for target in worst["target"] if "->" in str(target)),
