@@ -28,6 +28,7 @@ from xoff.cli.options import (
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
+    from xoff.analysis.failures import Costs
     from xoff.runs.bench import Benchmark
 
 
@@ -217,7 +218,7 @@ def explain(
     places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
     runs = find_runs(places)
     told = [diagnose(run, flows=flows) for run in runs]
-    costs = [None for _ in runs]
+    costs: list[Costs | None] = [None for _ in runs]
     if without_events:
         from xoff.analysis.failures import costs_of_events
 
