@@ -66,7 +66,7 @@ pub(super) struct StoppedHosts {
 impl StoppedHosts {
     /// Whether a host takes no data now.
     pub fn has(&self, host: NodeId) -> bool {
-        !self.all.is_empty() && !self.takes && self.all.contains_key(&host)
+        !self.takes && self.all.contains_key(&host)
     }
 }
 
@@ -141,6 +141,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
         }
         let (held, goes_on, repeats) = (BTreeMap::new(), None, false);
+        self.holds = true;
         self.stopped.all.insert(host, Stopped { fault, index, buffer, repeats, goes_on, receivers, held });
     }
 
@@ -208,6 +209,7 @@ impl<N: NicScheduler> Hosts<N> {
             && is_empty
             && let Some(stopped) = self.stopped.all.remove(&host)
         {
+            self.holds = !self.stopped.all.is_empty();
             self.restore_receivers(ctx, stopped.receivers, host);
         }
     }
@@ -299,7 +301,7 @@ impl<N: NicScheduler> Hosts<N> {
     }
 
     /// Whether data that has come by an ingress `queue` keeps its credits, since the host has stopped.
-    #[inline]
+    #[cold]
     pub(super) fn keeps_credits<C>(&self, links: &Links<C>, queue: QueueId) -> bool {
         self.stopped.has(links.node_of(queue))
     }

@@ -62,7 +62,9 @@ pub(crate) struct Hosts<N> {
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
     emission_hooks: bool,
-    /// Hosts that take no data.
+    /// Some hosts take no data now.
+    holds: bool,
+    /// These hosts.
     stopped: StoppedHosts,
     /// After the run: see [`Hosts::open_receptions`].
     left_open: u32,
@@ -87,6 +89,7 @@ impl<N: NicScheduler> Hosts<N> {
             program: DependencyTracker::new(&net.dependencies, &net.flows),
             slows,
             emission_hooks: net.paths.next_hops.is_some() || net.signals.label || probes.on_wire,
+            holds: false,
             stopped: StoppedHosts::default(),
             left_open: 0,
         }

@@ -69,7 +69,7 @@ impl<N: NicScheduler> Hosts<N> {
         let (kind, class, size) = (packet.kind, packet.class, packet.size.into());
         if C::HAS_CREDITS && class >= DATA {
             let queue = QueueId::new(ingress, class - DATA, links.priorities);
-            if kind != Kind::Data || !self.keeps_credits(links, queue) {
+            if !self.holds || kind != Kind::Data || !self.keeps_credits(links, queue) {
                 C::on_consumed(links, ctx, queue, size);
             }
             if !links.effects.is_empty() {
@@ -98,7 +98,7 @@ impl<N: NicScheduler> Hosts<N> {
         let connection = ctx.net.connections.of(packet.flow);
         let nic = self.nic_of(links, ingress);
         if self.receivers[connection.index()].is_none() {
-            if self.stopped.has(links.ports[ingress.index()].node) {
+            if self.holds && self.stopped.has(links.ports[ingress.index()].node) {
                 return self.hold(ctx, links, ingress, id);
             }
             self.open_receiver(ctx, connection, nic);

@@ -156,7 +156,9 @@ impl Switches {
                     if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
                         detector.on_pause(&view);
                     }
-                    self.watch(ctx, links, queue);
+                    if !C::HAS_CREDITS {
+                        self.watch(ctx, links, queue);
+                    }
                 }
                 Effect::Resumed(queue, since) => self.on_resumed(ctx, links, queue, since),
                 Effect::Credited { .. } => {}
@@ -185,7 +187,7 @@ impl Switches {
         if ctx.probes.on_stops {
             self.report_stop(ctx, links, queue, since);
         }
-        if self.watchdog.is_some() {
+        if !C::HAS_CREDITS && self.watchdog.is_some() {
             self.watch_resumed(ctx, links, queue);
         }
         self.kick(ctx, links, port);

@@ -32,6 +32,7 @@ mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
 mod spraying;
+mod storms;
 mod switch_point;
 mod telemetry;
 mod throttle;
