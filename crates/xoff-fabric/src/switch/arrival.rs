@@ -60,7 +60,9 @@ impl Switches {
                 self.pass(ctx, links, egress, id, kind, size)
             };
         }
-        if links.ports[egress.index()].paused & (DEAD | DROPS) != 0
+        // With credits, `enqueue` asks, which costs less there.
+        if !C::HAS_CREDITS
+            && links.ports[egress.index()].paused & (DEAD | DROPS) != 0
             && self.refuses(ctx, links, egress, id, frame)
         {
             return;

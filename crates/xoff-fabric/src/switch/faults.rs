@@ -26,14 +26,6 @@ impl Switches {
         let ingress = ctx.packets[id].ingress;
         self.count_storm_loss(links, egress, cause, frame);
         ctx.lose((egress, ingress), id, cause, fault);
-        if C::HAS_CREDITS && frame.class >= DATA {
-            // Its place in the buffer is free at once.
-            let queue = QueueId::new(ingress, frame.class - DATA, links.priorities);
-            C::on_consumed(links, ctx, queue, frame.size());
-            if !links.effects.is_empty() {
-                self.settle(ctx, links);
-            }
-        }
         true
     }
 
@@ -76,6 +68,47 @@ impl Switches {
         ctx.lose((egress, ingress), id, Cause::LinkDown, fault);
     }
 
+    /// Drops a packet that the switch has taken in and that would wait for a port whose link is down.
+    #[cold]
+    #[inline(never)]
+    pub(super) fn drop_waiting<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        frame: Frame,
+    ) {
+        let Some(why) = self.refusal(ctx, links, egress, frame.class) else { return };
+        self.drop_admitted(ctx, links, egress, id, frame, why);
+        if !links.effects.is_empty() {
+            self.settle(ctx, links);
+        }
+    }
+
+    /// Drops a packet of a port, and frees its place in the switch.
+    fn drop_admitted<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+        frame: Frame,
+        (cause, fault): (Cause, Option<u32>),
+    ) {
+        let packet = ctx.packets[id];
+        if frame.class == MAC_CONTROL {
+            C::on_frame_dropped(links, ctx, egress, id);
+        }
+        self.count_storm_loss(links, egress, cause, frame);
+        ctx.lose((egress, packet.ingress), id, cause, fault);
+        if packet.flags & CHARGED != 0 {
+            let queue = QueueId::new(packet.ingress, frame.class - DATA, links.priorities);
+            C::release(links, ctx, &mut self.accounting, queue, frame.size());
+            C::on_dropped(links, ctx, queue, frame.size());
+        }
+    }
+
     /// Drops all packets of a class that wait for a port.
     pub(super) fn flush<C: LinkControl>(
         &mut self,
@@ -83,7 +116,7 @@ impl Switches {
         links: &mut Links<C>,
         egress: PortId,
         class: u8,
-        (cause, fault): (Cause, Option<u32>),
+        why: (Cause, Option<u32>),
     ) {
         while links.ports[egress.index()].backlog & (1 << class) != 0 {
             let id = self.first(links, egress, class);
@@ -92,17 +125,7 @@ impl Switches {
             if self.queue_hooks && frame.kind == Kind::Data {
                 self.on_dequeue(ctx, links, egress, id, class);
             }
-            let packet = ctx.packets[id];
-            if frame.class == MAC_CONTROL {
-                C::on_frame_dropped(links, ctx, egress, id);
-            }
-            self.count_storm_loss(links, egress, cause, frame);
-            ctx.lose((egress, packet.ingress), id, cause, fault);
-            if packet.flags & CHARGED != 0 {
-                let queue = QueueId::new(packet.ingress, class - DATA, links.priorities);
-                C::release(links, ctx, &mut self.accounting, queue, frame.size());
-                C::on_dropped(links, ctx, queue, frame.size());
-            }
+            self.drop_admitted(ctx, links, egress, id, frame, why);
         }
         if !links.effects.is_empty() {
             self.settle(ctx, links);

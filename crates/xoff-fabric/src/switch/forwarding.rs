@@ -37,6 +37,9 @@ impl Switches {
         let port = &mut links.ports[egress.index()];
         // The class may have just been stopped for lack of credits.
         may_send &= port.paused & (1 << class) == 0;
+        if C::HAS_CREDITS && !may_send && port.is_dead() {
+            return self.drop_waiting(ctx, links, egress, id, frame);
+        }
         port.backlog |= 1 << class;
         port.queued_bytes += size;
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
