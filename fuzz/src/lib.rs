@@ -4,9 +4,11 @@
 //! `docs/testing.md` says how to let them run for hours.
 
 mod edits;
+mod failures;
 mod scenario;
 
 pub use edits::edited;
+pub use failures::failing_scenario;
 pub use scenario::small_scenario;
 
 /// Results with the errors of [`arbitrary`], which mean that the bytes have come to their end.

@@ -24,8 +24,10 @@ pub enum Domain {
     Credit = 6,
     /// Which NIC a connection takes.
     Nics = 7,
+    /// Frames that a link loses, and times of events that come at random.
+    Faults = 8,
     /// A topology's random links.
-    Topology = 8,
+    Topology = 9,
 }
 
 /// The stream of `entity` in `domain` under the run's `seed`.

@@ -5,10 +5,11 @@ use std::sync::Arc;
 
 use xoff_engine::{FutureEvents, Time};
 
-use crate::ids::NodeId;
+use crate::fault::Cause;
+use crate::ids::{NodeId, PortId};
 use crate::network::Network;
 use crate::observe::{Counters, Failure, Probes};
-use crate::packet::{Boundary, Packets};
+use crate::packet::{Boundary, PacketId, Packets};
 
 /// The context of a partition's handlers.
 pub(crate) struct Ctx {
@@ -55,6 +56,16 @@ impl Ctx {
     /// The network's clock at the simulated time `at`, which is not before the current one.
     pub fn on_network_clock(&self, at: Time) -> Time {
         at.saturating_sub(self.carried)
+    }
+
+    /// A packet is lost, at an egress port or on its link, or at the switch that it entered by an ingress port; a `fault` may be
+    /// to blame.
+    #[cold]
+    pub fn lose(&mut self, at: (PortId, PortId), id: PacketId, cause: Cause, fault: Option<u32>) {
+        self.counters.drops += 1;
+        let packet = self.packets[id];
+        self.probes.on_loss(self.now, at, &packet, cause, fault);
+        self.packets.remove(id);
     }
 
     /// Ends the run with `failure`, which the event `key` found, unless an earlier event has failed.

@@ -23,6 +23,7 @@
 mod compat;
 mod ctx;
 pub mod event;
+pub mod fault;
 mod host;
 pub mod ids;
 pub mod link;

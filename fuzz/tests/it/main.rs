@@ -5,6 +5,7 @@
 
 use bolero::ValueGenerator;
 
+mod failures;
 mod reaction;
 mod run;
 mod scenario;

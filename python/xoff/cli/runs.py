@@ -28,6 +28,7 @@ from xoff.cli.options import (
 from xoff.errors import UserError
 
 if TYPE_CHECKING:
+    from xoff.analysis.failures import Costs
     from xoff.runs.bench import Benchmark
 
 
@@ -195,6 +196,12 @@ def report(
 def explain(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or of sweeps.")],
     flows: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the worst flows to show.")] = 5,
+    without_events: Annotated[
+        bool,
+        typer.Option(
+            "--without-events", help="Run the scenario again without its events, for what they cost each flow."
+        ),
+    ] = False,
     as_json: AsJson = False,
 ) -> None:
     """Say what is wrong with a run: congestion, PAUSE, victims, settings, and where the worst flows' time went.
@@ -209,11 +216,25 @@ def explain(
     from xoff.runs.index import is_sweep
 
     places = [folder / "runs" if is_sweep(folder) else folder for folder in folders]
-    told = [diagnose(run, flows=flows) for run in find_runs(places)]
+    runs = find_runs(places)
+    told = [diagnose(run, flows=flows) for run in runs]
+    costs: list[Costs | None] = [None for _ in runs]
+    if without_events:
+        from xoff.analysis.failures import costs_of_events
+
+        costs = [costs_of_events(run, flows) for run in runs]
     if as_json:
-        echo(json.dumps([asdict(each) for each in told], indent=2))
+        found = [
+            asdict(each) | ({} if cost is None else {"cost_of_events": cost.rows})
+            for each, cost in zip(told, costs, strict=True)
+        ]
+        echo(json.dumps(found, indent=2))
     else:
-        echo("\n\n\n".join(explanation_text(each) for each in told))
+        texts = [
+            explanation_text(each) + ("" if cost is None else f"\n\n{cost.text}")
+            for each, cost in zip(told, costs, strict=True)
+        ]
+        echo("\n\n\n".join(texts))
 
 
 def bench(

@@ -56,9 +56,24 @@ _READ: dict[str, tuple[str, ...]] = {
     "breakdown": ("flow", "leg", "part", "port", "time_ps"),
     "reordering": ("connection", "packets", "reordered", "max_extent", "buffer_bytes"),
     "packets": ("time_ps", "port", "direction", "kind", "flow"),
+    "events": ("id", "kind", "target", "start_ps", "end_ps", "lost_packets", "lost_bytes", "flows"),
+    "drops": ("cause", "port", "flow", "data", "packets", "lost_bytes", "first_ps"),
+    "watchdog": (
+        "port",
+        "by",
+        "priority",
+        "stopped_ps",
+        "detected_ps",
+        "restored_ps",
+        "dropped_packets",
+        "dropped_bytes",
+    ),
     "ports": ("port", "node", "peer", "utilization", "max_queue_bytes", "pause_frames_sent", "paused_ps", "dropped"),
 }
 """The columns that the report and the figures read of a stored table."""
+
+_LATER = ("events", "drops", "watchdog")
+"""Tables that runs of earlier versions do not have."""
 
 
 class Run:
@@ -69,6 +84,12 @@ class Run:
 
     flows: pa.Table
     """One row a flow: who, when, how large, completion time and slowdown."""
+    events: pa.Table
+    """One row for each time that something broke: what, when, and what it cost."""
+    drops: pa.Table
+    """Lost packets by cause, port and flow."""
+    watchdog: pa.Table
+    """One row for each storm that a PFC watchdog found."""
     queues: pa.Table
     """Samples of egress queues."""
     rates: pa.Table
@@ -270,6 +291,8 @@ class Run:
                 )
             table = read_table(file)
         except FileNotFoundError:
+            if name in _LATER and "failures" not in self.manifest:
+                return pa.table({})
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except OSError as error:
             raise UserError(f"{file}: cannot be read: {error.strerror or error}") from None
@@ -281,6 +304,8 @@ def _check_columns(file: Path, table: pa.Table, name: str) -> None:
     """Refuse a table without a column that is read, or with another kind of value in it than xoff writes."""
     import pyarrow.types as kinds
 
+    if name in _LATER and table.num_columns == 0:
+        return  # of a run of an earlier version that was written again
     for column in _READ[name]:
         holds = COLUMNS[name][column]["holds"]
         if table.column_names.count(column) != 1:

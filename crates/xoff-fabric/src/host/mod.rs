@@ -7,6 +7,7 @@
 //! packets, links, and what every handler's context holds.
 
 mod emission;
+mod faults;
 mod feedback;
 pub(crate) mod forward;
 mod message;
@@ -31,6 +32,7 @@ use crate::network::Network;
 use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::{Probes, Resumed};
 use crate::packet::DATA;
+use faults::StoppedHosts;
 use nic::{Nic, NicId, NicScheduler};
 use receiver::Receiver;
 use sender::Sender;
@@ -60,6 +62,10 @@ pub(crate) struct Hosts<N> {
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
     emission_hooks: bool,
+    /// Some hosts take no data now.
+    holds: bool,
+    /// These hosts.
+    stopped: StoppedHosts,
     /// After the run: see [`Hosts::open_receptions`].
     left_open: u32,
 }
@@ -86,6 +92,8 @@ impl<N: NicScheduler> Hosts<N> {
                 || net.paths.lanes.is_some()
                 || net.signals.label
                 || probes.on_wire,
+            holds: false,
+            stopped: StoppedHosts::default(),
             left_open: 0,
         }
     }

@@ -30,8 +30,9 @@ pub(crate) struct Receiver {
     flow: FlowId,
     /// Marks on that message's data packets.
     marks: Marks,
-    notification: AnyNotification,
-    timer_at: Time,
+    pub(super) notification: AnyNotification,
+    /// When the event of the notification point's timer comes.
+    pub(super) timer_at: Time,
     /// Messages that have begun to arrive and are not complete.
     open: u32,
 }
@@ -68,7 +69,9 @@ impl<N: NicScheduler> Hosts<N> {
         let (kind, class, size) = (packet.kind, packet.class, packet.size.into());
         if C::HAS_CREDITS && class >= DATA {
             let queue = QueueId::new(ingress, class - DATA, links.priorities);
-            C::on_consumed(links, ctx, queue, size);
+            if !self.holds || kind != Kind::Data || !self.keeps_credits(links, queue) {
+                C::on_consumed(links, ctx, queue, size);
+            }
             if !links.effects.is_empty() {
                 self.settle(ctx, links);
             }
@@ -95,6 +98,9 @@ impl<N: NicScheduler> Hosts<N> {
         let connection = ctx.net.connections.of(packet.flow);
         let nic = self.nic_of(links, ingress);
         if self.receivers[connection.index()].is_none() {
+            if self.holds && self.stopped.has(links.ports[ingress.index()].node) {
+                return self.hold(ctx, links, ingress, id);
+            }
             self.open_receiver(ctx, connection, nic);
         }
         let Some(receiver) = self.receivers[connection.index()].as_deref_mut() else { return };

@@ -153,6 +153,7 @@ impl<N: NicScheduler> Hosts<N> {
     /// Writes what is still open at the end of a run: messages under way, and marks of those that receivers wait for.
     pub fn close<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
         let net = ctx.net.clone();
+        self.end_stops();
         for connection in ConnectionId::all(self.senders.len()) {
             let Some(sender) = self.senders[connection.index()].as_deref_mut() else { continue };
             let open: Vec<Message> = sender.open_messages().map(|message| *message).collect();
@@ -226,7 +227,7 @@ impl<N: NicScheduler> Hosts<N> {
         let packet = &ctx.packets[id];
         let (flow, again) = (packet.flow, packet.flags & crate::packet::RESENT != 0);
         // Only a packet that may complete its message needs an account: in order, that is the message's last packet.
-        let in_order = !ctx.net.settings.lossy && ctx.net.paths.next_hops.is_none();
+        let in_order = !ctx.net.loses && ctx.net.paths.next_hops.is_none();
         let counts = packet.flags & LAST != 0 || !in_order;
         let port = &links.ports[port.index()];
         let wire_until = ctx.now + port.serialization(packet.size.into()) + port.gap;

@@ -8,6 +8,7 @@
 pub mod buffer;
 pub mod carried_loads;
 pub mod cut_through;
+mod faults;
 pub mod flow_control;
 pub mod port;
 pub mod queue;
@@ -15,7 +16,9 @@ pub mod stop;
 pub mod vl_arbitration;
 mod wire;
 
-use xoff_engine::{Event, Time};
+use std::collections::BTreeMap;
+
+use xoff_engine::{Event, Stream, Time};
 use xoff_schemes::QueueView;
 use xoff_schemes::int::PackedRecord;
 
@@ -89,6 +92,8 @@ pub(crate) struct Links<C> {
     pub tells_stops: bool,
     /// Packets that go onto a wire need [`Links::run_wire_hooks`].
     pub wire_hooks: bool,
+    /// By port whose link has lost frames by chance: its stream of random numbers.
+    frame_losses: BTreeMap<PortId, Stream>,
 }
 
 impl<C: LinkControl> Links<C> {
@@ -125,11 +130,13 @@ impl<C: LinkControl> Links<C> {
             strict: net.settings.switch.scheduling == Scheduling::Strict,
             ready_events,
             tells_credits: net.settings.throttle.is_some(),
-            tells_stops: net.settings.throttle.is_some(),
+            tells_stops: net.settings.throttle.is_some() || net.settings.switch.watchdog.is_some(),
             wire_hooks: ready_events
                 || (cut_through.is_some() && !C::HAS_CREDITS)
                 || !arbiters.is_empty()
-                || carried.is_some(),
+                || carried.is_some()
+                || net.faults.is_some(),
+            frame_losses: BTreeMap::new(),
             arbiters,
             cut_through,
             carried,
@@ -200,7 +207,9 @@ impl<C> Links<C> {
         let Some((since, frames)) = self.stops[queue.index()].resume(ctx.now) else { return };
         let (port, class) = (queue.port(self.priorities), self.class_of(queue));
         ctx.probes.stop_ended(ctx.carried, ctx.now, port, class - DATA, since, frames);
-        self.ports[port.index()].paused &= !(1 << class);
+        let port = &mut self.ports[port.index()];
+        // If the link is down, which is the highest bit, all classes stay stopped.
+        port.paused &= !((1 - (port.paused >> 15)) << class);
         self.effects.push(Effect::Resumed(queue, since));
     }
 

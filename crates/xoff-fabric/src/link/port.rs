@@ -8,6 +8,11 @@ use crate::settings::Clock;
 /// The value of [`Port::arrivals`] if the peer is in another partition of the network.
 pub const AWAY: u32 = u32::MAX;
 
+/// Bit of [`Port::paused`]: the link is down, and no class may send.
+pub const DEAD: u16 = 1 << 15;
+/// Bit of [`Port::paused`]: a PFC watchdog drops packets of some class.
+pub const DROPS: u16 = 1 << 14;
+
 /// An egress port and its link. Times are exact: see [`Rate::serialization`].
 ///
 /// What every packet needs is in the first cache line.
@@ -32,7 +37,7 @@ pub struct Port {
     pub arrivals: u32,
     /// Classes with packets, one bit each.
     pub backlog: u16,
-    /// Classes that may not send.
+    /// Classes that may not send, with [`DEAD`] and [`DROPS`], which keep packets off the quick way.
     pub paused: u16,
     /// A wake-up at `busy_until` is pending.
     pub armed: bool,
@@ -88,6 +93,21 @@ impl Port {
     pub fn with_wire(self, bytes: u64, clock: Clock) -> Self {
         let ps_per_byte = if clock == Clock::Exact { self.ps_per_byte } else { 0 };
         Port { gap: clock.serialization(self.rate, bytes), clock, ps_per_byte, ..self }
+    }
+
+    /// Gives the link another rate, for frames that begin from now on.
+    pub fn set_rate(&mut self, rate: Rate, speed_code: Option<u8>) {
+        let ps_per_byte = rate.ps_per_byte().and_then(|ps| u32::try_from(ps).ok()).unwrap_or(0);
+        self.ps_per_byte = if self.clock == Clock::Exact { ps_per_byte } else { 0 };
+        self.rate = rate;
+        self.speed_code = speed_code.unwrap_or(self.speed_code);
+        self.recent = [(0, Time::ZERO); 2];
+    }
+
+    /// Whether the link is down.
+    #[inline]
+    pub fn is_dead(&self) -> bool {
+        self.paused & DEAD != 0
     }
 
     /// Whether a frame may be put on the wire, and nothing waits or is paused.

@@ -31,7 +31,8 @@ impl<C: LinkControl> Links<C> {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
         }
         if self.wire_hooks {
-            arrival = self.run_wire_hooks(ctx, port_id, id, frame, arrival);
+            let Some(arrives) = self.run_wire_hooks(ctx, port_id, id, frame, arrival) else { return };
+            arrival = arrives;
         }
         self.schedule_arrival(ctx, port_id, arrival, place, id);
     }
@@ -47,7 +48,7 @@ impl<C: LinkControl> Links<C> {
 
     /// How long before its last bit a packet that has just begun on a wire counts as arrived.
     #[inline(always)] // runs for every packet, with credits
-    fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId, frame: Frame) -> Time {
+    pub(super) fn cut_through_lead(&self, ctx: &Ctx, port_id: PortId, id: PacketId, frame: Frame) -> Time {
         let Some(cut_through) = &self.cut_through else { return Time::ZERO };
         if frame.class == MAC_CONTROL {
             return Time::ZERO;
@@ -57,8 +58,9 @@ impl<C: LinkControl> Links<C> {
         cut_through.ahead(port_id, frame.size(), port.rate, port.serialization(frame.size()), next)
     }
 
-    /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, and the event of
-    /// the transmission's end. `arrival` is that of the last bit; returns when the packet counts as arrived.
+    /// Runs everything that a packet on the wire needs only in some runs: arbiters, cut-through, queues to carry, probes, faults, and
+    /// the event of the transmission's end. `arrival` is that of the last bit; returns when the packet counts as arrived, or `None`
+    /// if it is lost on its way and is gone.
     #[inline(never)]
     fn run_wire_hooks(
         &mut self,
@@ -67,10 +69,15 @@ impl<C: LinkControl> Links<C> {
         id: PacketId,
         frame: Frame,
         mut arrival: Time,
-    ) -> Time {
+    ) -> Option<Time> {
         let (class, size) = (frame.class, frame.size());
         if !self.arbiters.is_empty() && class >= DATA {
             self.arbiters[port_id.index()].sent(class, size);
+        }
+        let mut loss = None;
+        if ctx.net.faults.is_some() {
+            arrival = self.take_route(ctx, port_id, id, frame, arrival);
+            loss = self.loss(ctx, port_id, id, frame);
         }
         if !C::HAS_CREDITS {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
@@ -80,7 +87,8 @@ impl<C: LinkControl> Links<C> {
         }
         if ctx.probes.on_wire {
             let stopped = self.stopped_for(ctx.now, port_id, class);
-            ctx.probes.on_depart(ctx.now, &ctx.net, &mut ctx.packets, (port_id, id), arrival, stopped);
+            let arrives = (arrival, loss.is_none());
+            ctx.probes.on_depart(ctx.now, &ctx.net, &mut ctx.packets, (port_id, id), arrives, stopped);
         }
         if self.ready_events {
             let port = &mut self.ports[port_id.index()];
@@ -88,7 +96,11 @@ impl<C: LinkControl> Links<C> {
             let (node, at) = (port.node, port.busy_until);
             ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
         }
-        arrival
+        if let Some(loss) = loss {
+            self.lose_on_wire(ctx, port_id, id, frame, loss);
+            return None;
+        }
+        Some(arrival)
     }
 }
 

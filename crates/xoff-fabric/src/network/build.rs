@@ -39,6 +39,11 @@ pub enum BuildError {
         /// Maximum number of switches.
         room: u8,
     },
+    /// Routing converges, and has no path without a link.
+    #[error(
+        "routing converges after links go down, and only `ecmp` with its own hash finds paths without a link"
+    )]
+    NoDetour,
     /// A message without data, which would never be complete.
     #[error("flow {flow} has a size of 0 bytes: expected at least 1")]
     NoData {
@@ -78,14 +83,14 @@ pub fn network_env(
 }
 
 /// The paths of flows, each pair and key computed once.
-struct PathWriter<'a> {
-    router: &'a Router,
-    ports: Vec<PortId>,
-    longest: usize,
+pub(super) struct PathWriter<'a> {
+    pub router: &'a Router,
+    pub ports: Vec<PortId>,
+    pub longest: usize,
 }
 
 impl PathWriter<'_> {
-    fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
+    pub fn route(&mut self, (src, dst): (HostNic, HostNic), number: u64) -> Result<Route, BuildError> {
         let data = self.ports.len();
         self.router.path_between(src, dst, number, &mut self.ports)?;
         let back = self.ports.len();
@@ -181,8 +186,11 @@ impl Network {
         // If all flows were background, the run would end before it began; so none is.
         let all = schedule.background.iter().all(|b| *b);
         let background = if all { Vec::new() } else { schedule.background };
+        let loses = settings.lossy || settings.switch.watchdog.is_some();
         Ok(Network {
             topology,
+            loses,
+            faults: None,
             settings,
             scheme,
             signals,

@@ -6,6 +6,7 @@ mod build;
 mod connections;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
+mod detours;
 mod nics;
 mod path_choice;
 mod replay;
@@ -25,6 +26,7 @@ use std::sync::Arc;
 use xoff_engine::{Rate, Time};
 use xoff_schemes::{AnyScheme, FlowEnv, IntPath, NetworkEnv, Signals};
 
+use crate::fault::FaultPlan;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::packet::Packet;
 use crate::path::routing::{Lanes, NextHops};
@@ -92,6 +94,10 @@ pub struct Network {
     pub connections: Connections,
     /// The ways of all connections' packets.
     pub paths: Paths,
+    /// What breaks during the run; `None` if nothing does.
+    pub faults: Option<Box<FaultPlan>>,
+    /// Packets may be lost.
+    pub loses: bool,
     /// Maximum rate of a host's link, and maximum unloaded RTT over all pairs of hosts.
     pub env: NetworkEnv,
     /// Handles the events of all nodes in one order, although the links would let each node handle its events alone.
@@ -106,7 +112,19 @@ impl Network {
         &self.paths.routes[self.connections.of(flow).index()]
     }
 
-    /// The egress ports of a flow's data path, first to last.
+    /// A flow's paths at a time, if its packets have paths.
+    pub(crate) fn route_at(&self, flow: FlowId, at: Time) -> &Route {
+        let other = self.faults.as_ref().and_then(|plan| plan.route(self.connections.of(flow), at));
+        other.unwrap_or_else(|| self.route(flow))
+    }
+
+    /// The egress ports of a flow's data path at a time, if its packets have paths.
+    pub fn data_path_at(&self, flow: FlowId, at: Time) -> &[PortId] {
+        let route = self.route_at(flow, at);
+        &self.paths.ports[route.data as usize..][..route.links as usize]
+    }
+
+    /// The egress ports of a flow's data path, first to last; while all links are up.
     pub fn data_path(&self, flow: FlowId) -> &[PortId] {
         let route = self.route(flow);
         &self.paths.ports[route.data as usize..][..route.links as usize]
@@ -133,8 +151,7 @@ impl Network {
     /// packets that others have overtaken. Under unordered delivery, receivers of a lossless network ask for none.
     #[inline]
     pub fn may_retransmit(&self) -> bool {
-        self.settings.lossy
-            || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+        self.loses || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
     }
 
     /// The data priority of a flow's traffic, whatever lanes it takes.

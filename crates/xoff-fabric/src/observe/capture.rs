@@ -137,6 +137,14 @@ impl Capture {
     }
 }
 
+/// The same if connections change their routes: counted back to the port of a host at which the route begins, or to the switch
+/// that a switch's message comes from.
+fn links_of_any_route(net: &Network, packet: &Packet) -> u8 {
+    let ports = &net.paths.ports[..packet.position as usize];
+    let is_first = |port: &PortId| net.is_host(net.topology.node_of(*port));
+    ports.iter().rev().position(is_first).map_or(1, |before| before as u8 + 1)
+}
+
 /// The number of links that a packet has passed, including the one that it is about to take.
 fn links(net: &Network, packet: &Packet) -> u8 {
     if packet.concerns_link() {
@@ -144,6 +152,9 @@ fn links(net: &Network, packet: &Packet) -> u8 {
     }
     if packet.destination().is_some() {
         return packet.links;
+    }
+    if net.faults.is_some() {
+        return links_of_any_route(net, packet);
     }
     let route = net.route(packet.flow);
     let start = match packet.kind {

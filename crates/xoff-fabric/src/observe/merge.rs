@@ -4,6 +4,7 @@ use std::ops::AddAssign;
 
 use xoff_engine::Time;
 
+use super::losses;
 use super::records::{FlowOutcome, Recording, Records, Totals};
 use crate::ids::PortId;
 use crate::network::Network;
@@ -48,6 +49,10 @@ impl Records {
             append(&mut all.breakdown, partition.breakdown);
             append(&mut all.reordering, partition.reordering);
             append(&mut all.own, partition.own);
+            append(&mut all.watchdog, partition.watchdog);
+            if let Some(lost) = partition.losses {
+                losses::add(all.losses.get_or_insert_default(), lost);
+            }
             all.packets.append(partition.packets);
             queues.push(partition.samples.queues);
             utilization.push(partition.samples.utilization);
@@ -65,6 +70,7 @@ impl Records {
         // All rows of a flow come from its sender's partition.
         all.breakdown.sort_by_key(|b| b.flow);
         all.reordering.sort_by_key(|r| r.connection);
+        all.watchdog.sort_by_key(|w| (w.detected, w.port, w.priority));
         all.own.sort_by_key(|row| (row.name, row.time, row.subject));
         all.packets.sort();
         let owners = |ports: &[PortId]| -> Vec<usize> {

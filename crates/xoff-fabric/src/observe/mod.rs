@@ -10,6 +10,7 @@ mod counters;
 pub(crate) mod deadlock;
 pub mod detection;
 mod failure;
+pub mod losses;
 mod merge;
 mod probe;
 pub mod records;
@@ -28,6 +29,7 @@ pub(crate) use sampling::{RatesNow, Sampled};
 use xoff_engine::Time;
 use xoff_schemes::Mark;
 
+use crate::fault::Cause;
 use crate::ids::{FlowId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::{Kind, Packet, PacketId, Packets};
@@ -147,6 +149,22 @@ impl Probes {
         self.tell(Hooks::SIGNALS, |probe| probe.on_drop(now, port, packet));
     }
 
+    /// A packet was lost, at an egress port or on its link, or at the switch that it entered by an `ingress` port.
+    #[cold]
+    pub fn on_loss(
+        &mut self,
+        now: Time,
+        (port, ingress): (PortId, PortId),
+        packet: &Packet,
+        cause: Cause,
+        fault: Option<u32>,
+    ) {
+        if let Some(losses) = &mut self.records.losses {
+            losses::count(losses, now, port, packet, (cause, fault));
+        }
+        self.on_drop(now, ingress, packet);
+    }
+
     /// See [`Probe::on_notification`].
     pub fn on_notification(&mut self, now: Time, flow: FlowId, kind: Kind, point: Option<u32>) {
         self.tell(Hooks::SIGNALS, |probe| probe.on_notification(now, flow, kind, point));
@@ -200,8 +218,8 @@ impl Probes {
         probes.for_each(|probe| probe.on_resume(resumed, records));
     }
 
-    /// See [`Probe::on_depart`]; called only if [`Probes::on_wire`]. The port and class have been stopped for a total of
-    /// `stopped`.
+    /// See [`Probe::on_depart`]; called only if [`Probes::on_wire`]. With the time of arrival goes whether the packet will
+    /// arrive. The port and class have been stopped for a total of `stopped`.
     #[cold]
     pub fn on_depart(
         &mut self,
@@ -209,7 +227,7 @@ impl Probes {
         net: &Network,
         packets: &mut Packets,
         (port, id): (PortId, PacketId),
-        arrival: Time,
+        (arrival, arrives): (Time, bool),
         stopped: Time,
     ) {
         if self.breakdown.is_some() {
@@ -223,6 +241,7 @@ impl Probes {
                 offers.put(id, arrival.saturating_sub(held));
             }
         }
+        let arrival = if arrives { arrival } else { Time::NEVER };
         let departure = Departure { now, port, id, packet: &packets[id], arrival, net, packets };
         self.all().0.for_each(|probe| probe.on_depart(&departure));
     }

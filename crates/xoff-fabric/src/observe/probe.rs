@@ -55,7 +55,7 @@ pub struct Departure<'a> {
     pub port: PortId,
     /// The packet.
     pub packet: &'a Packet,
-    /// When the packet counts as arrived at the other end.
+    /// When the packet counts as arrived at the other end; [`Time::NEVER`] if it is lost on the link.
     pub arrival: Time,
     /// The network.
     pub net: &'a Network,
@@ -96,7 +96,7 @@ pub trait Probe: Send {
     fn on_depart(&mut self, _departure: &Departure<'_>) {}
     /// A data packet that leaves an egress port was given a mark.
     fn on_mark(&mut self, _now: Time, _egress: PortId, _packet: &Packet, _mark: Mark) {}
-    /// A data packet was dropped at an ingress port, or a CNM at the switch of an egress port.
+    /// A packet was dropped at an ingress port, or on the link to that port, or at the switch that it entered by that port; or a CNM at the switch of an egress port.
     fn on_drop(&mut self, _now: Time, _port: PortId, _packet: &Packet) {}
     /// A CNP or CNM of a message has come to the message's sender; `point` is a CNM's congestion point.
     fn on_notification(&mut self, _now: Time, _flow: FlowId, _kind: Kind, _point: Option<u32>) {}

@@ -9,6 +9,7 @@ use xoff_schemes::{Mark, PortState};
 use super::breakdown::BreakdownRecord;
 use super::capture::{PacketFilter, PacketRecords};
 use super::detection::{MarkRecord, Marks, StateRecord};
+use super::losses::{Losses, WatchdogRecord};
 use super::probe::{Hooks, Probe};
 use super::rows::{
     NotificationRecord, OwnRow, PauseRecord, QueueSample, RateSample, RootRecord, ThrottleRecord,
@@ -193,6 +194,10 @@ pub struct Records {
     pub packets: PacketRecords,
     /// Rows of probes from outside.
     pub own: Vec<OwnRow>,
+    /// Packets that were lost; `None` unless something may break.
+    pub losses: Option<Losses>,
+    /// What PFC watchdogs did.
+    pub watchdog: Vec<WatchdogRecord>,
 }
 
 impl Records {
@@ -207,7 +212,9 @@ impl Records {
             ..Totals::default()
         };
         let samples = Samples { sent: vec![0.0; recording.utilization.len()], ..Samples::default() };
-        let mut records = Records { totals, samples, recording, ..Records::default() };
+        let breaks = net.faults.is_some() || net.settings.switch.watchdog.is_some();
+        let losses = breaks.then(Losses::new);
+        let mut records = Records { totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());
         records
     }
@@ -237,6 +244,8 @@ impl Records {
             + self.throttles.len()
             + self.breakdown.len()
             + self.own.len()
+            + self.watchdog.len()
+            + self.losses.as_ref().map_or(0, Losses::len)
             + self.packet_rows();
         self.sampled_rows() + events + self.root_rows()
     }

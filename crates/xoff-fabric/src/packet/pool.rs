@@ -8,7 +8,7 @@ use xoff_schemes::int::{ExactRecord, MAX_INT_HOPS, PackedRecord, PortReading};
 use super::loads::Loads;
 use super::offers::Offers;
 use super::way::Ways;
-use super::{NO_PACKET, Packet, PacketId};
+use super::{Kind, NO_PACKET, Packet, PacketId};
 
 /// A packet's telemetry in hardware widths: one cache line.
 #[derive(Clone, Copy, Default)]
@@ -68,6 +68,17 @@ impl Packets {
     /// Number of packets in the pool.
     pub fn live(&self) -> u32 {
         self.live
+    }
+
+    /// Number of data packets in the pool.
+    pub fn live_data(&self) -> u64 {
+        let mut live = vec![true; self.slots.len()];
+        let mut free = self.free;
+        while free != NO_PACKET {
+            live[free as usize] = false;
+            free = self.slots[free as usize].next;
+        }
+        self.slots.iter().zip(live).filter(|(packet, live)| *live && packet.kind == Kind::Data).count() as u64
     }
 
     /// Puts a packet in. Inlined, so that the packet's fields go to its slot without a copy of the whole.

@@ -4,7 +4,7 @@ use xoff_engine::{Event, FutureEvents, Time};
 
 use super::pool::IntPool;
 use super::way::Way;
-use super::{Packet, PacketId, Packets};
+use super::{Kind, Packet, PacketId, Packets};
 use crate::event::index_of;
 use crate::ids::NodeId;
 
@@ -33,6 +33,11 @@ impl Transit {
     /// Number of packets on their way.
     pub fn len(&self) -> usize {
         self.packets.len()
+    }
+
+    /// Number of data packets on their way.
+    pub fn data(&self) -> u64 {
+        self.packets.iter().filter(|packet| packet.kind == Kind::Data).count() as u64
     }
 
     /// Adds an event without a packet.

@@ -88,6 +88,8 @@ pub(super) trait AnyPartition: Send {
     fn open_receptions(&self) -> u32;
     /// Number of packets in the partition's nodes and on its links, and of those that have left it in this window.
     fn packets_in_flight(&self) -> u32;
+    /// Number of data packets among them.
+    fn data_in_network(&self) -> u64;
     /// For each packet in a switch's memory: the ingress queue that it is charged to and its egress queue.
     fn charged(&self) -> Vec<(QueueId, QueueId)>;
     /// Whether an egress queue is stopped and the other end, in the partition `there`, has no room.
@@ -210,6 +212,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         await_flow(ctx, FlowId(0));
         hosts.begin_steps(ctx);
         self.schedule_sample();
+        self.begin_faults();
     }
 }
 
@@ -282,6 +285,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         hosts.close(ctx, links);
         self.close_stops();
         let Partition { ctx, links, switches, hosts, .. } = self;
+        switches.close_storms(ctx, links);
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
@@ -316,6 +320,12 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn packets_in_flight(&self) -> u32 {
         self.ctx.packets.live() + self.ctx.boundary.departed() as u32
+    }
+
+    fn data_in_network(&self) -> u64 {
+        let boundary = &self.ctx.boundary;
+        let live = self.ctx.packets.live_data() - self.hosts.held_packets();
+        live + boundary.outboxes.iter().map(Transit::data).sum::<u64>()
     }
 
     fn charged(&self) -> Vec<(QueueId, QueueId)> {

@@ -11,6 +11,7 @@ use super::fast_forward::{self, FastForward, FastForwarded};
 use super::pace::Pace;
 use super::partition::AnyPartition;
 use super::partitions;
+use super::patience::{patience, settled_at};
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
 use crate::ids::{PortId, QueueId};
@@ -45,6 +46,9 @@ pub enum Stop {
     Asked,
     /// No event is pending, and some flows have not completed.
     Stalled,
+    /// No payload has arrived for long, and something is broken that keeps the flows that are left from completing. A run with
+    /// a duration does not end by this.
+    Stuck,
     /// Ports wait for each other for ever: see [`Simulation::deadlock`]. A run with a duration does not end by this.
     Deadlock,
     /// The run has handled more events than its limit.
@@ -154,8 +158,10 @@ impl Simulation {
                 End::Rows => Stop::Rows,
                 End::Events => Stop::Events,
                 End::Asked => Stop::Asked,
-                End::StandsStill if self.deadlock().is_empty() => continue,
-                End::StandsStill => Stop::Deadlock,
+                End::StandsStill => match self.standstill(&windows) {
+                    Some(stop) => stop,
+                    None => continue,
+                },
             };
         };
         let last = self.partitions.iter().map(|partition| partition.now()).max().unwrap_or(Time::ZERO);
@@ -168,6 +174,20 @@ impl Simulation {
         self.forwarded = forward.map(FastForward::outcome);
         self.close();
         Ok(stop)
+    }
+
+    /// How the run ends if no payload has arrived for a while; `None` if it goes on.
+    fn standstill(&self, windows: &Windows) -> Option<Stop> {
+        let deadlock = || !self.deadlock().is_empty();
+        let Some(patience) = patience(&self.net) else { return deadlock().then_some(Stop::Deadlock) };
+        let busy = self.partitions.iter().any(|partition| partition.totals().busy);
+        let waits = windows.silent_for() < patience
+            || windows.now().is_none_or(|now| now < settled_at(&self.net).saturating_add(patience));
+        match waits || busy {
+            true => None,
+            false if deadlock() => Some(Stop::Deadlock),
+            false => Some(Stop::Stuck),
+        }
     }
 
     /// The first failure of the partitions' last window: all partitions have handled everything before it. A scheme that
@@ -335,6 +355,11 @@ impl Simulation {
     /// Maximum number of packets in the network at any whole microsecond; 0 before the end of the run.
     pub fn max_packets_in_flight(&self) -> u32 {
         self.max_packets_in_flight
+    }
+
+    /// Number of data packets in the network, without those that a stopped receiver holds, which have arrived.
+    pub fn data_packets_in_network(&self) -> u64 {
+        self.partitions.iter().map(|partition| partition.data_in_network()).sum()
     }
 
     /// Number of packets in the network.

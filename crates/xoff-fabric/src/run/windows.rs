@@ -231,6 +231,12 @@ impl Windows {
         self.now
     }
 
+    /// How long no payload had arrived when the last test for a deadlock was due.
+    pub fn silent_for(&self) -> Time {
+        // After each test the wait is twice as long, so that the waits before add up to the current one less the first.
+        self.standstill.wait.saturating_sub(STANDSTILL)
+    }
+
     /// Maximum number of packets in the network at the whole microseconds so far.
     pub fn max_in_flight(&self) -> u32 {
         self.max_in_flight

@@ -21,7 +21,7 @@ pub use flow_control::{
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
 pub use packets::Packets;
 pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf};
-pub use switch::{Forwarding, Queueing, Scheduling, Switch, VlWeight};
+pub use switch::{Forwarding, Queueing, Scheduling, Switch, VlWeight, Watchdog, WatchdogAction};
 pub use wire_sizes::WireSizes;
 
 /// Maximum size of a frame in bytes.

@@ -2,10 +2,10 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use xoff_engine::violation::{number_within, size_within};
-use xoff_engine::{Bytes, Violation};
+use xoff_engine::violation::{number_within, size_within, time_within};
+use xoff_engine::{Bytes, Time, Violation};
 
-use super::{FlowControl, MAX_FRAME};
+use super::{FlowControl, MAX_FRAME, MAX_TIME};
 
 /// How an egress port chooses among its data priorities. Control packets always go first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -54,6 +54,44 @@ pub enum Forwarding {
     CutThrough,
 }
 
+/// What a PFC watchdog does with a queue in a storm.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WatchdogAction {
+    /// Drops what waits in the queue and what comes for it.
+    #[default]
+    Drop,
+    /// Sends as if no PAUSE had come.
+    Forward,
+}
+
+/// The PFC watchdog of a switch's egress queues, with SONiC's defaults.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct Watchdog {
+    /// A queue that holds packets and is stopped for so long is in a storm.
+    pub detection: Time,
+    /// A queue in a storm that is not stopped for so long obeys PAUSE again.
+    pub restoration: Time,
+    /// What becomes of the packets of a queue in a storm.
+    pub action: WatchdogAction,
+}
+
+impl Default for Watchdog {
+    fn default() -> Self {
+        let (detection, restoration) = (Time::from_ms(400), Time::from_ms(2_000));
+        Watchdog { detection, restoration, action: WatchdogAction::Drop }
+    }
+}
+
+impl Watchdog {
+    fn validate(&self) -> Vec<Violation> {
+        let times = [("detection", self.detection), ("restoration", self.restoration)];
+        let within = |(key, time)| time_within(key, time, Time::from_us(1), MAX_TIME);
+        times.into_iter().filter_map(within).collect()
+    }
+}
+
 /// Switches.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -86,6 +124,10 @@ pub struct Switch {
     pub forwarding: Option<Forwarding>,
     /// Cut-through: bytes of a packet that must have arrived before it is sent on.
     pub cut_through_after: Bytes,
+    /// The PFC watchdog of all egress queues: `watchdog = {}` for SONiC's defaults, or
+    /// `{ detection = "400ms", restoration = "2s", action = "drop" }`. Without it, no watchdog.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub watchdog: Option<Watchdog>,
 }
 
 impl Default for Switch {
@@ -102,6 +144,7 @@ impl Default for Switch {
             queueing: None,
             forwarding: None,
             cut_through_after: Bytes(64),
+            watchdog: None,
         }
     }
 }
@@ -192,6 +235,9 @@ impl Switch {
             all.push(Violation::new("high_priority", found, format!("numbers below {}", self.priorities)));
         }
         all.extend(self.validate_vl_tables());
+        if let Some(watchdog) = &self.watchdog {
+            all.extend(watchdog.validate().into_iter().map(|violation| violation.inside("watchdog")));
+        }
         all.extend(size_within("cut_through_after", self.cut_through_after, 1, MAX_FRAME));
         all
     }

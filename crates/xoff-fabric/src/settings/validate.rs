@@ -92,6 +92,10 @@ impl Settings {
                 format!("is {ack_every}, and scheme `{}` needs an ACK for each packet", scheme.name());
             all.push(Violation::new("host.ack_every", found, "1"));
         }
+        if self.switch.watchdog.is_some() && !is_pfc {
+            let found = format!("acts on PAUSE, and [flow_control] is `{name}`");
+            all.push(Violation::new("switch.watchdog", found, "`pfc` in [flow_control], or no `watchdog`"));
+        }
         if self.lossy && *control != FlowControl::None {
             let found = format!("is true, and [flow_control] `{name}` prevents loss");
             all.push(Violation::new("lossy", found, "`name = \"none\"` in [flow_control], or no `lossy`"));

@@ -6,10 +6,12 @@ use xoff_schemes::int::PortReading;
 use super::Switches;
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
+use crate::fault::Cause;
 use crate::ids::{NodeId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::buffer::Overflow;
 use crate::link::flow_control::LinkControl;
+use crate::link::port::{DEAD, DROPS};
 use crate::observe::Failure;
 use crate::packet::{BY_HOP, CHARGED, DATA, Frame, Kind, MAC_CONTROL, PacketId};
 
@@ -87,6 +89,13 @@ impl Switches {
             } else {
                 self.pass(ctx, links, egress, id, kind, size)
             };
+        }
+        // With credits, `enqueue` asks, which costs less there.
+        if !C::HAS_CREDITS
+            && links.ports[egress.index()].paused & (DEAD | DROPS) != 0
+            && self.refuses(ctx, links, egress, id, frame)
+        {
+            return;
         }
         if class >= DATA {
             ctx.packets[id].flags |= CHARGED;
@@ -196,11 +205,8 @@ impl Switches {
         overflow: Overflow,
     ) {
         let packet = ctx.packets[id];
-        if ctx.net.settings.lossy {
-            ctx.packets.remove(id);
-            ctx.counters.drops += 1;
-            ctx.probes.on_drop(ctx.now, ingress, &packet);
-            return;
+        if ctx.net.loses {
+            return ctx.lose((ingress, ingress), id, Cause::Buffer, None);
         }
         let node = links.ports[ingress.index()].node;
         let failure = Failure::Drop {

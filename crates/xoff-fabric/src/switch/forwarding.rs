@@ -37,6 +37,9 @@ impl Switches {
         let port = &mut links.ports[egress.index()];
         // The class may have just been stopped for lack of credits.
         may_send &= port.paused & (1 << class) == 0;
+        if C::HAS_CREDITS && !may_send && port.is_dead() {
+            return self.drop_waiting(ctx, links, egress, id, frame);
+        }
         port.backlog |= 1 << class;
         port.queued_bytes += size;
         port.recent_max_bytes = port.recent_max_bytes.max(port.queued_bytes);
@@ -127,7 +130,7 @@ impl Switches {
 
     /// The first packet of a class's queue.
     #[inline(always)] // runs for every packet
-    fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
+    pub(super) fn first<C>(&self, links: &Links<C>, egress: PortId, class: u8) -> PacketId {
         match &self.voqs {
             Some(voqs) if class >= DATA => voqs.head(egress, (class - DATA).into()),
             _ => links.queues[links.place(egress, class)].first(),
@@ -163,7 +166,13 @@ impl Switches {
 
     /// Takes the first packet out of its class's queue.
     #[inline(always)] // runs for every packet
-    fn take<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId, frame: Frame) {
+    pub(super) fn take<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        frame: Frame,
+    ) {
         let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
         let queue = &mut links.queues[place];

@@ -32,16 +32,16 @@ impl Switches {
             let id = ctx.packets.insert(packet);
             let node = links.ports[egress.index()].node;
             let out = self.next_hop(ctx, links, node, id);
-            return self.enqueue(ctx, links, out, id, frame);
+            return self.enqueue_own(ctx, links, out, id, frame);
         }
-        let path = net.data_path(flow);
+        let path = net.data_path_at(flow, ctx.now);
         let Some(hop) = path.iter().position(|&p| p == egress) else { return };
         // Walking back from the receiver, the switch of the path's link `hop` sends on the link before it.
-        let position = net.paths.routes[connection.index()].back + (path.len() - hop) as u32;
+        let position = net.route_at(flow, ctx.now).back + (path.len() - hop) as u32;
         packet.position = position + 1;
         ctx.probes.on_control_frame(ctx.now, egress, Kind::Cnm);
         let id = ctx.packets.insert(packet);
         let out = net.paths.ports[position as usize];
-        self.enqueue(ctx, links, out, id, frame);
+        self.enqueue_own(ctx, links, out, id, frame);
     }
 }

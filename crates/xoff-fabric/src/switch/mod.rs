@@ -10,6 +10,7 @@
 mod arrival;
 mod detour;
 mod egress_hooks;
+mod faults;
 mod forwarding;
 mod int_table;
 mod known_loads;
@@ -17,6 +18,7 @@ mod messages;
 mod next_hop;
 mod switch_point;
 mod voq;
+mod watchdog;
 
 use xoff_engine::{Stream, Time};
 use xoff_schemes::{Detector, IntPath};
@@ -36,6 +38,7 @@ use int_table::IntTable;
 use known_loads::KnownLoads;
 use switch_point::SwitchPoints;
 use voq::Voqs;
+use watchdog::Watchdog;
 
 /// The switches of a partition.
 pub(crate) struct Switches {
@@ -47,6 +50,8 @@ pub(crate) struct Switches {
     hooks: EgressHooks,
     /// Points of whole switches; `None` unless the scheme has them.
     switch_points: Option<Box<SwitchPoints>>,
+    /// `None` unless the settings ask for one.
+    watchdog: Option<Box<Watchdog>>,
     /// The snapshot that FNCC's ACKs read.
     int_table: IntTable,
     /// Which packets get telemetry.
@@ -83,6 +88,7 @@ impl Switches {
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
+            watchdog: Watchdog::new(net),
             int_table: IntTable::default(),
             int: net.signals.int,
             known_loads: KnownLoads::new(net, links),
@@ -152,13 +158,16 @@ impl Switches {
                 Effect::Send(port, id) => {
                     frames += 1;
                     let frame = ctx.packets[id].frame();
-                    self.enqueue(ctx, links, port, id, frame);
+                    self.enqueue_own(ctx, links, port, id, frame);
                 }
                 Effect::Stopped(queue) => {
                     let (port, class) = (queue.port(links.priorities), links.class_of(queue));
                     let view = links.view(ctx.now, port, class, 0);
                     if let Some(detector) = self.hooks.detectors.get_mut(queue.index()) {
                         detector.on_pause(&view);
+                    }
+                    if !C::HAS_CREDITS {
+                        self.watch(ctx, links, queue);
                     }
                 }
                 Effect::Resumed(queue, since) => self.on_resumed(ctx, links, queue, since),
@@ -187,6 +196,9 @@ impl Switches {
         }
         if ctx.probes.on_stops {
             self.report_stop(ctx, links, queue, since);
+        }
+        if !C::HAS_CREDITS && self.watchdog.is_some() {
+            self.watch_resumed(ctx, links, queue);
         }
         self.kick(ctx, links, port);
     }

@@ -57,7 +57,7 @@ impl Switches {
     ) -> PortId {
         let egress = self.choose_egress(ctx, links, node, id);
         let packet = &mut ctx.packets[id];
-        packet.links += 1;
+        packet.links = packet.links.saturating_add(1);
         if packet.kind == Kind::Data {
             packet.path_id ^= mix(u64::from(egress.0)) as u16;
         }
@@ -81,8 +81,11 @@ impl Switches {
         if packet.kind == Kind::Data && hops.detours().is_some() {
             return self.next_on_course(ctx, links, node, id, end);
         }
-        let candidates = match hops.towards(node, end) {
+        let now = ctx.net.faults.as_ref().and_then(|plan| plan.next_hops(ctx.now));
+        let candidates = match now.unwrap_or(hops).towards(node, end) {
             Ok(last) => return last,
+            // Where links that are down leave no way, the old one leads to one of them.
+            Err([]) => hops.towards(node, end).err().unwrap_or_default(),
             Err(candidates) => candidates,
         };
         // ACKs and notifications are small: they follow their path numbers.

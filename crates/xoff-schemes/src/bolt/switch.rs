@@ -53,7 +53,8 @@ impl BoltQueue {
     /// Adds what the link could have carried since the last packet, and takes off what has come.
     fn count(&mut self, now: Time, arrived: u64) {
         let supply = self.rate.bytes_per_ps() * (now - self.seen_at).0 as f64;
-        let demand = (arrived - self.arrived) as f64;
+        // Packets that waited for a link that went down are gone, and no longer count.
+        let demand = arrived.saturating_sub(self.arrived) as f64;
         self.sm_token = (self.sm_token + supply - demand).min(self.frame);
         (self.seen_at, self.arrived) = (now, arrived);
     }

@@ -2,6 +2,8 @@
 
 use xoff_fabric::{BuildError, Failure};
 
+use super::unfinished::Unfinished;
+
 /// Why a run has no results, or was aborted.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum RunError {
@@ -61,6 +63,17 @@ pub enum RunError {
         "`fast_forward` in [run] skips packets, of which probes are to hear; expected no probes, or no `fast_forward`"
     )]
     ProbesOfSkipped,
+    /// Something broken keeps flows from completing, and the run has no duration.
+    #[error(
+        "{}; `duration` in [run], or `expect = \"unfinished\"`, keeps the results",
+        stuck(*at_us, unfinished)
+    )]
+    Stuck {
+        /// Time at which the run ended, in us.
+        at_us: f64,
+        /// The flows.
+        unfinished: Vec<Unfinished>,
+    },
     /// Flow control has stopped a part of the network for ever.
     #[error(
         "{}; a scheme that keeps queues short, or routes without a cycle, avoid it; `expect = \"deadlock\"` in [run] keeps \
@@ -73,6 +86,22 @@ pub enum RunError {
         /// The ports, each as `node->neighbour`: first those of a circle, in the order in which they wait.
         ports: Vec<String>,
     },
+}
+
+/// Flows that a message lists.
+const LISTED: usize = 5;
+
+/// A run that something broken keeps from completing, in words.
+pub(super) fn stuck(at_us: f64, unfinished: &[Unfinished]) -> String {
+    let listed: Vec<String> = unfinished.iter().take(LISTED).map(Unfinished::text).collect();
+    let more = unfinished.len().saturating_sub(LISTED);
+    let more = if more > 0 { format!("; and {more} more") } else { String::new() };
+    let count = unfinished.len();
+    let flows = if count == 1 { "1 flow cannot".into() } else { format!("{count} flows cannot") };
+    format!(
+        "the run ended at {at_us:.3} us, long after the last payload arrived: {flows} complete: {}{more}",
+        listed.join("; ")
+    )
 }
 
 /// A deadlock found at a time, in words.

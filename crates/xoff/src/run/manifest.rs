@@ -11,8 +11,9 @@ use xoff_schemes::AnyScheme;
 use xoff_traffic::Traffic;
 
 use super::cannot_act::cannot_act;
-use super::error::deadlocked;
+use super::error::{deadlocked, stuck};
 use super::full_record::full_record;
+use super::unfinished;
 use crate::jobs;
 use crate::scenario::{Expect, Scenario};
 use crate::summary::Summary;
@@ -47,12 +48,16 @@ pub(super) fn manifest(
     let deadlock = deadlock(sim);
     let unmet = scenario.run.expect == Some(Expect::Deadlock) && deadlock.is_empty();
     let unmet = unmet.then(|| "`expect = \"deadlock\"` in [run], and the run ended without one".to_string());
+    let finished = scenario.run.expect == Some(Expect::Unfinished) && stop != Stop::Stuck;
+    let finished = finished
+        .then(|| "`expect = \"unfinished\"` in [run], and no flow was kept from completing".to_string());
     let forwarding = sim.forwarded().map_or_else(Vec::new, doubts);
     let warnings = [
         scenario.warnings(),
         &cannot_act(sim, traffic),
         &ran_out(sim, traffic),
         unmet.as_slice(),
+        finished.as_slice(),
         &forwarding,
     ]
     .concat();
@@ -69,6 +74,7 @@ pub(super) fn manifest(
             Stop::Duration => "the duration has passed".into(),
             Stop::Asked => "interrupted".into(),
             Stop::Stalled => "nothing can happen any more".into(),
+            Stop::Stuck => stuck(sim.now().secs() * 1e6, &unfinished::all(sim, traffic)),
             Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, &deadlock),
             Stop::Events => "as many events as allowed".into(),
             Stop::Rows => full_record(scenario, sim),
@@ -99,6 +105,7 @@ pub(super) fn manifest(
         "loads": loads.collect::<Vec<_>>(),
         "jobs": jobs::all(sim, traffic),
         "deadlock": deadlock,
+        "failures": failures(sim, traffic),
         "summary": Summary::of(tables, sim.now()),
         "warnings": warnings,
         "scheme_origin": match &scenario.scheme {
@@ -138,6 +145,32 @@ fn forwarded(all: &FastForwarded) -> Value {
         "uncertain_from_ps": all.uncertain_from.map(Time::ps),
         "not_skipped": held.collect::<Vec<_>>(),
         "spans": spans.collect::<Vec<_>>(),
+    })
+}
+
+/// Flows without completion that the manifest lists.
+const LISTED: usize = 100;
+
+/// What broke, and what it cost; null if nothing could break.
+fn failures(sim: &Simulation, traffic: &Traffic) -> Value {
+    let net = sim.network();
+    let Some(losses) = &sim.records().losses else { return Value::Null };
+    let mut dropped: BTreeMap<&str, u64> = BTreeMap::new();
+    for (key, loss) in losses {
+        *dropped.entry(key.cause.name()).or_default() += loss.packets;
+    }
+    let unfinished = unfinished::all(sim, traffic);
+    json!({
+        "events": net.faults.as_ref().map_or(0, |plan| plan.faults().len()),
+        "dropped_packets": dropped,
+        "storms": sim.records().watchdog.len(),
+        "data_packets": {
+            "sent": sim.records().flows.iter().map(|flow| flow.packets_sent).sum::<u64>(),
+            "dropped": losses.iter().filter(|(key, _)| key.is_data).map(|(_, loss)| loss.packets).sum::<u64>(),
+            "in_network": sim.data_packets_in_network(),
+        },
+        "unfinished_flows": unfinished.len(),
+        "unfinished": unfinished.iter().take(LISTED).collect::<Vec<_>>(),
     })
 }
 

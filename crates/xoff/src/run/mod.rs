@@ -6,6 +6,7 @@ mod full_record;
 mod manifest;
 mod parallelism;
 mod recording;
+pub(crate) mod unfinished;
 
 use std::time::Instant;
 
@@ -20,7 +21,7 @@ use xoff_fabric::{Cut, Network, Simulation, Stop, needs_one_partition, run as fa
 use xoff_schemes::AnyDetector;
 use xoff_traffic::Traffic;
 
-use crate::scenario::{FastForward, MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
+use crate::scenario::{Expect, FastForward, MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
 use crate::summary::Summary;
 use crate::tables::{self, Table};
 use crate::trace::{CodePoints, Trace};
@@ -180,6 +181,8 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         source_rate: f.app_rate,
         priority: f.priority,
     });
+    let schedule = schedule(traffic, &hosts);
+    let nics = schedule.nics.clone();
     let net = Network::along(
         topology,
         scenario.router(),
@@ -187,9 +190,11 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         scenario.settings(),
         scenario.scheme.for_run(),
         flows.collect(),
-        schedule(traffic, &hosts),
+        schedule,
         scenario.seed,
     )?;
+    let convergence = scenario.routing.convergence();
+    let net = net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &nics)?;
     let cut = cut(threads, &net, scenario.run.duration)?;
     let detector = detector(scenario, &net);
     let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
@@ -239,14 +244,17 @@ fn run_up_to(
             let (done, flows) = (sim.counters().flows_done, sim.network().flows.len() as u64);
             return Err(RunError::Stalled { at_us, left: flows - done, flows });
         }
-        Stop::Deadlock if scenario.run.expect.is_none() => {
+        Stop::Deadlock if scenario.run.expect != Some(Expect::Deadlock) => {
             return Err(RunError::Deadlock { at_us, ports: deadlock(&sim) });
         }
         Stop::Events => {
             let events = scenario.run.max_events.unwrap_or(u64::MAX);
             return Err(RunError::TooManyEvents { at_us, events });
         }
-        Stop::FlowsDone | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows => {}
+        Stop::Stuck if scenario.run.expect != Some(Expect::Unfinished) => {
+            return Err(RunError::Stuck { at_us, unfinished: unfinished::all(&sim, traffic) });
+        }
+        Stop::FlowsDone | Stop::Stuck | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows => {}
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };

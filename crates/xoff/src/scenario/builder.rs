@@ -15,7 +15,7 @@ use xoff_traffic::Pattern;
 
 use super::error::{self, Source};
 use super::needs::Effort;
-use super::{Record, Run, Scenario, ScenarioError, Sweep, check, default_seed, read};
+use super::{Event, Record, Run, Scenario, ScenarioError, Sweep, check, default_seed, read};
 
 /// The name in messages of a scenario that was built in code. Its lines are those of [`ScenarioBuilder::to_toml`].
 const ORIGIN: &str = "scenario built in code";
@@ -55,6 +55,7 @@ impl ScenarioBuilder {
             flow_control: FlowControl::default(),
             quirks: Quirks::default(),
             traffic: Vec::new(),
+            event: Vec::new(),
             record: Record::default(),
             sweep: Sweep::default(),
             tune: None,
@@ -146,6 +147,12 @@ impl ScenarioBuilder {
     /// Adds a traffic pattern.
     pub fn traffic(mut self, pattern: impl Into<Pattern>) -> Self {
         self.0.traffic.push(pattern.into());
+        self
+    }
+
+    /// Adds something that breaks.
+    pub fn event(mut self, event: Event) -> Self {
+        self.0.event.push(event);
         self
     }
 

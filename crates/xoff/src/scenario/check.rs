@@ -18,8 +18,8 @@ use super::explain::table_label;
 use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
-    Built, Files, Measure, Scenario, check_credit, check_effect, check_network, check_record, check_settings,
-    check_thresholds, check_traffic, fast_forward, in_flight,
+    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_network, check_record,
+    check_settings, check_thresholds, check_traffic, fast_forward, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -94,7 +94,7 @@ fn subject(path: &str) -> String {
         return if TABLES.contains(&path) { format!("[{path}]") } else { format!("`{path}`") };
     };
     let key = match (table, key.split_once('.')) {
-        ("traffic", Some((_, key))) => key,
+        ("traffic" | "event", Some((_, key))) => key,
         _ => key,
     };
     format!("`{}` in {}", key_text(key), table_label(table))
@@ -152,6 +152,7 @@ pub(super) fn scenario(
     check_effect::all(&mut c, &s, &signals);
     check_traffic::run(&mut c, &s);
     fast_forward::check(&mut c, &s);
+    check_event::all(&mut c, &s);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files, &mut needs) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
@@ -163,6 +164,7 @@ pub(super) fn scenario(
             check_thresholds::resolve(&mut s, &signals, &topology);
         }
         detector_at_ports(&mut c, &s, &topology);
+        let faults = check_event::faults(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files, &mut needs);
         check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
         check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
@@ -182,7 +184,8 @@ pub(super) fn scenario(
                 Ok(env) => {
                     s.scheme = s.scheme.resolve(&env);
                     let traffic = traffic.unwrap_or_default();
-                    s.built = Arc::new(Built { topology, traffic, router, env, took: began.elapsed() });
+                    s.built =
+                        Arc::new(Built { topology, traffic, router, env, faults, took: began.elapsed() });
                 }
                 Err(error) => {
                     c.add("topology", error.to_string(), "");

@@ -17,7 +17,7 @@ pub(super) struct Context<'a> {
 
 /// The name of a table in messages.
 pub(super) fn table_label(key: &str) -> String {
-    if key == "traffic" { "[[traffic]]".into() } else { format!("[{key}]") }
+    if ["traffic", "event"].contains(&key) { format!("[[{key}]]") } else { format!("[{key}]") }
 }
 
 /// A fault in words.
@@ -67,9 +67,18 @@ pub(super) fn explain(context: Context<'_>, fault: &Fault) -> Explained {
     Explained { message, expected, notes: notes.into_iter().collect() }
 }
 
+/// A table as the schema's list of keys writes it.
+fn list_of(table: &str) -> &str {
+    match table {
+        "traffic" => "traffic[]",
+        "event" => "event[]",
+        other => other,
+    }
+}
+
 /// The schema's entry of the faulty key, or of `key` in the same table.
 fn key_doc(context: Context<'_>, fault: &Fault, key: Option<&str>) -> Option<&'static KeyDoc> {
-    let table = context.table.map(|t| if t == "traffic" { "traffic[]" } else { t });
+    let table = context.table.map(list_of);
     let steps = table.into_iter().chain(fault.path.iter().map(String::as_str)).chain(key);
     let path = normalized(&steps.collect::<Vec<_>>().join("."));
     let form = context.tag.map(|(_, name)| name);
@@ -85,11 +94,15 @@ fn elsewhere(context: Context<'_>, fault: &Fault, key: &str) -> Option<String> {
         return None;
     }
     let forms_in = |table: &str| -> Option<String> {
-        let path = format!("{}.{key}", if table == "traffic" { "traffic[]" } else { table });
+        let path = format!("{}.{key}", list_of(table));
         let mut found = keys().iter().filter(|d| d.path == path).peekable();
         found.peek()?;
         let forms: Vec<&str> = found.filter_map(|d| d.of.as_deref()).collect();
-        let tag = if table == "traffic" { "pattern" } else { "name" };
+        let tag = match table {
+            "traffic" => "pattern",
+            "event" => "kind",
+            _ => "name",
+        };
         let with =
             if forms.is_empty() { String::new() } else { format!(" with {tag} = {}", forms.join(", ")) };
         Some(format!("{}{with}", table_label(table)))

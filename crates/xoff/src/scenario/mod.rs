@@ -27,6 +27,7 @@ mod builder;
 mod check;
 mod check_credit;
 mod check_effect;
+mod check_event;
 mod check_load;
 mod check_network;
 mod check_record;
@@ -35,6 +36,8 @@ mod check_thresholds;
 mod check_traffic;
 mod de;
 mod error;
+mod event;
+mod event_targets;
 mod explain;
 mod fast_forward;
 mod in_flight;
@@ -57,6 +60,7 @@ use std::time::{Duration, Instant};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
+use xoff_fabric::fault::Fault;
 use xoff_fabric::routing::{Router, Routing};
 use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
@@ -70,6 +74,7 @@ pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
+pub use event::{BitErrors, Degrade, Event, LinkDown, MAX_FAULTS, PauseStorm, ReceiverStop, SwitchReboot};
 pub use fast_forward::FastForward;
 pub use needs::Effort;
 pub(crate) use needs::{rows_text, rows_that_fit};
@@ -127,6 +132,10 @@ pub struct Scenario {
     pub quirks: Quirks,
     /// What hosts send: any number of patterns, which add up.
     pub traffic: Vec<Pattern>,
+    /// What breaks during the run: links, switches, NICs and receivers, at stated times or at random; nothing without it.
+    #[schemars(default)]
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub event: Vec<Event>,
     /// What a run records beside its flows.
     #[schemars(default)]
     pub record: Record,
@@ -160,6 +169,8 @@ struct Built {
     traffic: Traffic,
     router: Router,
     env: NetworkEnv,
+    /// What its events break.
+    faults: Vec<Fault>,
     /// Wall time that reading and building took.
     took: Duration,
 }
@@ -180,7 +191,7 @@ pub struct Run {
     /// A run of more events than this is broken off with an error.
     pub max_events: Option<u64>,
     /// An outcome that would otherwise be an error: with `"deadlock"`, a run that ends in one keeps its results and its exit
-    /// status of 0.
+    /// status of 0; with `"unfinished"`, so does a run whose last flows an `[[event]]` keeps from completing.
     pub expect: Option<Expect>,
     /// Carries time forward over steady states, `{ tolerance = 0.01 }`; without it, every packet is simulated. The run then
     /// has one thread, and records flows, totals and samples only.
@@ -194,6 +205,8 @@ pub struct Run {
 pub enum Expect {
     /// Ports wait for each other for ever.
     Deadlock,
+    /// Something broken keeps flows from completing.
+    Unfinished,
 }
 
 /// What ends a run.
@@ -304,6 +317,11 @@ impl Scenario {
     /// What its scheme knows of the network, determined when the scenario was read.
     pub fn env(&self) -> NetworkEnv {
         self.built.env
+    }
+
+    /// What its events break, drawn when the scenario was read.
+    pub fn faults(&self) -> &[Fault] {
+        &self.built.faults
     }
 
     /// Wall time that reading it took, including the time to build its network, routing and flows.

@@ -14,7 +14,7 @@ use super::error::{Location, Problem, ScenarioError, Source, one_of};
 use super::explain::{Context, Explained, explain, table_label};
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, TextFault, Value};
-use super::{Scenario, default_seed};
+use super::{Event, Scenario, default_seed};
 
 /// The keys of a scenario, in the order in which they are usually written.
 pub(super) const TOP: &[&str] = &[
@@ -33,6 +33,7 @@ pub(super) const TOP: &[&str] = &[
     "flow_control",
     "quirks",
     "traffic",
+    "event",
     "record",
     "sweep",
     "tune",
@@ -60,9 +61,10 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
         let place = source.location(place);
         let (message, expected) = match fault {
             TextFault::Own(violation) => (violation.found, format!("expected {}", violation.expected)),
-            TextFault::Parser(text) if text == "duplicate key" => {
-                (text, "expected each key and table once; [[traffic]] alone may be repeated".into())
-            }
+            TextFault::Parser(text) if text == "duplicate key" => (
+                text,
+                "expected each key and table once; only [[traffic]] and [[event]] may be repeated".into(),
+            ),
             TextFault::Parser(text) => (text, String::new()),
         };
         let expected = Some(expected).filter(|e| !e.is_empty());
@@ -100,6 +102,7 @@ pub(super) fn scenario(
     let flow_control = reader.tagged("flow_control", FlowControl::NAMES, flow_control);
     let quirks = reader.table("quirks");
     let traffic = reader.traffic();
+    let event = reader.events();
     let record = reader.table("record");
     let sweep = reader.sweep();
     let tune = reader.tune();
@@ -121,6 +124,7 @@ pub(super) fn scenario(
             flow_control: flow_control.unwrap_or_default(),
             quirks: quirks.unwrap_or_default(),
             traffic,
+            event,
             record: record.unwrap_or_default(),
             sweep,
             tune,
@@ -262,6 +266,7 @@ impl<'a> Reader<'a> {
         };
         let what = match key {
             "traffic" => "traffic pattern".to_string(),
+            "event" => "kind of event".to_string(),
             other => other.replace('_', " "),
         };
         match read(name, TableDe { table, skip: Some(tag), place: &node.place }) {
@@ -298,6 +303,21 @@ impl<'a> Reader<'a> {
             self.add(&entry.node.place, "`traffic` is empty".into(), "expected at least one [[traffic]]");
         }
         let read = |node| self.tagged_node("traffic", node, "pattern", Pattern::NAMES, Pattern::read);
+        items.iter().filter_map(read).collect()
+    }
+
+    fn events(&mut self) -> Vec<Event> {
+        let Some(entry) = self.root.get("event") else { return vec![] };
+        let Value::Array(items) = &entry.node.value else {
+            let message = format!("`event` is {}", entry.node.kind());
+            self.add(
+                &entry.node.place,
+                message,
+                "expected [[event]] in double brackets, once for each event",
+            );
+            return vec![];
+        };
+        let read = |node| self.tagged_node("event", node, "kind", Event::NAMES, Event::read);
         items.iter().filter_map(read).collect()
     }
 

@@ -4,6 +4,7 @@ mod breakdown;
 mod buffer_sizing;
 mod columns;
 mod events;
+mod failures;
 mod flows;
 mod packets;
 mod ports;
@@ -53,6 +54,9 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         breakdown::breakdown(sim, &names),
         reordering::reordering(sim, &names),
         packets::packets(sim, &names),
+        failures::events(sim),
+        failures::drops(sim, &names),
+        failures::watchdog(sim, &names),
     ]
 }
 

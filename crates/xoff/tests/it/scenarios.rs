@@ -75,19 +75,20 @@ fn bytes_are_conserved(name: &str, scenario: &Scenario, output: &Output) {
     let packets = numbers(flows, "packets_sent");
     let acked = numbers(flows, "acked_bytes");
     let retransmitted = numbers(flows, "retransmitted_bytes");
+    let loses = scenario.lossy || !scenario.event.is_empty();
     for (flow, size) in numbers_or_null(flows, "size_bytes").into_iter().enumerate() {
         match size {
             Some(size) => assert_eq!(acked[flow], size, "{name}: flow {flow}"),
             None => assert!(acked[flow] <= packets[flow] * payload, "{name}: flow {flow}"),
         }
-        if !scenario.lossy {
+        if !loses {
             assert_eq!(retransmitted[flow], 0, "{name}: flow {flow}");
             if let Some(size) = size {
                 assert_eq!(packets[flow], size.div_ceil(payload), "{name}: flow {flow}");
             }
         }
     }
-    if !scenario.lossy {
+    if !loses {
         assert_eq!(count(output, "dropped_packets"), 0, "{name}");
     }
     assert_eq!(total(output, "ports", "dropped"), count(output, "dropped_packets"), "{name}");

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from xoff.analysis.explain.quantities import quantity
+from xoff.analysis.failures import has_events
 from xoff.analysis.tables import frame
 from xoff.errors import UserError
 
@@ -63,6 +64,24 @@ class Facts:
     def pauses(self) -> pl.DataFrame:
         """The table of pauses; may be empty."""
         return self._read("pauses", ("port", "by", "priority", "start_ps", "length_ps"))
+
+    @cached_property
+    def events(self) -> pl.DataFrame:
+        """The table of what broke; empty if nothing could."""
+        needed = ("id", "kind", "target", "start_ps", "end_ps", "lost_packets", "lost_bytes", "flows")
+        return self._read("events", needed) if has_events(self.run) else pl.DataFrame()
+
+    @cached_property
+    def drops(self) -> pl.DataFrame:
+        """The table of lost packets; empty if nothing could break."""
+        needed = ("cause", "port", "flow", "data", "packets", "lost_bytes")
+        return self._read("drops", needed) if has_events(self.run) else pl.DataFrame()
+
+    @cached_property
+    def watchdog(self) -> pl.DataFrame:
+        """The table of storms that watchdogs found; empty if nothing could break."""
+        needed = ("port", "by", "priority", "stopped_ps", "detected_ps", "restored_ps", "dropped_packets")
+        return self._read("watchdog", needed) if has_events(self.run) else pl.DataFrame()
 
     @cached_property
     def roots(self) -> pl.DataFrame:

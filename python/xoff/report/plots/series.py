@@ -6,7 +6,9 @@ from collections.abc import Callable, Sequence
 
 import plotly.graph_objects as go
 
+from xoff.analysis.failures import spans
 from xoff.analysis.tables import Series, busiest, flow_rates, stopped_ports, thin
+from xoff.report.plots.spans import shade
 from xoff.report.plots.style import Labelled, Plot, line_styles, listed, new_figure, plain, time_scale
 
 _MAX_FLOWS = 20
@@ -127,6 +129,7 @@ def _over_time(
                     "<extra></extra>",
                 )
             )
+    shade(figure, [span for each in runs for span in spans(each.run)], scale)
     # A single line is named too: of which port or flow it is.
     figure.update_layout(legend={"groupclick": "toggleitem"}, showlegend=True)
     if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:

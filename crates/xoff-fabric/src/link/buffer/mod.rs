@@ -345,6 +345,12 @@ impl Accounting {
         self.memories[buffer.node.index()].charge(buffer, size)
     }
 
+    /// Whether an ingress queue is above the threshold at which its peer is paused.
+    pub fn is_over(&self, queue: QueueId) -> bool {
+        let buffer = &self.buffers[queue.index()];
+        buffer.occupancy() > self.memories[buffer.node.index()].xoff(buffer)
+    }
+
     /// Releases a packet of `size` bytes that is leaving; returns whether the peer may go on.
     #[inline(always)] // runs for every packet
     pub fn release(&mut self, queue: QueueId, size: u64) -> bool {

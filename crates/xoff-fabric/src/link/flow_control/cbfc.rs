@@ -51,7 +51,7 @@ impl Cbfc {
     /// Sends updates of a port that has nothing else to send.
     fn update_if_idle(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
         let p = &links.ports[port.index()];
-        if p.is_idle(ctx.now) && p.backlog == 0 {
+        if p.is_idle(ctx.now) && p.backlog == 0 && !p.is_dead() {
             Self::send_updates(links, ctx, port);
         }
     }
@@ -129,6 +129,20 @@ impl LinkControl for Cbfc {
             let port = queue.port(links.priorities);
             ctx.schedule(links.ports[port.index()].node, at, key(kind::LINK_CONTROL_APPLY, port.0), 0);
         }
+    }
+
+    fn on_dropped(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) {
+        let control = &mut links.control;
+        let credits = control.credits.unit.credits(size);
+        control.credits.receiving[queue.index()].free(credits);
+        if control.params.on_change {
+            Self::update_if_idle(links, ctx, queue.port(links.priorities));
+        }
+    }
+
+    fn on_frame_dropped(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
+        links.control.waiting[queue.index()] = false;
     }
 
     #[inline]

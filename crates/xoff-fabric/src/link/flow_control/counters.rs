@@ -83,6 +83,11 @@ impl SendingEnd {
         self.sent += credits;
     }
 
+    /// Takes back credits that were spent last, for a packet that is lost on the link.
+    pub fn unspend(&mut self, credits: u64) {
+        self.sent -= credits;
+    }
+
     /// Takes in an update, a value of [`ReceivingEnd::message`].
     pub fn update(&mut self, message: u64, width: CounterWidth) {
         let limit = match width {

@@ -66,6 +66,12 @@ impl Credits {
         self.sending[queue.index()].spend(self.unit.credits(size));
     }
 
+    /// A packet of `size` bytes that an egress queue has sent is lost on the link, and takes no place.
+    pub fn unspend(&mut self, queue: QueueId, size: u64) {
+        let credits = self.unit.credits(size);
+        self.sending[queue.index()].unspend(credits);
+    }
+
     /// A packet of `size` bytes comes into the buffer of an ingress queue.
     #[inline(always)] // runs for every packet
     pub fn receive(&mut self, queue: QueueId, size: u64) {

@@ -192,6 +192,14 @@ impl LinkControl for LinkCredit {
         Self::give_back(links, ctx, queue, number, left_at, Some(egress));
     }
 
+    fn on_dropped(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) {
+        let credits = &mut links.control.credits;
+        let number = credits.unit.credits(size);
+        credits.receiving[queue.index()].free(number);
+        let now = ctx.now;
+        Self::give_back(links, ctx, queue, number, now, None);
+    }
+
     #[inline]
     fn on_consumed(links: &mut Links<Self>, ctx: &mut Ctx, queue: QueueId, size: u64) {
         let credits = &mut links.control.credits;

@@ -141,6 +141,27 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// A frame of flow control is about to go onto the wire of `port`.
     fn on_frame_sent(_links: &mut Links<Self>, _ctx: &mut Ctx, _port: PortId, _id: PacketId) {}
 
+    /// A packet of `size` bytes that has gone onto the wire from an egress `queue` is lost there: its credits come back at once.
+    fn on_lost(links: &mut Links<Self>, queue: QueueId, size: u64) {
+        if let Some(credits) = links.control.credits_mut() {
+            credits.unspend(queue, size);
+        }
+    }
+
+    /// A packet of `size` bytes that was admitted from an ingress `queue` is dropped and leaves its switch by no port. The
+    /// switch has released its memory.
+    fn on_dropped(_links: &mut Links<Self>, _ctx: &mut Ctx, _queue: QueueId, _size: u64) {}
+
+    /// A frame of flow control that waited for the wire of `port` is dropped.
+    fn on_frame_dropped(_links: &mut Links<Self>, _ctx: &mut Ctx, _port: PortId, _id: PacketId) {}
+
+    /// The link of an own `port` goes down. Credits need nothing: those of lost packets are back, and those that come back
+    /// meanwhile count, as the initialisation of the link would say.
+    fn on_link_down(_links: &mut Links<Self>, _ctx: &mut Ctx, _port: PortId) {}
+
+    /// The link of an own `port` is up again; `accounting` is that of the partition's switches.
+    fn on_link_up(_links: &mut Links<Self>, _ctx: &mut Ctx, _accounting: &mut Accounting, _port: PortId) {}
+
     /// An event of flow control: one of the kinds `LINK_CONTROL_APPLY`, `LINK_CONTROL_EXPIRY` and `LINK_CONTROL_PERIOD`
     /// of [`crate::event`], with the index and argument that it was scheduled with.
     fn on_event(

@@ -43,7 +43,7 @@ impl Pfc {
         let port = queue.port(links.priorities);
         if expires {
             // The peer counts quanta by the rate at which it sends.
-            let pause = quanta_time(u64::from(quanta), links.ports[port.peer().index()].rate);
+            let pause = quanta_time(u64::from(quanta), ctx.net.topology.rate(port.peer()));
             let next = ctx.now + if refresh { pause / 2 } else { pause }.max(Time(1));
             links.control.queues[queue.index()].refresh_at = next;
             ctx.schedule(links.ports[port.index()].node, next, key(kind::LINK_CONTROL_PERIOD, queue.0), 0);
@@ -83,6 +83,15 @@ impl Pfc {
         } else {
             buffer.pausing = false;
         }
+    }
+
+    /// Whether the link of an egress `queue` was down since the frame came that is to take effect now.
+    fn is_stale(links: &Links<Self>, ctx: &Ctx, queue: QueueId) -> bool {
+        let Some(plan) = &ctx.net.faults else { return false };
+        let port = queue.port(links.priorities);
+        let response = u64::from(links.control.params.response_quanta);
+        let response = quanta_time(response, links.ports[port.index()].rate);
+        plan.outage(port.link(), ctx.now.saturating_sub(response), ctx.now).is_some()
     }
 
     /// Stops an egress queue for `quanta`, or frees it if that is 0.
@@ -167,7 +176,7 @@ impl LinkControl for Pfc {
             return ctx.probes.on_control_frame(ctx.now, port, Kind::Pfc);
         }
         let response = u64::from(links.control.params.response_quanta);
-        let response = quanta_time(response, links.ports[port.peer().index()].rate);
+        let response = quanta_time(response, ctx.net.topology.rate(port.peer()));
         state.freed_at = links.ports[port.index()].symbol_arrival(ctx.now, packet.size.into()) + response;
     }
 
@@ -180,6 +189,9 @@ impl LinkControl for Pfc {
         arg: u32,
     ) {
         let queue = QueueId(index);
+        if event == kind::LINK_CONTROL_APPLY && Self::is_stale(links, ctx, queue) {
+            return;
+        }
         match event {
             kind::LINK_CONTROL_APPLY => Self::apply(links, ctx, queue, u64::from(arg)),
             kind::LINK_CONTROL_PERIOD => Self::refresh(links, ctx, accounting, queue),
@@ -188,6 +200,33 @@ impl LinkControl for Pfc {
                 if links.control.queues[queue.index()].until == ctx.now {
                     links.resume(ctx, queue);
                 }
+            }
+        }
+    }
+
+    fn on_frame_dropped(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId, id: PacketId) {
+        let queue = QueueId::new(port, ctx.packets[id].link_priority(), links.priorities);
+        links.control.queues[queue.index()].waiting = None;
+    }
+
+    /// Pauses end on both sides: a link that comes up again begins without any.
+    fn on_link_down(links: &mut Links<Self>, ctx: &mut Ctx, port: PortId) {
+        for priority in 0..links.priorities as u8 {
+            let queue = QueueId::new(port, priority, links.priorities);
+            let state = &mut links.control.queues[queue.index()];
+            (state.until, state.refresh_at, state.freed_at) = (Time::ZERO, Time::NEVER, Time::ZERO);
+            links.resume(ctx, queue);
+        }
+    }
+
+    /// An ingress queue that is over its threshold, from before the link went down, says so.
+    fn on_link_up(links: &mut Links<Self>, ctx: &mut Ctx, accounting: &mut Accounting, port: PortId) {
+        for priority in 0..links.priorities as u8 {
+            let queue = QueueId::new(port, priority, links.priorities);
+            let pausing = accounting.is_over(queue);
+            accounting.buffers[queue.index()].pausing = pausing;
+            if pausing {
+                Self::pause(links, ctx, accounting, queue);
             }
         }
     }

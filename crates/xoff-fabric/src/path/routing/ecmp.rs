@@ -42,6 +42,16 @@ impl<C: Choice> EcmpTable<C> {
         EcmpTable { choice, symmetric: params.is_symmetric(), distances, capacities }
     }
 
+    /// The same choices on another graph of the same switches.
+    pub(super) fn on(&self, graph: &SwitchGraph, topology: &Topology) -> Self
+    where
+        C: Clone,
+    {
+        let distances = (0..graph.len()).map(|_| OnceLock::new()).collect();
+        let capacities = self.capacities.as_ref().map(|_| Capacities::new(graph, topology));
+        EcmpTable { choice: self.choice.clone(), symmetric: self.symmetric, distances, capacities }
+    }
+
     pub(super) fn symmetric(&self) -> bool {
         self.symmetric
     }

@@ -301,6 +301,19 @@ impl Router {
         self.way(dst, src, flow_key, true, out)
     }
 
+    /// This routing without the links that are `dead`; `None` if it cannot do without a link, since it is not ECMP.
+    pub(crate) fn without(&self, dead: &[u32]) -> Option<Router> {
+        let Ways::Ecmp(table) = &self.ways else { return None };
+        let graph = self.graph.without(dead);
+        let ways = Ways::Ecmp(table.on(&graph, &self.topology));
+        let topology = self.topology.clone();
+        Some(Router {
+            choice: self.choice,
+            flowlet_gap: self.flowlet_gap,
+            ..Router::by_ways(topology, graph, ways)
+        })
+    }
+
     /// Who chooses among equal-cost paths, and when.
     pub fn choice(&self) -> PathChoice {
         self.choice

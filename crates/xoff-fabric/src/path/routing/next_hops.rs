@@ -183,6 +183,28 @@ impl NextHops {
         share(candidates, number)
     }
 
+    /// Links of the longest of the shortest paths between two hosts of different switches.
+    pub(crate) fn max_links(&self) -> usize {
+        let switches: Vec<NodeId> =
+            (0..self.index.len()).map(NodeId::at).filter(|n| self.index[n.index()] != u32::MAX).collect();
+        let mut longest = 2;
+        for &row in self.row_of.iter().filter(|row| **row != u32::MAX) {
+            let list = |node: NodeId| {
+                let row = row as usize * self.switches;
+                self.lists.list(self.list_of[row + self.index[node.index()] as usize])
+            };
+            for &from in &switches {
+                let (mut at, mut links) = (from, 2);
+                while let Some(&(port, _)) = list(at).first() {
+                    at = self.node_of[port.peer().index()];
+                    links += 1;
+                }
+                longest = longest.max(links);
+            }
+        }
+        longest
+    }
+
     /// The number of shortest paths from the host's port `start` to the host's port `end`.
     pub fn paths(&self, start: PortId, end: PortId) -> u32 {
         if start.peer() == end {

@@ -7,6 +7,7 @@ use xoff_engine::{Time, Violation};
 
 pub use super::lane_params::{DimensionOrder, Dragonfly, DragonflyVariant, KShortest};
 use super::{PathChoice, RoutingError};
+use crate::fault::Convergence;
 
 /// Routing by name with its parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -76,6 +77,11 @@ impl Routing {
             {
                 Some(RoutingError::FallbackChoice(fallback.choice).violation())
             }
+            Routing::StaticRoutes(StaticRoutes { fallback, .. }) if fallback.convergence.is_some() => {
+                let why = "beside listed paths, which never change";
+                let violation = RoutingError::Unneeded { key: "convergence", why }.violation();
+                Some(violation.inside("fallback"))
+            }
             Routing::StaticRoutes(StaticRoutes { fallback, .. }) => {
                 fallback.check().err().map(|error| error.violation().inside("fallback"))
             }
@@ -97,6 +103,20 @@ impl Routing {
             | Routing::KShortest(_) => PathChoice::PerConnection,
         }
     }
+
+    /// When routing knows of links that go down or come up.
+    pub fn convergence(&self) -> Convergence {
+        match self {
+            Routing::Ecmp(params) => params.convergence.unwrap_or_default(),
+            Routing::SpanningTrees(_)
+            | Routing::StaticRoutes(_)
+            | Routing::DModK(_)
+            | Routing::Dragonfly(_)
+            | Routing::DimensionOrder(_)
+            | Routing::KShortest(_) => Convergence::None,
+        }
+    }
+
     /// Its name in scenarios.
     pub fn name(&self) -> &'static str {
         match self {
@@ -178,6 +198,10 @@ pub struct Ecmp {
     /// which is the lower one of the link's rate and the sum of what lies behind; otherwise all links alike. Default false.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub weighted: Option<bool>,
+    /// `own` only: when routing knows of a link that an `[[event]]` has taken down or brought up, so long after the event, or
+    /// `none` for never. Connections whose path is dead then get another one. Without it, never.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub convergence: Option<Convergence>,
 }
 
 /// The default of [`Ecmp::flowlet_gap`].
@@ -200,6 +224,9 @@ impl Ecmp {
     /// Refuses keys that belong to the other hash.
     pub(crate) fn check(&self) -> Result<(), RoutingError> {
         let (key, why) = match self.hash {
+            EcmpHash::Ns3Hpcc if self.convergence.is_some() => {
+                ("convergence", "with `hash = \"ns3_hpcc\"`, whose paths never change")
+            }
             EcmpHash::Own if self.dst_port.is_some() => {
                 ("dst_port", "without `hash = \"ns3_hpcc\"`: the own hash knows no ports")
             }

@@ -54,6 +54,16 @@ impl SwitchGraph {
         SwitchGraph { switches, index, nic_start, nics, start, links }
     }
 
+    /// The graph without the links that are `dead`, between switches; hosts keep theirs.
+    pub(crate) fn without(&self, dead: &[u32]) -> SwitchGraph {
+        let (mut links, mut start) = (Vec::with_capacity(self.links.len()), vec![0]);
+        for switch in 0..self.len() as u32 {
+            let is_dead = |port: &PortId| dead.contains(&(port.link() as u32));
+            links.extend(self.links(switch).iter().filter(|(port, _)| !is_dead(port)));
+            start.push(links.len() as u32);
+        }
+        SwitchGraph { links, start, ..self.clone() }
+    }
     /// Number of switches.
     pub(crate) fn len(&self) -> usize {
         self.switches.len()

@@ -6,12 +6,14 @@ from collections.abc import Callable
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.rules import congestion, credit, marking, outcome, pfc, sending, tcd
+from xoff.analysis.explain.rules import congestion, credit, failures, marking, outcome, pfc, sending, tcd
 
 Rule = Callable[[Facts], Finding | None]
 
 RULES: tuple[Rule, ...] = (
     outcome.deadlock,
+    failures.broken,
+    failures.storms,
     outcome.losses,
     outcome.unfinished,
     congestion.pause_storm,

@@ -30,6 +30,8 @@ def deadlock(facts: Facts) -> Finding | None:
 
 def losses(facts: Facts) -> Finding | None:
     """Packets were dropped."""
+    if not facts.drops.is_empty() and (facts.drops["cause"] != "buffer").all():
+        return None  # what broke is to blame
     dropped = facts.ports.filter(pl.col("dropped") > 0).sort(["dropped", "port"], descending=[True, False])
     if dropped.is_empty():
         return None

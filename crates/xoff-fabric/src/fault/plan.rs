@@ -1,0 +1,214 @@
+//! The plan of a run's faults: what is broken when, and what each node has to do about it.
+
+use std::collections::BTreeMap;
+
+use xoff_engine::{Rate, Time};
+
+use super::epochs::Epochs;
+use super::outages::Outages;
+use super::{Broken, Fault, FrameLoss, Outage};
+use crate::ids::{ConnectionId, NodeId, PortId};
+use crate::network::Route;
+use crate::path::routing::NextHops;
+use crate::path::topology::Topology;
+
+/// What a node does at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// The port's link goes down.
+    Down(PortId),
+    /// The port's link comes up.
+    Up(PortId),
+    /// The port's link has another rate.
+    Rate(PortId, Rate),
+    /// The NIC at a port begins to babble: the fault, by its place in the plan.
+    Storm(u32),
+    /// The host stops to take data: the fault.
+    Stop(u32),
+    /// The host takes data again.
+    Go,
+}
+
+/// A node's act at a time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Step {
+    pub at: Time,
+    pub node: NodeId,
+    pub act: Act,
+}
+
+/// The faults of a run.
+#[derive(Debug, Default)]
+pub struct FaultPlan {
+    /// By beginning.
+    faults: Vec<Fault>,
+    /// By link: when it is down.
+    down: Vec<Outages>,
+    /// By link that loses frames: the faults.
+    lossy: BTreeMap<u32, Vec<u32>>,
+    /// By host that stops: when.
+    stopped: BTreeMap<NodeId, Outages>,
+    /// By time, then node.
+    steps: Vec<Step>,
+    /// What routing knows of links that are down.
+    epochs: Epochs,
+}
+
+impl FaultPlan {
+    /// The plan of `faults`, in any order, without convergence of routing.
+    pub fn new(topology: &Topology, mut faults: Vec<Fault>) -> FaultPlan {
+        faults.sort_by_key(|fault| (fault.from, fault.event));
+        let mut plan =
+            FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
+        let mut slow: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        for (number, fault) in (0u32..).zip(&faults) {
+            let outage = Outage { from: fault.from, until: fault.until, fault: number };
+            match fault.what {
+                Broken::Link(link) => plan.down[link as usize].add(outage),
+                Broken::Switch(node) => {
+                    let links = topology.links.iter().zip(&mut plan.down);
+                    links
+                        .filter(|(link, _)| link.a == node || link.b == node)
+                        .for_each(|(_, down)| down.add(outage));
+                }
+                Broken::Rate { link, .. } => slow.entry(link).or_default().push(number),
+                Broken::Frames { link, .. } => plan.lossy.entry(link).or_default().push(number),
+                Broken::PauseStorm { port, .. } => {
+                    let node = topology.node_of(port);
+                    plan.steps.push(Step { at: fault.from, node, act: Act::Storm(number) });
+                }
+                Broken::Receiver { host, .. } => plan.stopped.entry(host).or_default().add(outage),
+            }
+        }
+        plan.faults = faults;
+        for (link, outages) in plan.down.iter().enumerate() {
+            for outage in outages.iter() {
+                for port in PortId::of_link(link) {
+                    let node = topology.node_of(port);
+                    plan.steps.push(Step { at: outage.from, node, act: Act::Down(port) });
+                    plan.steps.push(Step { at: outage.until, node, act: Act::Up(port) });
+                }
+            }
+        }
+        for (&host, outages) in &plan.stopped {
+            for outage in outages.iter() {
+                plan.steps.push(Step { at: outage.from, node: host, act: Act::Stop(outage.fault) });
+                plan.steps.push(Step { at: outage.until, node: host, act: Act::Go });
+            }
+        }
+        for (&link, slow) in &slow {
+            plan.slow_down(topology, link, slow);
+        }
+        plan.steps.retain(|step| step.at < Time::NEVER);
+        // Stable: a node's acts of one time come in the order in which they were made.
+        plan.steps.sort_by_key(|step| (step.at, step.node));
+        plan
+    }
+
+    /// The steps of a link whose rate changes: at each time it has the lowest rate of the faults in force.
+    fn slow_down(&mut self, topology: &Topology, link: u32, slow: &[u32]) {
+        let spans = || slow.iter().map(|&number| &self.faults[number as usize]);
+        let mut times: Vec<Time> = spans().flat_map(|fault| [fault.from, fault.until]).collect();
+        times.sort_unstable();
+        times.dedup();
+        let mut steps = Vec::new();
+        for at in times {
+            let in_force = spans().filter(|fault| fault.from <= at && at < fault.until);
+            let rates = in_force.filter_map(|fault| match fault.what {
+                Broken::Rate { rate, .. } => Some(rate),
+                _ => None,
+            });
+            let lowest = rates.min();
+            for port in PortId::of_link(link as usize) {
+                let nominal = topology.rate(port);
+                let rate = lowest.map_or(nominal, |rate| rate.min(nominal));
+                steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
+            }
+        }
+        self.steps.append(&mut steps);
+    }
+
+    /// Lets routing know of links that are down.
+    pub(crate) fn set_epochs(&mut self, epochs: Epochs) {
+        self.epochs = epochs;
+    }
+
+    /// The faults, by their beginning.
+    pub fn faults(&self) -> &[Fault] {
+        &self.faults
+    }
+
+    /// What the nodes do, by time.
+    pub(crate) fn steps(&self) -> &[Step] {
+        &self.steps
+    }
+
+    /// When the last link has gone down or come up, with the time at which routing knows of it, and the last other step is done.
+    pub fn settled_at(&self) -> Time {
+        let last = self.steps.last().map_or(Time::ZERO, |step| step.at);
+        let ends = self.faults.iter().map(|fault| fault.until).filter(|until| *until < Time::NEVER);
+        last.max(ends.max().unwrap_or(Time::ZERO)).max(self.epochs.last())
+    }
+
+    /// The outage of a link at any time after `begin` or at it, up to and including `end`.
+    pub(crate) fn outage(&self, link: usize, begin: Time, end: Time) -> Option<&Outage> {
+        self.down[link].between(begin, end)
+    }
+
+    /// By link: whether it is down at a time.
+    pub(super) fn dead(&self, at: Time) -> Vec<u32> {
+        let down = self.down.iter().zip(0u32..);
+        down.filter(|(outages, _)| outages.between(at, at).is_some()).map(|(_, link)| link).collect()
+    }
+
+    /// When links go down or come up.
+    pub(super) fn changes(&self) -> Vec<Time> {
+        let spans = self.down.iter().flat_map(Outages::iter).flat_map(|outage| [outage.from, outage.until]);
+        let mut times: Vec<Time> = spans.filter(|time| *time < Time::NEVER).collect();
+        times.sort_unstable();
+        times.dedup();
+        times
+    }
+
+    /// The faults that make a link lose frames at a time, with their shares for frames of `bytes`.
+    pub(crate) fn losses(&self, link: usize, at: Time, bytes: u64) -> impl Iterator<Item = (u32, f64)> {
+        let all = self.lossy.get(&(link as u32)).into_iter().flatten();
+        all.filter_map(move |&number| {
+            let fault = &self.faults[number as usize];
+            let loss: FrameLoss = match fault.what {
+                Broken::Frames { loss, .. } if fault.from <= at && at < fault.until => loss,
+                _ => return None,
+            };
+            Some((number, loss.probability(bytes)))
+        })
+    }
+
+    /// The outage of a host's receiver at a time.
+    pub(crate) fn receiver_outage(&self, host: NodeId, at: Time) -> Option<&Outage> {
+        self.stopped.get(&host)?.between(at, at)
+    }
+
+    /// The route of a connection at a time; `None` for the route that it began with.
+    pub(crate) fn route(&self, connection: ConnectionId, at: Time) -> Option<&Route> {
+        self.epochs.at(at)?.routes.get(&connection)
+    }
+
+    /// The next hops of all switches at a time; `None` for those that the run began with.
+    pub(crate) fn next_hops(&self, at: Time) -> Option<&NextHops> {
+        self.epochs.at(at)?.next_hops.as_deref()
+    }
+
+    /// What is down at a time on the links of `ports`.
+    pub fn down_on(&self, ports: &[PortId], at: Time) -> Option<u32> {
+        ports
+            .iter()
+            .map(|port| port.link())
+            .find(|&link| self.outage(link, at, at).is_some())
+            .map(|link| link as u32)
+    }
+
+    /// Whether a host takes no data at a time.
+    pub fn has_stopped(&self, host: NodeId, at: Time) -> bool {
+        self.receiver_outage(host, at).is_some()
+    }
+}
