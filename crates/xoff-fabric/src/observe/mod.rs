@@ -16,7 +16,7 @@ pub mod records;
 pub mod rows;
 mod sampling;
 
-pub use counters::Counters;
+pub use counters::{Counters, UetCounters};
 pub(crate) use counters::fingerprint;
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};

@@ -67,6 +67,11 @@ impl Switches {
             let random = &mut self.ties[packet.ingress.index()];
             return hops.choice().at_switch(candidates, load, random).unwrap_or(packet.ingress);
         }
+        if hops.choice().hashes() {
+            let salted = mix(ctx.net.seed ^ mix(u64::from(node.0)));
+            let hash = mix(salted ^ (u64::from(packet.flow.0) << 32 | u64::from(packet.path_number())));
+            return candidates[(hash % candidates.len() as u64) as usize].0;
+        }
         // Each candidate has a share of the remaining paths; a number beyond all of them wraps.
         let paths: u64 = candidates.iter().map(|&(_, paths)| u64::from(paths)).sum();
         let mut number = u64::from(packet.path_number()) % paths.max(1);

@@ -95,7 +95,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let reason = "`transport` is not \"go_back_n\"";
         warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
     }
-    if !s.lossy && per_connection && !h.bdp_cap {
+    if !s.lossy && per_connection && !h.bdp_cap && h.transport != Transport::Uet {
         let reason = "without losses data comes in order on one path per connection";
         warn(h.transport != default.transport, "transport", "host", reason);
     }
