@@ -134,6 +134,11 @@ impl Network {
             || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
     }
 
+    /// The base RTT of the network in Ultra Ethernet's transport.
+    pub fn uet_rtt(&self) -> Time {
+        self.settings.host.uet.network_rtt.unwrap_or(self.env.base_rtt)
+    }
+
     /// Whether a node is a host.
     pub fn is_host(&self, node: NodeId) -> bool {
         self.topology.nodes[node.index()].kind == NodeKind::Host

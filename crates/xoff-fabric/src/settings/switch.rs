@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{number_within, size_within};
 use xoff_engine::{Bytes, Violation};
 
-use super::{FlowControl, MAX_FRAME, Trimming};
+use super::{FlowControl, MAX_FRAME, Trimming, Victim};
 
 /// How an egress port chooses among its data priorities. Control packets always go first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -83,6 +83,9 @@ pub struct Switch {
     /// the memory.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub queue_limit: Option<Bytes>,
+    /// Which packet makes room where data finds none below `queue_limit`.
+    #[serde(skip_serializing_if = "Victim::is_default")]
+    pub queue_victim: Victim,
     /// Data that finds no room below `queue_limit` is cut to its header, which goes on with control packets, so that its
     /// receiver can ask for it again at once; without it, such data is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -109,6 +112,7 @@ impl Default for Switch {
             vlarb_low: Vec::new(),
             buffer: None,
             queue_limit: None,
+            queue_victim: Victim::Arriving,
             trimming: None,
             queueing: None,
             forwarding: None,

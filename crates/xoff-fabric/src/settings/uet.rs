@@ -37,6 +37,10 @@ pub struct Uet {
     pub entropy: EntropyChoice,
     /// Path choice `entropy`: number of a connection's entropy values, a power of two.
     pub paths: u32,
+    /// The base RTT of the network, which flows start with; without it, the maximum over all pairs of hosts, or the flow's own
+    /// under `base_rtt = "per_pair"`. Constants of `nscc` follow from the network's in either case.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network_rtt: Option<Time>,
     /// Under `uet = "htsim"` in [quirks]: NACKs lower the base RTT too.
     pub base_rtt_from_nacks: bool,
 }
@@ -48,6 +52,7 @@ impl Default for Uet {
             ack_delay: Time::from_us(10),
             entropy: EntropyChoice::Mixed,
             paths: 64,
+            network_rtt: None,
             base_rtt_from_nacks: true,
         }
     }
@@ -67,6 +72,7 @@ impl Uet {
         }
         let mut all: Vec<Violation> = size_within("ack_bytes", self.ack_bytes, 1, 1 << 30).into_iter().collect();
         all.extend(time_within("ack_delay", self.ack_delay, Time::ZERO, MAX_TIME));
+        all.extend(self.network_rtt.and_then(|rtt| time_within("network_rtt", rtt, Time::from_ns(1), MAX_TIME)));
         all.extend(number_within("paths", self.paths.into(), 1, 65_536));
         if !self.paths.is_power_of_two() {
             let found = format!("is {}", self.paths);
@@ -87,19 +93,24 @@ pub enum Victim {
     Either,
 }
 
+impl Victim {
+    /// Whether it is the default.
+    pub fn is_default(&self) -> bool {
+        *self == Victim::default()
+    }
+}
+
 /// Switches that trim packets.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Trimming {
     /// Bytes on the wire of a trimmed packet.
     pub size: Bytes,
-    /// Which packet is trimmed.
-    pub victim: Victim,
 }
 
 impl Default for Trimming {
     fn default() -> Self {
-        Trimming { size: Bytes(64), victim: Victim::Arriving }
+        Trimming { size: Bytes(64) }
     }
 }
 

@@ -56,7 +56,7 @@ impl EgressLimits {
         Some(Box::new(EgressLimits {
             by_port: topology.port_ids().map(of).collect(),
             trims_to: trimming.map(|trimming| trimming.size.0 as u16),
-            victim: trimming.map_or(Victim::Arriving, |trimming| trimming.victim),
+            victim: net.settings.switch.queue_victim,
         }))
     }
 

@@ -36,7 +36,7 @@ impl Hosts<UetNic> {
         let nic = self.uet_nic_at(ctx, links, packet.flow);
         let own = &mut self.nics[nic as usize];
         let rate = links.ports[own.port.index()].rate;
-        let (net, rtt) = (&ctx.net, ctx.net.env.base_rtt);
+        let (net, rtt) = (&ctx.net, ctx.net.uet_rtt());
         let is_alone = net.scheme.uet().is_some_and(|control| control.nscc.is_none());
         let host = own.host;
         let pulls = own.scheduler.pulls.get_or_insert_with(|| {

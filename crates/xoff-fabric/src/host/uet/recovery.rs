@@ -62,7 +62,7 @@ impl Hosts<UetNic> {
         let nic = sender.nic;
         // That simulator's interval is 0 without NSCC.
         let limited = net.settings.quirks.uet != UetOf::Htsim || sender.window.is_some();
-        let recent = sender.requested_at.is_some_and(|at| now < at + net.env.base_rtt);
+        let recent = sender.requested_at.is_some_and(|at| now < at + net.uet_rtt());
         if limited && recent {
             return;
         }

@@ -15,6 +15,7 @@ use crate::ids::FlowId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::packet::DATA;
+use crate::settings::BaseRtt;
 
 /// Number of the first connection's stream for EVs.
 const FIRST_STREAM: u64 = 1 << 41;
@@ -38,16 +39,21 @@ impl Hosts<UetNic> {
         let env = net.flow_env(connection);
         let control = net.scheme.uet().unwrap_or_default();
         let (rate, size) = (env.line_rate, f.size.unwrap_or(0));
+        let network_rtt = net.uet_rtt();
+        let base_rtt = match net.settings.host.base_rtt {
+            BaseRtt::Max => network_rtt,
+            BaseRtt::PerPair => env.base_rtt,
+        };
         let nscc = NsccEnv {
             now: ctx.now,
             line_rate: rate,
-            network_rtt: net.env.base_rtt,
-            base_rtt: env.base_rtt,
+            network_rtt,
+            base_rtt,
             mtu: net.wire.frame(),
             payload: net.wire.payload,
             trims: net.settings.switch.trimming.is_some(),
         };
-        let max = max_window(rate, env.base_rtt);
+        let max = max_window(rate, base_rtt);
         let uet = &net.settings.host.uet;
         let packets_of_window = (max / net.wire.frame()) as u32;
         let random = stream(net.seed, Domain::Routing, FIRST_STREAM + u64::from(connection.0));
@@ -62,7 +68,7 @@ impl Hosts<UetNic> {
             priority: f.priority,
             window: control.nscc.map(|params| Box::new(Window::new(&params, &nscc))),
             credit: control.rccc.map(|_| Credit::new(max)),
-            base_rtt: env.base_rtt,
+            base_rtt,
             entropy: Entropy::new(uet.entropy, uet.paths, packets_of_window, random),
             is_ready: false,
             armed: Time::NEVER,
