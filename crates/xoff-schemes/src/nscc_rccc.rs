@@ -19,9 +19,9 @@ use crate::uet::Uet;
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct NsccRccc {
-    /// The sender's window.
+    /// The sender's window, as in scheme `nscc`.
     pub nscc: Nscc,
-    /// The receiver's credit.
+    /// The receiver's credit, as in scheme `rccc`.
     pub rccc: Rccc,
 }
 

@@ -8,12 +8,12 @@ use crate::catalogue::CatalogueEntry;
 use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::signals::Signals;
-use crate::uet::Uet;
 use crate::traits::{
     Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, Labelled, NetworkEnv, NotificationPoint, Outgoing,
     PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint,
     sends_messages,
 };
+use crate::uet::Uet;
 
 /// Forwards one method to the current variant.
 macro_rules! forward {

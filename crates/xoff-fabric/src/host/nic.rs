@@ -58,7 +58,8 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     fn shared(net: &Network) -> Self::Shared;
 
     /// A message starts; only if [`NicScheduler::OWN_TRANSPORT`], as for the five that follow.
-    fn start<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _flow: FlowId) {}
+    fn start<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _flow: FlowId) {
+    }
 
     /// Data has arrived.
     fn on_data<C: LinkControl>(

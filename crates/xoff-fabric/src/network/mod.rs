@@ -131,7 +131,8 @@ impl Network {
     #[inline]
     pub fn may_retransmit(&self) -> bool {
         self.settings.lossy
-            || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+            || (self.paths.next_hops.is_some()
+                && !matches!(self.settings.host.transport, Transport::Unordered | Transport::Uet))
     }
 
     /// The base RTT of the network in Ultra Ethernet's transport.

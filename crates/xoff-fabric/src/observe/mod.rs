@@ -16,8 +16,8 @@ pub mod records;
 pub mod rows;
 mod sampling;
 
-pub use counters::{Counters, UetCounters};
 pub(crate) use counters::fingerprint;
+pub use counters::{Counters, UetCounters};
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};
 pub use records::{Recording, Records};

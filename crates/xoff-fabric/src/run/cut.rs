@@ -15,7 +15,7 @@ use super::windows::GRID;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::PartitionId;
-use crate::settings::{Transport, NicTimer, Order};
+use crate::settings::{NicTimer, Order, Transport};
 
 /// Which partition of a network each node is in.
 #[derive(Clone, Debug)]

@@ -70,9 +70,12 @@ impl Uet {
             let found = "has settings, and `transport` is another";
             return vec![Violation::new("ack_bytes", found, "`transport = \"uet\"`, or no [host.uet]")];
         }
-        let mut all: Vec<Violation> = size_within("ack_bytes", self.ack_bytes, 1, 1 << 30).into_iter().collect();
+        let mut all: Vec<Violation> =
+            size_within("ack_bytes", self.ack_bytes, 1, 1 << 30).into_iter().collect();
         all.extend(time_within("ack_delay", self.ack_delay, Time::ZERO, MAX_TIME));
-        all.extend(self.network_rtt.and_then(|rtt| time_within("network_rtt", rtt, Time::from_ns(1), MAX_TIME)));
+        all.extend(
+            self.network_rtt.and_then(|rtt| time_within("network_rtt", rtt, Time::from_ns(1), MAX_TIME)),
+        );
         all.extend(number_within("paths", self.paths.into(), 1, 65_536));
         if !self.paths.is_power_of_two() {
             let found = format!("is {}", self.paths);

@@ -3,9 +3,7 @@
 use xoff_engine::Violation;
 use xoff_schemes::AnyScheme;
 
-use super::{
-    AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Queueing, Settings, Transport, WireSizes,
-};
+use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Queueing, Settings, Transport, WireSizes};
 
 impl Settings {
     /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. Checks
@@ -83,7 +81,11 @@ impl Settings {
             }
             if self.switch.trimming.is_some() && !is_uet {
                 let found = "is set, and only transport `uet` answers trimmed packets";
-                all.push(Violation::new("switch.trimming", found, "`transport = \"uet\"` in [host], or none"));
+                all.push(Violation::new(
+                    "switch.trimming",
+                    found,
+                    "`transport = \"uet\"` in [host], or none",
+                ));
             }
         }
     }

@@ -37,4 +37,5 @@ mod throttle;
 mod topology;
 mod transport_properties;
 mod transports;
+mod uet;
 mod vl_arbitration;

@@ -50,11 +50,11 @@ impl Credit {
     }
 
     /// What the receiver is told: the total number of quanta that it should have granted. `wanted` is what the sender
-    /// could send now, at most `max`; `flows` is the number of flows that wait at the NIC.
+    /// could send now, at most `max`; while it speculates it wants a packet at least, if it has anything left; `flows` is the number of flows that wait at the NIC.
     pub fn demand(&self, wanted: u64, max: u64, flows: usize, mtu: u64) -> u64 {
         let missing = (wanted.min(max) as i64 - self.bytes).max(0) as u64;
         let share = missing / flows.max(1) as u64;
-        let share = if self.speculates { share.max(mtu) } else { share };
+        let share = if self.speculates && wanted > 0 { share.max(mtu) } else { share };
         self.pulled + share.div_ceil(QUANTUM)
     }
 }

@@ -83,7 +83,8 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
 
     let (h, default) = (&s.host, Host::default());
     let per_connection = s.routing.choice() == PathChoice::PerConnection;
-    if !s.lossy && (per_connection || h.transport == Transport::Unordered) {
+    let any_order = matches!(h.transport, Transport::Unordered | Transport::Uet);
+    if !s.lossy && (per_connection || any_order) {
         let reason = if per_connection {
             "only a network with `lossy = true`, or with paths chosen by packet, sends again"
         } else {

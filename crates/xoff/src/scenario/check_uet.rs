@@ -18,7 +18,11 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
     ];
     for (key, _) in records.into_iter().filter(|(_, asked)| *asked) {
         let message = format!("`{key}` in [record] knows no packets of transport `uet`");
-        c.add(&format!("record.{key}"), message, format!("expected another `transport` in [host], or no `{key}`"));
+        c.add(
+            &format!("record.{key}"),
+            message,
+            format!("expected another `transport` in [host], or no `{key}`"),
+        );
     }
     if s.run.fast_forward.is_some() {
         let message = "`fast_forward` in [run] carries no state of transport `uet`";
@@ -38,7 +42,12 @@ pub(super) fn traffic(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
         c.add("traffic", message, "expected flows with a `size` alone, or another `transport` in [host]");
     }
     if flows.iter().any(|flow| flow.connection.is_some()) {
-        let message = "[[traffic]] has messages that share connections, and under transport `uet` each has its own";
-        c.add("traffic", message, "expected `connection = \"per_message\"`, or another `transport` in [host]");
+        let message =
+            "[[traffic]] has messages that share connections, and under transport `uet` each has its own";
+        c.add(
+            "traffic",
+            message,
+            "expected `connection = \"per_message\"`, or another `transport` in [host]",
+        );
     }
 }

@@ -177,7 +177,7 @@ def _scheme(lines: Lines, command: Command, tree: Tree, clean: bool) -> None:
         lines.put("target_delay", time_text(int(command.target_delay * _US)), "-target_q_delay")
     if command.window is not None:
         lines.put("initial_window", command.window, "-cwnd")
-    if command.qa_gate != 3:  # noqa: PLR2004
+    if command.qa_gate != 3:
         lines.put("qa_gate", command.qa_gate, "-qa_gate")
     if not clean:
         lines.put("qa_trigger", "kept", "as there")

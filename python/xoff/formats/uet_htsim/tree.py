@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -50,7 +51,7 @@ class Tree:
         return self.down / (self.aggs * self.bundles[0])
 
     def round_trip(self, mtu: int) -> int:
-        """Base RTT of the network in ps: of a full packet and its ACK over the diameter, as that program computes it."""
+        """Base RTT of the network in ps, as there: of a full packet and its ACK over the diameter."""
         one_way = 2 * sum(self.hops) + 2 * sum(self.switches[:-1]) + self.switches[-1]
         return 2 * one_way + 2 * self.tiers * (mtu + 64) * (8 * 10**12 // self.rate)
 
@@ -88,18 +89,23 @@ def tree_of(command: Command, nodes: int, folder: Path, warn: list[str]) -> Tree
     rate = command.linkspeed * 10**6
     if command.topology is not None:
         return _of_file(read_topology(folder / command.topology, _quietly(warn)), command, nodes, rate)
-    per = {2: lambda k: k * k // 2, 3: lambda k: k**3 // 4}[command.tiers]
     k = 2
-    while per(k) < nodes:
+    while _hosts(command.tiers, k) < nodes:
         k += 2
-    if per(k) != nodes:
+    if _hosts(command.tiers, k) != nodes:
+        sizes = " or ".join(str(_hosts(command.tiers, size)) for size in (k - 2, k) if size)
         what = f"{nodes} nodes in a tree of {command.tiers} tiers"
-        raise UserError(f"{command.matrix}: {what}: expected {per(k - 2) or per(k)} or {per(k)}, which make a whole tree")
+        raise UserError(f"{command.matrix}: {what}: expected {sizes}, which make a whole tree")
     hop, switch = int(command.hop_latency * _PS_OF_US), int(command.switch_latency * _PS_OF_US)
     half = k // 2
     if command.tiers == 2:
         return Tree(nodes, half, k, half, 0, (1, 1), rate, (hop,) * 2, (switch,) * 2)
     return Tree(nodes, half, half, half, half, (1, 1), rate, (hop,) * 3, (switch,) * 3)
+
+
+def _hosts(tiers: int, k: int) -> int:
+    """Hosts of a tree of switches with k ports."""
+    return k * k // 2 if tiers == 2 else k**3 // 4
 
 
 def _of_file(topology: Topology, command: Command, nodes: int, rate: int) -> Tree:
@@ -108,9 +114,13 @@ def _of_file(topology: Topology, command: Command, nodes: int, rate: int) -> Tre
         speed = tier.get("downlink_speed_gbps") * 10**9
         if speed != rate:
             what = f"{speed // 10**9} Gbps, and `-linkspeed` is {command.linkspeed} Mbps"
-            raise tier.at("downlink_speed_gbps").wrong(what, "the same in both: NICs, windows and queues follow the option")
+            raise tier.at("downlink_speed_gbps").wrong(
+                what, "the same in both: NICs, windows and queues follow the option"
+            )
     if topology.hosts != nodes:
-        raise wrong(f"-topo {command.topology}", f"has {topology.hosts} hosts", f"the {nodes} nodes of the connection matrix")
+        raise wrong(
+            f"-topo {command.topology}", f"has {topology.hosts} hosts", f"the {nodes} nodes of the connection matrix"
+        )
     hops = tuple(tier.get("downlink_latency_ns") * _PS_OF_NS for tier in tiers)
     switches = tuple(tier.get("switch_latency_ns", 0) * _PS_OF_NS for tier in tiers)
     bundles = tuple(tier.get("bundle", 1) for tier in tiers[1:])
@@ -118,6 +128,6 @@ def _of_file(topology: Topology, command: Command, nodes: int, rate: int) -> Tre
     return Tree(nodes, down, topology.tors, topology.aggs, topology.uplinks, (*bundles, 1), rate, hops, switches)
 
 
-def _quietly(warnings: list[str]):  # type: ignore[no-untyped-def]
+def _quietly(warnings: list[str]) -> Callable[[str], None]:
     """Takes warnings, except for that of queue sizes, which that program overwrites too."""
     return lambda text: None if "sizes of queues" in text else warnings.append(text)

@@ -1,8 +1,8 @@
 """How far xoff's runs of the command lines of uet-htsim agree with that simulator's stored results.
 
 A folder holds `runs.csv`, one variant a line with its command line, the files that these name, each variant's
-`VARIANT.fct.csv` and, for some variants, `seeds.csv` with runs of other seeds. Random numbers differ, so several seeds of
-xoff are compared with all stored seeds of the variant, whose spread is the noise floor.
+`VARIANT.fct.csv` and, for some variants, `seeds.csv` with runs of other seeds. Random numbers differ, so several seeds
+of xoff are compared with all stored seeds of the variant, whose spread is the noise floor.
 """
 
 from __future__ import annotations
@@ -234,7 +234,8 @@ def data(rows: Sequence[Row], refused: Sequence[Refused]) -> str:
 def table(rows: Sequence[Row]) -> str:
     """The agreements as a table in Markdown."""
     lines = [
-        "| folder | variant | seeds | mean FCT us | difference | noise | last finish us | difference | noise | rtx | NACKs |",
+        "| folder | variant | seeds | mean FCT us | difference | noise "
+        "| last finish us | difference | noise | rtx | NACKs |",
         "| --- | --- | --- | --- | ---: | ---: | --- | ---: | ---: | --- | --- |",
     ]
 
@@ -261,9 +262,9 @@ def table(rows: Sequence[Row]) -> str:
 
 
 CAPTION = """\
-Theirs / ours, means over seeds; differences are ours against theirs, and noise is the standard deviation of their seeds.
-Last finish: of the other seeds the simulator's table tells the longest completion time, to which the difference of both in
-the first run is added. *To the digit*: each flow's finish is the same to the six digits that the simulator prints."""
+Theirs / ours, means over seeds; differences are ours against theirs, and noise is the standard deviation of their
+seeds. Last finish: of the other seeds the simulator's table tells the longest completion time, to which the difference
+of both in the first run is added. *To the digit*: each flow's finish is the same to the six digits that it prints."""
 """What stands below the table."""
 
 

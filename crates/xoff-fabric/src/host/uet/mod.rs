@@ -109,7 +109,12 @@ impl NicScheduler for UetNic {
         hosts.uet_data(ctx, links, ingress, id);
     }
 
-    fn on_feedback<C: LinkControl>(hosts: &mut Hosts<Self>, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
+    fn on_feedback<C: LinkControl>(
+        hosts: &mut Hosts<Self>,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        id: PacketId,
+    ) {
         hosts.uet_feedback(ctx, links, id);
     }
 

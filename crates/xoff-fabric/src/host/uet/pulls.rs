@@ -2,8 +2,8 @@
 
 use xoff_engine::{Domain, Time, stream};
 use xoff_schemes::Mark;
-use xoff_schemes::uet::max_window;
 use xoff_schemes::rccc::{Pacer, RateControl};
+use xoff_schemes::uet::max_window;
 
 use super::headers::Header;
 use super::receiver::goes_back;
@@ -89,7 +89,8 @@ impl Hosts<UetNic> {
         if let Some(pull) = pulls.pacer.pull(ctx.now, slowed) {
             let ev = pulls.ev;
             pulls.ev = (ev + 1) % PULL_PATHS;
-            let mut packet = Packet::data(FlowId(pull.flow), 0, 0, 0, net.wire.ack, CONTROL, own.port, ctx.now);
+            let mut packet =
+                Packet::data(FlowId(pull.flow), 0, 0, 0, net.wire.ack, CONTROL, own.port, ctx.now);
             packet.kind = Kind::Pull;
             goes_back(&net, &mut packet, ev);
             let id: PacketId = ctx.packets.insert(packet);

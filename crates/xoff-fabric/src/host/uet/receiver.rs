@@ -89,7 +89,13 @@ impl Hosts<UetNic> {
             if again {
                 self.uet_ack(ctx, links, connection, &packet, &header, true);
             } else {
-                self.uet_answer(ctx, links, &packet, &Header { last_hop: packet.flags & LAST_HOP != 0, ..header }, Kind::Nack);
+                self.uet_answer(
+                    ctx,
+                    links,
+                    &packet,
+                    &Header { last_hop: packet.flags & LAST_HOP != 0, ..header },
+                    Kind::Nack,
+                );
             }
             return self.uet_want(ctx, links, &packet, &header, again);
         }
@@ -210,7 +216,8 @@ impl Hosts<UetNic> {
     ) {
         let net = ctx.net.clone();
         let nic = self.uet_nic_at(ctx, links, packet.flow);
-        let mut answer = Packet { kind, class: CONTROL, size: net.wire.ack as u16, payload: 0, flags: 0, ..*packet };
+        let mut answer =
+            Packet { kind, class: CONTROL, size: net.wire.ack as u16, payload: 0, flags: 0, ..*packet };
         answer.seq = u64::from(header.cumulative) * net.wire.payload;
         answer.hops = 0;
         goes_back(&net, &mut answer, header.ev);

@@ -50,12 +50,7 @@ impl Hosts<UetNic> {
     }
 
     /// Sends an RTS, unless one went less than a round trip ago.
-    fn uet_request<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        connection: ConnectionId,
-    ) {
+    fn uet_request<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, connection: ConnectionId) {
         let net = ctx.net.clone();
         let now = ctx.now;
         let Some(sender) = self.shared.senders[connection.index()].as_deref_mut() else { return };

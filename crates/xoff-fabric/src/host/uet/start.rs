@@ -21,12 +21,7 @@ use crate::settings::BaseRtt;
 const FIRST_STREAM: u64 = 1 << 41;
 
 impl Hosts<UetNic> {
-    pub(super) fn uet_start<C: LinkControl>(
-        &mut self,
-        ctx: &mut Ctx,
-        links: &mut Links<C>,
-        flow: FlowId,
-    ) {
+    pub(super) fn uet_start<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, flow: FlowId) {
         let net = ctx.net.clone();
         let (f, connection) = (&net.flows[flow.index()], net.connections.of(flow));
         let port = net.data_path(flow)[0];

@@ -49,9 +49,7 @@ impl Entropy {
             EntropyChoice::RepsLegacy => {
                 Entropy::RepsLegacy(Recycled::new(window), Rounds::new(paths, random))
             }
-            EntropyChoice::Mixed => {
-                Entropy::Mixed(Recycled::new(0), Bitmap::new(Rounds::new(paths, random)))
-            }
+            EntropyChoice::Mixed => Entropy::Mixed(Recycled::new(0), Bitmap::new(Rounds::new(paths, random))),
         }
     }
 
@@ -61,9 +59,9 @@ impl Entropy {
             Entropy::Oblivious(rounds) => rounds.next(),
             Entropy::Bitmap(bitmap) => bitmap.next(),
             Entropy::Reps(reps) => reps.next(now),
-            Entropy::RepsLegacy(recycled, rounds) => recycled.next().unwrap_or_else(|| {
-                if recycled.begins() { rounds.in_order() } else { rounds.any() }
-            }),
+            Entropy::RepsLegacy(recycled, rounds) => recycled
+                .next()
+                .unwrap_or_else(|| if recycled.begins() { rounds.in_order() } else { rounds.any() }),
             Entropy::Mixed(recycled, bitmap) => recycled.next().unwrap_or_else(|| bitmap.next()),
         }
     }
