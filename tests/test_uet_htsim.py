@@ -16,7 +16,7 @@ from xoff.formats.uet_htsim.commandline import read_command
 from xoff.formats.uet_htsim.importer import import_command
 from xoff.formats.uet_htsim.tree import tree_of
 
-SINGLE = ROOT / "tests" / "uet_reference" / "single"
+SINGLE = ROOT / "scenarios" / "uet-htsim" / "single"
 LINE = "htsim_uec -tm far.cm"
 
 
