@@ -21,6 +21,13 @@ pub struct NoControl {}
 #[derive(Clone, Debug)]
 pub struct LineRate(Rate);
 
+impl LineRate {
+    /// A flow at the line rate of its NIC.
+    pub(crate) fn new(env: &FlowEnv) -> LineRate {
+        LineRate(env.line_rate)
+    }
+}
+
 impl ReactionPoint for LineRate {
     fn rate(&self) -> Rate {
         self.0
@@ -40,7 +47,7 @@ impl Scheme for NoControl {
         Signals::default()
     }
     fn reaction(&self, env: &FlowEnv) -> LineRate {
-        LineRate(env.line_rate)
+        LineRate::new(env)
     }
     fn notification(&self, _: &FlowEnv) -> NoOp {
         NoOp

@@ -13,6 +13,7 @@ use crate::traits::{
     PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint,
     sends_messages,
 };
+use crate::uet::Uet;
 
 /// Forwards one method to the current variant.
 macro_rules! forward {
@@ -174,6 +175,13 @@ macro_rules! schemes {
             pub fn switch(&self, env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
                 forward!(self, AnyScheme { $($variant),* }, s => s.switch(env))
             }
+            /// See [`Scheme::uet`].
+            pub fn uet(&self) -> Option<Uet> {
+                match self {
+                    $(AnyScheme::$variant(s) => s.uet(),)*
+                    AnyScheme::Foreign(_) => Option::None,
+                }
+            }
             /// See [`Scheme::congestion`].
             pub fn congestion(&self, env: &PortEnv) -> AnyCongestion {
                 match self {
@@ -323,4 +331,10 @@ schemes! {
     ThetaPowertcp = crate::powertcp::theta::ThetaPowerTcp;
     /// Bolt: window from messages and tokens of switches.
     Bolt = crate::bolt::Bolt;
+    /// NSCC: Ultra Ethernet's window from marks and delay.
+    Nscc = crate::nscc::Nscc;
+    /// RCCC: Ultra Ethernet's credits from receivers.
+    Rccc = crate::rccc::Rccc;
+    /// NSCC and RCCC together.
+    NsccRccc = crate::nscc_rccc::NsccRccc;
 }

@@ -53,6 +53,32 @@ def import_ns3_hpcc(
     _tell(import_config(config, out, clean=clean, force=force), "flow")
 
 
+@importer.command("uet-htsim")
+def import_uet_htsim(
+    command: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="COMMANDLINE...", help="The program's command line, as one text in quotes or behind `--`."
+        ),
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="SCENARIO", help="The scenario (TOML) to write.")],
+    folder: Annotated[
+        Path, typer.Option("--folder", metavar="DIR", help="Where the files that the command line names are.")
+    ] = Path(),
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Leave out what imitates that simulator against the specification.")
+    ] = False,
+    force: Force = False,
+) -> None:
+    """Make a scenario of a command line of the Ultra Ethernet Consortium's simulator, htsim_uec.
+
+    Example: xoff import uet-htsim "htsim_uec -tm incast.cm -sender_cc_algo nscc" -o incast.toml
+    """
+    from xoff.formats.uet_htsim.importer import import_command
+
+    _tell(import_command(command, out, folder=folder, clean=clean, force=force), "flow")
+
+
 @importer.command("goal")
 def import_goal(
     schedule: Annotated[Path, typer.Argument(metavar="FILE", help="A schedule in the text form of GOAL.")],
@@ -229,6 +255,46 @@ def agreement_ns3_hpcc(
     drawn = [figure for folder in folders if draw(folder, figure := figure_of(out, folder.resolve().name))]
     echo(table(found))
     for file in (out / PAGE, *drawn):
+        echo(str(file))
+
+
+@agreement.command("uet-htsim")
+def agreement_uet_htsim(
+    folders: Annotated[
+        list[Path], typer.Argument(metavar="FOLDER...", help="Folders with runs.csv and what its command lines name.")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="DIR", help="The folder for the page and its numbers.")],
+    seeds: Annotated[int, typer.Option("--seeds", min=1, max=100, help="Seeds for each variant.")] = 5,
+    clean: Annotated[
+        bool, typer.Option("--clean", help="Leave out what imitates that simulator against the specification.")
+    ] = False,
+) -> None:
+    """Run command lines of the Ultra Ethernet Consortium's simulator and compare with its results.
+
+    A folder holds runs.csv, a variant with its command line in each line, the files that these name, each variant's
+    VARIANT.fct.csv and, optionally, seeds.csv with runs of other seeds. Only files that this command made are replaced.
+
+    Example: xoff agreement uet-htsim runs/incast runs/permutation -o out/agreement
+    """
+    from xoff.studies.agreement.comparison import check_target
+    from xoff.studies.agreement.uet_htsim import DATA, PAGE, compare, data, page, table
+
+    check_target(out, folders)
+    rows, refused = [], []
+    for folder in folders:
+        found = compare(folder, lambda what: typer.echo(what, err=True), clean=clean, seeds=seeds)
+        rows += found[0]
+        refused += found[1]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / PAGE).write_text(page(rows, refused), encoding="utf-8")
+        (out / DATA).write_text(data(rows, refused), encoding="utf-8")
+    except OSError as error:
+        raise UserError(f"{out}: cannot be written: {error.strerror}") from None
+    echo(table(rows))
+    for row in refused:
+        complain("warning", f"{row.folder}, {row.variant}: not modelled: {row.reason}")
+    for file in (out / PAGE, out / DATA):
         echo(str(file))
 
 

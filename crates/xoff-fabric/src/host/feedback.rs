@@ -50,6 +50,9 @@ impl<N: NicScheduler> Hosts<N> {
     /// An ACK, NACK, CNP or CNM has arrived at its connection's source.
     #[inline(always)] // runs for every packet
     pub(super) fn feedback<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, id: PacketId) {
+        if N::OWN_TRANSPORT {
+            return N::on_feedback(self, ctx, links, id);
+        }
         if self.sl_reactions.is_some() {
             self.sl_feedback(ctx, links, id);
         }
@@ -132,7 +135,7 @@ impl<N: NicScheduler> Hosts<N> {
                 sender.reaction.on_cnm(now, &packet.message(connection.0));
                 ctx.probes.on_notification(now, sender.message.flow, Kind::Cnm, Some(packet.point));
             }
-            Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
+            Kind::Data | Kind::Trimmed | Kind::Rts | Kind::Pull | Kind::Pfc | Kind::CreditUpdate => {}
         }
         ctx.packets.remove(id);
         let Some(sender) = self.senders[connection.index()].as_deref() else { return };

@@ -23,6 +23,7 @@ mod sl_reaction;
 pub(crate) mod start;
 mod throttle;
 pub(crate) mod transport;
+pub(crate) mod uet;
 
 use crate::ctx::Ctx;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
@@ -41,7 +42,9 @@ use throttle::Throttles;
 use xoff_engine::Time;
 
 /// The hosts of a partition.
-pub(crate) struct Hosts<N> {
+pub(crate) struct Hosts<N: NicScheduler> {
+    /// What all NICs share, if they have a transport of their own.
+    shared: N::Shared,
     /// By NIC; the first NIC of a node has the node's number.
     pub nics: Vec<Nic<N>>,
     /// By port: its NIC; empty if every host has one NIC.
@@ -79,6 +82,7 @@ impl<N: NicScheduler> Hosts<N> {
         let sl_reactions = SlReactions::new(net, &owned);
         let slows = throttles.is_some() || sl_reactions.is_some();
         Hosts {
+            shared: N::shared(net),
             nics,
             nic_of_port,
             senders: (0..connections).map(|_| None).collect(),

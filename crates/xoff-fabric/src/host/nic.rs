@@ -11,7 +11,7 @@ use xoff_engine::Time;
 use super::Hosts;
 use super::sender::{SendState, Sender};
 use crate::ctx::Ctx;
-use crate::ids::{ConnectionId, NodeId, PortId};
+use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::network::Network;
@@ -47,6 +47,54 @@ pub(crate) struct Nic<N> {
 pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// The last ACK of a connection still sets its rate before the connection completes.
     const DONE_AFTER_REACTION: bool = false;
+
+    /// The NIC has a transport of its own: both ends of its connections are in [`NicScheduler::Shared`], and messages, data,
+    /// feedback and timers come to it.
+    const OWN_TRANSPORT: bool = false;
+    /// What all NICs of a partition share.
+    type Shared: Send;
+
+    /// The state that all NICs of a partition share, without traffic.
+    fn shared(net: &Network) -> Self::Shared;
+
+    /// A message starts; only if [`NicScheduler::OWN_TRANSPORT`], as for the five that follow.
+    fn start<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _flow: FlowId) {
+    }
+
+    /// Data has arrived.
+    fn on_data<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _ingress: PortId,
+        _id: PacketId,
+    ) {
+    }
+
+    /// Something has come back to a message's sender.
+    fn on_feedback<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _id: PacketId,
+    ) {
+    }
+
+    /// A timer's event; `kind` is that of a reaction point, a notification point or retransmission.
+    fn on_timer<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _kind: u32,
+        _index: u32,
+    ) {
+    }
+
+    /// The rates of messages are sampled.
+    fn on_sample(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx) {}
+
+    /// The run ends.
+    fn on_close<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &Links<C>) {}
 
     /// The state of a NIC without traffic, in a network with this number of `priorities`.
     fn new(priorities: usize) -> Self;

@@ -16,6 +16,7 @@ use crate::event::{key, kind};
 use crate::ids::{ConnectionId, PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
+use crate::network::Network;
 use crate::packet::DATA;
 
 /// Every class of a port.
@@ -45,6 +46,10 @@ impl PacedNic {
 }
 
 impl NicScheduler for PacedNic {
+    type Shared = ();
+
+    fn shared(_net: &Network) {}
+
     fn new(priorities: usize) -> Self {
         PacedNic {
             wake_at: Time::NEVER,

@@ -77,6 +77,9 @@ impl<N: NicScheduler> Hosts<N> {
             }
         }
         match kind {
+            Kind::Data | Kind::Trimmed | Kind::Rts if N::OWN_TRANSPORT => {
+                N::on_data(self, ctx, links, ingress, id)
+            }
             Kind::Data => self.data_arrival(ctx, links, ingress, id),
             Kind::Pfc | Kind::CreditUpdate => {
                 C::on_frame(links, ctx, ingress, id);

@@ -40,6 +40,9 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Samples the rates of messages under way.
     pub fn sample(&mut self, ctx: &mut Ctx) {
+        if N::OWN_TRANSPORT {
+            return N::on_sample(self, ctx);
+        }
         let mut flows = ctx.probes.records.take_sampled_flows();
         flows.retain(|&flow| {
             let connection = ctx.net.connections.of(flow);
@@ -152,6 +155,9 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Writes what is still open at the end of a run: messages under way, and marks of those that receivers wait for.
     pub fn close<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>) {
+        if N::OWN_TRANSPORT {
+            N::on_close(self, ctx, links);
+        }
         let net = ctx.net.clone();
         self.end_stops();
         for connection in ConnectionId::all(self.senders.len()) {

@@ -168,7 +168,7 @@ impl<N: NicScheduler> Hosts<N> {
             }
             Kind::Cnp => shared.reaction.on_cnp(now, &Cnp { mark: packet.mark, rate: packet.rate() }),
             Kind::Cnm => shared.reaction.on_cnm(now, &packet.message(connection.0)),
-            Kind::Ack | Kind::Nack | Kind::Data | Kind::Pfc | Kind::CreditUpdate => {}
+            _ => {}
         }
         // A rate that has risen lets the next packet go earlier.
         N::rearm(self, ctx, links, nic);

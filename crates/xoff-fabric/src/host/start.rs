@@ -42,6 +42,9 @@ impl<N: NicScheduler> Hosts<N> {
             let at = stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);
         }
+        if N::OWN_TRANSPORT {
+            return N::start(self, ctx, links, flow);
+        }
         let connection = net.connections.of(flow);
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);

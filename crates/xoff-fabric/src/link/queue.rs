@@ -39,6 +39,21 @@ impl Queue {
         id
     }
 
+    /// Takes the last packet; `None` from an empty queue. Searches the whole queue, which is linked one way.
+    pub fn pop_last(&mut self, packets: &mut Packets) -> Option<PacketId> {
+        let id = self.tail;
+        let before = self.packets(packets).take_while(|&other| other != id).last();
+        if self.head == NO_PACKET {
+            return None;
+        }
+        match before {
+            Some(before) => (packets[before].next, self.tail) = (NO_PACKET, before),
+            None => (self.head, self.tail) = (NO_PACKET, NO_PACKET),
+        }
+        self.bytes -= u64::from(packets[id].size);
+        Some(id)
+    }
+
     /// The packets queued, first to last.
     pub fn packets<'a>(&self, packets: &'a Packets) -> impl Iterator<Item = PacketId> + 'a {
         let some = |id: PacketId| (id != NO_PACKET).then_some(id);

@@ -151,12 +151,19 @@ impl Network {
     /// packets that others have overtaken. Under unordered delivery, receivers of a lossless network ask for none.
     #[inline]
     pub fn may_retransmit(&self) -> bool {
-        self.loses || (self.paths.next_hops.is_some() && self.settings.host.transport != Transport::Unordered)
+        self.loses
+            || (self.paths.next_hops.is_some()
+                && !matches!(self.settings.host.transport, Transport::Unordered | Transport::Uet))
     }
 
     /// The data priority of a flow's traffic, whatever lanes it takes.
     pub fn traffic_priority(&self, flow: FlowId) -> u8 {
         self.flows[flow.index()].priority / self.paths.lanes.as_ref().map_or(1, Lanes::count)
+    }
+
+    /// The base RTT of the network in Ultra Ethernet's transport.
+    pub fn uet_rtt(&self) -> Time {
+        self.settings.host.uet.network_rtt.unwrap_or(self.env.base_rtt)
     }
 
     /// Whether a node is a host.

@@ -2,6 +2,35 @@
 
 use xoff_engine::Time;
 
+/// Counts of Ultra Ethernet's transport.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct UetCounters {
+    /// Data packets sent for the first time.
+    pub sent: u64,
+    /// Data packets sent again.
+    pub retransmitted: u64,
+    /// Requests to send (RTS).
+    pub requests: u64,
+    /// ACKs at senders.
+    pub acks: u64,
+    /// NACKs at senders.
+    pub nacks: u64,
+    /// PULLs at senders.
+    pub pulls: u64,
+}
+
+impl UetCounters {
+    /// Adds another partition's counts.
+    fn add(&mut self, other: &UetCounters) {
+        self.sent += other.sent;
+        self.retransmitted += other.retransmitted;
+        self.requests += other.requests;
+        self.acks += other.acks;
+        self.nacks += other.nacks;
+        self.pulls += other.pulls;
+    }
+}
+
 /// Counts of what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -20,6 +49,10 @@ pub struct Counters {
     pub delivered_bytes: u64,
     /// Packets dropped.
     pub drops: u64,
+    /// Packets trimmed.
+    pub trims: u64,
+    /// Counts of Ultra Ethernet's transport.
+    pub uet: UetCounters,
 }
 
 impl Counters {
@@ -39,6 +72,8 @@ impl Counters {
         self.background_done += other.background_done;
         self.delivered_bytes += other.delivered_bytes;
         self.drops += other.drops;
+        self.trims += other.trims;
+        self.uet.add(&other.uet);
     }
 }
 

@@ -18,8 +18,8 @@ mod reordering;
 pub mod rows;
 mod sampling;
 
-pub use counters::Counters;
 pub(crate) use counters::fingerprint;
+pub use counters::{Counters, UetCounters};
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};
 pub use records::{Recording, Records};

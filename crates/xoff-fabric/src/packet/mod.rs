@@ -46,6 +46,12 @@ pub enum Kind {
     Cnm,
     /// PAUSE (quanta above zero) or RESUME of one priority; never leaves its link.
     Pfc,
+    /// Data whose payload a switch has cut off for lack of room.
+    Trimmed,
+    /// Credit from a receiver (Ultra Ethernet).
+    Pull,
+    /// Request to send, from a sender (Ultra Ethernet).
+    Rts,
     /// Limit of the neighbour's count of sent credits; never leaves its link.
     CreditUpdate,
 }
@@ -60,6 +66,9 @@ pub const HAS_RATE: u8 = 4;
 pub const RESENT: u8 = 8;
 /// The CNM reports a queue.
 pub const HAS_QUEUE: u8 = 16;
+
+/// The packet was trimmed at its last hop.
+pub const LAST_HOP: u8 = 32;
 
 /// Bit of `position`: each switch chooses the packet's next hop or its lane, and the other bits are the port at which the packet
 /// ends.

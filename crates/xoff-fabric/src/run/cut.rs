@@ -15,7 +15,7 @@ use super::windows::GRID;
 use crate::ids::{FlowId, NodeId, PortId};
 use crate::network::Network;
 use crate::packet::PartitionId;
-use crate::settings::{NicTimer, Order};
+use crate::settings::{NicTimer, Order, Transport};
 
 /// Which partition of a network each node is in.
 #[derive(Clone, Debug)]
@@ -130,7 +130,9 @@ impl Cut {
 /// The setting because of which a network can only be simulated in one partition; `None` if it may be cut.
 pub fn needs_one_partition(net: &Network) -> Option<&'static str> {
     let quirks = &net.settings.quirks;
-    if quirks.order == Order::Scheduled {
+    if net.settings.host.transport == Transport::Uet {
+        Some("host.transport = \"uet\"")
+    } else if quirks.order == Order::Scheduled {
         Some("quirks.order = \"scheduled\"")
     } else if quirks.nic == NicTimer::Ns3 {
         Some("quirks.nic = \"ns3\"")

@@ -221,6 +221,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             kind::FLOW_STOP if index as usize >= ctx.net.flows.len() => self.fault_event(index, arg),
             kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
+            kind::REACTION_TIMER | kind::NOTIFICATION_TIMER | kind::RETRANSMIT_TIMER if N::OWN_TRANSPORT => {
+                N::on_timer(hosts, ctx, links, kind, index)
+            }
             kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, ConnectionId(index)),
             kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, ConnectionId(index)),
             kind::CONGESTION_TIMER => switches.congestion_timer(ctx, links, index),

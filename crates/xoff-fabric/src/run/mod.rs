@@ -29,11 +29,13 @@ use xoff_schemes::detector::AnyDetector;
 
 use crate::compat::ns3::{self, nic::Ns3Nic};
 use crate::host::paced::PacedNic;
+use crate::host::uet::UetNic;
 use crate::link::flow_control::none::NoFlowControl;
+use crate::link::flow_control::pfc::Pfc as PfcControl;
 use crate::network::Network;
 use crate::observe::Recording;
 use crate::settings::flow_control::flow_controls;
-use crate::settings::{FlowControl, NicTimer};
+use crate::settings::{FlowControl, NicTimer, Transport};
 use crate::switch::Marking;
 use partition::{AnyPartition, Partition};
 
@@ -45,6 +47,7 @@ fn partitions(
     cut: &Cut,
 ) -> Vec<Box<dyn AnyPartition>> {
     let marking = Marking { detector, shared: ns3::marking_random(&net.settings.quirks) };
+    let is_uet = net.settings.host.transport == Transport::Uet;
     macro_rules! of {
         ($control:ty, $nic:ty) => {
             (0..cut.partitions() as u16)
@@ -58,6 +61,8 @@ fn partitions(
     macro_rules! choose {
         ($($(#[cfg($cfg:meta)])? $(#[doc = $doc:literal])* $variant:ident = $settings:ty, $control:ty;)*) => {
             match (&net.settings.flow_control, net.settings.quirks.nic) {
+                (FlowControl::None, _) if is_uet => of!(NoFlowControl, UetNic),
+                (FlowControl::Pfc(_), _) if is_uet => of!(PfcControl, UetNic),
                 (FlowControl::None, NicTimer::NextToSend) => of!(NoFlowControl, PacedNic),
                 (FlowControl::None, NicTimer::Ns3) => of!(NoFlowControl, Ns3Nic),
                 $($(#[cfg($cfg)])?

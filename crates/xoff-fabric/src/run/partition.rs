@@ -40,7 +40,7 @@ const MIN_WINDOW: Time = Time::from_ns(100);
 const PORTS_IN_CACHE: u32 = 2048;
 
 /// The state of a partition and its pending events.
-pub(super) struct Partition<C, N> {
+pub(super) struct Partition<C, N: NicScheduler> {
     pub ctx: Ctx,
     pub links: Links<C>,
     pub switches: Switches,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{number_within, time_within};
 use xoff_engine::{NicChoice, Time, Violation};
 
-use super::MAX_TIME;
+use super::{MAX_TIME, Uet};
 
 /// The class in which ACKs travel.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -56,6 +56,9 @@ pub enum Transport {
     SelectiveRepeat,
     /// In any order, with selective ACKs: a message is complete when all of it is there.
     Unordered,
+    /// Ultra Ethernet's: in any order, with selective ACKs of several packets, NACKs of trimmed packets, and a timer for the
+    /// oldest packet. Its schemes are `nscc`, `rccc` and `nscc_rccc`.
+    Uet,
 }
 
 /// Host NICs and their transport.
@@ -88,6 +91,9 @@ pub struct Host {
     /// In a lossy network, or if packets overtake each other, with `go_back_n`: minimum time between two NACKs for the same
     /// gap.
     pub nack_interval: Time,
+    /// `uet`: Ultra Ethernet's transport.
+    #[serde(skip_serializing_if = "Uet::is_default")]
+    pub uet: Uet,
 }
 
 impl Default for Host {
@@ -103,6 +109,7 @@ impl Default for Host {
             bdp_cap: false,
             retransmit_timeout: Time::from_ms(1),
             nack_interval: Time::from_us(500),
+            uet: Uet::default(),
         }
     }
 }
@@ -128,6 +135,7 @@ impl Host {
             .into_iter()
             .chain(times)
             .chain(cap)
+            .chain(self.uet.validate(self.transport).into_iter().map(|violation| violation.inside("uet")))
             .collect()
     }
 }

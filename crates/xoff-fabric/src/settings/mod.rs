@@ -8,6 +8,7 @@ mod host;
 mod packets;
 mod quirks;
 mod switch;
+mod uet;
 mod validate;
 mod wire_sizes;
 
@@ -20,8 +21,9 @@ pub use flow_control::{
 };
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
 pub use packets::Packets;
-pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf};
+pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf, UetOf};
 pub use switch::{Forwarding, Queueing, Scheduling, Switch, VlWeight, Watchdog, WatchdogAction};
+pub use uet::{EntropyChoice, Trimming, Uet, Victim};
 pub use wire_sizes::WireSizes;
 
 /// Maximum size of a frame in bytes.

@@ -72,6 +72,19 @@ pub enum RttOf {
     Payload,
 }
 
+/// Whose transport of Ultra Ethernet runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UetOf {
+    /// xoff's own, by the specification.
+    #[default]
+    Specification,
+    /// As in the Ultra Ethernet Consortium's simulator (uet-htsim): the base RTT is the minimum over packets of all sizes and
+    /// over NACKs, no timer ends an ACK's delay, requests to send are not limited without NSCC, and switches mark packets
+    /// at the end of their transmission.
+    Htsim,
+}
+
 /// What other simulators do differently, for comparison with them; the defaults are xoff's own behaviour.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
@@ -86,6 +99,8 @@ pub struct Quirks {
     pub gap: PacingGap,
     /// What the base RTT is made of.
     pub base_rtt: RttOf,
+    /// Whose transport of Ultra Ethernet runs.
+    pub uet: UetOf,
     /// RED draws from ns-3's random streams (seed 1, run 1), beginning with this stream: a new stream for each number, also
     /// for ACKs in data queues. Each PAUSE and RESUME that a switch makes takes a stream too, for a number in its header.
     /// Without it each queue has a stream of its own.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::violation::{number_within, size_within, time_within};
 use xoff_engine::{Bytes, Time, Violation};
 
-use super::{FlowControl, MAX_FRAME, MAX_TIME};
+use super::{FlowControl, MAX_FRAME, MAX_TIME, Trimming, Victim};
 
 /// How an egress port chooses among its data priorities. Control packets always go first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -116,6 +116,18 @@ pub struct Switch {
     /// Packet memory of each switch; without it, only flow control's thresholds bound the queues. Excludes credits,
     /// whose buffers belong to links.
     pub buffer: Option<Bytes>,
+    /// Bytes of data that each egress port may hold in a lossy network, the packet on its wire included; a port that is slower
+    /// than the fastest has its share. Twice as many bytes of control packets may wait beside them. Without it, ports share
+    /// the memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub queue_limit: Option<Bytes>,
+    /// Which packet makes room where data finds none below `queue_limit`.
+    #[serde(skip_serializing_if = "Victim::is_default")]
+    pub queue_victim: Victim,
+    /// Data that finds no room below `queue_limit` is cut to its header, which goes on with control packets, so that its
+    /// receiver can ask for it again at once; without it, such data is dropped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub trimming: Option<Trimming>,
     /// Where packets wait. Without it, in virtual output queues if flow control is by credits (`cbfc`, `credit`), otherwise
     /// at the output.
     pub queueing: Option<Queueing>,
@@ -141,6 +153,9 @@ impl Default for Switch {
             vlarb_high: Vec::new(),
             vlarb_low: Vec::new(),
             buffer: None,
+            queue_limit: None,
+            queue_victim: Victim::Arriving,
+            trimming: None,
             queueing: None,
             forwarding: None,
             cut_through_after: Bytes(64),
@@ -237,6 +252,14 @@ impl Switch {
         all.extend(self.validate_vl_tables());
         if let Some(watchdog) = &self.watchdog {
             all.extend(watchdog.validate().into_iter().map(|violation| violation.inside("watchdog")));
+        }
+        all.extend(self.queue_limit.and_then(|limit| size_within("queue_limit", limit, 1, 1 << 40)));
+        if let Some(trimming) = &self.trimming {
+            all.extend(trimming.validate().into_iter().map(|violation| violation.inside("trimming")));
+            if self.queue_limit.is_none() {
+                let found = "is set, and nothing says when a packet finds no room";
+                all.push(Violation::new("trimming", found, "`queue_limit` beside it, such as \"178KB\""));
+            }
         }
         all.extend(size_within("cut_through_after", self.cut_through_after, 1, MAX_FRAME));
         all

@@ -3,7 +3,7 @@
 use xoff_engine::Violation;
 use xoff_schemes::AnyScheme;
 
-use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Settings, Transport, WireSizes};
+use super::{AckClass, FlowControl, MAX_FRAME, NicTimer, Order, Queueing, Settings, Transport, WireSizes};
 
 impl Settings {
     /// What is wrong with the settings, by themselves and with `scheme`. Keys begin with the table: `packets.mtu`. Checks
@@ -26,6 +26,7 @@ impl Settings {
         }
         self.validate_flow_control(scheme, &mut all);
         self.validate_transport(&mut all);
+        self.validate_uet(scheme, &mut all);
         all
     }
 
@@ -35,10 +36,57 @@ impl Settings {
             Transport::GoBackN => return,
             Transport::SelectiveRepeat => "selective_repeat",
             Transport::Unordered => "unordered",
+            Transport::Uet => "uet",
         };
         if self.quirks.nic == NicTimer::Ns3 {
             let found = format!("is `{name}`, and `nic = \"ns3\"` in [quirks] knows `go_back_n` alone");
             all.push(Violation::new("host.transport", found, "`go_back_n`, or `nic = \"next_to_send\"`"));
+        }
+    }
+
+    /// Checks Ultra Ethernet's transport against its schemes and the other tables, and limits of queues.
+    fn validate_uet(&self, scheme: &AnyScheme, all: &mut Vec<Violation>) {
+        let is_uet = self.host.transport == Transport::Uet;
+        if scheme.uet().is_some() && !is_uet {
+            let found = format!("is another, and scheme `{}` is of Ultra Ethernet's", scheme.name());
+            all.push(Violation::new("host.transport", found, "`uet`"));
+        }
+        if is_uet && scheme.uet().is_none() {
+            let found = format!("is `uet`, and scheme `{}` is of another", scheme.name());
+            let expected = "`nscc`, `rccc` or `nscc_rccc` in [scheme], or another `transport`";
+            all.push(Violation::new("host.transport", found, expected));
+        }
+        if is_uet && self.throttle.is_some() {
+            let found = "is `uet`, and [throttle] slows NICs of the other transports alone";
+            all.push(Violation::new("host.transport", found, "another `transport`, or no [throttle]"));
+        }
+        if is_uet && !matches!(self.flow_control, FlowControl::None | FlowControl::Pfc(_)) {
+            let found = format!("is `{}`, which transport `uet` does not know", self.flow_control.name());
+            all.push(Violation::new("flow_control.name", found, "`none` or `pfc`"));
+        }
+        if let Some(limit) = self.switch.queue_limit {
+            if !self.lossy {
+                let found = "is set, and the network loses nothing";
+                all.push(Violation::new("switch.queue_limit", found, "`lossy = true` beside it, or none"));
+            }
+            let frame = WireSizes::new(self, &scheme.signals()).frame();
+            if limit.0 < frame {
+                let found = format!("is {limit}, less than one frame");
+                all.push(Violation::new("switch.queue_limit", found, format!("at least {frame}B")));
+            }
+            if self.switch.queueing == Some(Queueing::VirtualOutput) {
+                let found = "is set, and packets wait at the inputs";
+                let expected = "`queueing = \"output\"`, or no `queue_limit`";
+                all.push(Violation::new("switch.queue_limit", found, expected));
+            }
+            if self.switch.trimming.is_some() && !is_uet {
+                let found = "is set, and only transport `uet` answers trimmed packets";
+                all.push(Violation::new(
+                    "switch.trimming",
+                    found,
+                    "`transport = \"uet\"` in [host], or none",
+                ));
+            }
         }
     }
 

@@ -97,6 +97,13 @@ impl Switches {
         {
             return;
         }
+        let (mut frame, mut class, mut size) = (frame, class, size);
+        if self.limits.is_some() {
+            match self.make_room(ctx, links, egress, id, frame) {
+                Some(room) => (frame, class, size) = (room, room.class, room.size()),
+                None => return,
+            }
+        }
         if class >= DATA {
             ctx.packets[id].flags |= CHARGED;
             if let Err(overflow) = C::admit(links, ctx, &mut self.accounting, queue, size) {

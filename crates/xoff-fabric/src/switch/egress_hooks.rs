@@ -148,6 +148,24 @@ impl Switches {
         id: PacketId,
         class: u8,
     ) {
+        if let Some(late) = self.marked_late.get_mut(egress.index()) {
+            *late = Some(id);
+            return;
+        }
+        self.mark_now(ctx, links, egress, id, class);
+    }
+
+    /// The wire of a port is free again: the data packet that has just left may be marked.
+    #[cold]
+    pub(super) fn mark_late<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, egress: PortId) {
+        if let Some(id) = self.marked_late.get_mut(egress.index()).and_then(Option::take) {
+            let class = ctx.packets[id].class;
+            self.mark_now(ctx, links, egress, id, class);
+        }
+    }
+
+    #[inline(always)] // runs for every packet, with marking
+    fn mark_now<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, egress: PortId, id: PacketId, class: u8) {
         let queue = links.queue_id(egress, class);
         let Some(detector) = self.hooks.detectors.get_mut(queue.index()) else { return };
         let view = links.view(ctx.now, egress, class, 0);
@@ -174,6 +192,11 @@ impl Switches {
     ) {
         let view = links.view(ctx.now, egress, class, 0);
         let queue = links.queue_id(egress, class);
+        if let Some(limits) = &mut self.limits {
+            let size = ctx.packets[id].size.into();
+            let ends = ctx.now + links.ports[egress.index()].serialization(size);
+            limits.on_depart(egress, ends, size);
+        }
         if ctx.probes.on_queues {
             ctx.probes.on_dequeue(ctx.now, queue, &ctx.packets[id], view.bytes);
         }

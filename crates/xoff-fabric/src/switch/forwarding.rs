@@ -94,6 +94,9 @@ impl Switches {
             // A resumed class went ahead in the meantime.
             return self.arm(ctx, links, egress);
         }
+        if !self.marked_late.is_empty() {
+            self.mark_late(ctx, links, egress);
+        }
         self.send_next(ctx, links, egress);
     }
 

@@ -10,6 +10,7 @@
 mod arrival;
 mod detour;
 mod egress_hooks;
+mod egress_limits;
 mod faults;
 mod forwarding;
 mod int_table;
@@ -31,9 +32,10 @@ use crate::link::{Effect, Links};
 use crate::network::Network;
 use crate::observe::{Probes, Resumed};
 use crate::packet::{DATA, Kind, PacketId};
-use crate::settings::Queueing;
+use crate::settings::{Queueing, UetOf};
 use egress_hooks::EgressHooks;
 pub(crate) use egress_hooks::Marking;
+use egress_limits::EgressLimits;
 use int_table::IntTable;
 use known_loads::KnownLoads;
 use switch_point::SwitchPoints;
@@ -66,6 +68,11 @@ pub(crate) struct Switches {
     queue_hooks: bool,
     /// A detector sees data packets that leave a queue.
     marks: bool,
+    /// How much data may wait at each egress port; `None` without limits.
+    limits: Option<Box<EgressLimits>>,
+    /// By port: the data packet on the wire that is marked at the end of its transmission; empty if packets are marked as
+    /// they leave their queue.
+    marked_late: Vec<Option<PacketId>>,
     /// Packets that pass a quiet port need more than telemetry on data.
     dequeue_hooks: bool,
 }
@@ -83,8 +90,12 @@ impl Switches {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let hooks = EgressHooks::new(net, marking);
         let switch_points = SwitchPoints::new(net, &owned);
-        let queue_hooks = net.signals.congestion_point || switch_points.is_some() || probes.on_queues;
+        let limited = net.settings.switch.queue_limit.is_some();
+        let queue_hooks =
+            net.signals.congestion_point || switch_points.is_some() || probes.on_queues || limited;
         let marks = marking.detector.is_some();
+        let limits = EgressLimits::new(net);
+        let late = marks && net.settings.quirks.uet == UetOf::Htsim;
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
@@ -100,7 +111,10 @@ impl Switches {
                 || marks
                 || links.wire_hooks
                 || net.signals.int == IntPath::Ack
-                || hooks.marks_acks,
+                || hooks.marks_acks
+                || limits.is_some(),
+            limits,
+            marked_late: if late { vec![None; net.topology.ports() as usize] } else { Vec::new() },
             hooks,
             switch_points,
         }

@@ -97,6 +97,11 @@ impl Switches {
             let random = &mut self.ties[packet.ingress.index()];
             return hops.choice().at_switch(candidates, load, random).unwrap_or(packet.ingress);
         }
+        if hops.choice().hashes() && !candidates.is_empty() {
+            let salted = mix(ctx.net.seed ^ mix(u64::from(node.0)));
+            let hash = mix(salted ^ (u64::from(packet.flow.0) << 32 | u64::from(packet.path_number())));
+            return candidates[(hash % candidates.len() as u64) as usize].0;
+        }
         let mut number = u64::from(packet.path_number());
         let port = NextHops::by_number(candidates, &mut number);
         if packet.kind != Kind::Cnm {

@@ -42,4 +42,5 @@ mod throttle;
 mod topology;
 mod transport_properties;
 mod transports;
+mod uet;
 mod vl_arbitration;

@@ -31,11 +31,14 @@ pub struct Red {
     /// scenario names no detector (HPCC's authors).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<Bytes>,
+    /// Ports that lead to hosts mark nothing, as where receivers grant credit for them.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub spares_hosts: bool,
 }
 
 impl Default for Red {
     fn default() -> Self {
-        Red { k_min: None, k_max: None, p_max: P_MAX, rates: Vec::new(), step: None }
+        Red { k_min: None, k_max: None, p_max: P_MAX, rates: Vec::new(), step: None, spares_hosts: false }
     }
 }
 
@@ -123,7 +126,8 @@ impl DetectorParams for Red {
     }
 
     fn detector(&self, env: &PortEnv) -> RedMarker {
-        let (k_min, k_max) = self.thresholds(env.rate);
+        let spared = self.spares_hosts && env.to_host;
+        let (k_min, k_max) = if spared { (u64::MAX, u64::MAX) } else { self.thresholds(env.rate) };
         let listed = self.rates.iter().find(|r| r.rate == env.rate);
         let p_max = listed.and_then(|r| r.p_max).unwrap_or(self.p_max);
         let slope = p_max / (k_max - k_min).max(1) as f64;

@@ -13,6 +13,7 @@ use super::notification::NotificationPoint;
 use super::reaction::{FlowEnv, ReactionPoint, SlEnv};
 use super::switch::{SwitchEnv, SwitchPoint};
 use crate::signals::Signals;
+use crate::uet::Uet;
 
 /// What is known of the whole network when defaults are filled in.
 #[derive(Clone, Copy, Debug, Default)]
@@ -77,6 +78,10 @@ pub trait Scheme: Clone + Default + Serialize + DeserializeOwned + JsonSchema {
     fn congestion(&self, env: &PortEnv) -> Self::Congestion;
     /// The point of a whole switch, for schemes that declare [`Signals::switch_point`].
     fn switch(&self, _env: &SwitchEnv) -> Option<Box<dyn SwitchPoint>> {
+        None
+    }
+    /// What the scheme controls in Ultra Ethernet's transport; `None` for a scheme of the other transports.
+    fn uet(&self) -> Option<Uet> {
         None
     }
 }

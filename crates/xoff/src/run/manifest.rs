@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use xoff_engine::Time;
 use xoff_fabric::run::fast_forward::FastForwarded;
+use xoff_fabric::settings::Transport;
 use xoff_fabric::{Simulation, Stop};
 use xoff_schemes::AnyScheme;
 use xoff_traffic::Traffic;
@@ -65,6 +66,13 @@ pub(super) fn manifest(
         let columns = t.columns().map(|(name, doc)| (name.to_string(), Value::from(doc)));
         (t.name.to_string(), Value::Object(columns.collect()))
     });
+    let uet = counters.uet;
+    let ultra_ethernet = (scenario.host.transport == Transport::Uet).then(|| {
+        json!({
+            "new": uet.sent, "retransmitted": uet.retransmitted, "rts": uet.requests, "acks": uet.acks,
+            "nacks": uet.nacks, "pulls": uet.pulls, "trimmed": counters.trims,
+        })
+    });
     json!({
         "format": 1,
         "version": env!("CARGO_PKG_VERSION"),
@@ -96,6 +104,7 @@ pub(super) fn manifest(
         "dropped_packets": counters.drops,
         "switch_messages": sim.records().totals.cnms_sent,
         "lost_switch_messages": sim.records().totals.cnms_lost,
+        "ultra_ethernet": ultra_ethernet,
         "flow_tables": flow_tables(sim),
         "base_rtt_ps": net.env.base_rtt.ps(),
         "wire": {

@@ -19,7 +19,7 @@ use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
     Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_network, check_record,
-    check_settings, check_thresholds, check_traffic, fast_forward, in_flight,
+    check_settings, check_thresholds, check_traffic, check_uet, fast_forward, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -153,6 +153,7 @@ pub(super) fn scenario(
     check_traffic::run(&mut c, &s);
     fast_forward::check(&mut c, &s);
     check_event::all(&mut c, &s);
+    check_uet::all(&mut c, &s);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files, &mut needs) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
         check_settings::quanta(&mut c, &s, &signals, &topology);
@@ -166,6 +167,9 @@ pub(super) fn scenario(
         detector_at_ports(&mut c, &s, &topology);
         let faults = check_event::faults(&mut c, &s, &topology);
         let traffic = check_traffic::all(&mut c, &s, &topology, files, &mut needs);
+        if let Some(traffic) = &traffic {
+            check_uet::traffic(&mut c, &s, traffic);
+        }
         check_record::all(&mut c, &s, &topology, traffic.as_ref(), &mut needs);
         check_thresholds::all(&mut c, &s, &signals, &topology, traffic.as_ref());
         if let Some(traffic) = traffic.as_ref().filter(|_| c.problems.is_empty()) {

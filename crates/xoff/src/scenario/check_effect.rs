@@ -84,7 +84,8 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     let (h, default) = (&s.host, Host::default());
     let per_connection = s.routing.choice() == PathChoice::PerConnection;
     let breaks = !s.event.is_empty() || s.switch.watchdog.is_some();
-    if !s.lossy && !breaks && (per_connection || h.transport == Transport::Unordered) {
+    let any_order = matches!(h.transport, Transport::Unordered | Transport::Uet);
+    if !s.lossy && !breaks && (per_connection || any_order) {
         let reason = if per_connection {
             "only a network with `lossy = true`, or with paths chosen by packet, sends again"
         } else {
@@ -96,7 +97,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         let reason = "`transport` is not \"go_back_n\"";
         warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
     }
-    if !s.lossy && !breaks && per_connection && !h.bdp_cap {
+    if !s.lossy && !breaks && per_connection && !h.bdp_cap && h.transport != Transport::Uet {
         let reason = "without losses data comes in order on one path per connection";
         warn(h.transport != default.transport, "transport", "host", reason);
     }

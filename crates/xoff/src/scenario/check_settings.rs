@@ -21,7 +21,11 @@ pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario) {
     }
     (s.switch.queueing, s.switch.forwarding) =
         (Some(s.switch.queueing(&s.flow_control)), Some(s.switch.forwarding(&s.flow_control)));
-    if s.flow_control == FlowControl::None && s.lossy && s.switch.buffer.is_none() {
+    if s.flow_control == FlowControl::None
+        && s.lossy
+        && s.switch.buffer.is_none()
+        && s.switch.queue_limit.is_none()
+    {
         c.warnings.push("`lossy = true`, but switches without `switch.buffer` lose nothing".into());
     }
 }

@@ -34,6 +34,7 @@ mod check_record;
 mod check_settings;
 mod check_thresholds;
 mod check_traffic;
+mod check_uet;
 mod de;
 mod error;
 mod event;

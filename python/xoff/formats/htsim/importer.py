@@ -62,12 +62,12 @@ def import_matrix(
     lines.put("pattern", "list")
     lines.put("label", "flows")
     lines.put("file", flows.name)
-    if across := _across_hosts(matrix):
+    if across := across_hosts(matrix):
         at = f"{source}:{across.line.number}: trigger {across.number}"
         what = "starts a connection of a node that does not know of what fires it, so that runs take one thread"
         warnings.append(f"{at} {what}")
         lines.put("across_hosts", True, "triggers are known everywhere at once, as there")
-    files[flows] = _list(matrix, network.hosts)
+    files[flows] = flow_list(matrix, network.hosts)
     files[target] = lines.text()
     write_scenario(source, files, [source, *network.inputs], force=force)
     return Imported(list(files), len(network.hosts), network.switches, len(matrix.flows), warnings)
@@ -106,7 +106,7 @@ def _failed(matrix: Matrix, tree: Topology) -> list[tuple[int, int]]:
     return failed
 
 
-def _across_hosts(matrix: Matrix) -> Trigger | None:
+def across_hosts(matrix: Matrix) -> Trigger | None:
     """A trigger that starts a flow at a host other than the one that sees the trigger's cause."""
 
     def knows(flow: Flow, end: str) -> int:
@@ -119,7 +119,7 @@ def _across_hosts(matrix: Matrix) -> Trigger | None:
     return None
 
 
-def _list(matrix: Matrix, hosts: list[str]) -> str:
+def flow_list(matrix: Matrix, hosts: list[str]) -> str:
     """The flows in the form that the traffic pattern `list` reads."""
     triggered = bool(matrix.triggers)
     rows = [f"{MARK}{line_text(matrix.file.name)}, a connection matrix of htsim."]

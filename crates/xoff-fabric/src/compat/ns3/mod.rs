@@ -9,7 +9,7 @@ pub(crate) mod nic;
 use xoff_engine::SharedNs3Streams;
 use xoff_schemes::MarkingRandom;
 
-use crate::settings::{NicTimer, Order, Quirks};
+use crate::settings::{NicTimer, Order, Quirks, UetOf};
 
 /// The random numbers of all detectors if a run marks with ns-3's (seed 1, run 1): each number comes from a new stream.
 /// PAUSE and RESUME frames take numbers too: that simulator draws one for the IP header of each such frame when it makes the
@@ -32,6 +32,6 @@ impl Quirks {
 
     /// Whether the end of every transmission is an event, as in that simulator, also where nothing waits.
     pub(crate) fn ready_events(&self) -> bool {
-        self.order == Order::Scheduled || self.nic == NicTimer::Ns3
+        self.order == Order::Scheduled || self.nic == NicTimer::Ns3 || self.uet == UetOf::Htsim
     }
 }

@@ -16,6 +16,7 @@ use crate::host::sender::Sender;
 use crate::ids::ConnectionId;
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
+use crate::network::Network;
 use crate::packet::{DATA, PacketId};
 use crate::settings::PacingGap;
 
@@ -34,6 +35,9 @@ pub(crate) struct Ns3Nic {
 
 impl NicScheduler for Ns3Nic {
     const DONE_AFTER_REACTION: bool = true;
+    type Shared = ();
+
+    fn shared(_net: &Network) {}
 
     fn new(_priorities: usize) -> Self {
         Ns3Nic::default()

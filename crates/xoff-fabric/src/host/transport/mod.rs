@@ -64,7 +64,8 @@ impl Reception {
         match net.settings.host.transport {
             Transport::GoBackN => Reception::GoBackN(GoBackN::default()),
             Transport::SelectiveRepeat => Reception::SelectiveRepeat(Box::new(Arrivals::new(flow))),
-            Transport::Unordered => Reception::Unordered(Box::new(Arrivals::new(flow))),
+            // Receivers of Ultra Ethernet's transport are in `host/uet`.
+            Transport::Unordered | Transport::Uet => Reception::Unordered(Box::new(Arrivals::new(flow))),
         }
     }
 

@@ -18,6 +18,9 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
         Kind::Nack => "NACK",
         Kind::Cnp => "CNP",
         Kind::Cnm => "CNM",
+        Kind::Trimmed => "trimmed",
+        Kind::Pull => "PULL",
+        Kind::Rts => "RTS",
         Kind::Pfc => "PFC frame",
         Kind::CreditUpdate => "update of credits",
     }
@@ -27,10 +30,10 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
 /// sender, which its ACK repeats: no two packets of a flow leave their sender at the same time.
 pub(super) fn arrow(row: &PacketRecord) -> Option<u64> {
     let chain: u64 = match row.kind {
-        Kind::Data | Kind::Ack | Kind::Nack => 1,
+        Kind::Data | Kind::Trimmed | Kind::Ack | Kind::Nack => 1,
         Kind::Cnp => 2,
         Kind::Cnm => 3,
-        Kind::Pfc | Kind::CreditUpdate => return None,
+        Kind::Pull | Kind::Rts | Kind::Pfc | Kind::CreditUpdate => return None,
     };
     // A folded multiplication is a good hash: with 10^8 chains, two of them share an id with a probability of 3 in 10,000.
     let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
@@ -47,10 +50,10 @@ pub(super) fn annotations(row: &PacketRecord) -> Vec<DebugAnnotation> {
     };
     let mut all = vec![number(2, row.size.into())];
     match row.kind {
-        Kind::Data | Kind::Ack | Kind::Nack => all.push(number(1, row.seq)),
+        Kind::Data | Kind::Trimmed | Kind::Ack | Kind::Nack => all.push(number(1, row.seq)),
         Kind::Cnm => all.push(number(5, row.seq)),
         Kind::Pfc => all.push(number(6, row.seq)),
-        Kind::Cnp | Kind::CreditUpdate => {}
+        Kind::Cnp | Kind::Pull | Kind::Rts | Kind::CreditUpdate => {}
     }
     all.extend(row.priority().map(|priority| number(3, priority.into())));
     let mark = match row.mark {

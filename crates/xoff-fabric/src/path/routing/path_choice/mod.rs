@@ -4,6 +4,7 @@
 //! sender calls [`PathChoice::at_sender`] for each data packet, and a switch calls [`PathChoice::at_switch`].
 
 mod adaptive;
+mod entropy;
 mod flowlet;
 mod per_connection;
 mod per_packet;
@@ -36,6 +37,8 @@ trait ChoosePath {
     const SPRAYS: bool = false;
     /// Each switch compares its egress queues.
     const ADAPTS: bool = false;
+    /// Each switch hashes an entropy value that the packet carries.
+    const HASHES: bool = false;
 
     /// The number, below `paths`, of the path that a data packet takes; called only if [`ChoosePath::SPRAYS`]. Each
     /// connection has a [`Spray`] of its own.
@@ -91,6 +94,12 @@ macro_rules! path_choices {
                 match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::ADAPTS),* }
             }
 
+            /// Whether each switch hashes an entropy value that the packet carries.
+            #[inline]
+            pub fn hashes(self) -> bool {
+                match self { $($(#[cfg($cfg)])? Self::$variant => <$choice as ChoosePath>::HASHES),* }
+            }
+
             /// The number, below `paths`, of the path that a data packet takes.
             #[inline]
             pub fn at_sender(self, paths: u32, spray: &mut Spray, now: Time) -> u32 {
@@ -121,6 +130,8 @@ path_choices! {
     Flowlet = flowlet::Flowlet;
     /// Each switch, for each data packet: the equal-cost next hop with the shortest egress queue (adaptive routing).
     Adaptive = adaptive::Adaptive;
+    /// The sender puts an entropy value into each packet, by `host.uet.entropy`, and each switch hashes it (Ultra Ethernet).
+    Entropy = entropy::Entropy;
     #[cfg(test)]
     /// Each switch, for each data packet: of two next hops drawn at random, the one with the shorter egress queue.
     TwoChoices = two_choices::TwoChoices;

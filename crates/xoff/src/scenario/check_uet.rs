@@ -1,0 +1,53 @@
+//! Checks of Ultra Ethernet's transport against what is recorded and sent.
+
+use xoff_fabric::settings::Transport;
+use xoff_traffic::Traffic;
+
+use super::check::Checker;
+use super::{Queues, Scenario};
+
+/// Refuses records and runs that the transport does not serve.
+pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
+    if s.host.transport != Transport::Uet {
+        return;
+    }
+    let records = [
+        ("breakdown", s.record.breakdown),
+        ("packets", s.record.packets != Queues::None),
+        ("roots", s.record.roots),
+    ];
+    for (key, _) in records.into_iter().filter(|(_, asked)| *asked) {
+        let message = format!("`{key}` in [record] knows no packets of transport `uet`");
+        c.add(
+            &format!("record.{key}"),
+            message,
+            format!("expected another `transport` in [host], or no `{key}`"),
+        );
+    }
+    if s.run.fast_forward.is_some() {
+        let message = "`fast_forward` in [run] carries no state of transport `uet`";
+        c.add("run.fast_forward", message, "expected another `transport` in [host], or no `fast_forward`");
+    }
+}
+
+/// Refuses flows that the transport does not carry.
+pub(super) fn traffic(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
+    if s.host.transport != Transport::Uet {
+        return;
+    }
+    let flows = &traffic.flows;
+    if flows.iter().any(|flow| flow.size.is_none() || flow.stop.is_some() || flow.app_rate.is_some()) {
+        let message = "[[traffic]] has flows without a size, with a `stop` or with a rate of their own, and transport \
+                       `uet` sends messages of a known size";
+        c.add("traffic", message, "expected flows with a `size` alone, or another `transport` in [host]");
+    }
+    if flows.iter().any(|flow| flow.connection.is_some()) {
+        let message =
+            "[[traffic]] has messages that share connections, and under transport `uet` each has its own";
+        c.add(
+            "traffic",
+            message,
+            "expected `connection = \"per_message\"`, or another `transport` in [host]",
+        );
+    }
+}
