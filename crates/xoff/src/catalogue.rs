@@ -96,8 +96,8 @@ mod tests {
             entries.map(|entry| entry["name"].as_str().expect("a name").to_string()).collect()
         };
         assert_eq!(names("flow_controls"), FlowControl::NAMES);
-        assert_eq!(names("transports"), ["go_back_n", "selective_repeat", "unordered"]);
-        assert_eq!(names("path_choices"), ["per_connection", "per_packet", "flowlet", "adaptive"]);
+        assert_eq!(names("transports"), ["go_back_n", "selective_repeat", "unordered", "uet"]);
+        assert_eq!(names("path_choices"), ["per_connection", "per_packet", "flowlet", "adaptive", "entropy"]);
     }
 
     #[test]

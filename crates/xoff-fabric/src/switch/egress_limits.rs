@@ -8,6 +8,7 @@ use xoff_engine::{Domain, Stream, Time, stream};
 
 use super::Switches;
 use crate::ctx::Ctx;
+use crate::fault::Cause;
 use crate::ids::{PortId, QueueId};
 use crate::link::Links;
 use crate::link::flow_control::LinkControl;
@@ -110,7 +111,7 @@ impl Switches {
         if links.queues[place].bytes + frame.size() <= CONTROL_FOR_DATA * limit.bytes {
             return Some(frame);
         }
-        self.drop_packet(ctx, id);
+        ctx.lose((egress, ctx.packets[id].ingress), id, Cause::Buffer, None);
         None
     }
 
@@ -135,15 +136,8 @@ impl Switches {
             let frame = packet.frame();
             return self.make_room(ctx, links, egress, id, frame);
         }
-        self.drop_packet(ctx, id);
+        ctx.lose((egress, ctx.packets[id].ingress), id, Cause::Buffer, None);
         None
-    }
-
-    fn drop_packet(&mut self, ctx: &mut Ctx, id: PacketId) {
-        let packet = ctx.packets[id];
-        ctx.packets.remove(id);
-        ctx.counters.drops += 1;
-        ctx.probes.on_drop(ctx.now, packet.ingress, &packet);
     }
 
     /// Takes a packet that leaves its queue for no wire off its ingress port's account.

@@ -12,6 +12,9 @@ use xoff_schemes::Mark;
 use super::columns::{Columns, strings};
 use super::{Names, Table};
 
+/// Names of the kinds of packets, in the order of [`Kind`].
+const KINDS: [&str; 10] = ["data", "ack", "nack", "cnp", "cnm", "pfc", "trimmed", "pull", "rts", "credits"];
+
 pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
     let packets = &sim.records().packets;
     let rows = packets.rows();
@@ -47,9 +50,10 @@ pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
         )
         .names(
             "kind",
-            "data, ack, nack, cnp (from a receiver), cnm (from a switch), pfc, or credits (an update of them)",
+            "data, ack, nack, cnp (from a receiver), cnm (from a switch), pfc, trimmed, pull, rts, or credits (an update of \
+             them)",
             rows.iter().map(|r| r.kind as u32),
-            &strings(["data", "ack", "nack", "cnp", "cnm", "pfc", "credits"].into_iter().map(String::from)),
+            &strings(KINDS.into_iter().map(String::from)),
         )
         .u64_or_null(
             "flow",

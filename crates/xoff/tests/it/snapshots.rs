@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use crate::common::{count, floats, load, names, numbers, run, table, total};
+use crate::common::{count, floats, load, names, numbers, run, scheme_keys, table, total};
 use xoff::Output;
 use xoff_schemes::AnyScheme;
 
@@ -79,7 +79,7 @@ fn credits_on_small_scenarios() {
 fn every_scheme_on_small_scenarios() {
     for (name, set) in SCENARIOS {
         for scheme in AnyScheme::NAMES {
-            let output = run(&load(name, &[*set, &[("scheme.name", scheme)]].concat()));
+            let output = run(&load(name, &[*set, &scheme_keys(scheme)].concat()));
             check(&format!("{name}@{scheme}"), &output);
         }
     }

@@ -18,6 +18,17 @@ pub fn load(name: &str, set: &[(&str, &str)]) -> Scenario {
     Scenario::load(&folder().join(format!("{name}.toml")), &set).unwrap_or_else(|e| panic!("{e}"))
 }
 
+/// Whether a scheme is of Ultra Ethernet's transport.
+pub fn is_of_uet(scheme: &str) -> bool {
+    ["nscc", "rccc", "nscc_rccc"].contains(&scheme)
+}
+
+/// The keys that make a scenario one of this scheme.
+pub fn scheme_keys(scheme: &str) -> Vec<(&str, &str)> {
+    let transport = is_of_uet(scheme).then_some(("host.transport", "uet"));
+    [("scheme.name", scheme)].into_iter().chain(transport).collect()
+}
+
 /// A finished run.
 pub fn run(scenario: &Scenario) -> Output {
     xoff::run(scenario, &mut |_| true).unwrap_or_else(|e| panic!("{:?}: {e}", scenario.title))
