@@ -90,29 +90,54 @@ impl Switches {
                 self.pass(ctx, links, egress, id, kind, size)
             };
         }
-        // With credits, `enqueue` asks, which costs less there.
-        if !C::HAS_CREDITS
-            && links.ports[egress.index()].paused & (DEAD | DROPS) != 0
-            && self.refuses(ctx, links, egress, id, frame)
-        {
+        if self.may_refuse {
+            return self.join_if_it_may(ctx, links, queue, (ingress, egress), id, frame);
+        }
+        self.join(ctx, links, queue, (ingress, egress), id, frame);
+    }
+
+    /// A packet joins its egress queue, unless its link is down, a watchdog drops it or the queue is full.
+    #[cold]
+    #[inline(never)]
+    fn join_if_it_may<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        queue: QueueId,
+        ports: (PortId, PortId),
+        id: PacketId,
+        frame: Frame,
+    ) {
+        // With credits, `enqueue` asks whether the link is down.
+        let refuses = !C::HAS_CREDITS && links.ports[ports.1.index()].paused & (DEAD | DROPS) != 0;
+        if refuses && self.refuses(ctx, links, ports.1, id, frame) {
             return;
         }
-        let (mut frame, mut class, mut size) = (frame, class, size);
-        if self.limits.is_some() {
-            match self.make_room(ctx, links, egress, id, frame) {
-                Some(room) => (frame, class, size) = (room, room.class, room.size()),
-                None => return,
-            }
+        if let Some(frame) = self.make_room(ctx, links, ports.1, id, frame) {
+            self.join(ctx, links, queue, ports, id, frame);
         }
-        if class >= DATA {
+    }
+
+    /// A packet joins its egress queue and counts in its ingress queue's account.
+    #[inline(always)] // runs for many packets
+    fn join<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        queue: QueueId,
+        (ingress, egress): (PortId, PortId),
+        id: PacketId,
+        frame: Frame,
+    ) {
+        if frame.class >= DATA {
             ctx.packets[id].flags |= CHARGED;
-            if let Err(overflow) = C::admit(links, ctx, &mut self.accounting, queue, size) {
+            if let Err(overflow) = C::admit(links, ctx, &mut self.accounting, queue, frame.size()) {
                 return self.no_room(ctx, links, ingress, id, overflow);
             }
             if !links.effects.is_empty() {
                 self.settle(ctx, links);
             }
-        } else if kind == Kind::Cnm && self.loses_message(ctx, links, egress, id) {
+        } else if frame.kind == Kind::Cnm && self.loses_message(ctx, links, egress, id) {
             return ctx.packets.remove(id);
         }
         self.enqueue(ctx, links, egress, id, frame);

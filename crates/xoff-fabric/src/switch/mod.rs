@@ -68,6 +68,8 @@ pub(crate) struct Switches {
     queue_hooks: bool,
     /// A detector sees data packets that leave a queue.
     marks: bool,
+    /// Packets may find a dead link, a full egress queue or one that a watchdog empties.
+    may_refuse: bool,
     /// How much data may wait at each egress port; `None` without limits.
     limits: Option<Box<EgressLimits>>,
     /// By port: the data packet on the wire that is marked at the end of its transmission; empty if packets are marked as
@@ -90,16 +92,17 @@ impl Switches {
         let voqs = net.settings.switch.queueing(&net.settings.flow_control) == Queueing::VirtualOutput;
         let hooks = EgressHooks::new(net, marking);
         let switch_points = SwitchPoints::new(net, &owned);
-        let limited = net.settings.switch.queue_limit.is_some();
-        let queue_hooks =
-            net.signals.congestion_point || switch_points.is_some() || probes.on_queues || limited;
-        let marks = marking.detector.is_some();
         let limits = EgressLimits::new(net);
+        let queue_hooks =
+            net.signals.congestion_point || switch_points.is_some() || probes.on_queues || limits.is_some();
+        let marks = marking.detector.is_some();
+        let watchdog = Watchdog::new(net);
+        let may_refuse = limits.is_some() || net.faults.is_some() || watchdog.is_some();
         let late = marks && net.settings.quirks.uet == UetOf::Htsim;
         Switches {
             accounting: Accounting::new(net),
             voqs: voqs.then(|| Box::new(Voqs::new(&net.topology, priorities))),
-            watchdog: Watchdog::new(net),
+            watchdog,
             int_table: IntTable::default(),
             int: net.signals.int,
             known_loads: KnownLoads::new(net, links),
@@ -111,8 +114,8 @@ impl Switches {
                 || marks
                 || links.wire_hooks
                 || net.signals.int == IntPath::Ack
-                || hooks.marks_acks
-                || limits.is_some(),
+                || hooks.marks_acks,
+            may_refuse,
             limits,
             marked_late: if late { vec![None; net.topology.ports() as usize] } else { Vec::new() },
             hooks,

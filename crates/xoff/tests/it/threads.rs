@@ -203,9 +203,15 @@ fn what_orders_events_for_the_whole_network_needs_one_thread() {
         ("quirks.order", "scheduled", "`quirks.order = \"scheduled\"`"),
         ("quirks.nic", "ns3", "`quirks.nic = \"ns3\"`"),
         ("quirks.marking_stream", "5", "`quirks.marking_stream`"),
+        ("host.transport", "uet", "`host.transport = \"uet\"`"),
     ];
+    let sizes = [("traffic.0.size", "1MB"), ("traffic.1.size", "1MB")];
     for (key, value, name) in settings {
-        let scenario = load("dumbbell", &[(key, value), ("scheme.name", "dcqcn"), ("run.duration", "310us")]);
+        let scheme = if value == "uet" { "nscc" } else { "dcqcn" };
+        let scenario = load(
+            "dumbbell",
+            &[(key, value), ("scheme.name", scheme), ("run.duration", "310us"), sizes[0], sizes[1]],
+        );
         let error = on(2, &scenario).err().map(|e| e.to_string()).unwrap_or_default();
         assert!(error.contains("2 threads") && error.contains(name), "{error}");
         let auto = run_on(Threads::Auto, &scenario, &mut |_| true).unwrap_or_else(|e| panic!("{e}"));
