@@ -1,14 +1,20 @@
 //! Checks of Ultra Ethernet's transport against what is recorded and sent.
 
+use xoff_fabric::routing::PathChoice;
 use xoff_fabric::settings::Transport;
 use xoff_traffic::Traffic;
 
 use super::check::Checker;
-use super::{Queues, Scenario};
+use super::{Event, Queues, Scenario};
 
 /// Refuses records and runs that the transport does not serve.
 pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
     if s.host.transport != Transport::Uet {
+        if s.routing.choice() == PathChoice::Entropy {
+            let message = "`choice` in [routing] is \"entropy\", and only packets of transport `uet` carry entropy values";
+            let expected = "expected another `choice`, or `transport = \"uet\"` in [host]";
+            c.add("routing.choice", message, expected);
+        }
         return;
     }
     let records = [
@@ -22,6 +28,14 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
             &format!("record.{key}"),
             message,
             format!("expected another `transport` in [host], or no `{key}`"),
+        );
+    }
+    for number in (0..s.event.len()).filter(|&i| matches!(s.event[i], Event::ReceiverStop(_))) {
+        let message = "[[event]] `receiver_stop` keeps no data of transport `uet`";
+        c.add(
+            &format!("event.{number}.kind"),
+            message,
+            "expected another kind, or another `transport` in [host]",
         );
     }
     if s.run.fast_forward.is_some() {
