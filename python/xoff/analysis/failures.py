@@ -10,7 +10,7 @@ import polars as pl
 
 from xoff.analysis.tables import frame
 from xoff.errors import UserError
-from xoff.text import count_text, time_text
+from xoff.text import count_text, size_text, time_text
 
 if TYPE_CHECKING:
     from xoff.runs.results import Run
@@ -82,7 +82,8 @@ class Costs:
     """What the events of a run cost its flows, against a run without them."""
 
     rows: list[dict[str, Any]]
-    """By flow, the longest delay first: both completion times, `delay_ps`, packets lost and bytes sent again."""
+    """By flow, the longest delay first: completion times and acknowledged bytes of both runs, `delay_ps`, packets
+    lost and bytes sent again."""
     text: str
     """In words."""
 
@@ -102,9 +103,17 @@ def costs_of_events(run: Run, flows: int) -> Costs | None:
     if run.folder is None:
         raise UserError("a run without its events is made from the folder of a run")
     found = compared(run, run_as_meant(run.folder, sets={"event": []}))
-    later = found.filter(pl.col("delay_ps") > 0)
+    return Costs(found.to_dicts(), "\n".join([*_delays(found, flows), *_shortfalls(found, flows)]))
+
+
+def _delays(found: pl.DataFrame, flows: int) -> list[str]:
+    """What the events cost flows that are complete without them."""
+    finished = found.filter(pl.col("without_ps").is_not_null())
+    if finished.is_empty():
+        return []
+    later = finished.filter(pl.col("delay_ps") > 0)
     lines = [
-        f"Without the events {count_text(len(later), 'flow')} of {len(found):,} would have been complete earlier"
+        f"Without the events {len(later):,} of {count_text(len(finished), 'flow')} would have been complete earlier"
         + (f", by {time_text(int(later['delay_ps'].sum()))} in all" if len(later) else "")
         + "."
     ]
@@ -113,23 +122,47 @@ def costs_of_events(run: Run, flows: int) -> Costs | None:
         f"{time_text(row['without_ps'])}, {count_text(row['packets'], 'data packet')} lost"
         for row in later.head(flows).iter_rows(named=True)
     ]
-    never = found.filter(pl.col("fct_ps").is_null() & pl.col("without_ps").is_not_null())
+    never = finished.filter(pl.col("fct_ps").is_null())
     if not never.is_empty():
         names = ", ".join(str(flow) for flow in never["id"].head(flows))
-        lines.append(f"  {count_text(len(never), 'flow')} would have been complete, and never was: {names}")
-    return Costs(found.to_dicts(), "\n".join(lines))
+        verb = "was" if len(never) == 1 else "were"
+        lines.append(f"  {count_text(len(never), 'flow')} would have been complete, and never {verb}: {names}")
+    return lines
+
+
+def _shortfalls(found: pl.DataFrame, flows: int) -> list[str]:
+    """What the events cost flows that are not complete in either run, such as endless ones: bytes."""
+    endless = found.filter(pl.col("without_ps").is_null() & pl.col("fct_ps").is_null())
+    if endless.is_empty():
+        return []
+    short = pl.col("without_bytes").cast(pl.Int64) - pl.col("acked_bytes").cast(pl.Int64)
+    less = endless.with_columns(short=short).filter(pl.col("short") > 0).sort(["short", "id"], descending=[True, False])
+    lines = [
+        f"Without the events {len(less):,} of {count_text(len(endless), 'flow')} that did not end would have sent more"
+        + (f", {size_text(int(less['short'].sum()))} in all" if len(less) else "")
+        + "."
+    ]
+    return lines + [
+        f"  flow {row['id']} {row['src']}->{row['dst']}: {size_text(row['acked_bytes'])} instead of "
+        f"{size_text(row['without_bytes'])}, {count_text(row['packets'], 'data packet')} lost"
+        for row in less.head(flows).iter_rows(named=True)
+    ]
 
 
 def compared(run: Run, without: Run) -> pl.DataFrame:
-    """Completion times of each flow with events and without, longest delay first.
+    """Completion times and acknowledged bytes of each flow with events and without, longest delay first.
 
     `delay_ps` is null if one of the two runs did not complete the flow.
     """
-    columns = ["id", "src", "dst", "size_bytes", "fct_ps"]
+    columns = ["id", "src", "dst", "size_bytes", "fct_ps", "acked_bytes"]
     both = (
         frame(run, "flows")
         .select(*columns, "retransmitted_bytes")
-        .join(frame(without, "flows").select("id", pl.col("fct_ps").alias("without_ps")), on="id", how="left")
+        .join(
+            frame(without, "flows").select("id", without_ps=pl.col("fct_ps"), without_bytes=pl.col("acked_bytes")),
+            on="id",
+            how="left",
+        )
     )
     delay = pl.col("fct_ps").cast(pl.Int64) - pl.col("without_ps").cast(pl.Int64)
     lost = flows_hit(run).select("id", "packets")

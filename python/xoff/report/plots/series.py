@@ -129,15 +129,16 @@ def _over_time(
                     "<extra></extra>",
                 )
             )
-    shade(figure, [span for each in runs for span in spans(each.run)], scale)
     # A single line is named too: of which port or flow it is.
     figure.update_layout(legend={"groupclick": "toggleitem"}, showlegend=True)
     if max(float(series.value.max()) for series in every) / unit <= 5 and unit == 1.0:
         figure.update_yaxes(dtick=1)
     latest = max(float(series.time_ps[-1]) for series in every)
     zoomed = first < busy < 0.8 * latest
+    end = busy + 0.03 * (busy - first) if zoomed else latest
     if zoomed:
-        figure.update_xaxes(range=[first / scale, (busy + 0.03 * (busy - first)) / scale])
+        figure.update_xaxes(range=[first / scale, end / scale])
+    shade(figure, [span for each in runs for span in spans(each.run)], scale, (first, end))
     silent = [each.label for each, several in zip(runs, found, strict=True) if not several]
     without = f" Nothing to show of {listed(silent)}." if silent else ""
     zoom = " Zoomed to where something happens; a double click on the plot shows the whole run." if zoomed else ""

@@ -33,6 +33,12 @@ _ADVICE = {
 """What may help, by kind."""
 
 
+def _is_set(facts: Facts, kind: str) -> bool:
+    """Whether the scenario has what the advice for this kind of event names."""
+    scenario = facts.manifest["scenario"]
+    return bool(scenario["switch"].get("watchdog")) if kind == "pause_storm" else "convergence" in scenario["routing"]
+
+
 def _span(row: Mapping[str, Any]) -> str:
     end = "to the end" if row["end_ps"] is None else f"to {time_text(row['end_ps'])}"
     return f"from {time_text(row['start_ps'])} {end}"
@@ -51,7 +57,7 @@ def broken(facts: Facts) -> Finding | None:
             f"{count_text(row['lost_packets'], 'packet')} of {count_text(row['flows'], 'flow')} lost, "
             f"{size_text(row['lost_bytes'])}"
             if row["lost_packets"]
-            else "no packet was lost by it"
+            else "it lost no packet itself"
         )
         evidence.append(f"{what} {_span(row)}: {cost}")
     hit = flows_hit(facts.run)
@@ -77,7 +83,7 @@ def broken(facts: Facts) -> Finding | None:
         "any [[event]] that came",
         (
             "xoff explain RUN --without-events: the scenario again without its events, for what they cost each flow",
-            *(_ADVICE[kind] for kind in _ADVICE if kind in set(events["kind"])),
+            *(_ADVICE[kind] for kind in _ADVICE if kind in set(events["kind"]) and not _is_set(facts, kind)),
         ),
         ports=tuple(str(target) for target in worst["target"] if "->" in str(target)),
         flows=tuple(hit["id"].to_list()),
