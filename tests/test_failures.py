@@ -148,8 +148,8 @@ def test_a_watchdog_is_advised_where_there_is_none(command: Command, tmp_path: P
 
 
 def test_a_watchdogs_time_is_shaded_from_its_detection(command: Command, tmp_path: Path) -> None:
-    # The NIC babbles from 100 us on. The PAUSE takes 1 us to the switch, where the queue then stands still; 50 us later the
-    # watchdog acts, and its storm lasts as long as the NIC babbles: to the end.
+    # The NIC babbles from 100 us on. The PAUSE takes 1 us to the switch, where the queue then stands still; 50 us later
+    # the watchdog acts, and its storm lasts as long as the NIC babbles: to the end.
     watched = run(command, STORM, tmp_path, WATCHDOG)
     babbling, storm = spans(watched)
     assert (babbling.kind, babbling.start_ps, babbling.end_ps) == ("pause_storm", 100_000_000, 300_000_000)
