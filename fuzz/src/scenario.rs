@@ -6,16 +6,32 @@ use arbitrary::Unstructured;
 
 use crate::Result;
 
-const TOPOLOGIES: [&str; 5] = [
+const TOPOLOGIES: [&str; 11] = [
     "name = \"dumbbell\"\nsenders = 3\nreceivers = 2\nswitches = 2",
     "name = \"chain\"\nswitches = 3",
     "name = \"star\"\nhosts = 5",
     "name = \"fat_tree\"\nk = 2\nhosts_per_edge = 2",
     "name = \"leaf_spine\"\nleaves = 2\nspines = 2\nhosts_per_leaf = 2",
+    "name = \"leaf_spine\"\nleaves = 3\nspines = 2\nhosts_per_leaf = 2",
+    "name = \"dragonfly\"\nrouters_per_group = 2\nhosts_per_router = 1\nglobal_links = 1",
+    "name = \"torus\"\ndimensions = [2, 3]\nhosts_per_switch = 1",
+    "name = \"hyperx\"\ndimensions = [2, 2]\nhosts_per_switch = 1",
+    "name = \"jellyfish\"\nswitches = 6\ndegree = 3\nhosts_per_switch = 1",
+    "name = \"rail_optimized\"\ngroups = 2\nhosts_per_group = 2\nrails = 2\nspines = 1",
+];
+
+/// Routings for which some networks are, beside ECMP's path choices.
+const ROUTINGS: [&str; 6] = [
+    "name = \"dragonfly\"",
+    "name = \"dragonfly\"\nvariant = \"valiant\"",
+    "name = \"dragonfly\"\nvariant = \"ugal_l\"",
+    "name = \"dragonfly\"\nvariant = \"ugal_g\"",
+    "name = \"dimension_order\"",
+    "name = \"k_shortest\"",
 ];
 
 /// The schemes with what they need beside their name.
-const SCHEMES: [&str; 16] = [
+const SCHEMES: [&str; 19] = [
     "none",
     "dcqcn",
     "hpcc",
@@ -32,6 +48,9 @@ const SCHEMES: [&str; 16] = [
     "powertcp",
     "theta_powertcp",
     "bolt",
+    "nscc",
+    "rccc",
+    "nscc_rccc",
 ];
 
 const FLOW_CONTROLS: [&str; 9] = [
@@ -99,8 +118,17 @@ pub fn small_scenario(bytes: &mut Unstructured<'_>) -> Result<String> {
     if quirks.contains("nic") {
         host = "";
     }
-    if !quirks.contains("order") && !["fncc", "srcc"].contains(&scheme) {
-        choice = bytes.choose(&["", "", "per_packet", "adaptive"])?;
+    let is_uet = ["nscc", "rccc", "nscc_rccc"].contains(&scheme);
+    if is_uet {
+        // Its transport keeps no times of queues and roots, and is for messages with connections of their own.
+        (host, quirks) = ("transport = \"uet\"", "");
+        choice = bytes.choose(&["", "entropy", "adaptive"])?;
+    } else if !quirks.contains("order") && !["fncc", "srcc"].contains(&scheme) {
+        choice = bytes.choose(&["", "", "per_packet", "adaptive", "flowlet"])?;
+    }
+    let trims = is_uet && text.contains("lossy") && bytes.ratio(1, 2)?;
+    if trims {
+        switch.0 = "queue_limit = \"30KB\"\ntrimming = {}";
     }
     let stop = bytes.choose(&["flows", "time"])?;
     text += &format!("[run]\nduration = \"200us\"\nstop = \"{stop}\"\nmax_events = 300000\n");
@@ -113,6 +141,14 @@ pub fn small_scenario(bytes: &mut Unstructured<'_>) -> Result<String> {
     table(&mut text, "quirks", quirks);
     if !choice.is_empty() {
         table(&mut text, "routing", &format!("choice = \"{choice}\""));
+    } else if bytes.ratio(1, 2)? {
+        let own = match *topology {
+            name if name.contains("dragonfly") => *bytes.choose(&ROUTINGS[..4])?,
+            name if name.contains("torus") || name.contains("hyperx") => ROUTINGS[4],
+            name if name.contains("jellyfish") => ROUTINGS[5],
+            _ => *bytes.choose(&["", "weighted = true"])?,
+        };
+        table(&mut text, "routing", own);
     }
     if ["dcqcn", "dctcp", "ib_cc"].contains(&scheme) && bytes.ratio(1, 3)? {
         let detector = bytes.choose(&["red", "np_ecn", "fecn", "tcd"])?;
@@ -121,10 +157,11 @@ pub fn small_scenario(bytes: &mut Unstructured<'_>) -> Result<String> {
     if flow_control.contains("credit") && quirks.is_empty() && bytes.ratio(1, 4)? {
         text += "[throttle]\nname = \"pft\"\n";
     }
-    text += "[record]\ninterval = \"5us\"\nqueues = \"all\"\nutilization = true\nbreakdown = true\n";
-    text += &format!("roots = {}\n", choice.is_empty());
+    text += "[record]\ninterval = \"5us\"\nqueues = \"all\"\nutilization = true\nreordering = true\n";
+    let by_path = choice.is_empty() && !is_uet && !text.contains("[routing]");
+    text += &format!("breakdown = {}\nroots = {by_path}\n", !is_uet);
     for _ in 0..bytes.int_in_range(1..=4)? {
-        traffic(&mut text, switch.1, bytes)?;
+        traffic(&mut text, switch.1, is_uet, bytes)?;
     }
     Ok(text)
 }
@@ -136,14 +173,14 @@ fn table(text: &mut String, name: &str, keys: &str) {
 }
 
 /// A group of flows among hosts that every topology has, or among all.
-fn traffic(text: &mut String, priorities: u8, bytes: &mut Unstructured<'_>) -> Result<()> {
+fn traffic(text: &mut String, priorities: u8, is_uet: bool, bytes: &mut Unstructured<'_>) -> Result<()> {
     let (size, start) = (bytes.choose(&SIZES)?, bytes.int_in_range(0..=50)?);
     let priority = bytes.int_in_range(0..=priorities - 1)?;
-    let connection = bytes.choose(&["per_message", "per_pair", "2"])?;
+    let connection = if is_uet { "per_message" } else { *bytes.choose(&["per_message", "per_pair", "2"])? };
     let kind = match bytes.int_in_range(0..=5)? {
         0 => format!("pattern = \"permutation\"\nsize = \"{size}\""),
         1 => format!("pattern = \"all_to_all\"\nsize = \"{size}\""),
-        2 => "pattern = \"permutation\"\nstop = \"120us\"".into(),
+        2 if !is_uet => "pattern = \"permutation\"\nstop = \"120us\"".into(),
         3 => {
             let size = bytes.choose(&LOAD_SIZES)?;
             format!("pattern = \"poisson\"\nload = 0.7\nsize = \"{size}\"\nduration = \"20us\"")
@@ -152,7 +189,7 @@ fn traffic(text: &mut String, priorities: u8, bytes: &mut Unstructured<'_>) -> R
         _ => format!("pattern = \"incast\"\nsenders = \"all\"\nreceiver = \"random\"\nsize = \"{size}\""),
     };
     let connection =
-        if connection.starts_with('p') { format!("\"{connection}\"") } else { (*connection).into() };
+        if connection.starts_with('p') { format!("\"{connection}\"") } else { connection.into() };
     // Writing to a string does not fail.
     let _ = write!(
         text,

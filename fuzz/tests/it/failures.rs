@@ -48,20 +48,21 @@ fn number(output: &Output, key: &str) -> u64 {
     output.manifest["failures"]["data_packets"][key].as_u64().expect("a number")
 }
 
-/// Each data packet that was sent has arrived, was dropped, or is in the network.
+/// Each data packet that was sent has arrived, was trimmed or dropped, or is in the network.
 fn conserves(output: &Output, rows: &[OwnRow], text: &str) {
     let sum = |name| rows.iter().filter(|row| row.name == name).map(|row| row.value as u64).sum::<u64>();
     let (sent, dropped, inside) =
         (number(output, "sent"), number(output, "dropped"), number(output, "in_network"));
+    let trimmed = number(output, "trimmed");
     assert_eq!(sum("sent"), sent, "{text}");
     // What arrives at the very end of the run is not handled if the run ends with its flows.
     let arrived = sum("before")..=sum("until");
     // What a stopped receiver has no room for has arrived, by the wire's count.
     let refused = output.manifest["failures"]["dropped_packets"]["receiver_stop"].as_u64().unwrap_or(0);
-    let left = (sent + refused).checked_sub(dropped + inside);
+    let left = (sent + refused).checked_sub(dropped + trimmed + inside);
     assert!(
         left.is_some_and(|left| arrived.contains(&left)),
-        "{sent} sent, {dropped} dropped, {inside} in the network, {arrived:?} arrived\n{text}"
+        "{sent} sent, {dropped} dropped, {trimmed} trimmed, {inside} in the network, {arrived:?} arrived\n{text}"
     );
     let ports = &output.tables.iter().find(|table| table.name == "ports").expect("ports").batch;
     let by_port: u64 = ports["dropped"].as_primitive::<UInt64Type>().iter().flatten().sum();

@@ -20,7 +20,7 @@ use crate::path::routing::{HostNic, Router};
 type PathKey = ((HostNic, HostNic), u64);
 
 impl Network {
-    /// The network with `faults`, of which `router`, with which the network was built, learns by `convergence`.
+    /// The network with `faults`, perhaps none, of which `router`, with which the network was built, learns by `convergence`.
     /// `nics` are those of [`super::Schedule::nics`].
     ///
     /// # Errors
@@ -32,9 +32,6 @@ impl Network {
         convergence: Convergence,
         nics: &[Option<NicChoice>],
     ) -> Result<Network, BuildError> {
-        if faults.is_empty() {
-            return Ok(self);
-        }
         let mut plan = FaultPlan::new(&self.topology, faults);
         let queues = self.topology.ports() as usize * usize::from(self.settings.switch.priorities);
         let entities = self.flows.len() + plan.steps().len() + queues;

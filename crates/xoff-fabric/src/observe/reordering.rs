@@ -99,7 +99,8 @@ impl Probe for Reordering {
 
     fn on_depart(&mut self, departure: &Departure<'_>) {
         let Departure { packet, net, port, .. } = departure;
-        if packet.kind == Kind::Data && net.is_host(net.topology.node_of(port.peer())) {
+        let arrives = departure.arrival < Time::NEVER && net.is_host(net.topology.node_of(port.peer()));
+        if packet.kind == Kind::Data && arrives {
             let connection = net.connections.of(packet.flow);
             self.connections.entry(connection.0).or_default().on_data(departure.arrival, packet);
         }

@@ -147,7 +147,7 @@ impl Switches {
             return;
         }
         packet.flags &= !CHARGED;
-        let (class, size) = (packet.class, packet.size.into());
+        let (class, size) = (packet.ingress_class(), packet.size.into());
         let queue = QueueId::new(packet.ingress, class - DATA, links.priorities);
         C::release(links, ctx, &mut self.accounting, queue, size);
     }

@@ -103,7 +103,7 @@ impl Switches {
         self.count_storm_loss(links, egress, cause, frame);
         ctx.lose((egress, packet.ingress), id, cause, fault);
         if packet.flags & CHARGED != 0 {
-            let queue = QueueId::new(packet.ingress, frame.class - DATA, links.priorities);
+            let queue = QueueId::new(packet.ingress, packet.ingress_class() - DATA, links.priorities);
             C::release(links, ctx, &mut self.accounting, queue, frame.size());
             C::on_dropped(links, ctx, queue, frame.size());
         }

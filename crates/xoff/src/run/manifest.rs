@@ -176,6 +176,7 @@ fn failures(sim: &Simulation, traffic: &Traffic) -> Value {
         "data_packets": {
             "sent": sim.records().flows.iter().map(|flow| flow.packets_sent).sum::<u64>(),
             "dropped": losses.iter().filter(|(key, _)| key.is_data).map(|(_, loss)| loss.packets).sum::<u64>(),
+            "trimmed": sim.counters().trims,
             "in_network": sim.data_packets_in_network(),
         },
         "unfinished_flows": unfinished.len(),

@@ -193,8 +193,13 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         schedule,
         scenario.seed,
     )?;
-    let convergence = scenario.routing.convergence();
-    let net = net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &nics)?;
+    // Events at random may not come at all; the network is one in which they could.
+    let net = if scenario.event.is_empty() {
+        net
+    } else {
+        let convergence = scenario.routing.convergence();
+        net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &nics)?
+    };
     let cut = cut(threads, &net, scenario.run.duration)?;
     let detector = detector(scenario, &net);
     let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);

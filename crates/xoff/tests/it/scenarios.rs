@@ -354,3 +354,42 @@ fn the_table_of_flows_tells_the_senders_nic() {
     let column = table(&output, "flows").column_by_name("nic").expect("a column").clone();
     assert!(column.as_primitive::<UInt32Type>().values().iter().all(|nic| *nic == 0));
 }
+
+#[test]
+fn frames_that_a_link_loses_do_not_arrive_for_the_table_of_reordering() {
+    // One path: nothing overtakes. Of 1,000 packets of 1 KB that go by a link that loses every second frame, some 500 arrive at their first
+    // try: in go-back-N those behind a loss are sent again, and count once.
+    let text = "[topology]\nname = \"star\"\nhosts = 2\n[scheme]\nname = \"none\"\n\
+                [host]\nretransmit_timeout = \"20us\"\n[packets]\npayload = \"1000B\"\n\
+                [record]\nreordering = true\n\
+                [[traffic]]\npattern = \"flow\"\nsrc = \"host0\"\ndst = \"host1\"\nsize = \"1MB\"\n\
+                [[event]]\nkind = \"bit_errors\"\nlink = \"switch1->host1\"\nloss = 0.5\nat = \"0us\"\n";
+    let scenario = xoff::Scenario::parse(text, "lossy.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let output = run(&scenario);
+    let rows = table(&output, "reordering");
+    assert_eq!(numbers(rows, "reordered"), [0]);
+    let packets = numbers(rows, "packets")[0];
+    assert!((400..=600).contains(&packets), "{packets}");
+}
+
+#[test]
+fn the_times_of_detours_add_up_and_hosts_process_data_once() {
+    // Valiant's paths have up to five links between switches, minimal ones up to three: the data's part of a way ends at the receiver,
+    // which takes 700 ns for it, whatever the length.
+    let text = "[topology]\nname = \"dragonfly\"\n[routing]\nname = \"dragonfly\"\nvariant = \"valiant\"\n\
+                [scheme]\nname = \"none\"\n[host]\nprocessing_delay = \"700ns\"\n[record]\nbreakdown = true\n\
+                [[traffic]]\npattern = \"permutation\"\nsize = \"20KB\"\n";
+    let scenario = Scenario::parse(text, "valiant.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let output = run(&scenario);
+    let (flows, parts) = (table(&output, "flows"), table(&output, "breakdown"));
+    let of = parts["flow"].as_primitive::<UInt32Type>().values();
+    let times = numbers(parts, "time_ps");
+    let (causes, legs) = (names(parts, "part"), names(parts, "leg"));
+    for (flow, fct) in (0..).zip(numbers(flows, "fct_ps")) {
+        let rows = || (0..of.len()).filter(|&row| of[row] == flow);
+        assert_eq!(rows().map(|row| times[row]).sum::<u64>(), fct);
+        let processed: Vec<_> = rows().filter(|&row| causes[row] == "processing").collect();
+        assert_eq!(processed.iter().map(|&row| times[row]).collect::<Vec<_>>(), [700_000]);
+        assert_eq!(legs[processed[0]], "ack");
+    }
+}

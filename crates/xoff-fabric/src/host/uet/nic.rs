@@ -133,7 +133,12 @@ impl Hosts<UetNic> {
             sender.out.next += 1;
         }
         sender.out.send(psn, Out { at: now, ..out });
-        sender.message.count(frame);
+        let is_request = payload == 0;
+        if is_request {
+            sender.message.wire_sent += frame;
+        } else {
+            sender.message.count(frame);
+        }
         let (max, mtu) = (max_window(links.ports[port.index()].rate, sender.base_rtt), wire.frame());
         let mut asks = is_again || last;
         let mut quanta = 0;
@@ -153,7 +158,6 @@ impl Hosts<UetNic> {
         let offset = u64::from(psn) * wire.payload;
         let mut packet = Packet::data(flow, offset, psn, payload, frame, class, port, now);
         packet.flags = if last { LAST } else { 0 } | if is_again { RESENT } else { 0 };
-        let is_request = payload == 0;
         if is_request {
             (packet.kind, packet.class) = (Kind::Rts, CONTROL);
         }

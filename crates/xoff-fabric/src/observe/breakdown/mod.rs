@@ -15,7 +15,7 @@ use xoff_engine::Time;
 use super::Probes;
 use crate::ids::{FlowId, PortId};
 use crate::network::Network;
-use crate::packet::way::Spent;
+use crate::packet::way::{Hop, Spent};
 use crate::packet::{Kind, PacketId, Packets};
 
 /// The part of a flow's life that a row belongs to.
@@ -143,7 +143,10 @@ impl Probes {
         };
         self.write_spent(net, flow, &way.spent);
         let rows = &mut self.records.breakdown;
-        let (mut at, links) = (way.sent_at, net.route(flow).links.into());
+        let mut at = way.sent_at;
+        // Paths may differ in length from packet to packet: the data's ends at the first host.
+        let ends = |hop: &Hop| net.is_host(net.topology.node_of(hop.port.peer()));
+        let links = way.hops.iter().position(ends).map_or(way.hops.len(), |last| last + 1);
         for (number, hop) in way.hops.iter().enumerate() {
             let leg = if number < links { Leg::Data } else { Leg::Ack };
             let processing = if number == links { net.settings.host.processing_delay } else { Time::ZERO };
