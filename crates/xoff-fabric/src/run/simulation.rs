@@ -14,6 +14,7 @@ use super::partitions;
 use super::patience::{patience, settled_at};
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
+use crate::host::recall::Tally;
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -136,6 +137,9 @@ impl Simulation {
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
+        if let (Some(tolerance), [only]) = (self.tolerance, &mut self.partitions[..]) {
+            only.follow_messages(tolerance);
+        }
         let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &self.net));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
@@ -171,7 +175,8 @@ impl Simulation {
             _ => windows.now().unwrap_or(last),
         };
         self.max_packets_in_flight = windows.max_in_flight();
-        self.forwarded = forward.map(FastForward::outcome);
+        let recalled = self.partitions[0].recall().map_or_else(Tally::default, |recall| recall.tally());
+        self.forwarded = forward.map(|forward| forward.outcome(recalled));
         self.close();
         Ok(stop)
     }

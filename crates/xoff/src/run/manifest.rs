@@ -128,7 +128,8 @@ pub(super) fn manifest(
 
 /// Warnings of a fast-forwarded run: it skipped nothing, or cannot vouch for all that came after an approximate jump.
 fn doubts(all: &FastForwarded) -> Vec<String> {
-    let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| all.jumps == 0);
+    let skips = all.jumps + all.recalled > 0;
+    let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| !skips);
     let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
     let doubt = all.uncertain_from.map(|from| {
         format!(
@@ -150,6 +151,8 @@ fn forwarded(all: &FastForwarded) -> Value {
         "jumps": all.jumps,
         "approximate_jumps": all.approximate,
         "skipped_ps": all.skipped.ps(),
+        "recalled_messages": all.recalled,
+        "recalled_ps": all.recalled_time.ps(),
         "estimated_error": all.error,
         "uncertain_from_ps": all.uncertain_from.map(Time::ps),
         "not_skipped": held.collect::<Vec<_>>(),

@@ -3,9 +3,7 @@
 use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
-use super::steady;
 use crate::host::forward::{Pace, Pulse};
-use crate::network::Network;
 
 /// Looks in a history; when it is full, every other look is dropped and looks are half as frequent from then on.
 const MAX_LOOKS: usize = 64;
@@ -65,13 +63,8 @@ impl History {
         now >= self.next
     }
 
-    /// Whether two connections send by one port.
-    pub fn meet(&self, net: &Network) -> bool {
-        self.looks.last().is_some_and(|look| steady::meet(&look.pulses, net))
-    }
-
-    /// Looks at the network; returns whether something has changed since the last look.
-    pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) -> bool {
+    /// Looks at the network.
+    pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) {
         let version = partition.version();
         if version != self.version {
             self.version = version;
@@ -105,7 +98,6 @@ impl History {
             self.counts[1] = Some((now, partition.counts()));
         }
         self.next = now + self.spacing;
-        self.looks.len() == 1
     }
 
     /// The counts at an earlier moment, and how long ago that was.

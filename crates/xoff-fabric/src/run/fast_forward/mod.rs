@@ -37,6 +37,7 @@ use steady::Steady;
 use super::partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
+use crate::host::recall::Tally;
 use crate::network::Network;
 
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
@@ -65,9 +66,9 @@ impl FastForward {
         }
     }
 
-    /// What was skipped.
-    pub fn outcome(self) -> FastForwarded {
-        self.account.outcome()
+    /// What was skipped, beside the messages that were recalled.
+    pub fn outcome(self, recalled: Tally) -> FastForwarded {
+        self.account.outcome(recalled)
     }
 
     /// All events before the simulated time `reached` are handled: looks at the network when it is time to, and jumps if
@@ -77,10 +78,15 @@ impl FastForward {
         if !self.history.is_due(now) {
             return;
         }
-        let is_new = self.history.look(now, partition);
-        if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
-            self.account.met(reached);
+        if let Some(recall) = partition.recall() {
+            if let Some(at) = recall.met() {
+                self.account.met(at, recall.tally().messages);
+            }
+            if recall.is_all_recalled() {
+                return self.account.recalled(reached);
+            }
         }
+        self.history.look(now, partition);
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,
             Err(held) => held,

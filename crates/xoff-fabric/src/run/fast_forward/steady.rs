@@ -207,16 +207,6 @@ pub(super) fn may_meet(net: &Network) -> bool {
     })
 }
 
-/// Whether two connections under way send by one port.
-pub(super) fn meet(pulses: &[Pulse], net: &Network) -> bool {
-    if net.paths.next_hops.is_some() {
-        return pulses.len() > 1;
-    }
-    let mut taken = vec![false; net.topology.ports() as usize];
-    let mut ports = pulses.iter().flat_map(|pulse| net.data_path(pulse.flow));
-    ports.any(|port| std::mem::replace(&mut taken[port.index()], true))
-}
-
 /// By pace: whether the connection competes with another one, at a port that both fill by half or more. How such connections
 /// share the port may depend on the smallest difference in time.
 fn competing(paces: &[Pace], net: &Network) -> Vec<bool> {
