@@ -218,6 +218,8 @@ impl Recall {
     fn doubt(&mut self, error: f64, from: Time) {
         self.tally.error = self.tally.error.max(error);
         if error > self.tolerance {
+            // What the run cannot vouch for is not to become more.
+            self.may = false;
             self.tally.uncertain_from = Some(self.tally.uncertain_from.map_or(from, |time| time.min(from)));
         }
     }

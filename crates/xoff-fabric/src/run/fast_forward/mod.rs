@@ -94,6 +94,11 @@ impl FastForward {
         self.account.held(reached, held);
     }
 
+    /// The end of the run on the network's clock, after some time was carried forward.
+    fn left(&self, carried: Time) -> Time {
+        if self.end == Time::NEVER { Time::NEVER } else { self.end.saturating_sub(carried) }
+    }
+
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
         if partition.holds_times() {
             return Err(Held::SharedPacing);
@@ -103,7 +108,7 @@ impl FastForward {
         let mut steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates)?;
         let reached = now + partition.carried();
         let margin = self.history.spacing();
-        let next = partition.first_external().min(self.end.saturating_sub(partition.carried()));
+        let next = partition.first_external().min(self.left(partition.carried()));
         if steady.paces.is_empty() && next == Time::NEVER {
             return Err(Held::NothingSent);
         }

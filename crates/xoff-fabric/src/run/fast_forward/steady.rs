@@ -67,6 +67,7 @@ pub(super) struct Steady {
 }
 
 /// What an observation says of one connection.
+#[derive(Debug)]
 struct Course {
     pace: Pace,
     difference: f64,
@@ -76,6 +77,31 @@ struct Course {
     growth: f64,
     /// Its scheme states the same rate and window all the time.
     has_limits: bool,
+}
+
+impl Course {
+    /// Whether it repeats exactly in the time `observed`.
+    ///
+    /// # Errors
+    /// If it was not observed for long enough, or is not steady.
+    fn admit(&self, observed: Time, base_rtt: Time, tolerance: f64) -> Result<bool, Held> {
+        let exact = self.difference == 0.0 && self.growth == 0.0 && self.has_limits;
+        if observed < self.round_trip.max(base_rtt * if exact { 1 } else { MIN_SWINGING }) {
+            return Err(Held::Observing);
+        }
+        if self.difference > tolerance / 2.0 {
+            return Err(Held::RatesVary);
+        }
+        Ok(exact)
+    }
+
+    /// How far it may be extrapolated.
+    fn limit(&self, observed: Time, tolerance: f64) -> Time {
+        let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / self.difference);
+        let by_swings = if self.difference > 0.0 { by_swings } else { f64::INFINITY };
+        // The conversion saturates: a growth of zero sets no limit.
+        Time(by_swings.min(MAX_GROWTH / self.growth) as u64)
+    }
 }
 
 impl Steady {
@@ -121,23 +147,13 @@ impl Steady {
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, payload)?;
-            let exact = course.difference == 0.0 && course.growth == 0.0 && course.has_limits;
-            if observed < course.round_trip.max(base_rtt * if exact { 1 } else { MIN_SWINGING }) {
-                return Err(Held::Observing);
-            }
-            if course.difference > tolerance / 2.0 {
-                return Err(Held::RatesVary);
-            }
+            let exact = course.admit(observed, base_rtt, tolerance)?;
             // Below the line's rate, its timers may raise the rate in the midst of a jump.
             let line = net.topology.rate(net.data_path(pulse.flow)[0]);
             if !exact || (pulse.has_timer && pulse.rate < line) {
                 inexact.push(i);
             }
-            let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / course.difference);
-            let by_swings = if course.difference > 0.0 { by_swings } else { f64::INFINITY };
-            let by_growth = MAX_GROWTH / course.growth;
-            // The conversion saturates: a growth of zero sets no limit.
-            steady.limit = steady.limit.min(Time(by_swings.min(by_growth) as u64));
+            steady.limit = steady.limit.min(course.limit(observed, tolerance));
             let completion = match pulse.left {
                 u64::MAX => Time::NEVER,
                 left => course.pace.time_of(left / payload),
@@ -294,4 +310,89 @@ fn spread(values: &[f64]) -> f64 {
 fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
     let count = values.len();
     values.map(u128::from).sum::<u128>() as f64 / count.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_engine::Rate;
+
+    use super::*;
+    use crate::ids::FlowId;
+
+    /// Sixteen looks, 1 us apart, at a connection with a packet of 1,000 B each 100 ns, and from look 8 on each `late` ps.
+    fn looks(late: u64) -> Vec<Look> {
+        let sent_at = |packet: u64| Time(packet.min(80) * 100_000 + packet.saturating_sub(80) * late);
+        let look = |i: u64| {
+            let packet = i * 10;
+            let pulse = Pulse {
+                connection: ConnectionId(0),
+                flow: FlowId(0),
+                sent: packet * 1_000,
+                sent_at: sent_at(packet),
+                acked: packet * 1_000,
+                acked_at: sent_at(packet) + Time::from_us(1),
+                left: 1_000_000,
+                rate: Rate::from_gbps(80),
+                window: u64::MAX,
+                notified: 0,
+                has_timer: false,
+                repairs: false,
+            };
+            Look { at: Time::from_us(i), pulses: vec![pulse] }
+        };
+        (0..16).map(look).collect()
+    }
+
+    fn of(difference: f64, growth: f64) -> Course {
+        let course = course(&looks(100_000), 0, 1_000).expect("steady");
+        Course { difference, growth, ..course }
+    }
+
+    #[test]
+    fn a_connection_is_steady_if_its_quarters_differ_by_half_the_tolerance() {
+        // 100.5 ns instead of 100 ns between packets are 0.4975 % less in the last quarters, 100.6 ns 0.596 %.
+        let difference = |late| course(&looks(late), 0, 1_000).map(|c| c.difference).expect("enough packets");
+        assert_eq!(difference(100_000), 0.0);
+        assert!((difference(100_500) - (1.0 - 1.0 / 1.005)).abs() < 1e-9);
+        let (long, rtt) = (Time::from_us(1_000), Time::from_us(5));
+        assert_eq!(of(difference(100_500), 0.0).admit(long, rtt, 0.01), Ok(false));
+        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.01), Err(Held::RatesVary));
+        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.012), Ok(false));
+    }
+
+    #[test]
+    fn rates_that_swing_are_observed_for_twelve_rtts_and_exact_ones_for_one() {
+        let (rtt, ps) = (Time::from_us(5), Time(1));
+        for (difference, long, exact) in [(0.0, rtt, true), (0.001, rtt * 12, false)] {
+            assert_eq!(of(difference, 0.0).admit(long, rtt, 0.01), Ok(exact));
+            assert_eq!(of(difference, 0.0).admit(long - ps, rtt, 0.01), Err(Held::Observing));
+        }
+        // A packet's way and its ACK's may take longer than the base RTT.
+        let slow = Course { round_trip: Time::from_us(7), ..of(0.0, 0.0) };
+        assert_eq!(slow.admit(Time::from_us(6), rtt, 0.01), Err(Held::Observing));
+    }
+
+    #[test]
+    fn swings_and_growth_set_limits() {
+        // At 0.4 % of 0.5 %: four observations of 100 us; at 0.1 %: five. A packet each 2^30 ps is four in 2^32 ps.
+        let observed = Time::from_us(100);
+        assert_eq!(of(0.004, 0.0).limit(observed, 0.01), Time::from_us(400));
+        assert_eq!(of(0.001, 0.0).limit(observed, 0.01), Time::from_us(500));
+        assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01), Time(1 << 32));
+        assert_eq!(of(0.0, 0.0).limit(observed, 0.01), Time::NEVER);
+    }
+
+    #[test]
+    fn what_is_sent_again_or_ends_is_not_steady() {
+        let with = |change: fn(&mut Pulse)| {
+            let mut looks = looks(100_000);
+            looks.iter_mut().for_each(|look| change(&mut look.pulses[0]));
+            course(&looks, 0, 1_000).map(|_| ()).expect_err("not steady")
+        };
+        assert_eq!(with(|pulse| pulse.repairs = true), Held::Repairs);
+        assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
+        // Three packets in a half are too few, and so are ACKs of three packets.
+        assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
+        assert_eq!(with(|pulse| pulse.acked = pulse.acked / 50_000 * 1_000), Held::FewPackets);
+    }
 }
