@@ -14,7 +14,6 @@ use super::partitions;
 use super::patience::{patience, settled_at};
 use super::threads::{alone, in_turn, together};
 use super::windows::{Bounds, End, Windows};
-use crate::host::recall::Tally;
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
@@ -175,8 +174,7 @@ impl Simulation {
             _ => windows.now().unwrap_or(last),
         };
         self.max_packets_in_flight = windows.max_in_flight();
-        let recalled = self.partitions[0].recall().map_or_else(Tally::default, |recall| recall.tally());
-        self.forwarded = forward.map(|forward| forward.outcome(recalled));
+        self.forwarded = forward.map(|forward| forward.outcome(self.partitions[0].recall()));
         self.close();
         Ok(stop)
     }

@@ -26,7 +26,7 @@ pub enum Held {
     NextEvent,
     /// Packets are sent again, or an earlier message of a connection waits for ACKs.
     Repairs,
-    /// Throttles or reaction points that connections share keep times of their own.
+    /// Switches, throttles, receivers, or reaction points that connections share keep times of their own.
     SharedPacing,
     /// Nothing is under way.
     NothingSent,
@@ -58,7 +58,9 @@ impl Held {
             Held::Completion => "a message was about to complete",
             Held::NextEvent => "a message, a step, a sample or the run's end was near",
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
-            Held::SharedPacing => "throttles or shared reaction points keep times of their own",
+            Held::SharedPacing => {
+                "switches, throttles, receivers or shared reaction points keep times of their own"
+            }
             Held::NothingSent => "nothing was under way",
         }
     }
@@ -92,8 +94,8 @@ pub struct FastForwarded {
     pub recalled: u64,
     /// Time in which nothing but such messages was under way.
     pub recalled_time: Time,
-    /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: after an
-    /// approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
+    /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
+    /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
     /// The jumps, the first 10,000 of them.
     pub spans: Vec<Span>,
@@ -128,12 +130,17 @@ impl Account {
         self.has_met
     }
 
-    /// Data of two messages met at a port at time `at`, after a number of `recalled` messages.
+    /// Two messages met at a port at time `at`, after a number of `recalled` messages.
     pub fn met(&mut self, at: Time, recalled: u64) {
-        if !self.has_met {
-            self.has_met = true;
-            self.outcome.uncertain_from = (self.outcome.approximate + recalled > 0).then_some(at);
+        self.has_met = true;
+        if self.outcome.approximate + recalled > 0 {
+            self.doubt(at);
         }
+    }
+
+    /// From `at` on, times of single messages may differ by more than the tolerance.
+    pub fn doubt(&mut self, at: Time) {
+        self.outcome.uncertain_from = Some(self.outcome.uncertain_from.map_or(at, |from| from.min(at)));
     }
 
     /// Up to `now`, all messages under way were recalled.

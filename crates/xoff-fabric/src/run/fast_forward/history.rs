@@ -1,9 +1,14 @@
 //! What was seen of a network's connections since something last changed.
 
+use std::collections::HashMap;
+
 use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
+use super::steady;
 use crate::host::forward::{Pace, Pulse};
+use crate::ids::{ConnectionId, FlowId};
+use crate::network::Network;
 
 /// Looks in a history; when it is full, every other look is dropped and looks are half as frequent from then on.
 const MAX_LOOKS: usize = 64;
@@ -35,6 +40,8 @@ pub(super) struct History {
     counts: [Counts; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
     debts: Vec<i64>,
+    /// By connection: the message under way, and by how much its rate or limits would have changed over all jumps in it.
+    drifts: HashMap<ConnectionId, (FlowId, f64)>,
 }
 
 impl History {
@@ -50,6 +57,7 @@ impl History {
             version: [0; 3],
             counts: [None, None],
             debts: Vec::new(),
+            drifts: HashMap::new(),
         }
     }
 
@@ -63,8 +71,13 @@ impl History {
         now >= self.next
     }
 
-    /// Looks at the network.
-    pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) {
+    /// Whether two connections send by one port.
+    pub fn meet(&self, net: &Network) -> bool {
+        self.looks.last().is_some_and(|look| steady::meet(&look.pulses, net))
+    }
+
+    /// Looks at the network; returns whether something has changed since the last look.
+    pub fn look(&mut self, now: Time, partition: &mut dyn AnyPartition) -> bool {
         let version = partition.version();
         if version != self.version {
             self.version = version;
@@ -98,6 +111,7 @@ impl History {
             self.counts[1] = Some((now, partition.counts()));
         }
         self.next = now + self.spacing;
+        self.looks.len() == 1
     }
 
     /// The counts at an earlier moment, and how long ago that was.
@@ -115,6 +129,20 @@ impl History {
             packets
         };
         paces.iter().zip(&mut self.debts).map(packets).collect()
+    }
+
+    /// By how much a message's rate or limits would have changed over all jumps in it.
+    pub fn drift(&self, pulse: &Pulse) -> f64 {
+        self.drifts.get(&pulse.connection).filter(|drift| drift.0 == pulse.flow).map_or(0.0, |drift| drift.1)
+    }
+
+    /// Rates and limits would have changed by `trends` over a jump.
+    pub fn drifted(&mut self, trends: &[f64], time: Time) {
+        let Some(look) = self.looks.last() else { return };
+        for (pulse, trend) in look.pulses.iter().zip(trends).filter(|(_, trend)| **trend != 0.0) {
+            let drift = self.drift(pulse) + trend * time.0 as f64;
+            self.drifts.insert(pulse.connection, (pulse.flow, drift));
+        }
     }
 
     /// A jump has taken `packets` of each connection off the message's end.

@@ -17,8 +17,10 @@
 //! approximate jump it would go on in another way, by more than any tolerance.
 
 use xoff_engine::Time;
+use xoff_schemes::{AnyScheme, IntPath};
 
 use super::account::Held;
+use super::course::{course, rate};
 use super::history::{History, Look};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, NodeId, PortId};
@@ -27,24 +29,6 @@ use crate::network::Network;
 /// Minimum number of looks in an observation.
 const MIN_LOOKS: usize = 8;
 
-/// Packets that a connection sends at least in each half of an observation.
-const MIN_PACKETS: u64 = 4;
-
-/// Packets by which a connection's bytes in flight may change over a jump, by extrapolation.
-const MAX_GROWTH: f64 = 4.0;
-
-/// Jumps over rates that swing about a mean may be so many observations long.
-const MAX_SWINGS: f64 = 4.0;
-
-/// Base RTTs that an observation takes at least if rates swing.
-const MIN_SWINGING: u64 = 12;
-
-/// The quarters of an observation.
-const QUARTERS: [usize; 4] = [0, 1, 2, 3];
-
-/// Differences below it are differences of rounding.
-const ROUNDING: f64 = 1e-12;
-
 /// Share of a link above which the connections that send by it compete.
 const COMPETING_LOAD: f64 = 0.5;
 
@@ -52,6 +36,8 @@ const COMPETING_LOAD: f64 = 0.5;
 pub(super) struct Steady {
     /// By connection under way: its pace.
     pub paces: Vec<Pace>,
+    /// By connection under way: the relative change of its rate or limits in a picosecond.
+    pub trends: Vec<f64>,
     /// How far the paces may be extrapolated.
     pub limit: Time,
     /// When the first message will have sent its last byte, from now.
@@ -66,44 +52,6 @@ pub(super) struct Steady {
     competes: bool,
 }
 
-/// What an observation says of one connection.
-#[derive(Debug)]
-struct Course {
-    pace: Pace,
-    difference: f64,
-    /// Time between a packet's beginning and its ACK.
-    round_trip: Time,
-    /// Growth of its bytes in flight, in packets a picosecond.
-    growth: f64,
-    /// Its scheme states the same rate and window all the time.
-    has_limits: bool,
-}
-
-impl Course {
-    /// Whether it repeats exactly in the time `observed`.
-    ///
-    /// # Errors
-    /// If it was not observed for long enough, or is not steady.
-    fn admit(&self, observed: Time, base_rtt: Time, tolerance: f64) -> Result<bool, Held> {
-        let exact = self.difference == 0.0 && self.growth == 0.0 && self.has_limits;
-        if observed < self.round_trip.max(base_rtt * if exact { 1 } else { MIN_SWINGING }) {
-            return Err(Held::Observing);
-        }
-        if self.difference > tolerance / 2.0 {
-            return Err(Held::RatesVary);
-        }
-        Ok(exact)
-    }
-
-    /// How far it may be extrapolated.
-    fn limit(&self, observed: Time, tolerance: f64) -> Time {
-        let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / self.difference);
-        let by_swings = if self.difference > 0.0 { by_swings } else { f64::INFINITY };
-        // The conversion saturates: a growth of zero sets no limit.
-        Time(by_swings.min(MAX_GROWTH / self.growth) as u64)
-    }
-}
-
 impl Steady {
     /// The steady state at the end of a history; by the longest observation in which all repeats exactly or, if there is none
     /// and `approximates`, in which all is steady.
@@ -113,7 +61,7 @@ impl Steady {
         let mut length = looks.len() / 2 * 2;
         while length >= MIN_LOOKS {
             let latest = &looks[looks.len() - length..];
-            match Self::observe(latest, history.base_rtt, net, tolerance) {
+            match Self::observe(history, latest, net, tolerance) {
                 Ok(steady) if steady.is_exact => return Ok(steady),
                 Ok(steady) => {
                     let is_better = |best: &Steady| steady.difference < best.difference;
@@ -132,11 +80,12 @@ impl Steady {
         }
     }
 
-    fn observe(looks: &[Look], base_rtt: Time, net: &Network, tolerance: f64) -> Result<Steady, Held> {
+    fn observe(history: &History, looks: &[Look], net: &Network, tolerance: f64) -> Result<Steady, Held> {
         let (first, last) = (&looks[0], &looks[looks.len() - 1]);
         let (observed, payload) = (last.at - first.at, net.wire.payload);
         let mut steady = Steady {
             paces: Vec::with_capacity(last.pulses.len()),
+            trends: Vec::with_capacity(last.pulses.len()),
             limit: Time::NEVER,
             completion: Time::NEVER,
             first: 0,
@@ -147,13 +96,13 @@ impl Steady {
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, payload)?;
-            let exact = course.admit(observed, base_rtt, tolerance)?;
+            let exact = course.admit(observed, history.base_rtt, tolerance, is_known(net))?;
             // Below the line's rate, its timers may raise the rate in the midst of a jump.
             let line = net.topology.rate(net.data_path(pulse.flow)[0]);
             if !exact || (pulse.has_timer && pulse.rate < line) {
                 inexact.push(i);
             }
-            steady.limit = steady.limit.min(course.limit(observed, tolerance));
+            steady.limit = steady.limit.min(course.limit(observed, tolerance, history.drift(pulse)));
             let completion = match pulse.left {
                 u64::MAX => Time::NEVER,
                 left => course.pace.time_of(left / payload),
@@ -163,6 +112,7 @@ impl Steady {
             }
             steady.difference = steady.difference.max(course.difference);
             steady.paces.push(course.pace);
+            steady.trends.push(course.trend);
         }
         let competing = competing(&steady.paces, net);
         if inexact.iter().any(|&i| competing[i]) {
@@ -194,22 +144,36 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump: how they differ, and half a packet.
+    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, and half a packet.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
         let half_a_packet = slowest.0 as f64 / 2.0 / time.0.max(1) as f64;
-        if self.is_exact { 0.0 } else { self.difference + half_a_packet }
+        let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.abs())) * time.0 as f64;
+        if self.is_exact { 0.0 } else { self.difference.max(change) + half_a_packet }
     }
 }
 
 /// Whether the rate and window of a scheme, and its timers, are all its state while nothing notifies its senders. What a scheme
 /// learns from each ACK, or computes at switches, is known to the scheme alone.
-fn is_known(net: &Network) -> bool {
+pub(super) fn is_known(net: &Network) -> bool {
     !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
 }
 
+/// Whether switches or receivers keep times of their own, against which a jump would move all else: when the counters are refreshed
+/// that ACKs read, or when packets came in PCN.
+pub(super) fn holds_times(net: &Network) -> bool {
+    let refreshes = net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO;
+    refreshes || matches!(net.scheme, AnyScheme::Pcn(_))
+}
+
+/// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
+/// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
+pub(super) fn may_approximate(net: &Network) -> bool {
+    !may_meet(net) && (is_known(net) || net.settings.flow_control.update_period().is_none())
+}
+
 /// Whether connections of two hosts lead by one port between switches.
-pub(super) fn may_meet(net: &Network) -> bool {
+fn may_meet(net: &Network) -> bool {
     let connections = net.connections.count(net.flows.len());
     if net.paths.next_hops.is_some() {
         return connections > 1;
@@ -221,6 +185,16 @@ pub(super) fn may_meet(net: &Network) -> bool {
         let trunks = &path[1..path.len().max(2) - 1];
         trunks.iter().any(|port| *senders[port.index()].get_or_insert(src) != src)
     })
+}
+
+/// Whether two connections under way send by one port.
+pub(super) fn meet(pulses: &[Pulse], net: &Network) -> bool {
+    if net.paths.next_hops.is_some() {
+        return pulses.len() > 1;
+    }
+    let mut taken = vec![false; net.topology.ports() as usize];
+    let mut ports = pulses.iter().flat_map(|pulse| net.data_path(pulse.flow));
+    ports.any(|port| std::mem::replace(&mut taken[port.index()], true))
 }
 
 /// By pace: whether the connection competes with another one, at a port that both fill by half or more. How such connections
@@ -245,154 +219,4 @@ fn competing(paces: &[Pace], net: &Network) -> Vec<bool> {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
-}
-
-/// Bytes a picosecond.
-fn rate(bytes: u64, time: Time) -> f64 {
-    bytes as f64 / time.0.max(1) as f64
-}
-
-/// What the connection at place `i` does during an observation.
-fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, Held> {
-    let of = |look: &Look| look.pulses[i];
-    let (first, last) = (of(&looks[0]), of(&looks[looks.len() - 1]));
-    let (early, late) = looks.split_at(looks.len() / 2);
-    let middle = of(&late[0]);
-    if last.repairs || last.left == 0 {
-        return Err(if last.left == 0 { Held::Completion } else { Held::Repairs });
-    }
-    let sent = |a: &Pulse, b: &Pulse| (b.sent - a.sent, b.sent_at.saturating_sub(a.sent_at));
-    let halves = [sent(&first, &middle), sent(&middle, &last)];
-    if halves.iter().any(|(bytes, time)| *bytes < MIN_PACKETS * payload || *time == Time::ZERO) {
-        return Err(Held::FewPackets);
-    }
-    let (bytes, time) = sent(&first, &last);
-    let acked = (last.acked - first.acked, last.acked_at.saturating_sub(first.acked_at));
-    if acked.0 < MIN_PACKETS * payload {
-        return Err(Held::FewPackets);
-    }
-    let in_flight = |look: &Look| of(look).sent - of(look).acked;
-    // A window far beyond what is in flight binds nothing.
-    let binding = 2 * looks.iter().map(in_flight).max().unwrap_or(0);
-    let ends = [0, early.len() / 2, early.len(), early.len() + late.len() / 2, looks.len() - 1];
-    let quarter = |q: usize| &looks[ends[q]..=ends[q + 1]];
-    let by_rate = QUARTERS.map(|q| {
-        let (bytes, time) = sent(&of(&looks[ends[q]]), &of(&looks[ends[q + 1]]));
-        rate(bytes, time)
-    });
-    let by_window = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).window.min(binding))));
-    let by_stated = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).rate.bps())));
-    let pace = Pace {
-        connection: last.connection,
-        time,
-        packets: bytes / payload,
-        sent_at: last.sent_at,
-        is_quiet: first.notified == last.notified,
-        lived: Time::ZERO,
-    };
-    let by_acks = spread(&[rate(bytes, time), rate(acked.0, acked.1)]);
-    Ok(Course {
-        round_trip: pace.time_of(last.sent.saturating_sub(last.acked) / payload),
-        pace,
-        difference: [by_rate, by_window, by_stated].into_iter().fold(by_acks, |max, of| spread(&of).max(max)),
-        has_limits: looks.iter().all(|look| (of(look).rate, of(look).window) == (first.rate, first.window)),
-        growth: by_acks * rate(bytes, time) / payload as f64,
-    })
-}
-
-/// By how much values differ, relative to the largest; rounding is none.
-fn spread(values: &[f64]) -> f64 {
-    let (min, max) = values.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &v| (min.min(v), max.max(v)));
-    let spread = (max - min) / max.max(f64::MIN_POSITIVE);
-    if spread < ROUNDING { 0.0 } else { spread }
-}
-
-fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
-    let count = values.len();
-    values.map(u128::from).sum::<u128>() as f64 / count.max(1) as f64
-}
-
-#[cfg(test)]
-mod tests {
-    use xoff_engine::Rate;
-
-    use super::*;
-    use crate::ids::FlowId;
-
-    /// Sixteen looks, 1 us apart, at a connection with a packet of 1,000 B each 100 ns, and from look 8 on each `late` ps.
-    fn looks(late: u64) -> Vec<Look> {
-        let sent_at = |packet: u64| Time(packet.min(80) * 100_000 + packet.saturating_sub(80) * late);
-        let look = |i: u64| {
-            let packet = i * 10;
-            let pulse = Pulse {
-                connection: ConnectionId(0),
-                flow: FlowId(0),
-                sent: packet * 1_000,
-                sent_at: sent_at(packet),
-                acked: packet * 1_000,
-                acked_at: sent_at(packet) + Time::from_us(1),
-                left: 1_000_000,
-                rate: Rate::from_gbps(80),
-                window: u64::MAX,
-                notified: 0,
-                has_timer: false,
-                repairs: false,
-            };
-            Look { at: Time::from_us(i), pulses: vec![pulse] }
-        };
-        (0..16).map(look).collect()
-    }
-
-    fn of(difference: f64, growth: f64) -> Course {
-        let course = course(&looks(100_000), 0, 1_000).expect("steady");
-        Course { difference, growth, ..course }
-    }
-
-    #[test]
-    fn a_connection_is_steady_if_its_quarters_differ_by_half_the_tolerance() {
-        // 100.5 ns instead of 100 ns between packets are 0.4975 % less in the last quarters, 100.6 ns 0.596 %.
-        let difference = |late| course(&looks(late), 0, 1_000).map(|c| c.difference).expect("enough packets");
-        assert_eq!(difference(100_000), 0.0);
-        assert!((difference(100_500) - (1.0 - 1.0 / 1.005)).abs() < 1e-9);
-        let (long, rtt) = (Time::from_us(1_000), Time::from_us(5));
-        assert_eq!(of(difference(100_500), 0.0).admit(long, rtt, 0.01), Ok(false));
-        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.01), Err(Held::RatesVary));
-        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.012), Ok(false));
-    }
-
-    #[test]
-    fn rates_that_swing_are_observed_for_twelve_rtts_and_exact_ones_for_one() {
-        let (rtt, ps) = (Time::from_us(5), Time(1));
-        for (difference, long, exact) in [(0.0, rtt, true), (0.001, rtt * 12, false)] {
-            assert_eq!(of(difference, 0.0).admit(long, rtt, 0.01), Ok(exact));
-            assert_eq!(of(difference, 0.0).admit(long - ps, rtt, 0.01), Err(Held::Observing));
-        }
-        // A packet's way and its ACK's may take longer than the base RTT.
-        let slow = Course { round_trip: Time::from_us(7), ..of(0.0, 0.0) };
-        assert_eq!(slow.admit(Time::from_us(6), rtt, 0.01), Err(Held::Observing));
-    }
-
-    #[test]
-    fn swings_and_growth_set_limits() {
-        // At 0.4 % of 0.5 %: four observations of 100 us; at 0.1 %: five. A packet each 2^30 ps is four in 2^32 ps.
-        let observed = Time::from_us(100);
-        assert_eq!(of(0.004, 0.0).limit(observed, 0.01), Time::from_us(400));
-        assert_eq!(of(0.001, 0.0).limit(observed, 0.01), Time::from_us(500));
-        assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01), Time(1 << 32));
-        assert_eq!(of(0.0, 0.0).limit(observed, 0.01), Time::NEVER);
-    }
-
-    #[test]
-    fn what_is_sent_again_or_ends_is_not_steady() {
-        let with = |change: fn(&mut Pulse)| {
-            let mut looks = looks(100_000);
-            looks.iter_mut().for_each(|look| change(&mut look.pulses[0]));
-            course(&looks, 0, 1_000).map(|_| ()).expect_err("not steady")
-        };
-        assert_eq!(with(|pulse| pulse.repairs = true), Held::Repairs);
-        assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
-        // Three packets in a half are too few, and so are ACKs of three packets.
-        assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
-        assert_eq!(with(|pulse| pulse.acked = pulse.acked / 50_000 * 1_000), Held::FewPackets);
-    }
 }
