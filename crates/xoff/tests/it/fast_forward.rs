@@ -287,3 +287,25 @@ fn what_shares_ports_with_others_or_keeps_times_is_not_approximated() {
     let reason = shared["not_skipped"][0]["reason"].as_str().expect("a reason");
     assert!(reason.contains("shared reaction points"), "{reason}");
 }
+
+#[test]
+fn what_jumps_would_get_wrong_is_held_back_or_uncertain() {
+    // Once a random case each. HPCC sends evenly for one base RTT and then slows down; TIMELY's rate rises by so little in each
+    // observation that it looks steady; PCN's receivers and FNCC's switches do things at times of their own.
+    let hpcc = collectives([TOPOLOGIES[1], "hpcc", "pfc"], ["halving_doubling", "ring"], 1_007, 1, 0);
+    let timely =
+        text(TOPOLOGIES[0], "timely", "pfc", &[(5, 3, 2_122, 479), (0, 5, 4_369, 556), (0, 5, 1_854, 395)]);
+    for text in [&hpcc, &timely] {
+        let (plain, fast) = (run(text, ""), run(text, FAST));
+        assert_eq!(collective_fault(&plain, &fast), None, "{text}");
+        let all = &fast.manifest["fast_forward"];
+        assert_eq!(all["jumps"] == 0, all["uncertain_from_ps"].is_null(), "{all}");
+    }
+    for scheme in ["pcn", "fncc"] {
+        let all = run(&text(TOPOLOGIES[0], scheme, "pfc", &[(0, 1, 20_000, 0)]), FAST).manifest;
+        let all = &all["fast_forward"];
+        assert_eq!((&all["jumps"], &all["uncertain_from_ps"]), (&0.into(), &serde_json::Value::Null));
+        let reason = all["not_skipped"][0]["reason"].as_str().expect("a reason");
+        assert!(reason.contains("times of their own"), "{scheme}: {reason}");
+    }
+}
