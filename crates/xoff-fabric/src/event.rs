@@ -27,8 +27,8 @@ pub mod kind {
     pub const LINK_CONTROL_PERIOD: u32 = 5;
     /// A flow starts; an index above the numbers of flows is a step that takes its processor or gives it back.
     pub const FLOW_START: u32 = 6;
-    /// An endless flow stops sending; an index above the numbers of flows is something that breaks or is whole again, or the
-    /// timer of a PFC watchdog.
+    /// An endless flow stops sending, or with an argument a recalled flow is delivered or acknowledged; an index above the numbers of
+    /// flows is something that breaks or is whole again, or the timer of a PFC watchdog.
     pub const FLOW_STOP: u32 = 7;
     /// An ACK is ready after the host's processing delay; the argument is the packet.
     pub const ACK_READY: u32 = 8;

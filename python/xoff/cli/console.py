@@ -129,6 +129,8 @@ def _skipped_text(forward: dict[str, Any]) -> str:
         text += f", {approximate} of them approximate, error about {float(forward['estimated_error']):.2%}"
     elif jumps:
         text += ", all exact"
+    if recalled := int(forward["recalled_messages"]):
+        text += f"; {count_text(recalled, 'message')} recalled, error about {float(forward['estimated_error']):.2%}"
     held = max(forward["not_skipped"], key=lambda held: int(held["ps"]), default=None)
     return text if held is None else f"{text}; {time_text(int(held['ps']))} not, since {held['reason']}"
 

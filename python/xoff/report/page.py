@@ -256,7 +256,9 @@ def _skipped(forward: dict[str, Any] | None) -> list[str]:
     """What a fast-forwarded run skipped."""
     if forward is None:
         return []
-    return [f"{time_text(int(forward['skipped_ps']))} skipped", f"in {int(forward['jumps']):,} jumps"]
+    lines = [f"{time_text(int(forward['skipped_ps']))} skipped", f"in {int(forward['jumps']):,} jumps"]
+    recalled = int(forward["recalled_messages"])
+    return [*lines, f"{recalled:,} messages recalled"] if recalled else lines
 
 
 def _flows(summary: Summary) -> list[str]:

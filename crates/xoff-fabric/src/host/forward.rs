@@ -72,9 +72,10 @@ impl Pace {
 }
 
 impl<N: NicScheduler> Hosts<N> {
-    /// Something at hosts keeps times of its own that cannot be carried forward.
+    /// Something at hosts keeps times of its own that cannot be carried forward: throttles, reaction points of service levels,
+    /// receivers that are to notify their senders at some time.
     pub fn holds_times(&self) -> bool {
-        self.slows
+        self.slows || self.receivers.iter().flatten().any(|receiver| receiver.has_timer())
     }
 
     /// All connections with a message under way.

@@ -3,7 +3,8 @@
 //! A connection may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then the
 //! NIC gives the connection a turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
 //! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
-//! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]). It touches
+//! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]), and messages
+//! that are not simulated ([`recall`]). It touches
 //! packets, links, and what every handler's context holds.
 
 mod emission;
@@ -16,6 +17,7 @@ pub(crate) mod paced;
 mod pacing;
 mod program;
 mod reaction;
+pub(crate) mod recall;
 mod receiver;
 mod reports;
 pub(crate) mod sender;
@@ -61,6 +63,8 @@ pub(crate) struct Hosts<N: NicScheduler> {
     sl_reactions: Option<Box<SlReactions>>,
     /// What messages and steps wait for; `None` if nothing waits.
     program: Option<Box<DependencyTracker>>,
+    /// Messages that are recalled; `None` unless the run is fast-forwarded.
+    recall: Option<Box<recall::Recall>>,
     /// There are throttles or shared reaction points.
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
@@ -91,6 +95,7 @@ impl<N: NicScheduler> Hosts<N> {
             throttles,
             sl_reactions,
             program: DependencyTracker::new(&net.dependencies, &net.flows),
+            recall: None,
             slows,
             emission_hooks: net.paths.next_hops.is_some()
                 || net.paths.lanes.is_some()

@@ -56,6 +56,9 @@ impl<N: NicScheduler> Hosts<N> {
     /// A message's last byte has arrived.
     #[inline]
     pub(super) fn message_delivered(&mut self, ctx: &mut Ctx, flow: FlowId) {
+        if self.recall.is_some() {
+            self.note_delivered(ctx, flow);
+        }
         if self.program.is_some() {
             self.reached(ctx, Milestone::Delivered(flow.0));
         }

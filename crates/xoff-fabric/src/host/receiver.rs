@@ -38,6 +38,11 @@ pub(crate) struct Receiver {
 }
 
 impl Receiver {
+    /// It is to notify its sender at some time.
+    pub fn has_timer(&self) -> bool {
+        self.notification.next_timer() != Time::NEVER
+    }
+
     /// What has arrived.
     pub fn reception_mut(&mut self) -> &mut Reception {
         &mut self.reception

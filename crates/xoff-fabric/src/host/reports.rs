@@ -82,6 +82,7 @@ impl<N: NicScheduler> Hosts<N> {
             marks: Marks::default(), // the receiver reports them
             paused: paused - message.paused_before,
             hol_blocked: false, // set once the congestion roots of all partitions are known
+            recalled: false,
         };
         ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
     }
@@ -102,6 +103,12 @@ impl<N: NicScheduler> Hosts<N> {
         }
         ctx.counters.flows_done += 1;
         ctx.counters.background_done += u64::from(net.is_background(flow));
+        if self.recall.is_some() {
+            let port = net.data_path(flow)[0];
+            let class = DATA + net.flows[flow.index()].priority;
+            let paused = links.stopped_for(ctx.now, port, class) - message.paused_before;
+            self.learn(ctx, &message, paused);
+        }
         self.close_message(ctx, links, connection, message, true);
     }
 
@@ -168,6 +175,7 @@ impl<N: NicScheduler> Hosts<N> {
                 self.close_message(ctx, links, connection, message, false);
             }
         }
+        self.close_recalled(ctx);
         for receiver in self.receivers.iter().flatten() {
             receiver.report(&mut ctx.probes.records);
         }

@@ -38,6 +38,9 @@ impl<N: NicScheduler> Hosts<N> {
             let now = ctx.now;
             return ctx.schedule(f.src, now, key(kind::FLOW_START, flow.0), step + 1);
         }
+        if self.recall.is_some() && self.starts_recalled(ctx, flow) {
+            return;
+        }
         if let Some(stop) = f.stop {
             let at = stop.saturating_sub(ctx.carried).max(ctx.now);
             ctx.schedule(f.src, at, key(kind::FLOW_STOP, flow.0), 0);

@@ -107,6 +107,8 @@ pub struct FlowOutcome {
     /// Whether it waited behind a PAUSE, and none of its hops was a congestion root in that time; only with
     /// [`Recording::roots`].
     pub hol_blocked: bool,
+    /// Whether it was not simulated: it took the time of messages like it, in a fast-forwarded run.
+    pub recalled: bool,
 }
 
 /// Counts of a run, by port unless said otherwise.

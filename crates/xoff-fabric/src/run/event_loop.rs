@@ -219,6 +219,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
             kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
             kind::FLOW_STOP if index as usize >= ctx.net.flows.len() => self.fault_event(index, arg),
+            kind::FLOW_STOP if arg > 0 => hosts.recalled_event(ctx, FlowId(index), arg),
             kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),
             kind::REACTION_TIMER | kind::NOTIFICATION_TIMER | kind::RETRANSMIT_TIMER if N::OWN_TRANSPORT => {

@@ -18,6 +18,7 @@ use crate::event::ARRIVAL_KEYS;
 use crate::host::Hosts;
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
+use crate::host::recall::Recall;
 use crate::host::start::await_flow;
 use crate::ids::{FlowId, NodeId, PortId, QueueId};
 use crate::link::Links;
@@ -112,6 +113,10 @@ pub(super) trait AnyPartition: Send {
     fn pulses(&mut self) -> Vec<Pulse>;
     /// The counts that a jump extrapolates.
     fn counts(&mut self) -> Vec<u64>;
+    /// Follows all messages, and recalls them with errors up to `tolerance`.
+    fn follow_messages(&mut self, tolerance: f64);
+    /// The run's messages, if they are followed.
+    fn recall(&self) -> Option<&Recall>;
     /// When the next thing comes from outside the network, on the network's clock.
     fn first_external(&self) -> Time;
     /// Moves the network's clock to `now`, and lets reaction points live through the next `time`; returns how long their rates
@@ -289,6 +294,9 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         ctx.probes.finish(ctx.now);
         ctx.probes.records.totals.flow_tables.extend(switches.max_flows());
         links.ports.iter_mut().for_each(Port::fold_max);
+        if let Some(recall) = hosts.recall() {
+            self.carried_ports.add_recalled(&ctx.net, recall);
+        }
         self.carried_ports.settle(&mut links.ports);
         // What only goes on with a run makes room for the run's tables.
         ctx.events = FutureEvents::joint(ARRIVAL_KEYS);
@@ -369,6 +377,16 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn counts(&mut self) -> Vec<u64> {
         self.counts_now()
+    }
+
+    fn follow_messages(&mut self, tolerance: f64) {
+        // Samples look at messages under way, and updates of credits are counted.
+        let may = self.ctx.probes.records.recording.interval.is_none() && !C::HAS_CREDITS;
+        self.hosts.follow_messages(&self.ctx, tolerance, may);
+    }
+
+    fn recall(&self) -> Option<&Recall> {
+        self.hosts.recall()
     }
 
     fn first_external(&self) -> Time {

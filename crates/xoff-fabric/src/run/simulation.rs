@@ -136,6 +136,9 @@ impl Simulation {
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
+        if let (Some(tolerance), [only]) = (self.tolerance, &mut self.partitions[..]) {
+            only.follow_messages(tolerance);
+        }
         let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &self.net));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
@@ -171,7 +174,7 @@ impl Simulation {
             _ => windows.now().unwrap_or(last),
         };
         self.max_packets_in_flight = windows.max_in_flight();
-        self.forwarded = forward.map(FastForward::outcome);
+        self.forwarded = forward.map(|forward| forward.outcome(self.partitions[0].recall()));
         self.close();
         Ok(stop)
     }

@@ -29,6 +29,7 @@ mod processors;
 mod properties;
 mod rails;
 mod reaction;
+mod recall;
 mod records;
 mod roots;
 mod routing;

@@ -126,15 +126,17 @@ pub(super) fn manifest(
     })
 }
 
-/// Warnings of a fast-forwarded run: it skipped nothing, or cannot vouch for all that came after an approximate jump.
+/// Warnings of a fast-forwarded run: it skipped nothing, or cannot vouch for all that came after a time.
 fn doubts(all: &FastForwarded) -> Vec<String> {
-    let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| all.jumps == 0);
+    let skips = all.jumps + all.recalled > 0;
+    let idle = all.held.iter().max_by_key(|(_, time)| *time).filter(|_| !skips);
     let idle = idle.map(|(why, _)| format!("`fast_forward` in [run] skipped nothing: {}", why.text()));
     let doubt = all.uncertain_from.map(|from| {
         format!(
-            "from {:.3} us on messages met at a port after an approximate jump of `fast_forward`: how they share the port may \
-             hang on single packets, so that completion times of single messages may differ from those without \
-             `fast_forward` by more than the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps",
+            "from {:.3} us on completion times of single messages may differ from those without `fast_forward` by more than the \
+             tolerance: after an approximate jump or a recalled message, messages met at a port, and how they share it may \
+             hang on single packets; or an estimated error exceeds the tolerance; a smaller `tolerance` in \
+             [run.fast_forward] gives fewer such jumps and messages",
             from.secs() * 1e6
         )
     });
@@ -150,6 +152,8 @@ fn forwarded(all: &FastForwarded) -> Value {
         "jumps": all.jumps,
         "approximate_jumps": all.approximate,
         "skipped_ps": all.skipped.ps(),
+        "recalled_messages": all.recalled,
+        "recalled_ps": all.recalled_time.ps(),
         "estimated_error": all.error,
         "uncertain_from_ps": all.uncertain_from.map(Time::ps),
         "not_skipped": held.collect::<Vec<_>>(),

@@ -67,6 +67,19 @@ impl Columns {
     ) -> Self {
         self.column(name, doc, Arc::new(values.collect::<Float64Array>()), true)
     }
+    /// A column that only some runs have.
+    pub(super) fn bools_if(
+        self,
+        has: bool,
+        name: &str,
+        doc: &str,
+        values: impl Iterator<Item = bool>,
+    ) -> Self {
+        if !has {
+            return self;
+        }
+        self.column(name, doc, Arc::new(values.map(Some).collect::<BooleanArray>()), false)
+    }
     pub(super) fn bool_or_null(
         self,
         name: &str,

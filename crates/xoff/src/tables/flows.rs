@@ -94,6 +94,12 @@ pub(super) fn flows(sim: &Simulation, traffic: &Traffic, names: &Names) -> Table
              recorded",
             rows.iter().map(|&i| sim.records().watches_roots().then_some(outcomes[i].hol_blocked)),
         )
+        .bools_if(
+            sim.forwarded().is_some(),
+            "recalled",
+            "it was not simulated: it took the time of messages like it (`run.fast_forward`)",
+            rows.iter().map(|&i| outcomes[i].recalled),
+        )
         .names_or_null(
             "kernel",
             "kernel that its sender was running, in a closed loop; null: a flow of no closed loop",

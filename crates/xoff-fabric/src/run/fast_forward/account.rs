@@ -2,6 +2,8 @@
 
 use xoff_engine::Time;
 
+use crate::host::recall::Tally;
+
 /// Spans that an account keeps one by one; more of them are only counted.
 const MAX_SPANS: usize = 10_000;
 
@@ -24,7 +26,7 @@ pub enum Held {
     NextEvent,
     /// Packets are sent again, or an earlier message of a connection waits for ACKs.
     Repairs,
-    /// Throttles or reaction points that connections share keep times of their own.
+    /// Switches, throttles, receivers, or reaction points that connections share keep times of their own.
     SharedPacing,
     /// Nothing is under way.
     NothingSent,
@@ -56,7 +58,9 @@ impl Held {
             Held::Completion => "a message was about to complete",
             Held::NextEvent => "a message, a step, a sample or the run's end was near",
             Held::Repairs => "packets were sent again, or ACKs of an earlier message were missing",
-            Held::SharedPacing => "throttles or shared reaction points keep times of their own",
+            Held::SharedPacing => {
+                "switches, throttles, receivers or shared reaction points keep times of their own"
+            }
             Held::NothingSent => "nothing was under way",
         }
     }
@@ -86,8 +90,12 @@ pub struct FastForwarded {
     pub error: f64,
     /// Number of jumps that were not exact.
     pub approximate: u64,
-    /// After an approximate jump, the first time at which messages shared a port: from then on, times of single messages may
-    /// differ from those of the plain run by more than the tolerance.
+    /// Number of messages that were not simulated, because messages like them always took the same time.
+    pub recalled: u64,
+    /// Time in which nothing but such messages was under way.
+    pub recalled_time: Time,
+    /// From then on, times of single messages may differ from those of the plain run by more than the tolerance: a scheme with a
+    /// state of its own lived through a jump; or after an approximate jump or recalled messages, data of messages met at a port, or an estimated error exceeds the tolerance.
     pub uncertain_from: Option<Time>,
     /// The jumps, the first 10,000 of them.
     pub spans: Vec<Span>,
@@ -122,10 +130,23 @@ impl Account {
         self.has_met
     }
 
-    /// Two messages send by one port, for the first time.
-    pub fn met(&mut self, now: Time) {
+    /// Two messages met at a port at time `at`, after a number of `recalled` messages.
+    pub fn met(&mut self, at: Time, recalled: u64) {
         self.has_met = true;
-        self.outcome.uncertain_from = (self.outcome.approximate > 0).then_some(now);
+        if self.outcome.approximate + recalled > 0 {
+            self.doubt(at);
+        }
+    }
+
+    /// From `at` on, times of single messages may differ by more than the tolerance.
+    pub fn doubt(&mut self, at: Time) {
+        self.outcome.uncertain_from = Some(self.outcome.uncertain_from.map_or(at, |from| from.min(at)));
+    }
+
+    /// Up to `now`, all messages under way were recalled.
+    pub fn recalled(&mut self, now: Time) {
+        self.outcome.recalled_time += now.saturating_sub(self.until);
+        self.until = now;
     }
 
     /// A jump.
@@ -143,7 +164,11 @@ impl Account {
     }
 
     /// The account at the end of the run.
-    pub fn outcome(mut self) -> FastForwarded {
+    pub fn outcome(mut self, recalled: Tally) -> FastForwarded {
+        let from = [self.outcome.uncertain_from, recalled.uncertain_from];
+        self.outcome.uncertain_from = from.into_iter().flatten().min();
+        self.outcome.recalled = recalled.messages;
+        self.outcome.error = self.outcome.error.max(recalled.error);
         let held = Held::ALL.into_iter().map(|why| (why, self.held[why as usize]));
         self.outcome.held = held.filter(|(_, time)| *time > Time::ZERO).collect();
         self.outcome

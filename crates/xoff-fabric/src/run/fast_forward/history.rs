@@ -1,10 +1,13 @@
 //! What was seen of a network's connections since something last changed.
 
+use std::collections::HashMap;
+
 use xoff_engine::Time;
 
 use super::super::partition::AnyPartition;
 use super::steady;
 use crate::host::forward::{Pace, Pulse};
+use crate::ids::{ConnectionId, FlowId};
 use crate::network::Network;
 
 /// Looks in a history; when it is full, every other look is dropped and looks are half as frequent from then on.
@@ -37,6 +40,8 @@ pub(super) struct History {
     counts: [Counts; 2],
     /// By connection under way: time carried forward that its whole packets have not used up, in ps.
     debts: Vec<i64>,
+    /// By connection: the message under way, and by how much its rate or limits would have changed over all jumps in it.
+    drifts: HashMap<ConnectionId, (FlowId, f64)>,
 }
 
 impl History {
@@ -52,6 +57,7 @@ impl History {
             version: [0; 3],
             counts: [None, None],
             debts: Vec::new(),
+            drifts: HashMap::new(),
         }
     }
 
@@ -123,6 +129,20 @@ impl History {
             packets
         };
         paces.iter().zip(&mut self.debts).map(packets).collect()
+    }
+
+    /// By how much a message's rate or limits would have changed over all jumps in it.
+    pub fn drift(&self, pulse: &Pulse) -> f64 {
+        self.drifts.get(&pulse.connection).filter(|drift| drift.0 == pulse.flow).map_or(0.0, |drift| drift.1)
+    }
+
+    /// Rates and limits would have changed by `trends` over a jump.
+    pub fn drifted(&mut self, trends: &[f64], time: Time) {
+        let Some(look) = self.looks.last() else { return };
+        for (pulse, trend) in look.pulses.iter().zip(trends).filter(|(_, trend)| **trend != 0.0) {
+            let drift = self.drift(pulse) + trend * time.0 as f64;
+            self.drifts.insert(pulse.connection, (pulse.flow, drift));
+        }
     }
 
     /// A jump has taken `packets` of each connection off the message's end.

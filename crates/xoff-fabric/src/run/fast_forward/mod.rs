@@ -7,19 +7,21 @@
 //! of jumps, and the state of the network stays consistent.
 //!
 //! - [`history`] looks at all connections eight times in a base RTT.
-//! - [`steady`] says whether they are steady, how fast each of them sends, and how far that may be extrapolated.
+//! - [`course`] says how fast a connection sends, whether it is steady, and how far that may be extrapolated; [`steady`] says it of
+//!   all connections.
 //! - [`jump`] applies a jump to a partition; [`ports`] has what ports would have sent.
 //! - This module decides, and keeps an account of what was skipped and of what kept the run from skipping more.
 //!
 //! A jump is exact if the state repeats exactly: then the run goes on as it would have without the jump. Approximate jumps,
-//! over rates that swing about a mean, come only if no two hosts' messages lead by one port between switches, and as long as no
-//! two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
+//! over rates that swing about a mean or of schemes with a state of their own, come only if no two hosts' messages lead by one port
+//! between switches, no credits come at times of their own that such schemes would feel, and as long as no two messages have sent by one port of a host at a time: how messages share a port may hang on single packets, and would go
 //! on in another way. If messages share a port after an approximate jump, the account says since when.
 //!
 //! A jump ends before the first thing that changes the state: a message begins, ends or stops, a step, a sample, the end of
 //! the run. The packets then run again as usual, through the whole transient.
 
 mod account;
+mod course;
 mod history;
 mod jump;
 mod ports;
@@ -37,6 +39,7 @@ use steady::Steady;
 use super::partition::AnyPartition;
 use super::simulation::Progress;
 use super::windows::{End, Windows};
+use crate::host::recall::{Recall, Tally};
 use crate::network::Network;
 
 /// A jump is at least as long as so many looks at the network: a shorter one gains nothing.
@@ -47,7 +50,7 @@ pub(super) struct FastForward {
     tolerance: f64,
     /// The end of the run in simulated time.
     end: Time,
-    /// No two hosts' messages send by one port between switches.
+    /// Approximate jumps may come, as long as no two messages have met.
     may_approximate: bool,
     history: History,
     account: Account,
@@ -59,15 +62,19 @@ impl FastForward {
         FastForward {
             tolerance,
             end,
-            may_approximate: !steady::may_meet(net),
+            may_approximate: steady::may_approximate(net),
             history: History::new(net.env.base_rtt),
             account: Account::new(tolerance),
         }
     }
 
-    /// What was skipped.
-    pub fn outcome(self) -> FastForwarded {
-        self.account.outcome()
+    /// What was skipped, with the messages that were recalled.
+    pub fn outcome(mut self, recall: Option<&Recall>) -> FastForwarded {
+        let recalled = recall.map_or_else(Tally::default, |recall| recall.tally());
+        if let Some(at) = recall.and_then(|recall| recall.met()) {
+            self.account.met(at, recalled.messages);
+        }
+        self.account.outcome(recalled)
     }
 
     /// All events before the simulated time `reached` are handled: looks at the network when it is time to, and jumps if
@@ -77,9 +84,18 @@ impl FastForward {
         if !self.history.is_due(now) {
             return;
         }
+        if let Some(recall) = partition.recall() {
+            if let Some(at) = recall.met() {
+                self.account.met(at, recall.tally().messages);
+            }
+            if recall.is_all_recalled() {
+                return self.account.recalled(reached);
+            }
+        }
+        // Also ACKs that are still to come make a message that meets others: its scheme has yet to learn from them.
         let is_new = self.history.look(now, partition);
         if is_new && !self.account.has_met() && self.history.meet(partition.network()) {
-            self.account.met(reached);
+            self.account.met(reached, 0);
         }
         let held = match self.try_jump(partition, now) {
             Ok(()) => return,
@@ -88,8 +104,13 @@ impl FastForward {
         self.account.held(reached, held);
     }
 
+    /// The end of the run on the network's clock, after some time was carried forward.
+    fn left(&self, carried: Time) -> Time {
+        if self.end == Time::NEVER { Time::NEVER } else { self.end.saturating_sub(carried) }
+    }
+
     fn try_jump(&mut self, partition: &mut dyn AnyPartition, now: Time) -> Result<(), Held> {
-        if partition.holds_times() {
+        if partition.holds_times() || steady::holds_times(partition.network()) {
             return Err(Held::SharedPacing);
         }
         let min = self.history.spacing() * MIN_LOOKS;
@@ -97,7 +118,7 @@ impl FastForward {
         let mut steady = Steady::of(&self.history, partition.network(), self.tolerance, approximates)?;
         let reached = now + partition.carried();
         let margin = self.history.spacing();
-        let next = partition.first_external().min(self.end.saturating_sub(partition.carried()));
+        let next = partition.first_external().min(self.left(partition.carried()));
         if steady.paces.is_empty() && next == Time::NEVER {
             return Err(Held::NothingSent);
         }
@@ -120,7 +141,12 @@ impl FastForward {
         let packets = self.history.packets(&steady.paces, time);
         let counts = self.history.counts(now);
         partition.jump(&Jump { time, paces: &steady.paces, packets: &packets, counts });
+        self.history.drifted(&steady.trends, time);
         self.history.jumped(partition, packets.iter().copied());
+        // What a scheme with a state of its own makes of a jump may be more than the tolerance.
+        if !steady::is_known(partition.network()) {
+            self.account.doubt(reached);
+        }
         self.account.jumped(Span { start: reached, length: time, error }, steady.is_exact);
         Ok(())
     }

@@ -2,8 +2,10 @@
 //!
 //! Telemetry reads a port's own count of bytes beside the network's clock, so that count must not jump.
 
+use crate::host::recall::Recall;
 use crate::ids::PortId;
 use crate::link::port::Port;
+use crate::network::Network;
 
 /// Bytes and packets of one port.
 #[derive(Clone, Copy, Debug, Default)]
@@ -23,6 +25,24 @@ impl CarriedPorts {
         let port = &mut self.0[port.index()];
         port.packets += packets;
         port.bytes += packets * size;
+    }
+
+    /// Adds what recalled messages sent.
+    pub fn add_recalled(&mut self, net: &Network, recall: &Recall) {
+        for (connection, sent) in recall.sent() {
+            self.0.resize(net.topology.ports() as usize, Carried::default());
+            let flow = net.connections.first_message(connection);
+            for port in net.data_path(flow) {
+                let port = &mut self.0[port.index()];
+                port.packets += sent.packets;
+                port.bytes += sent.bytes;
+            }
+            for (hop, port) in net.ack_path(flow).iter().enumerate() {
+                let port = &mut self.0[port.index()];
+                port.packets += sent.acks;
+                port.bytes += sent.acks * (net.wire.ack + net.wire.ack_growth * hop as u64);
+            }
+        }
     }
 
     /// Bits carried forward at a port.

@@ -17,8 +17,10 @@
 //! approximate jump it would go on in another way, by more than any tolerance.
 
 use xoff_engine::Time;
+use xoff_schemes::{AnyScheme, IntPath};
 
 use super::account::Held;
+use super::course::{course, rate};
 use super::history::{History, Look};
 use crate::host::forward::{Pace, Pulse};
 use crate::ids::{ConnectionId, NodeId, PortId};
@@ -27,24 +29,6 @@ use crate::network::Network;
 /// Minimum number of looks in an observation.
 const MIN_LOOKS: usize = 8;
 
-/// Packets that a connection sends at least in each half of an observation.
-const MIN_PACKETS: u64 = 4;
-
-/// Packets by which a connection's bytes in flight may change over a jump, by extrapolation.
-const MAX_GROWTH: f64 = 4.0;
-
-/// Jumps over rates that swing about a mean may be so many observations long.
-const MAX_SWINGS: f64 = 4.0;
-
-/// Base RTTs that an observation takes at least if rates swing.
-const MIN_SWINGING: u64 = 12;
-
-/// The quarters of an observation.
-const QUARTERS: [usize; 4] = [0, 1, 2, 3];
-
-/// Differences below it are differences of rounding.
-const ROUNDING: f64 = 1e-12;
-
 /// Share of a link above which the connections that send by it compete.
 const COMPETING_LOAD: f64 = 0.5;
 
@@ -52,6 +36,8 @@ const COMPETING_LOAD: f64 = 0.5;
 pub(super) struct Steady {
     /// By connection under way: its pace.
     pub paces: Vec<Pace>,
+    /// By connection under way: the relative change of its rate or limits in a picosecond.
+    pub trends: Vec<f64>,
     /// How far the paces may be extrapolated.
     pub limit: Time,
     /// When the first message will have sent its last byte, from now.
@@ -66,18 +52,6 @@ pub(super) struct Steady {
     competes: bool,
 }
 
-/// What an observation says of one connection.
-struct Course {
-    pace: Pace,
-    difference: f64,
-    /// Time between a packet's beginning and its ACK.
-    round_trip: Time,
-    /// Growth of its bytes in flight, in packets a picosecond.
-    growth: f64,
-    /// Its scheme states the same rate and window all the time.
-    has_limits: bool,
-}
-
 impl Steady {
     /// The steady state at the end of a history; by the longest observation in which all repeats exactly or, if there is none
     /// and `approximates`, in which all is steady.
@@ -87,7 +61,7 @@ impl Steady {
         let mut length = looks.len() / 2 * 2;
         while length >= MIN_LOOKS {
             let latest = &looks[looks.len() - length..];
-            match Self::observe(latest, history.base_rtt, net, tolerance) {
+            match Self::observe(history, latest, net, tolerance) {
                 Ok(steady) if steady.is_exact => return Ok(steady),
                 Ok(steady) => {
                     let is_better = |best: &Steady| steady.difference < best.difference;
@@ -106,11 +80,12 @@ impl Steady {
         }
     }
 
-    fn observe(looks: &[Look], base_rtt: Time, net: &Network, tolerance: f64) -> Result<Steady, Held> {
+    fn observe(history: &History, looks: &[Look], net: &Network, tolerance: f64) -> Result<Steady, Held> {
         let (first, last) = (&looks[0], &looks[looks.len() - 1]);
         let (observed, payload) = (last.at - first.at, net.wire.payload);
         let mut steady = Steady {
             paces: Vec::with_capacity(last.pulses.len()),
+            trends: Vec::with_capacity(last.pulses.len()),
             limit: Time::NEVER,
             completion: Time::NEVER,
             first: 0,
@@ -121,23 +96,13 @@ impl Steady {
         let mut inexact = Vec::new();
         for (i, pulse) in last.pulses.iter().enumerate() {
             let course = course(looks, i, payload)?;
-            let exact = course.difference == 0.0 && course.growth == 0.0 && course.has_limits;
-            if observed < course.round_trip.max(base_rtt * if exact { 1 } else { MIN_SWINGING }) {
-                return Err(Held::Observing);
-            }
-            if course.difference > tolerance / 2.0 {
-                return Err(Held::RatesVary);
-            }
+            let exact = course.admit(observed, history.base_rtt, tolerance, is_known(net))?;
             // Below the line's rate, its timers may raise the rate in the midst of a jump.
             let line = net.topology.rate(net.data_path(pulse.flow)[0]);
             if !exact || (pulse.has_timer && pulse.rate < line) {
                 inexact.push(i);
             }
-            let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / course.difference);
-            let by_swings = if course.difference > 0.0 { by_swings } else { f64::INFINITY };
-            let by_growth = MAX_GROWTH / course.growth;
-            // The conversion saturates: a growth of zero sets no limit.
-            steady.limit = steady.limit.min(Time(by_swings.min(by_growth) as u64));
+            steady.limit = steady.limit.min(course.limit(observed, tolerance, history.drift(pulse)));
             let completion = match pulse.left {
                 u64::MAX => Time::NEVER,
                 left => course.pace.time_of(left / payload),
@@ -147,6 +112,7 @@ impl Steady {
             }
             steady.difference = steady.difference.max(course.difference);
             steady.paces.push(course.pace);
+            steady.trends.push(course.trend);
         }
         let competing = competing(&steady.paces, net);
         if inexact.iter().any(|&i| competing[i]) {
@@ -178,22 +144,36 @@ impl Steady {
         }
     }
 
-    /// The estimated relative error of the rates over a jump: how they differ, and half a packet.
+    /// The estimated relative error of the rates over a jump: how they differ, how much they would have changed, and half a packet.
     pub fn error(&self, time: Time) -> f64 {
         let slowest = self.paces.iter().map(|pace| pace.time_of(1)).max().unwrap_or(Time::ZERO);
         let half_a_packet = slowest.0 as f64 / 2.0 / time.0.max(1) as f64;
-        if self.is_exact { 0.0 } else { self.difference + half_a_packet }
+        let change = self.trends.iter().fold(0.0_f64, |max, trend| max.max(trend.abs())) * time.0 as f64;
+        if self.is_exact { 0.0 } else { self.difference.max(change) + half_a_packet }
     }
 }
 
 /// Whether the rate and window of a scheme, and its timers, are all its state while nothing notifies its senders. What a scheme
 /// learns from each ACK, or computes at switches, is known to the scheme alone.
-fn is_known(net: &Network) -> bool {
+pub(super) fn is_known(net: &Network) -> bool {
     !(net.signals.acks || net.signals.congestion_point || net.signals.switch_point)
 }
 
+/// Whether switches or receivers keep times of their own, against which a jump would move all else: when the counters are refreshed
+/// that ACKs read, or when packets came in PCN.
+pub(super) fn holds_times(net: &Network) -> bool {
+    let refreshes = net.signals.int == IntPath::Ack && net.settings.packets.int_refresh > Time::ZERO;
+    refreshes || matches!(net.scheme, AnyScheme::Pcn(_))
+}
+
+/// Whether approximate jumps may come, as long as no two messages have met. Credits that come from time to time shift against the
+/// packets in a jump; what a scheme with a state of its own learns from that may be more than any tolerance.
+pub(super) fn may_approximate(net: &Network) -> bool {
+    !may_meet(net) && (is_known(net) || net.settings.flow_control.update_period().is_none())
+}
+
 /// Whether connections of two hosts lead by one port between switches.
-pub(super) fn may_meet(net: &Network) -> bool {
+fn may_meet(net: &Network) -> bool {
     let connections = net.connections.count(net.flows.len());
     if net.paths.next_hops.is_some() {
         return connections > 1;
@@ -239,69 +219,4 @@ fn competing(paces: &[Pace], net: &Network) -> Vec<bool> {
 
 fn gcd(a: u64, b: u64) -> u64 {
     if b == 0 { a.max(1) } else { gcd(b, a % b) }
-}
-
-/// Bytes a picosecond.
-fn rate(bytes: u64, time: Time) -> f64 {
-    bytes as f64 / time.0.max(1) as f64
-}
-
-/// What the connection at place `i` does during an observation.
-fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, Held> {
-    let of = |look: &Look| look.pulses[i];
-    let (first, last) = (of(&looks[0]), of(&looks[looks.len() - 1]));
-    let (early, late) = looks.split_at(looks.len() / 2);
-    let middle = of(&late[0]);
-    if last.repairs || last.left == 0 {
-        return Err(if last.left == 0 { Held::Completion } else { Held::Repairs });
-    }
-    let sent = |a: &Pulse, b: &Pulse| (b.sent - a.sent, b.sent_at.saturating_sub(a.sent_at));
-    let halves = [sent(&first, &middle), sent(&middle, &last)];
-    if halves.iter().any(|(bytes, time)| *bytes < MIN_PACKETS * payload || *time == Time::ZERO) {
-        return Err(Held::FewPackets);
-    }
-    let (bytes, time) = sent(&first, &last);
-    let acked = (last.acked - first.acked, last.acked_at.saturating_sub(first.acked_at));
-    if acked.0 < MIN_PACKETS * payload {
-        return Err(Held::FewPackets);
-    }
-    let in_flight = |look: &Look| of(look).sent - of(look).acked;
-    // A window far beyond what is in flight binds nothing.
-    let binding = 2 * looks.iter().map(in_flight).max().unwrap_or(0);
-    let ends = [0, early.len() / 2, early.len(), early.len() + late.len() / 2, looks.len() - 1];
-    let quarter = |q: usize| &looks[ends[q]..=ends[q + 1]];
-    let by_rate = QUARTERS.map(|q| {
-        let (bytes, time) = sent(&of(&looks[ends[q]]), &of(&looks[ends[q + 1]]));
-        rate(bytes, time)
-    });
-    let by_window = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).window.min(binding))));
-    let by_stated = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).rate.bps())));
-    let pace = Pace {
-        connection: last.connection,
-        time,
-        packets: bytes / payload,
-        sent_at: last.sent_at,
-        is_quiet: first.notified == last.notified,
-        lived: Time::ZERO,
-    };
-    let by_acks = spread(&[rate(bytes, time), rate(acked.0, acked.1)]);
-    Ok(Course {
-        round_trip: pace.time_of(last.sent.saturating_sub(last.acked) / payload),
-        pace,
-        difference: [by_rate, by_window, by_stated].into_iter().fold(by_acks, |max, of| spread(&of).max(max)),
-        has_limits: looks.iter().all(|look| (of(look).rate, of(look).window) == (first.rate, first.window)),
-        growth: by_acks * rate(bytes, time) / payload as f64,
-    })
-}
-
-/// By how much values differ, relative to the largest; rounding is none.
-fn spread(values: &[f64]) -> f64 {
-    let (min, max) = values.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &v| (min.min(v), max.max(v)));
-    let spread = (max - min) / max.max(f64::MIN_POSITIVE);
-    if spread < ROUNDING { 0.0 } else { spread }
-}
-
-fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
-    let count = values.len();
-    values.map(u128::from).sum::<u128>() as f64 / count.max(1) as f64
 }

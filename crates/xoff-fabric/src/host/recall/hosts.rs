@@ -1,0 +1,119 @@
+//! Hosts start, deliver and complete the messages that are recalled, without packets.
+
+use xoff_engine::Time;
+
+use super::Recall;
+use crate::ctx::Ctx;
+use crate::event::{key, kind};
+use crate::host::Hosts;
+use crate::host::message::Message;
+use crate::host::nic::NicScheduler;
+use crate::ids::FlowId;
+use crate::observe::detection::Marks;
+use crate::observe::records::FlowOutcome;
+
+/// Arguments of the events of recalled messages, which have the kind of stops: the last byte arrives, or the last ACK.
+const DELIVERED: u32 = 1;
+const SENT: u32 = 2;
+
+/// Marks and PAUSE frames on a message's path so far.
+fn troubles(ctx: &Ctx, flow: FlowId) -> u64 {
+    let totals = &ctx.probes.records.totals;
+    let at = |port: &crate::ids::PortId| {
+        let marks = &totals.marks[port.index()];
+        marks.ce + marks.ue + totals.pause_frames[port.peer().index()]
+    };
+    ctx.net.data_path(flow).iter().map(at).sum()
+}
+
+/// The outcome of a recalled message; `fct` is `None` if it is still under way, with `acked` bytes acknowledged.
+fn outcome(ctx: &Ctx, start: Time, fct: Option<Time>, acked: u64) -> FlowOutcome {
+    FlowOutcome {
+        started: true,
+        start,
+        fct,
+        acked_bytes: acked,
+        packets_sent: acked.div_ceil(ctx.net.wire.payload),
+        retransmitted_bytes: 0,
+        cnps: 0,
+        marks: Marks::default(),
+        paused: Time::ZERO,
+        hol_blocked: false,
+        recalled: true,
+    }
+}
+
+impl<N: NicScheduler> Hosts<N> {
+    /// Follows all messages from now on, and recalls them if they `may` be, with errors up to `tolerance`.
+    pub fn follow_messages(&mut self, ctx: &Ctx, tolerance: f64, may: bool) {
+        self.recall = Some(Box::new(Recall::new(&ctx.net, tolerance, may && !self.slows)));
+    }
+
+    /// The run's messages, if they are followed.
+    pub fn recall(&self) -> Option<&Recall> {
+        self.recall.as_deref()
+    }
+
+    /// Notes that a message starts; returns whether it is recalled, so that it is not to be simulated.
+    #[cold]
+    pub(in crate::host) fn starts_recalled(&mut self, ctx: &mut Ctx, flow: FlowId) -> bool {
+        let (net, troubles) = (ctx.net.clone(), troubles(ctx, flow));
+        let Some(recall) = &mut self.recall else { return false };
+        let Some(taken) = recall.begin(&net, flow, ctx.simulated(), troubles) else { return false };
+        ctx.probes.on_flow_start(ctx.now, flow);
+        let (ends, now) = (&net.flows[flow.index()], ctx.now);
+        ctx.schedule(ends.dst, now + taken.delivered, key(kind::FLOW_STOP, flow.0), DELIVERED);
+        ctx.schedule(ends.src, now + taken.sent, key(kind::FLOW_STOP, flow.0), SENT);
+        true
+    }
+
+    /// The event of a recalled message.
+    pub fn recalled_event(&mut self, ctx: &mut Ctx, flow: FlowId, arg: u32) {
+        let net = ctx.net.clone();
+        let size = net.flows[flow.index()].size.unwrap_or(0);
+        if arg == DELIVERED {
+            ctx.counters.delivered_bytes += size;
+            return self.message_delivered(ctx, flow);
+        }
+        let (now, troubles) = (ctx.simulated(), troubles(ctx, flow));
+        let Some(recall) = &mut self.recall else { return };
+        let Some(seen) = recall.end(&net, flow, now, troubles, true) else { return };
+        ctx.counters.flows_done += 1;
+        ctx.counters.background_done += u64::from(net.is_background(flow));
+        let outcome = outcome(ctx, seen.start, Some(now - seen.start), size);
+        ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+        self.message_sent(ctx, flow);
+    }
+
+    /// Notes that a message's last byte has arrived.
+    #[cold]
+    pub(in crate::host) fn note_delivered(&mut self, ctx: &Ctx, flow: FlowId) {
+        if let Some(recall) = &mut self.recall {
+            recall.deliver(&ctx.net, flow, ctx.simulated());
+        }
+    }
+
+    /// Learns from a message that was simulated, and whose sender's port was `paused` for some time.
+    #[cold]
+    pub(in crate::host) fn learn(&mut self, ctx: &Ctx, message: &Message, paused: Time) {
+        let troubles = troubles(ctx, message.flow);
+        let was_calm = message.cnps == 0 && message.retransmitted == 0 && paused == Time::ZERO;
+        if let Some(recall) = &mut self.recall {
+            recall.end(&ctx.net, message.flow, ctx.simulated(), troubles, was_calm);
+        }
+    }
+
+    /// Writes the outcomes of recalled messages that are under way at the end of a run: they have sent evenly.
+    pub(in crate::host) fn close_recalled(&mut self, ctx: &mut Ctx) {
+        let (net, now) = (ctx.net.clone(), ctx.simulated());
+        let under_way = self.recall.as_ref().map_or_else(Vec::new, |recall| recall.under_way());
+        for (flow, start, sent) in under_way {
+            let size = net.flows[flow.index()].size.unwrap_or(0);
+            let share =
+                u128::from(now.saturating_sub(start).0) * u128::from(size) / u128::from(sent.0.max(1));
+            let acked = (share as u64).min(size) / net.wire.payload * net.wire.payload;
+            let outcome = outcome(ctx, start, None, acked);
+            ctx.probes.on_flow_end(ctx.now, flow, &outcome);
+        }
+    }
+}

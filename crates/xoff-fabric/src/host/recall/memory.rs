@@ -1,0 +1,210 @@
+//! What messages took whose like may come again: those of one connection and one size.
+//!
+//! Messages are alike if they took the same time in a row, but for an eighth of the tolerance. A message that is recalled
+//! is not simulated, so after some of them the next ones are simulated again, and must still take that time: after 16 recalled
+//! messages the first time, and then after twice as many each time.
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use crate::ids::ConnectionId;
+
+/// So many simulated messages in a row must agree before the next one is recalled.
+const AGREE: u32 = 3;
+
+/// Recalled messages before the first that is simulated again.
+const PATIENCE: u32 = 16;
+
+/// Messages agree if they differ by less than the tolerance over this.
+const SHARE: f64 = 8.0;
+
+/// Messages that may be alike: their connection and size.
+pub(crate) type Like = (ConnectionId, u64);
+
+/// What a message took.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Taken {
+    /// Time from its start to the arrival of its last byte.
+    pub delivered: Time,
+    /// Time from its start to its last ACK.
+    pub sent: Time,
+    /// Share of its ports' time that ACKs of other messages may have taken.
+    pub acks: f64,
+}
+
+impl Taken {
+    /// How much another message's time differs, relative to this one's.
+    fn differs(&self, other: &Taken) -> f64 {
+        let of = |a: Time, b: Time| a.0.abs_diff(b.0) as f64 / a.0.max(1) as f64;
+        let by_acks = (self.acks - other.acks).abs();
+        of(self.sent, other.sent).max(of(self.delivered, other.delivered)).max(by_acks)
+    }
+}
+
+/// What is known of messages that may be alike.
+struct Known {
+    last: Taken,
+    /// Simulated messages in a row that agree.
+    agreed: u32,
+    /// The largest difference among them.
+    spread: f64,
+    /// The latest of them was simulated in this epoch.
+    epoch: u32,
+    /// Recalled messages since, and how many there may be.
+    recalled: u32,
+    patience: u32,
+    /// When the first of those started.
+    since: Time,
+}
+
+/// What messages took. Once messages have been recalled for long, an epoch ends: all must be simulated again.
+pub(crate) struct Memory {
+    /// By how much messages that agree may differ.
+    quota: f64,
+    epoch: u32,
+    known: HashMap<Like, Known>,
+}
+
+/// The estimated error of a message, and of those that were recalled since.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Doubt {
+    pub error: f64,
+    pub since: Time,
+}
+
+impl Memory {
+    /// Nothing is known yet.
+    pub fn new(tolerance: f64) -> Memory {
+        Memory { quota: tolerance / SHARE, epoch: 0, known: HashMap::new() }
+    }
+
+    /// By how much messages that agree may differ.
+    pub fn quota(&self) -> f64 {
+        self.quota
+    }
+
+    /// Whether messages like this one took the same time in a row; in this epoch too, unless `before` it is enough.
+    pub fn is_ready(&self, like: Like, before: bool) -> bool {
+        self.known.get(&like).is_some_and(|k| k.agreed >= AGREE && (before || k.epoch == self.epoch))
+    }
+
+    /// Whether so many messages like this one were recalled that it is time to simulate again.
+    pub fn is_stale(&self, like: Like) -> bool {
+        self.known.get(&like).is_some_and(|k| k.recalled >= k.patience)
+    }
+
+    /// All messages are simulated again before they are recalled.
+    pub fn begin_epoch(&mut self) {
+        self.epoch += 1;
+    }
+
+    /// Recalls a message that starts `now`: what it takes, and by how much that may be wrong.
+    pub fn recall(&mut self, like: Like, now: Time) -> Option<(Taken, f64)> {
+        let known = self.known.get_mut(&like)?;
+        if known.recalled == 0 {
+            known.since = now;
+        }
+        known.recalled += 1;
+        Some((known.last, known.spread))
+    }
+
+    /// Learns what a simulated message took; `None` if it met others or was not left alone, so that the next one may take
+    /// another time. If others were recalled before and took another time, their error is returned.
+    pub fn learn(&mut self, like: Like, taken: Option<Taken>) -> Option<Doubt> {
+        let epoch = self.epoch;
+        let Some(taken) = taken else {
+            let known = self.known.get_mut(&like)?;
+            known.agreed = 0;
+            return None;
+        };
+        let first = Known {
+            last: taken,
+            agreed: 0,
+            spread: 0.0,
+            epoch,
+            recalled: 0,
+            patience: PATIENCE,
+            since: Time::ZERO,
+        };
+        let known = self.known.entry(like).or_insert(first);
+        let error = known.last.differs(&taken);
+        let doubt = (known.recalled > 0).then_some(Doubt { error, since: known.since });
+        if error > self.quota {
+            (known.agreed, known.spread, known.patience) = (1, 0.0, PATIENCE);
+        } else {
+            known.patience =
+                if known.recalled > 0 { known.patience.saturating_mul(2) } else { known.patience };
+            known.agreed += 1;
+            known.spread = known.spread.max(error);
+        }
+        (known.last, known.epoch, known.recalled) = (taken, epoch, 0);
+        doubt
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIKE: Like = (ConnectionId(1), 1_000);
+
+    fn taken(ns: u64) -> Option<Taken> {
+        Some(Taken { delivered: Time::from_ns(ns - 100), sent: Time::from_ns(ns), acks: 0.0 })
+    }
+
+    #[test]
+    fn three_messages_in_a_row_make_a_fourth() {
+        // A tolerance of 1 % allows differences of 0.125 %: 10,000 ns and up to 10,012 ns agree, 10,013 ns do not.
+        let mut memory = Memory::new(0.01);
+        for (ns, ready) in [
+            (10_000, false),
+            (10_012, false),
+            (10_000, true),
+            (10_013, false),
+            (10_013, false),
+            (10_013, true),
+        ] {
+            memory.learn(LIKE, taken(ns));
+            assert_eq!(memory.is_ready(LIKE, false), ready, "{ns}");
+        }
+        assert!(!memory.is_ready((ConnectionId(1), 1_001), false), "another size");
+        // One that met another message ends the row.
+        memory.learn(LIKE, None);
+        assert!(!memory.is_ready(LIKE, true));
+    }
+
+    #[test]
+    fn acks_of_others_take_part_in_the_difference() {
+        // ACKs that take 0.2 % more of a port's time are another pattern.
+        let mut memory = Memory::new(0.01);
+        let with = |acks| taken(10_000).map(|t| Taken { acks, ..t });
+        [0.0, 0.0, 0.0].into_iter().for_each(|acks| {
+            memory.learn(LIKE, with(acks));
+        });
+        assert!(memory.is_ready(LIKE, false));
+        memory.learn(LIKE, with(0.002));
+        assert!(!memory.is_ready(LIKE, false));
+    }
+
+    #[test]
+    fn recalled_messages_are_simulated_again_after_16_and_then_32() {
+        let mut memory = Memory::new(0.01);
+        (0..3).for_each(|_| assert_eq!(memory.learn(LIKE, taken(10_000)), None));
+        for patience in [16, 32] {
+            for i in 0..patience {
+                assert!(!memory.is_stale(LIKE), "{i}");
+                memory.recall(LIKE, Time::from_us(100 + i));
+            }
+            assert!(memory.is_stale(LIKE));
+            memory.begin_epoch();
+            assert!(!memory.is_ready(LIKE, false) && memory.is_ready(LIKE, true));
+            // 10,005 ns instead of 10,000: those that were recalled since 100 us may be wrong by 0.05 %.
+            let doubt = memory.learn(LIKE, taken(if patience == 16 { 10_005 } else { 10_000 }));
+            let doubt = doubt.expect("recalled");
+            assert!((doubt.error - 5.0 / if patience == 16 { 10_000.0 } else { 10_005.0 }).abs() < 1e-4);
+            assert_eq!(doubt.since, Time::from_us(100));
+            assert!(memory.is_ready(LIKE, false));
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! Which messages are under way on which ports: whether two of them meet, and how much of a port's time ACKs may take.
+//!
+//! Times are simulated times.
+
+use std::collections::HashMap;
+
+use xoff_engine::Time;
+
+use crate::ids::{ConnectionId, FlowId, PortId};
+use crate::network::Network;
+
+/// ACKs at one port.
+#[derive(Clone, Copy, Default)]
+struct Acks {
+    /// Messages under way whose ACKs pass the port, and those among them that are recalled.
+    messages: u32,
+    recalled: u32,
+    /// Up to when the sums count, and the sums of both numbers over time.
+    until: Time,
+    sums: [u64; 2],
+}
+
+impl Acks {
+    fn count_until(&mut self, now: Time) {
+        let time = now.saturating_sub(self.until).0;
+        self.sums[0] += time * u64::from(self.messages);
+        self.sums[1] += time * u64::from(self.recalled);
+        self.until = now;
+    }
+}
+
+/// Another message that comes to a port of a message's path.
+struct Comer {
+    flow: FlowId,
+    /// The port's place in the path.
+    hop: usize,
+    /// The earliest time at which its first byte is there.
+    at: Time,
+}
+
+/// What a message that starts is to its like.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Way {
+    /// It is simulated, and no time of its like is known.
+    Unready,
+    /// It is simulated, and a time of its like is known.
+    Ready,
+    /// It is recalled.
+    Recalled,
+}
+
+/// A message that is not wholly acknowledged.
+struct Open {
+    start: Time,
+    way: Way,
+    delivered: Option<Time>,
+    /// It shares a port with data of another message, or its connection.
+    met: bool,
+    /// Marks and PAUSE frames on its path when it started.
+    troubles: u64,
+    /// By port of its data path: the sums of ACKs at its start.
+    before: Vec<[u64; 2]>,
+    comers: Vec<Comer>,
+    /// Messages that were there when it started, and were not delivered.
+    found: Vec<FlowId>,
+}
+
+/// What was seen of a message that is now wholly acknowledged.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Seen {
+    pub start: Time,
+    /// When its last byte arrived.
+    pub delivered: Option<Time>,
+    /// It shared a port with data of another message, or its connection.
+    pub met: bool,
+    /// Marks and PAUSE frames on its path when it started.
+    pub troubles: u64,
+    /// Share of its ports' time that ACKs may have taken, of all messages and of recalled ones.
+    pub acks: [f64; 2],
+}
+
+/// All messages under way.
+pub(super) struct Traffic {
+    /// By port.
+    acks: Vec<Acks>,
+    /// By port: the messages whose data pass it and which are not delivered.
+    data: Vec<Vec<FlowId>>,
+    open: HashMap<FlowId, Open>,
+    /// By connection: number of messages under way.
+    on: Vec<u32>,
+    /// Number of messages under way that are simulated, and of those that are not ready.
+    simulated: usize,
+    unready: usize,
+    /// When two messages first met.
+    met: Option<Time>,
+    /// Packets have no path of their own.
+    by_hops: bool,
+}
+
+/// Time of a message's first packet to each port of its path, at the earliest.
+fn ways(net: &Network, path: &[PortId]) -> Vec<Time> {
+    let hop = |way: &mut Time, &port: &PortId| {
+        let before = *way;
+        *way += net.topology.delay(port);
+        Some(before)
+    };
+    path.iter().scan(Time::ZERO, hop).collect()
+}
+
+impl Traffic {
+    pub fn new(net: &Network) -> Traffic {
+        let ports = net.topology.ports() as usize;
+        Traffic {
+            acks: vec![Acks::default(); ports],
+            data: vec![Vec::new(); ports],
+            open: HashMap::new(),
+            on: vec![0; net.connections.count(net.flows.len())],
+            simulated: 0,
+            unready: 0,
+            met: None,
+            by_hops: net.paths.next_hops.is_some(),
+        }
+    }
+
+    /// Messages are under way, and all of them are recalled.
+    pub fn is_all_recalled(&self) -> bool {
+        !self.open.is_empty() && self.simulated == 0
+    }
+
+    /// Messages are under way that are not ready.
+    pub fn has_unready(&self) -> bool {
+        self.unready > 0
+    }
+
+    /// A connection has messages under way.
+    pub fn is_busy(&self, connection: ConnectionId) -> bool {
+        self.on[connection.index()] > 0
+    }
+
+    /// When two messages first met.
+    pub fn met(&self) -> Option<Time> {
+        self.met
+    }
+
+    /// The connections with messages under way.
+    pub fn connections<'a>(&'a self, net: &'a Network) -> impl Iterator<Item = ConnectionId> + 'a {
+        self.open.keys().map(|&flow| net.connections.of(flow))
+    }
+
+    /// A message starts; there were `troubles` on its path so far.
+    pub fn begin(&mut self, net: &Network, flow: FlowId, now: Time, way: Way, troubles: u64) {
+        let connection = net.connections.of(flow);
+        self.simulated += usize::from(way != Way::Recalled);
+        self.unready += usize::from(way == Way::Unready);
+        let mut open = Open {
+            start: now,
+            way,
+            delivered: None,
+            met: self.is_busy(connection),
+            troubles,
+            before: Vec::new(),
+            comers: Vec::new(),
+            found: Vec::new(),
+        };
+        self.on[connection.index()] += 1;
+        if self.by_hops {
+            if self.open.keys().any(|&other| net.connections.of(other) != connection) {
+                self.met = self.met.or(Some(now));
+            }
+            self.open.insert(flow, open);
+            return;
+        }
+        let path = net.data_path(flow);
+        for (port, way) in path.iter().zip(ways(net, path)) {
+            let acks = &mut self.acks[port.index()];
+            acks.count_until(now);
+            open.before.push(acks.sums);
+            for &other in &self.data[port.index()] {
+                if net.connections.of(other) == connection {
+                    continue;
+                }
+                let Some(there) = self.open.get_mut(&other) else { continue };
+                let hop = net.data_path(other).iter().position(|p| p == port).unwrap_or(0);
+                there.comers.push(Comer { flow, hop, at: now + way });
+                open.found.push(other);
+            }
+            self.data[port.index()].push(flow);
+        }
+        for port in net.ack_path(flow) {
+            let acks = &mut self.acks[port.index()];
+            acks.count_until(now);
+            acks.messages += 1;
+            acks.recalled += u32::from(way == Way::Recalled);
+        }
+        self.open.insert(flow, open);
+    }
+
+    /// A message's last byte has arrived: another one has met it if that came to a port before the last byte can have left it.
+    pub fn deliver(&mut self, net: &Network, flow: FlowId, now: Time) {
+        let Some(open) = self.open.get_mut(&flow) else { return };
+        open.delivered = Some(now);
+        if self.by_hops {
+            return;
+        }
+        let path = net.data_path(flow);
+        path.iter().for_each(|port| self.data[port.index()].retain(|&other| other != flow));
+        for comer in std::mem::take(&mut open.comers) {
+            let after: Time =
+                path[comer.hop..].iter().fold(Time::ZERO, |sum, &p| sum + net.topology.delay(p));
+            if comer.at < now.saturating_sub(after) {
+                self.meet([flow, comer.flow], comer.at);
+            }
+        }
+    }
+
+    fn meet(&mut self, flows: [FlowId; 2], at: Time) {
+        self.met = Some(self.met.map_or(at, |met| met.min(at)));
+        for flow in flows {
+            if let Some(open) = self.open.get_mut(&flow) {
+                open.met = true;
+            }
+        }
+    }
+
+    /// A message is wholly acknowledged.
+    pub fn end(&mut self, net: &Network, flow: FlowId, now: Time) -> Option<Seen> {
+        let open = self.open.remove(&flow)?;
+        self.on[net.connections.of(flow).index()] -= 1;
+        self.simulated -= usize::from(open.way != Way::Recalled);
+        self.unready -= usize::from(open.way == Way::Unready);
+        let Open { start, delivered, troubles, .. } = open;
+        if self.by_hops {
+            return Some(Seen { start, delivered, met: true, troubles, acks: [0.0; 2] });
+        }
+        // One that was there at its start and still is has met it.
+        let still = |other: &FlowId| self.open.get(other).is_some_and(|there| there.delivered.is_none());
+        let found: Vec<FlowId> = open.found.iter().copied().filter(still).collect();
+        found.iter().for_each(|&other| self.meet([flow, other], start));
+        for port in net.ack_path(flow) {
+            let acks = &mut self.acks[port.index()];
+            acks.count_until(now);
+            acks.messages -= 1;
+            acks.recalled -= u32::from(open.way == Way::Recalled);
+        }
+        let (life, load) = (now.saturating_sub(start).0.max(1) as f64, ack_load(net, flow));
+        let mut acks = [0.0_f64; 2];
+        for (port, before) in net.data_path(flow).iter().zip(&open.before) {
+            let at = &mut self.acks[port.index()];
+            at.count_until(now);
+            for (share, (sum, before)) in acks.iter_mut().zip(at.sums.iter().zip(before)) {
+                *share = share.max((sum - before) as f64 / life * load);
+            }
+        }
+        Some(Seen { start, delivered, met: open.met || !found.is_empty(), troubles, acks })
+    }
+
+    /// The messages under way that are recalled, with their starts, in order of their numbers.
+    pub fn recalled(&self) -> Vec<(FlowId, Time)> {
+        let recalled = self.open.iter().filter(|(_, open)| open.way == Way::Recalled);
+        let mut all: Vec<_> = recalled.map(|(&flow, open)| (flow, open.start)).collect();
+        all.sort_unstable_by_key(|(flow, _)| flow.0);
+        all
+    }
+}
+
+/// Share of a link's time that the ACKs of a message take whose data fill a link of the same rate.
+fn ack_load(net: &Network, flow: FlowId) -> f64 {
+    let ack = net.wire.ack + net.wire.ack_growth * net.ack_path(flow).len() as u64;
+    ack as f64 / (net.wire.frame() * u64::from(net.settings.host.ack_every.max(1))) as f64
+}

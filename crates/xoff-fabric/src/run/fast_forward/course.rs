@@ -1,0 +1,267 @@
+//! What an observation says of one connection, and how far that may be extrapolated.
+
+use xoff_engine::Time;
+
+use super::account::Held;
+use super::history::Look;
+use crate::host::forward::{Pace, Pulse};
+
+/// Packets that a connection sends at least in each half of an observation.
+const MIN_PACKETS: u64 = 4;
+
+/// Packets by which a connection's bytes in flight may change over a jump, by extrapolation.
+const MAX_GROWTH: f64 = 4.0;
+
+/// Jumps over rates that swing about a mean may be so many observations long.
+const MAX_SWINGS: f64 = 4.0;
+
+/// Base RTTs that an observation takes at least if rates swing.
+const MIN_SWINGING: u64 = 12;
+
+/// The quarters of an observation.
+const QUARTERS: [usize; 4] = [0, 1, 2, 3];
+
+/// Differences below it are differences of rounding.
+const ROUNDING: f64 = 1e-12;
+
+/// What an observation says of one connection.
+#[derive(Debug)]
+pub(super) struct Course {
+    pub pace: Pace,
+    /// Relative difference between the quarters of the observation.
+    pub difference: f64,
+    /// Relative change of its rate or limits in a picosecond, by the halves of the observation: the state that a jump leaves as it is
+    /// would have changed so. None for a reaction point that lives through jumps.
+    pub trend: f64,
+    /// Time between a packet's beginning and its ACK.
+    round_trip: Time,
+    /// Growth of its bytes in flight, in packets a picosecond.
+    growth: f64,
+    /// Its scheme states the same rate and window all the time.
+    has_limits: bool,
+}
+
+impl Course {
+    /// Whether it repeats exactly in the time `observed`, if what it tells is all its scheme's state: `is_known`. What varies, or has
+    /// a state that may be about to change it, is observed for longer.
+    ///
+    /// # Errors
+    /// If it was not observed for long enough, or is not steady.
+    pub fn admit(
+        &self,
+        observed: Time,
+        base_rtt: Time,
+        tolerance: f64,
+        is_known: bool,
+    ) -> Result<bool, Held> {
+        let exact = self.difference == 0.0 && self.growth == 0.0 && self.has_limits;
+        let rtts = if exact && is_known { 1 } else { MIN_SWINGING };
+        if observed < self.round_trip.max(base_rtt * rtts) {
+            return Err(Held::Observing);
+        }
+        if self.difference > tolerance / 2.0 {
+            return Err(Held::RatesVary);
+        }
+        Ok(exact)
+    }
+
+    /// How far it may be extrapolated, after jumps over trends that sum up to `drift`.
+    pub fn limit(&self, observed: Time, tolerance: f64, drift: f64) -> Time {
+        let by_swings = observed.0 as f64 * MAX_SWINGS.max(tolerance / 2.0 / self.difference);
+        let by_swings = if self.difference > 0.0 { by_swings } else { f64::INFINITY };
+        let room = (tolerance / 2.0 - drift * self.trend.signum()).max(0.0);
+        let by_trend = if self.trend == 0.0 { f64::INFINITY } else { room / self.trend.abs() };
+        // The conversion saturates: a growth of zero sets no limit.
+        Time(by_swings.min(by_trend).min(MAX_GROWTH / self.growth) as u64)
+    }
+}
+
+/// Bytes a picosecond.
+pub(super) fn rate(bytes: u64, time: Time) -> f64 {
+    bytes as f64 / time.0.max(1) as f64
+}
+
+/// What the connection at place `i` does during an observation.
+pub(super) fn course(looks: &[Look], i: usize, payload: u64) -> Result<Course, Held> {
+    let of = |look: &Look| look.pulses[i];
+    let (first, last) = (of(&looks[0]), of(&looks[looks.len() - 1]));
+    let (early, late) = looks.split_at(looks.len() / 2);
+    let middle = of(&late[0]);
+    if last.repairs || last.left == 0 {
+        return Err(if last.left == 0 { Held::Completion } else { Held::Repairs });
+    }
+    let sent = |a: &Pulse, b: &Pulse| (b.sent - a.sent, b.sent_at.saturating_sub(a.sent_at));
+    let halves = [sent(&first, &middle), sent(&middle, &last)];
+    if halves.iter().any(|(bytes, time)| *bytes < MIN_PACKETS * payload || *time == Time::ZERO) {
+        return Err(Held::FewPackets);
+    }
+    let (bytes, time) = sent(&first, &last);
+    let acked = (last.acked - first.acked, last.acked_at.saturating_sub(first.acked_at));
+    if acked.0 < MIN_PACKETS * payload {
+        return Err(Held::FewPackets);
+    }
+    let in_flight = |look: &Look| of(look).sent - of(look).acked;
+    // A window far beyond what is in flight binds nothing.
+    let binding = 2 * looks.iter().map(in_flight).max().unwrap_or(0);
+    let ends = [0, early.len() / 2, early.len(), early.len() + late.len() / 2, looks.len() - 1];
+    let quarter = |q: usize| &looks[ends[q]..=ends[q + 1]];
+    let by_rate = QUARTERS.map(|q| {
+        let (bytes, time) = sent(&of(&looks[ends[q]]), &of(&looks[ends[q + 1]]));
+        rate(bytes, time)
+    });
+    let by_window = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).window.min(binding))));
+    let by_stated = QUARTERS.map(|q| mean(quarter(q).iter().map(|look| of(look).rate.bps())));
+    let pace = Pace {
+        connection: last.connection,
+        time,
+        packets: bytes / payload,
+        sent_at: last.sent_at,
+        is_quiet: first.notified == last.notified,
+        lived: Time::ZERO,
+    };
+    let all = [by_rate, by_window, by_stated];
+    let by_acks = spread(&[rate(bytes, time), rate(acked.0, acked.1)]);
+    Ok(Course {
+        round_trip: pace.time_of(last.sent.saturating_sub(last.acked) / payload),
+        difference: all.iter().fold(by_acks, |max, of| spread(of).max(max)),
+        trend: if last.has_timer && pace.is_quiet { 0.0 } else { trend(&all) / time.0 as f64 },
+        pace,
+        has_limits: looks.iter().all(|look| (of(look).rate, of(look).window) == (first.rate, first.window)),
+        growth: by_acks * rate(bytes, time) / payload as f64,
+    })
+}
+
+/// By how much values differ, relative to the largest; rounding is none.
+fn spread(values: &[f64]) -> f64 {
+    let (min, max) = values.iter().fold((f64::INFINITY, 0.0_f64), |(min, max), &v| (min.min(v), max.max(v)));
+    let spread = (max - min) / max.max(f64::MIN_POSITIVE);
+    if spread < ROUNDING { 0.0 } else { spread }
+}
+
+/// The largest relative change over an observation of what has these values in its quarters, by the line through the means of
+/// its halves.
+fn trend(all: &[[f64; 4]]) -> f64 {
+    let change = |of: &[f64; 4]| {
+        let (early, late) = (of[0] + of[1], of[2] + of[3]);
+        if spread(of) == 0.0 { 0.0 } else { 2.0 * (late - early) / early.max(late) }
+    };
+    all.iter().map(change).fold(0.0, |most, of| if of.abs() > most.abs() { of } else { most })
+}
+
+fn mean(values: impl ExactSizeIterator<Item = u64>) -> f64 {
+    let count = values.len();
+    values.map(u128::from).sum::<u128>() as f64 / count.max(1) as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use xoff_engine::Rate;
+
+    use super::*;
+    use crate::ids::{ConnectionId, FlowId};
+
+    /// Sixteen looks, 1 us apart, at a connection with a packet of 1,000 B each 100 ns, and from look 8 on each `late` ps.
+    fn looks(late: u64) -> Vec<Look> {
+        let sent_at = |packet: u64| Time(packet.min(80) * 100_000 + packet.saturating_sub(80) * late);
+        let look = |i: u64| {
+            let packet = i * 10;
+            let pulse = Pulse {
+                connection: ConnectionId(0),
+                flow: FlowId(0),
+                sent: packet * 1_000,
+                sent_at: sent_at(packet),
+                acked: packet * 1_000,
+                acked_at: sent_at(packet) + Time::from_us(1),
+                left: 1_000_000,
+                rate: Rate::from_gbps(80),
+                window: u64::MAX,
+                notified: 0,
+                has_timer: false,
+                repairs: false,
+            };
+            Look { at: Time::from_us(i), pulses: vec![pulse] }
+        };
+        (0..16).map(look).collect()
+    }
+
+    fn of(difference: f64, growth: f64) -> Course {
+        let course = course(&looks(100_000), 0, 1_000).expect("steady");
+        Course { difference, growth, ..course }
+    }
+
+    #[test]
+    fn a_connection_is_steady_if_its_quarters_differ_by_half_the_tolerance() {
+        // 100.5 ns instead of 100 ns between packets are 0.4975 % less in the last quarters, 100.6 ns 0.596 %.
+        let difference = |late| course(&looks(late), 0, 1_000).map(|c| c.difference).expect("enough packets");
+        assert_eq!(difference(100_000), 0.0);
+        assert!((difference(100_500) - (1.0 - 1.0 / 1.005)).abs() < 1e-9);
+        let (long, rtt) = (Time::from_us(1_000), Time::from_us(5));
+        assert_eq!(of(difference(100_500), 0.0).admit(long, rtt, 0.01, true), Ok(false));
+        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.01, true), Err(Held::RatesVary));
+        assert_eq!(of(difference(100_600), 0.0).admit(long, rtt, 0.012, true), Ok(false));
+    }
+
+    #[test]
+    fn rates_that_swing_are_observed_for_twelve_rtts_and_exact_ones_for_one() {
+        let (rtt, ps) = (Time::from_us(5), Time(1));
+        for (difference, long, exact) in [(0.0, rtt, true), (0.001, rtt * 12, false)] {
+            assert_eq!(of(difference, 0.0).admit(long, rtt, 0.01, true), Ok(exact));
+            assert_eq!(of(difference, 0.0).admit(long - ps, rtt, 0.01, true), Err(Held::Observing));
+        }
+        // A scheme with a state of its own may be about to change its rate.
+        assert_eq!(of(0.0, 0.0).admit(rtt * 12, rtt, 0.01, false), Ok(true));
+        assert_eq!(of(0.0, 0.0).admit(rtt * 12 - ps, rtt, 0.01, false), Err(Held::Observing));
+        // A packet's way and its ACK's may take longer than the base RTT.
+        let slow = Course { round_trip: Time::from_us(7), ..of(0.0, 0.0) };
+        assert_eq!(slow.admit(Time::from_us(6), rtt, 0.01, true), Err(Held::Observing));
+    }
+
+    #[test]
+    fn swings_and_growth_set_limits() {
+        // At 0.4 % of 0.5 %: four observations of 100 us; at 0.1 %: five. A packet each 2^30 ps is four in 2^32 ps.
+        let observed = Time::from_us(100);
+        assert_eq!(of(0.004, 0.0).limit(observed, 0.01, 0.0), Time::from_us(400));
+        assert_eq!(of(0.001, 0.0).limit(observed, 0.01, 0.0), Time::from_us(500));
+        assert_eq!(of(0.0, 2.0_f64.powi(-30)).limit(observed, 0.01, 0.0), Time(1 << 32));
+        assert_eq!(of(0.0, 0.0).limit(observed, 0.01, 0.0), Time::NEVER);
+    }
+
+    #[test]
+    fn a_trend_may_go_on_for_half_the_tolerance_over_all_jumps_of_a_message() {
+        // The halves' rates are 1 % apart, at moments half an observation apart: 2 % of the larger in an observation. Windows
+        // that fall by more count instead.
+        let rises = [99.0, 99.0, 100.0, 100.0];
+        assert!((trend(&[rises, [1.0; 4]]) - 0.02).abs() < 1e-12);
+        assert!((trend(&[rises, [4.0, 4.0, 3.0, 3.0]]) + 0.5).abs() < 1e-12);
+        // 0.1 % in 1 us: the 0.5 % are over in 5 us; in 3 us after 0.2 % in earlier jumps, in 7 us if those went down, and never
+        // in none at all.
+        let course = Course { trend: 1e-9, ..of(0.0, 0.0) };
+        for (drift, us) in [(0.0, 5), (0.002, 3), (-0.002, 7), (0.006, 0)] {
+            let limit = course.limit(Time::from_us(100), 0.01, drift);
+            assert!(limit.0.abs_diff(Time::from_us(us).0) <= 1, "{drift}: {limit:?}");
+        }
+        // Reaction points with timers live through jumps, unless something notifies them.
+        let of = |has_timer, notified| {
+            let mut looks = looks(100_500);
+            looks.iter_mut().for_each(|look| look.pulses[0].has_timer = has_timer);
+            looks[15].pulses[0].notified = notified;
+            super::course(&looks, 0, 1_000).expect("steady").trend
+        };
+        assert!(of(false, 0) < 0.0 && of(true, 1) < 0.0);
+        assert_eq!(of(true, 0), 0.0);
+    }
+
+    #[test]
+    fn what_is_sent_again_or_ends_is_not_steady() {
+        let with = |change: fn(&mut Pulse)| {
+            let mut looks = looks(100_000);
+            looks.iter_mut().for_each(|look| change(&mut look.pulses[0]));
+            course(&looks, 0, 1_000).map(|_| ()).expect_err("not steady")
+        };
+        assert_eq!(with(|pulse| pulse.repairs = true), Held::Repairs);
+        assert_eq!(with(|pulse| pulse.left = 0), Held::Completion);
+        // Three packets in a half are too few, and so are ACKs of three packets.
+        assert_eq!(with(|pulse| pulse.sent = pulse.sent / 25_000 * 1_000), Held::FewPackets);
+        assert_eq!(with(|pulse| pulse.acked = pulse.acked / 50_000 * 1_000), Held::FewPackets);
+    }
+}
