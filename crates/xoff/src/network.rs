@@ -192,7 +192,8 @@ impl NetworkBuilder {
     pub fn build(&self) -> Result<Network, NetworkError> {
         // The ends of links are known to be nodes before the links are listed by the names of their ends.
         self.topology.validate()?;
-        let topology = Arc::new(self.topology.listed().build()?);
+        let pipeline = self.settings.switch.pipeline_delay;
+        let topology = Arc::new(self.topology.listed().build()?.with_pipelines(pipeline));
         self.scheme.validate()?;
         let mut settings = self.settings.clone();
         if let Some(throttle) = settings.throttle.take() {

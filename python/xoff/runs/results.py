@@ -57,7 +57,7 @@ _READ: dict[str, tuple[str, ...]] = {
     "reordering": ("connection", "packets", "reordered", "max_extent", "buffer_bytes"),
     "packets": ("time_ps", "port", "direction", "kind", "flow"),
     "events": ("id", "kind", "target", "start_ps", "end_ps", "lost_packets", "lost_bytes", "flows"),
-    "drops": ("cause", "port", "flow", "data", "packets", "lost_bytes", "first_ps"),
+    "drops": ("cause", "id", "port", "flow", "data", "packets", "lost_bytes", "first_ps"),
     "watchdog": (
         "port",
         "by",
@@ -68,12 +68,13 @@ _READ: dict[str, tuple[str, ...]] = {
         "dropped_packets",
         "dropped_bytes",
     ),
+    "retries": ("port", "frames", "corrupt", "discarded", "replayed", "replayed_bytes", "timeouts", "full_ps"),
     "ports": ("port", "node", "peer", "utilization", "max_queue_bytes", "pause_frames_sent", "paused_ps", "dropped"),
 }
 """The columns that the report and the figures read of a stored table."""
 
-_LATER = ("events", "drops", "watchdog")
-"""Tables that runs of earlier versions do not have."""
+_LATER = {"events": "failures", "drops": "failures", "watchdog": "failures", "retries": "link_retry"}
+"""Tables that runs of earlier versions do not have, each with the key of the manifest that came with it."""
 
 
 class Run:
@@ -90,6 +91,8 @@ class Run:
     """Lost packets by cause, port and flow."""
     watchdog: pa.Table
     """One row for each storm that a PFC watchdog found."""
+    retries: pa.Table
+    """What the link-level retry of each port did."""
     queues: pa.Table
     """Samples of egress queues."""
     rates: pa.Table
@@ -291,7 +294,7 @@ class Run:
                 )
             table = read_table(file)
         except FileNotFoundError:
-            if name in _LATER and "failures" not in self.manifest:
+            if name in _LATER and _LATER[name] not in self.manifest:
                 return pa.table({})
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except OSError as error:

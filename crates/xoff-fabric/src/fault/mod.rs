@@ -105,6 +105,14 @@ impl FrameLoss {
             FrameLoss::Share(share) => share,
         }
     }
+
+    /// The probability that an ordered set of `bytes`, which is no frame, is lost.
+    pub fn of_ordered_set(self, bytes: u64) -> f64 {
+        match self {
+            FrameLoss::BitErrorRate(_) => self.probability(bytes),
+            FrameLoss::Share(_) => 0.0,
+        }
+    }
 }
 
 /// Why a packet was lost.

@@ -170,16 +170,15 @@ impl FaultPlan {
         times
     }
 
-    /// The faults that make a link lose frames at a time, with their shares for frames of `bytes`.
-    pub(crate) fn losses(&self, link: usize, at: Time, bytes: u64) -> impl Iterator<Item = (u32, f64)> {
+    /// The faults that make a link lose frames at a time.
+    pub(crate) fn losses(&self, link: usize, at: Time) -> impl Iterator<Item = (u32, FrameLoss)> {
         let all = self.lossy.get(&(link as u32)).into_iter().flatten();
         all.filter_map(move |&number| {
             let fault = &self.faults[number as usize];
-            let loss: FrameLoss = match fault.what {
-                Broken::Frames { loss, .. } if fault.from <= at && at < fault.until => loss,
-                _ => return None,
-            };
-            Some((number, loss.probability(bytes)))
+            match fault.what {
+                Broken::Frames { loss, .. } if fault.from <= at && at < fault.until => Some((number, loss)),
+                _ => None,
+            }
         })
     }
 

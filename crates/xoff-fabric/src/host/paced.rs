@@ -110,7 +110,7 @@ impl NicScheduler for PacedNic {
         let port = &links.ports[hosts.nics[nic as usize].port.index()];
         if port.is_idle(ctx.now) {
             hosts.send_next(ctx, links, nic);
-        } else {
+        } else if !links.is_held(hosts.nics[nic as usize].port) {
             let busy_until = port.busy_until;
             hosts.arm(ctx, links, nic, busy_until);
         }

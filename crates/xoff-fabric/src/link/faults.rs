@@ -8,7 +8,7 @@ use super::Links;
 use super::flow_control::LinkControl;
 use super::port::DEAD;
 use crate::ctx::Ctx;
-use crate::fault::Cause;
+use crate::fault::{Cause, FrameLoss};
 use crate::ids::{PortId, QueueId};
 use crate::packet::{BY_HOP, DATA, Frame, Kind, NO_FLOW, PacketId};
 
@@ -59,29 +59,46 @@ impl<C: LinkControl> Links<C> {
         id: PacketId,
         frame: Frame,
     ) -> Option<Loss> {
-        let plan = ctx.net.faults.as_deref()?;
-        let (port, packet) = (&self.ports[port_id.index()], &ctx.packets[id]);
-        let arrival = port.busy_until - port.gap + port.delay;
-        if let Some(outage) = plan.outage(port_id.link(), ctx.now, arrival) {
-            return Some((Cause::LinkDown, Some(outage.fault)));
+        if let Some(fault) = self.cut_off(ctx, port_id) {
+            return Some((Cause::LinkDown, Some(fault)));
         }
-        if packet.position & BY_HOP != 0 {
+        let packet = &ctx.packets[id];
+        if ctx.net.faults.is_some() && packet.position & BY_HOP != 0 {
             let is_last = ctx.net.is_host(ctx.net.topology.node_of(port_id.peer()));
             if packet.links >= MAX_LINKS || (usize::from(packet.hops) >= MAX_INT_HOPS && !is_last) {
                 return Some((Cause::HopLimit, None));
             }
         }
-        let arrives = |draw: &mut dyn FnMut() -> f64| {
-            let mut losses = plan.losses(port_id.link(), ctx.now, frame.size());
-            losses.find(|&(_, share)| draw() < share).map(|(fault, _)| fault)
+        self.damage(ctx, port_id, |errors| errors.probability(frame.size()))
+    }
+
+    /// The fault that takes a link down before a frame that has just begun on the wire of a port has arrived.
+    pub(super) fn cut_off(&self, ctx: &Ctx, port_id: PortId) -> Option<u32> {
+        let plan = ctx.net.faults.as_deref()?;
+        let port = &self.ports[port_id.index()];
+        let arrival = port.busy_until - port.gap + port.delay;
+        plan.outage(port_id.link(), ctx.now, arrival).map(|outage| outage.fault)
+    }
+
+    /// Draws whether errors on the link of a port spoil what has just begun on its wire; `share` gives the probability.
+    pub(super) fn damage(
+        &mut self,
+        ctx: &Ctx,
+        port_id: PortId,
+        share: impl Fn(FrameLoss) -> f64,
+    ) -> Option<Loss> {
+        let net = &ctx.net;
+        let random = &mut self.frame_losses;
+        let mut is_hit = |errors| {
+            let of_port = || stream(net.seed, Domain::Faults, port_id.0.into());
+            uniform(random.entry(port_id).or_insert_with(of_port)) < share(errors)
         };
-        let losses = &mut self.frame_losses;
-        let seed = ctx.net.seed;
-        let mut draw = || {
-            let of_port = || stream(seed, Domain::Faults, port_id.0.into());
-            uniform(losses.entry(port_id).or_insert_with(of_port))
-        };
-        arrives(&mut draw).map(|fault| (Cause::BitErrors, Some(fault)))
+        if net.settings.link.errors().is_some_and(&mut is_hit) {
+            return Some((Cause::BitErrors, None));
+        }
+        let mut of_events = net.faults.iter().flat_map(|plan| plan.losses(port_id.link(), ctx.now));
+        let hit = of_events.find(|&(_, errors)| is_hit(errors));
+        hit.map(|(fault, _)| (Cause::BitErrors, Some(fault)))
     }
 
     /// Ends a frame that is lost on the wire of a port.
@@ -105,6 +122,7 @@ impl<C: LinkControl> Links<C> {
     /// [`Links::effects`].
     pub fn take_down(&mut self, ctx: &mut Ctx, port: PortId) {
         C::on_link_down(self, ctx, port);
+        self.forget_retries(ctx, port);
         self.ports[port.index()].paused = !super::port::DROPS | DEAD;
     }
 

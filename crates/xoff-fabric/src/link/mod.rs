@@ -10,6 +10,7 @@ pub mod carried_loads;
 pub mod cut_through;
 mod faults;
 pub mod flow_control;
+pub mod llr;
 pub mod port;
 pub mod queue;
 pub mod stop;
@@ -31,6 +32,7 @@ use crate::settings::Scheduling;
 use carried_loads::CarriedLoads;
 use cut_through::CutThrough;
 use flow_control::LinkControl;
+use llr::Llr;
 use port::{AWAY, Port};
 use queue::Queue;
 use stop::StopState;
@@ -92,6 +94,8 @@ pub(crate) struct Links<C> {
     pub tells_stops: bool,
     /// Packets that go onto a wire need [`Links::run_wire_hooks`].
     pub wire_hooks: bool,
+    /// Link-level retry; `None` without it.
+    llr: Option<Box<Llr>>,
     /// By port whose link has lost frames by chance: its stream of random numbers.
     frame_losses: BTreeMap<PortId, Stream>,
 }
@@ -117,7 +121,8 @@ impl<C: LinkControl> Links<C> {
             Scheduling::RoundRobin | Scheduling::Strict => Vec::new(),
         };
         let cut_through = CutThrough::new(topology, &net.settings);
-        let ready_events = quirks.ready_events();
+        let llr = Llr::new(net);
+        let ready_events = quirks.ready_events() || llr.is_some();
         let carried = CarriedLoads::new(net);
         Links {
             ports: topology.port_ids().map(of).collect(),
@@ -135,7 +140,9 @@ impl<C: LinkControl> Links<C> {
                 || (cut_through.is_some() && !C::HAS_CREDITS)
                 || !arbiters.is_empty()
                 || carried.is_some()
-                || net.faults.is_some(),
+                || net.faults.is_some()
+                || net.settings.link.errors().is_some(),
+            llr,
             frame_losses: BTreeMap::new(),
             arbiters,
             cut_through,

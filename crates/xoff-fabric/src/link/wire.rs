@@ -77,7 +77,13 @@ impl<C: LinkControl> Links<C> {
         let mut loss = None;
         if ctx.net.faults.is_some() {
             arrival = self.take_route(ctx, port_id, id, frame, arrival);
+        }
+        if ctx.net.faults.is_some() || ctx.net.settings.link.errors().is_some() {
             loss = self.loss(ctx, port_id, id, frame);
+        }
+        if self.retries(loss) && !self.send_numbered(ctx, port_id, id, arrival, loss.take().is_some()) {
+            self.schedule_ready(ctx, port_id);
+            return None;
         }
         if !C::HAS_CREDITS {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
@@ -91,16 +97,22 @@ impl<C: LinkControl> Links<C> {
             ctx.probes.on_depart(ctx.now, &ctx.net, &mut ctx.packets, (port_id, id), arrives, stopped);
         }
         if self.ready_events {
-            let port = &mut self.ports[port_id.index()];
-            port.armed = true;
-            let (node, at) = (port.node, port.busy_until);
-            ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
+            self.schedule_ready(ctx, port_id);
         }
         if let Some(loss) = loss {
             self.lose_on_wire(ctx, port_id, id, frame, loss);
             return None;
         }
         Some(arrival)
+    }
+
+    /// Schedules the end of the frame on the wire of a port.
+    pub(super) fn schedule_ready(&mut self, ctx: &mut Ctx, port_id: PortId) {
+        self.begin_frame(port_id);
+        let port = &mut self.ports[port_id.index()];
+        port.armed = true;
+        let (node, at) = (port.node, port.busy_until);
+        ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
     }
 }
 

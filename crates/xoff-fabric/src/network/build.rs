@@ -135,11 +135,12 @@ impl Network {
     ) -> Result<Network, BuildError> {
         let topology = topology.into();
         let signals = scheme.signals();
-        let entities = (flows.len() + schedule.steps.len())
-            .max(topology.ports() as usize * usize::from(settings.switch.priorities));
+        let queues = topology.ports() as usize * usize::from(settings.switch.priorities);
+        let retries = settings.link.llr.as_ref().map_or(0, |_| queues + topology.ports() as usize);
+        let entities = (flows.len() + schedule.steps.len().max(retries)).max(queues);
         if entities > MAX_INDEX as usize {
             return Err(BuildError::TooMany {
-                what: "flows and steps, or queues",
+                what: "flows and steps, or queues and ports",
                 count: entities,
                 limit: MAX_INDEX,
             });
@@ -186,7 +187,7 @@ impl Network {
         // If all flows were background, the run would end before it began; so none is.
         let all = schedule.background.iter().all(|b| *b);
         let background = if all { Vec::new() } else { schedule.background };
-        let loses = settings.lossy || settings.switch.watchdog.is_some();
+        let loses = settings.lossy || settings.switch.watchdog.is_some() || settings.link.loses();
         Ok(Network {
             topology,
             loses,

@@ -34,10 +34,11 @@ impl Network {
     ) -> Result<Network, BuildError> {
         let mut plan = FaultPlan::new(&self.topology, faults);
         let queues = self.topology.ports() as usize * usize::from(self.settings.switch.priorities);
-        let entities = self.flows.len() + plan.steps().len() + queues;
+        let ports = self.topology.ports() as usize;
+        let entities = self.flows.len() + plan.steps().len() + queues + ports;
         if entities > MAX_INDEX as usize {
             return Err(BuildError::TooMany {
-                what: "flows, queues and times of events",
+                what: "flows, queues, ports and times of events",
                 count: entities,
                 limit: MAX_INDEX,
             });

@@ -214,7 +214,8 @@ impl Records {
             ..Totals::default()
         };
         let samples = Samples { sent: vec![0.0; recording.utilization.len()], ..Samples::default() };
-        let breaks = net.faults.is_some() || net.settings.switch.watchdog.is_some();
+        let breaks =
+            net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
         let mut records = Records { totals, samples, recording, losses, ..Records::default() };
         records.begin_states(net.topology.ports(), net.settings.switch.priorities.into());

@@ -42,7 +42,8 @@ impl Network {
         flows: Vec<Flow>,
         seed: u64,
     ) -> Result<Network, BuildError> {
-        let topology = topology.into();
+        let topology = Arc::unwrap_or_clone(topology.into()).with_pipelines(settings.switch.pipeline_delay);
+        let topology = Arc::new(topology);
         let router = Router::new(topology.clone(), routing, seed)?;
         let env = network_env(&topology, &router, &settings, &scheme.signals())?;
         Network::along(topology, &router, env, settings, scheme, flows, Schedule::default(), seed)

@@ -199,10 +199,15 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// A port has finished a frame: a switch's port for which another frame waits, or a host's port if each transmission ends
     /// with an event.
     #[inline(always)] // the way of every packet
-    fn port_ready(&mut self, port: PortId) {
+    pub(super) fn port_ready(&mut self, port: PortId) {
         let Partition { ctx, links, switches, hosts, .. } = self;
-        if links.ready_events && ctx.net.is_host(links.ports[port.index()].node) {
-            return hosts.port_ready(ctx, links, port);
+        if links.ready_events {
+            if links.keeps_wire(ctx, port) {
+                return;
+            }
+            if ctx.net.is_host(links.ports[port.index()].node) {
+                return hosts.port_ready(ctx, links, port);
+            }
         }
         switches.port_ready(ctx, links, port);
     }

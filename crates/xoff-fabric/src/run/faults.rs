@@ -28,8 +28,15 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let number = index as usize - net.flows.len();
         let steps = net.faults.as_ref().map_or(&[][..], |plan| plan.steps());
         let Some(step) = steps.get(number) else {
-            let queue = QueueId((number - steps.len()) as u32);
-            return switches.watchdog_timer(ctx, links, queue);
+            let (number, queues) = (number - steps.len(), links.stops.len());
+            if number < queues {
+                return switches.watchdog_timer(ctx, links, QueueId(number as u32));
+            }
+            let port = PortId((number - queues) as u32);
+            if links.retry_event(ctx, port, arg) {
+                self.port_ready(port);
+            }
+            return;
         };
         let is_host = net.is_host(step.node);
         match step.act {

@@ -26,6 +26,7 @@ use crate::link::arrival_key;
 use crate::link::buffer::{IngressQueue, Memory};
 use crate::link::flow_control::LinkControl;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
+use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::Network;
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
@@ -79,6 +80,8 @@ pub(super) trait AnyPartition: Send {
     fn close(&mut self, end: Time) -> (Counters, Records);
     /// A port's totals.
     fn port(&self, port: PortId) -> &Port;
+    /// What the LLR of a port did; `None` without LLR.
+    fn retries(&self, port: PortId) -> Option<RetryCounts>;
     /// The accounting of an ingress queue.
     fn ingress(&self, queue: QueueId) -> &IngressQueue;
     /// Time for which an egress queue was stopped.
@@ -306,6 +309,10 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn port(&self, port: PortId) -> &Port {
         &self.links.ports[port.index()]
+    }
+
+    fn retries(&self, port: PortId) -> Option<RetryCounts> {
+        self.links.retry_counts(self.ctx.now, port)
     }
 
     fn ingress(&self, queue: QueueId) -> &IngressQueue {

@@ -16,7 +16,8 @@ const MIN: Time = Time::from_ms(10);
 
 /// How long no payload must arrive for a run of `net` to end; `None` if nothing can break.
 pub(super) fn patience(net: &Network) -> Option<Time> {
-    if net.faults.is_none() && net.settings.switch.watchdog.is_none() {
+    let settings = &net.settings;
+    if net.faults.is_none() && settings.switch.watchdog.is_none() && settings.link.errors().is_none() {
         return None;
     }
     let timeouts = Time(net.settings.host.retransmit_timeout.0.saturating_mul(TIMEOUTS));

@@ -17,6 +17,7 @@ use super::windows::{Bounds, End, Windows};
 use crate::ids::{PortId, QueueId};
 use crate::link::buffer::IngressQueue;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
+use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
 use crate::network::Network;
 use crate::observe::deadlock::deadlock;
@@ -332,6 +333,11 @@ impl Simulation {
     /// A port's totals.
     pub fn port(&self, port: PortId) -> &Port {
         self.partition(port).port(port)
+    }
+
+    /// What the link-level retry of an egress port did; `None` without LLR.
+    pub fn retries(&self, port: PortId) -> Option<RetryCounts> {
+        self.partition(port).retries(port)
     }
 
     /// Time for which an egress port's priority was stopped.

@@ -5,6 +5,7 @@
 
 pub(crate) mod flow_control;
 mod host;
+mod link;
 mod packets;
 mod quirks;
 mod switch;
@@ -17,9 +18,10 @@ use xoff_schemes::throttle::AnyThrottle;
 
 pub use flow_control::{
     Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc,
-    Thresholds,
+    Thresholds, UeCbfc,
 };
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};
+pub use link::{LinkSettings, Llr, LlrSizing};
 pub use packets::Packets;
 pub use quirks::{Clock, NicTimer, Order, PacingGap, Quirks, RttOf, UetOf};
 pub use switch::{Forwarding, Queueing, Scheduling, Switch, VlWeight, Watchdog, WatchdogAction};
@@ -44,6 +46,8 @@ pub struct Settings {
     pub switch: Switch,
     /// Flow control between neighbours.
     pub flow_control: FlowControl,
+    /// Errors on links, and their repair.
+    pub link: LinkSettings,
     /// Packets may be dropped for lack of buffer, and are then sent again; otherwise a drop ends the run.
     pub lossy: bool,
     /// Behaviour taken over from other simulators.

@@ -31,6 +31,9 @@ pub struct VlWeight {
     pub weight: u8,
 }
 
+/// Maximum delay of a switch's pipeline.
+const MAX_PIPELINE: Time = Time::from_ms(1);
+
 /// Entries of a table of arbitration (InfiniBand Architecture Specification 1.3, 7.6.9).
 const MAX_VL_ENTRIES: usize = 64;
 
@@ -128,18 +131,26 @@ pub struct Switch {
     /// receiver can ask for it again at once; without it, such data is dropped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trimming: Option<Trimming>,
-    /// Where packets wait. Without it, in virtual output queues if flow control is by credits (`cbfc`, `credit`), otherwise
+    /// Where packets wait. Without it, in virtual output queues if flow control is by credits (`cbfc`, `ue_cbfc`, `credit`), otherwise
     /// at the output.
     pub queueing: Option<Queueing>,
-    /// When a packet is sent on. Without it, by cut-through if flow control is by credits, otherwise after all of it has
+    /// When a packet is sent on. Without it, by cut-through if flow control is `cbfc` or `credit`, otherwise after all of it has
     /// arrived (store-and-forward).
     pub forwarding: Option<Forwarding>,
     /// Cut-through: bytes of a packet that must have arrived before it is sent on.
     pub cut_through_after: Bytes,
+    /// Time that everything which comes to a switch takes through its pipeline, beside the transmission. It counts as a longer link
+    /// into the switch: in base RTTs and in what buffers must hold, and for frames of flow control as well.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub pipeline_delay: Time,
     /// The PFC watchdog of all egress queues: `watchdog = {}` for SONiC's defaults, or
     /// `{ detection = "400ms", restoration = "2s", action = "drop" }`. Without it, no watchdog.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub watchdog: Option<Watchdog>,
+}
+
+fn is_zero(time: &Time) -> bool {
+    *time == Time::ZERO
 }
 
 impl Default for Switch {
@@ -159,6 +170,7 @@ impl Default for Switch {
             queueing: None,
             forwarding: None,
             cut_through_after: Bytes(64),
+            pipeline_delay: Time::ZERO,
             watchdog: None,
         }
     }
@@ -174,7 +186,7 @@ impl Switch {
     /// When a packet is sent on under `flow_control`.
     pub fn forwarding(&self, flow_control: &FlowControl) -> Forwarding {
         let usual =
-            if flow_control.has_credits() { Forwarding::CutThrough } else { Forwarding::StoreAndForward };
+            if flow_control.is_ethernet() { Forwarding::StoreAndForward } else { Forwarding::CutThrough };
         self.forwarding.unwrap_or(usual)
     }
 
@@ -261,6 +273,7 @@ impl Switch {
                 all.push(Violation::new("trimming", found, "`queue_limit` beside it, such as \"178KB\""));
             }
         }
+        all.extend(time_within("pipeline_delay", self.pipeline_delay, Time::ZERO, MAX_PIPELINE));
         all.extend(size_within("cut_through_after", self.cut_through_after, 1, MAX_FRAME));
         all
     }

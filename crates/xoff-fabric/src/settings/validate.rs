@@ -14,6 +14,7 @@ impl Settings {
             ("host", self.host.validate()),
             ("switch", self.switch.validate()),
             ("flow_control", self.flow_control.validate()),
+            ("link", self.link.validate()),
         ];
         // Sizes beyond their bounds could overflow the calculations of `validate_frames`.
         let sound = tables[0].1.is_empty();
@@ -27,6 +28,7 @@ impl Settings {
         self.validate_flow_control(scheme, &mut all);
         self.validate_transport(&mut all);
         self.validate_uet(scheme, &mut all);
+        self.link.validate_beside(self, &mut all);
         all
     }
 
@@ -166,7 +168,9 @@ impl Settings {
         if let Some(buffer) = self.switch.buffer {
             let found = format!("is {buffer}, and with [flow_control] `{name}` buffers belong to links");
             let expected = match self.flow_control {
-                FlowControl::Cbfc(_) => "`buffer` in [flow_control], for each port and lane",
+                FlowControl::Cbfc(_) | FlowControl::UeCbfc(_) => {
+                    "`buffer` in [flow_control], for each port and lane"
+                }
                 _ => "`credits` in [flow_control], for each port and priority",
             };
             all.push(Violation::new("switch.buffer", found, expected));

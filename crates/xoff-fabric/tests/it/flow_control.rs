@@ -113,7 +113,7 @@ fn the_computed_headroom_is_enough_and_less_than_a_frame_more_than_needed() {
     assert_eq!((at, full), (Time(29 * FRAME_PS + 1_000_000), Full::Headroom { size: needed - 1, needed }));
     assert_eq!(slowest_pause(None), Ok(Stop::Duration));
     let (rate, delay) = (Rate::from_gbps(100), Time::from_us(1));
-    let ends = LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay };
+    let ends = LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay, retries: 0 };
     let computed = headroom(&ends, FRAME, 2 * 64, 0);
     assert_eq!(computed, 29_683);
     assert!(needed <= computed && computed < needed + FRAME);

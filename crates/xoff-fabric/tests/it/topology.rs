@@ -403,3 +403,20 @@ fn names_are_found_and_guessed() {
     assert_eq!(names.nearest("cor2"), Nearest(Some("core2".into())));
     assert_eq!(names.nearest("whatever"), Nearest(None));
 }
+
+#[test]
+fn each_switch_takes_its_pipeline_delay() {
+    // h0 - s0 - s1 - h1 with frames of 1,000 B and ACKs of 50 B at 100 Gbps and 1 us a link: 3 x 1,080 + 3 x 1,004 ns. With 400 ns in
+    // each of two switches, there and back, 4 x 400 ns more; hosts have no pipeline.
+    for (pipeline, more) in [(0, 0), (400, 1_600)] {
+        let mut settings = crate::faults::round();
+        settings.switch.pipeline_delay = xoff_engine::Time::from_ns(pipeline);
+        let none = crate::common::scheme("none", serde_json::json!({}), xoff_engine::Time::from_us(1));
+        let line = crate::common::star(&[0, 1]);
+        let flows = vec![crate::common::flow(0, 1, 952)];
+        let mut sim = crate::common::simulate(line, settings, none, flows, Default::default(), None);
+        sim.run(&mut |_| true).expect("a run");
+        let expected = xoff_engine::Time::from_ns(3 * 1_080 + 3 * 1_004 + more);
+        assert_eq!(sim.records().flows[0].fct, Some(expected), "{pipeline} ns");
+    }
+}

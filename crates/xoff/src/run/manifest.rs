@@ -105,6 +105,7 @@ pub(super) fn manifest(
         "switch_messages": sim.records().totals.cnms_sent,
         "lost_switch_messages": sim.records().totals.cnms_lost,
         "ultra_ethernet": ultra_ethernet,
+        "link_retry": link_retry(sim),
         "flow_tables": flow_tables(sim),
         "base_rtt_ps": net.env.base_rtt.ps(),
         "wire": {
@@ -185,6 +186,21 @@ fn failures(sim: &Simulation, traffic: &Traffic) -> Value {
         },
         "unfinished_flows": unfinished.len(),
         "unfinished": unfinished.iter().take(LISTED).collect::<Vec<_>>(),
+    })
+}
+
+/// What link-level retry did, over all ports; null without it.
+fn link_retry(sim: &Simulation) -> Value {
+    if sim.network().settings.link.llr.is_none() {
+        return Value::Null;
+    }
+    let counts = || sim.network().topology.port_ids().filter_map(|port| sim.retries(port));
+    json!({
+        "frames": counts().map(|c| c.frames).sum::<u64>(),
+        "corrupt": counts().map(|c| c.corrupt).sum::<u64>(),
+        "discarded": counts().map(|c| c.discarded).sum::<u64>(),
+        "replayed": counts().map(|c| c.replayed).sum::<u64>(),
+        "timeouts": counts().map(|c| c.timeouts).sum::<u64>(),
     })
 }
 

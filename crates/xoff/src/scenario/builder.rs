@@ -7,7 +7,7 @@ use serde::Serialize;
 use toml::{Table, Value};
 use xoff_engine::Time;
 use xoff_fabric::routing::Routing;
-use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Switch};
+use xoff_fabric::settings::{FlowControl, Host, LinkSettings, Packets, Quirks, Switch};
 use xoff_fabric::topology::AnyTopology;
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle};
@@ -53,6 +53,7 @@ impl ScenarioBuilder {
             host: Host::default(),
             switch: Switch::default(),
             flow_control: FlowControl::default(),
+            link: LinkSettings::default(),
             quirks: Quirks::default(),
             traffic: Vec::new(),
             event: Vec::new(),
@@ -138,6 +139,12 @@ impl ScenarioBuilder {
         self
     }
 
+    /// Sets errors on links and their repair.
+    pub fn link(mut self, link: LinkSettings) -> Self {
+        self.0.link = link;
+        self
+    }
+
     /// Sets behaviour taken over from other simulators.
     pub fn quirks(mut self, quirks: Quirks) -> Self {
         self.0.quirks = quirks;
@@ -175,6 +182,7 @@ impl ScenarioBuilder {
             ("packets", defaults::<Packets>()),
             ("host", defaults::<Host>()),
             ("switch", defaults::<Switch>()),
+            ("link", defaults::<LinkSettings>()),
             ("quirks", defaults::<Quirks>()),
             ("record", defaults::<Record>()),
         ] {

@@ -18,8 +18,8 @@ use super::explain::table_label;
 use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
-    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_network, check_record,
-    check_settings, check_thresholds, check_traffic, check_uet, fast_forward, in_flight,
+    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_link, check_network,
+    check_record, check_settings, check_thresholds, check_traffic, check_uet, fast_forward, in_flight,
 };
 
 /// Collects problems at their keys.
@@ -153,6 +153,7 @@ pub(super) fn scenario(
     check_traffic::run(&mut c, &s);
     fast_forward::check(&mut c, &s);
     check_event::all(&mut c, &s);
+    check_link::all(&mut c, &s);
     check_uet::all(&mut c, &s);
     if let Some(topology) = check_network::topology(&mut c, &mut s, files, &mut needs) {
         check_settings::buffer(&mut c, &s, &signals, &topology);
@@ -161,6 +162,7 @@ pub(super) fn scenario(
         check_credit::updates(&mut c, &s, &signals, &topology);
         check_credit::buffers(&mut c, &s, &signals, &topology);
         check_credit::throttled(&mut c, &s, &signals, &topology);
+        check_link::sizes(&mut c, &s, &signals, &topology);
         if c.problems.is_empty() {
             check_thresholds::resolve(&mut s, &signals, &topology);
         }

@@ -87,6 +87,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     }
     let (key, undersized, width) = match &s.flow_control {
         FlowControl::Cbfc(cbfc) => ("buffer", cbfc.undersized, cbfc.counters),
+        FlowControl::UeCbfc(cbfc) => ("buffer", cbfc.undersized, CounterWidth::Wide),
         FlowControl::Credit(credit) => ("credits", credit.undersized, CounterWidth::Wide),
         _ => return,
     };
@@ -104,6 +105,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     let into = topology.port_name(port.peer());
     let amount = |credits: u64| match &s.flow_control {
         FlowControl::Cbfc(_) => Bytes(credits * 64).to_string(),
+        FlowControl::UeCbfc(cbfc) => Bytes(credits * cbfc.cell.0).to_string(),
         FlowControl::Credit(LinkCredits { unit: CreditUnit::Packet, .. }) => credits.to_string(),
         _ => format!("{credits} ({})", Bytes(credits * flit(s))),
     };

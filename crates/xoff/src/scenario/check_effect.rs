@@ -83,7 +83,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
 
     let (h, default) = (&s.host, Host::default());
     let per_connection = s.routing.choice() == PathChoice::PerConnection;
-    let breaks = !s.event.is_empty() || s.switch.watchdog.is_some();
+    let breaks = !s.event.is_empty() || s.switch.watchdog.is_some() || s.link.loses();
     let any_order = matches!(h.transport, Transport::Unordered | Transport::Uet);
     if !s.lossy && !breaks && (per_connection || any_order) {
         let reason = if per_connection {

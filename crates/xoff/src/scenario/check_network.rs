@@ -50,7 +50,7 @@ pub(super) fn topology(
         rate_problem(c, &topology.port_name(port), topology.rate(port));
         return None;
     }
-    Some(Arc::new(topology))
+    Some(Arc::new(topology.with_pipelines(s.switch.pipeline_delay)))
 }
 
 fn rate_problem(c: &mut Checker<'_>, port: &str, rate: Rate) {

@@ -1,7 +1,7 @@
 //! Checks of packets, hosts, switches and flow control that need the file or the topology. Each type checks itself.
 
 use xoff_engine::{Bytes, Time};
-use xoff_fabric::link::buffer::{pfc_headroom, quanta_time};
+use xoff_fabric::link::buffer::{LinkEnds, pfc_headroom, quanta_time};
 use xoff_fabric::network::WireSizes;
 use xoff_fabric::settings::{Clock, FlowControl};
 use xoff_fabric::topology::{NodeId, NodeKind, PortId, Topology};
@@ -9,7 +9,6 @@ use xoff_schemes::Signals;
 
 use super::Scenario;
 use super::check::Checker;
-use super::check_thresholds;
 
 /// Checks each table by itself, and against the others and the scheme.
 pub(super) fn all(c: &mut Checker<'_>, s: &mut Scenario) {
@@ -117,7 +116,8 @@ pub(super) fn buffer(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topol
     let wire = WireSizes::new(&s.settings(), signals);
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let reserve = if pfc.alpha.is_some() { pfc.reserve.0 } else { 0 };
-    let room = |port: PortId| pfc_headroom(pfc, &check_thresholds::ends(topology, port), frame, pfc_frames);
+    let room =
+        |port: PortId| pfc_headroom(pfc, &LinkEnds::at(topology, &s.link, &wire, port), frame, pfc_frames);
     let adjacency = topology.adjacency();
     let priorities = u128::from(s.switch.priorities);
     let switches =

@@ -15,16 +15,6 @@ use xoff_traffic::Traffic;
 use super::check::Checker;
 use super::{Scenario, check_load};
 
-/// Both directions of the link of an ingress port.
-pub(super) fn ends(topology: &Topology, ingress: PortId) -> LinkEnds {
-    LinkEnds {
-        rate_in: topology.rate(ingress.peer()),
-        delay_in: topology.delay(ingress.peer()),
-        rate_out: topology.rate(ingress),
-        delay_out: topology.delay(ingress),
-    }
-}
-
 /// The ports of each switch.
 fn switches(topology: &Topology) -> Vec<Vec<PortId>> {
     let adjacency = topology.adjacency();
@@ -38,7 +28,7 @@ fn switches(topology: &Topology) -> Vec<Vec<PortId>> {
 /// Fills in PFC's default threshold, if it is the same at all ports. Ports of several rates keep each its own.
 pub(super) fn resolve(s: &mut Scenario, signals: &Signals, topology: &Topology) {
     let wire = WireSizes::new(&s.settings(), signals);
-    let (priorities, buffer) = (s.switch.priorities, s.switch.buffer);
+    let (priorities, buffer, link) = (s.switch.priorities, s.switch.buffer, &s.link);
     let FlowControl::Pfc(pfc) = &mut s.flow_control else { return };
     if !pfc.has_default_xoff() {
         return;
@@ -46,7 +36,9 @@ pub(super) fn resolve(s: &mut Scenario, signals: &Signals, topology: &Topology) 
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(priorities));
     let mut found = BTreeSet::new();
     for ports in switches(topology) {
-        let rooms = ports.iter().map(|&port| pfc_headroom(pfc, &ends(topology, port), frame, pfc_frames));
+        let rooms = ports
+            .iter()
+            .map(|&port| pfc_headroom(pfc, &LinkEnds::at(topology, link, &wire, port), frame, pfc_frames));
         let headrooms = rooms.fold(0u64, u64::saturating_add).saturating_mul(priorities.into());
         let queues = ports.len() as u64 * u64::from(priorities);
         found.extend(ports.iter().map(|port| {
@@ -99,9 +91,15 @@ pub(super) fn room(settings: &Settings, topology: &Topology, wire: &WireSizes, p
             let by_rate = || pfc.has_default_xoff().then(|| Pfc::default_xoff(topology.rate(port.peer())));
             let xoff = pfc.xoff.map(|xoff| xoff.0).or_else(by_rate)?;
             let pfc_frames = wire.pfc_frames(settings.switch.priorities);
-            Some(xoff.saturating_add(pfc_headroom(pfc, &ends(topology, port), wire.largest(), pfc_frames)))
+            Some(xoff.saturating_add(pfc_headroom(
+                pfc,
+                &LinkEnds::at(topology, &settings.link, wire, port),
+                wire.largest(),
+                pfc_frames,
+            )))
         }
         FlowControl::Cbfc(_) => Some(credits().saturating_mul(64)),
+        FlowControl::UeCbfc(cbfc) => Some(credits().saturating_mul(cbfc.cell.0)),
         FlowControl::Credit(credit) => {
             let unit = if credit.unit == CreditUnit::Packet { wire.frame() } else { credit.flit.0 };
             Some(credits().saturating_mul(unit))
@@ -218,7 +216,7 @@ fn short_headroom(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, wire: 
     let (frame, pfc_frames) = (wire.largest(), wire.pfc_frames(s.switch.priorities));
     let key = if pfc.headroom.is_some() { "headroom" } else { "headroom_bdp" };
     let lacking = switches(topology).into_iter().flatten().filter_map(|port| {
-        let ends = ends(topology, port);
+        let ends = LinkEnds::at(topology, &s.link, wire, port);
         let given = pfc_headroom(pfc, &ends, frame, pfc_frames);
         let needed = headroom(&ends, frame, pfc_frames, pfc.response_quanta);
         (given < needed).then(|| (needed - given, needed, given, port))

@@ -28,6 +28,7 @@ mod check;
 mod check_credit;
 mod check_effect;
 mod check_event;
+mod check_link;
 mod check_load;
 mod check_network;
 mod check_record;
@@ -63,7 +64,7 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::Time;
 use xoff_fabric::fault::Fault;
 use xoff_fabric::routing::{Router, Routing};
-use xoff_fabric::settings::{FlowControl, Host, Packets, Quirks, Settings, Switch};
+use xoff_fabric::settings::{FlowControl, Host, LinkSettings, Packets, Quirks, Settings, Switch};
 use xoff_fabric::topology::{AnyTopology, Topology};
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
@@ -128,6 +129,10 @@ pub struct Scenario {
     /// Flow control between neighbours.
     #[schemars(default)]
     pub flow_control: FlowControl,
+    /// Errors on links, and their repair by link-level retry.
+    #[schemars(default)]
+    #[serde(skip_serializing_if = "LinkSettings::is_default")]
+    pub link: LinkSettings,
     /// Behaviour taken over from other simulators, for comparison with them.
     #[schemars(default)]
     pub quirks: Quirks,
@@ -293,6 +298,7 @@ impl Scenario {
             host: self.host.clone(),
             switch: self.switch.clone(),
             flow_control: self.flow_control.clone(),
+            link: self.link.clone(),
             lossy: self.lossy,
             quirks: self.quirks.clone(),
             throttle: self.throttle.clone(),

@@ -31,6 +31,7 @@ pub(super) const TOP: &[&str] = &[
     "host",
     "switch",
     "flow_control",
+    "link",
     "quirks",
     "traffic",
     "event",
@@ -100,6 +101,7 @@ pub(super) fn scenario(
     let host = reader.table("host");
     let switch = reader.table("switch");
     let flow_control = reader.tagged("flow_control", FlowControl::NAMES, flow_control);
+    let link = reader.table("link");
     let quirks = reader.table("quirks");
     let traffic = reader.traffic();
     let event = reader.events();
@@ -122,6 +124,7 @@ pub(super) fn scenario(
             host: host.unwrap_or_default(),
             switch: switch.unwrap_or_default(),
             flow_control: flow_control.unwrap_or_default(),
+            link: link.unwrap_or_default(),
             quirks: quirks.unwrap_or_default(),
             traffic,
             event,

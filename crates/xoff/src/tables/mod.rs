@@ -9,6 +9,7 @@ mod flows;
 mod packets;
 mod ports;
 mod reordering;
+mod retries;
 mod samples;
 
 use std::sync::Arc;
@@ -57,6 +58,7 @@ pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
         failures::events(sim),
         failures::drops(sim, &names),
         failures::watchdog(sim, &names),
+        retries::retries(sim, &names),
     ]
 }
 

@@ -84,5 +84,5 @@ impl Trace {
 /// # Errors
 /// [`TraceError::NoEthernet`].
 pub fn ethernet(flow_control: &xoff_fabric::settings::FlowControl) -> Result<(), TraceError> {
-    if flow_control.has_credits() { Err(TraceError::NoEthernet(flow_control.name())) } else { Ok(()) }
+    if flow_control.is_ethernet() { Ok(()) } else { Err(TraceError::NoEthernet(flow_control.name())) }
 }

@@ -75,7 +75,7 @@ fn bytes_are_conserved(name: &str, scenario: &Scenario, output: &Output) {
     let packets = numbers(flows, "packets_sent");
     let acked = numbers(flows, "acked_bytes");
     let retransmitted = numbers(flows, "retransmitted_bytes");
-    let loses = scenario.lossy || !scenario.event.is_empty();
+    let loses = scenario.lossy || !scenario.event.is_empty() || scenario.link.loses();
     for (flow, size) in numbers_or_null(flows, "size_bytes").into_iter().enumerate() {
         match size {
             Some(size) => assert_eq!(acked[flow], size, "{name}: flow {flow}"),

@@ -74,7 +74,7 @@ class Facts:
     @cached_property
     def drops(self) -> pl.DataFrame:
         """The table of lost packets; empty if nothing could break."""
-        needed = ("cause", "port", "flow", "data", "packets", "lost_bytes")
+        needed = ("cause", "id", "port", "flow", "data", "packets", "lost_bytes")
         return self._read("drops", needed) if has_events(self.run) else pl.DataFrame()
 
     @cached_property
@@ -82,6 +82,12 @@ class Facts:
         """The table of storms that watchdogs found; empty if nothing could break."""
         needed = ("port", "by", "priority", "stopped_ps", "detected_ps", "restored_ps", "dropped_packets")
         return self._read("watchdog", needed) if has_events(self.run) else pl.DataFrame()
+
+    @cached_property
+    def retries(self) -> pl.DataFrame:
+        """The table of link-level retry; empty without it."""
+        needed = ("port", "frames", "corrupt", "discarded", "replayed", "replayed_bytes", "timeouts", "full_ps")
+        return self._read("retries", needed) if self.manifest.get("link_retry") else pl.DataFrame()
 
     @cached_property
     def roots(self) -> pl.DataFrame:

@@ -70,8 +70,8 @@ impl Hosts<UetNic> {
             cnps: 0,
             marks: Marks::default(), // the receiver reports them
             paused: paused - message.paused_before,
-            recalled: false,
             hol_blocked: false, // set once the congestion roots of all partitions are known
+            recalled: false,
         };
         ctx.probes.on_flow_end(ctx.now, message.flow, &outcome);
     }

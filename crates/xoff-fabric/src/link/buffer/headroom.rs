@@ -4,7 +4,8 @@ use xoff_engine::{Rate, Time};
 
 use crate::ids::PortId;
 use crate::network::Network;
-use crate::settings::Pfc;
+use crate::path::topology::Topology;
+use crate::settings::{LinkSettings, Pfc, WireSizes};
 
 /// What the size of a headroom depends on.
 #[derive(Clone, Copy, Debug)]
@@ -17,6 +18,8 @@ pub struct LinkEnds {
     pub rate_out: Rate,
     /// Propagation delay to the peer.
     pub delay_out: Time,
+    /// Bytes more that may arrive since frames and PAUSE are sent again ([`LinkSettings::retry_headroom`]).
+    pub retries: u64,
 }
 
 /// Bytes that can arrive above Xoff: the frame that crosses the threshold, then what the peer sends until it stops. The
@@ -30,7 +33,7 @@ pub fn headroom(ends: &LinkEnds, mtu: u64, pfc_frames: u64, response_quanta: u32
         + ends.rate_in.serialization(mtu)
         + ends.delay_in
         + quanta_time(u64::from(response_quanta), ends.rate_in);
-    mtu + ends.rate_in.bytes_in(until_stopped) + 1
+    mtu + ends.rate_in.bytes_in(until_stopped) + 1 + ends.retries
 }
 
 /// The headroom in bytes that `pfc` gives to a port and priority: set in bytes, set as a multiple of rate times delay, or
@@ -51,11 +54,17 @@ pub fn quanta_time(quanta: u64, rate: Rate) -> Time {
 impl LinkEnds {
     /// The link of an ingress port.
     pub fn of(net: &Network, ingress: PortId) -> LinkEnds {
+        LinkEnds::at(&net.topology, &net.settings.link, &net.wire, ingress)
+    }
+
+    /// The link of an ingress port in a topology.
+    pub fn at(topology: &Topology, link: &LinkSettings, wire: &WireSizes, ingress: PortId) -> LinkEnds {
         LinkEnds {
-            rate_in: net.topology.rate(ingress.peer()),
-            delay_in: net.topology.delay(ingress.peer()),
-            rate_out: net.topology.rate(ingress),
-            delay_out: net.topology.delay(ingress),
+            rate_in: topology.rate(ingress.peer()),
+            delay_in: topology.delay(ingress.peer()),
+            rate_out: topology.rate(ingress),
+            delay_out: topology.delay(ingress),
+            retries: link.retry_headroom(topology, ingress.peer(), wire),
         }
     }
 }

@@ -3,7 +3,7 @@ use xoff_engine::{Bytes, Time};
 
 fn ends() -> LinkEnds {
     let (rate, delay) = (Rate::from_gbps(100), Time(1_500_000));
-    LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay }
+    LinkEnds { rate_in: rate, delay_in: delay, rate_out: rate, delay_out: delay, retries: 0 }
 }
 
 #[test]

@@ -108,6 +108,12 @@ impl SendingEnd {
         debug_assert!(self.available() <= self.capacity, "never more than the buffer has");
     }
 
+    /// Takes in the lower bits of the receiver's count of freed credits ([`ReceivingEnd::freed`]).
+    pub fn freed(&mut self, count: u32) {
+        let known = (self.limit - self.capacity) as u32;
+        self.restore(count.wrapping_sub(known).into());
+    }
+
     /// FCTBS: credits spent since the beginning.
     pub fn sent(&self) -> u64 {
         self.sent
@@ -147,6 +153,11 @@ impl ReceivingEnd {
     /// Credits of the packets in the buffer.
     pub fn occupied(&self) -> u64 {
         self.received - self.freed
+    }
+
+    /// Credits that were freed since the beginning.
+    pub fn freed(&self) -> u64 {
+        self.freed
     }
 
     /// Credits of the whole buffer.

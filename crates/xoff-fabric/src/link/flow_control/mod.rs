@@ -2,7 +2,7 @@
 //!
 //! [`LinkControl`] defines a flow control: whether a packet may go, what a packet takes at the receiving end and
 //! gives back, the frames that the two ends exchange, and events of its own. Each kind is a file: [`none`], [`pfc`],
-//! [`cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. [`crate::run`] chooses a run's
+//! [`cbfc`], [`ue_cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. [`crate::run`] chooses a run's
 //! kind by the settings; the kind is compiled into the run's loop, so that there is no dispatch for each packet.
 //!
 //! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until the packet may go
@@ -19,6 +19,7 @@ mod returning;
 pub mod sizing;
 #[cfg(test)]
 pub mod stop_and_go;
+pub mod ue_cbfc;
 
 use xoff_engine::Time;
 

@@ -66,6 +66,12 @@ impl Sizing {
                 given: cbfc.buffer.map(|b| b.0 / 64),
                 ..sizing
             },
+            FlowControl::UeCbfc(cbfc) => Sizing {
+                message: back.serialization(cbfc.message.0),
+                unit: Unit::of_bytes(cbfc.cell.0),
+                given: cbfc.buffer.map(|b| b.0 / cbfc.cell.0.max(1)),
+                ..sizing
+            },
             FlowControl::Credit(credit) => Sizing {
                 message: back.serialization(credit.flit.0),
                 unit: match credit.unit {

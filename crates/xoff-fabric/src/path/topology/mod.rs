@@ -110,6 +110,17 @@ impl From<&Topology> for Arc<Topology> {
 }
 
 impl Topology {
+    /// The network with switches whose pipelines take so long: each direction of a link that leads into a switch is longer by it.
+    pub fn with_pipelines(mut self, delay: Time) -> Self {
+        let is_switch = |nodes: &[Node], node: NodeId| nodes[node.index()].kind == NodeKind::Switch;
+        for link in &mut self.links {
+            let (a, b) = (is_switch(&self.nodes, link.a), is_switch(&self.nodes, link.b));
+            link.delay_ab += if b { delay } else { Time::ZERO };
+            link.delay_ba += if a { delay } else { Time::ZERO };
+        }
+        self
+    }
+
     /// The node of a port.
     pub fn node_of(&self, port: PortId) -> NodeId {
         let link = &self.links[port.link()];

@@ -7,6 +7,7 @@
 mod cbfc;
 mod link_credit;
 mod pfc;
+mod ue_cbfc;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,6 +16,7 @@ use xoff_engine::{Bytes, Rate, Time, Violation};
 pub use cbfc::{Cbfc, CounterWidth};
 pub use link_credit::{CreditGranularity, CreditUnit, LinkCredits};
 pub use pfc::Pfc;
+pub use ue_cbfc::UeCbfc;
 
 /// The settings of one kind of flow control; a scenario's table `[flow_control]` is read into this type.
 pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema {
@@ -22,6 +24,9 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
     const NAME: &'static str;
     /// Whether the sender needs a credit for each packet.
     const HAS_CREDITS: bool = false;
+
+    /// Whether frames are those of Ethernet, in switches that store and forward unless they are told otherwise.
+    const IS_ETHERNET: bool = !Self::HAS_CREDITS;
 
     /// What is wrong with the settings by themselves.
     fn validate(&self) -> Vec<Violation>;
@@ -79,6 +84,8 @@ macro_rules! flow_controls {
             Pfc = $crate::settings::Pfc, $crate::link::flow_control::pfc::Pfc;
             /// InfiniBand's credit-based flow control.
             Cbfc = $crate::settings::Cbfc, $crate::link::flow_control::cbfc::Cbfc;
+            /// Ultra Ethernet's credit-based flow control.
+            UeCbfc = $crate::settings::UeCbfc, $crate::link::flow_control::ue_cbfc::UeCbfc;
             /// Link credits of HPC fabrics.
             Credit = $crate::settings::LinkCredits, $crate::link::flow_control::link_credit::LinkCredit;
             #[cfg(test)]
@@ -128,6 +135,14 @@ macro_rules! define {
                 match self {
                     FlowControl::None => false,
                     $($(#[cfg($cfg)])? FlowControl::$variant(_) => <$settings as FlowControlKind>::HAS_CREDITS,)*
+                }
+            }
+
+            /// See [`FlowControlKind::IS_ETHERNET`].
+            pub fn is_ethernet(&self) -> bool {
+                match self {
+                    FlowControl::None => true,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(_) => <$settings as FlowControlKind>::IS_ETHERNET,)*
                 }
             }
 

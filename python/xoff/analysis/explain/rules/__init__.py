@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.rules import congestion, credit, failures, marking, outcome, pfc, sending, tcd
+from xoff.analysis.explain.rules import congestion, credit, failures, links, marking, outcome, pfc, sending, tcd
 
 Rule = Callable[[Facts], Finding | None]
 
@@ -14,6 +14,8 @@ RULES: tuple[Rule, ...] = (
     outcome.deadlock,
     failures.broken,
     failures.storms,
+    links.link_errors,
+    links.link_retries,
     outcome.losses,
     outcome.unfinished,
     congestion.pause_storm,

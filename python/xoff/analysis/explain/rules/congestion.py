@@ -26,7 +26,7 @@ def pause_storm(facts: Facts) -> Finding | None:
     if stopped.is_empty() or int(stopped["paused_ps"][0]) < STORM_SHARE * whole:
         return None
     worst = [f"{port} {share_text(ps / whole)}" for port, ps in stopped.select("port", "paused_ps").head(3).iter_rows()]
-    by_credits = facts.flow_control in ("cbfc", "credit")
+    by_credits = facts.flow_control in ("cbfc", "ue_cbfc", "credit")
     frames = int(facts.ports["pause_frames_sent"].sum())
     evidence = [
         f"of {len(facts.ports)} ports {len(stopped)} were stopped, for the longest {', '.join(worst)} of the run"

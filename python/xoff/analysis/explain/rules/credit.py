@@ -18,14 +18,14 @@ LONG_PERIOD = 4
 
 def few_credits(facts: Facts) -> Finding | None:
     """Buffers too small to keep their link busy."""
-    if facts.flow_control not in ("cbfc", "credit") or "credits" not in facts.ports.columns:
+    if facts.flow_control not in ("cbfc", "ue_cbfc", "credit") or "credits" not in facts.ports.columns:
         return None
     few = facts.ports.filter(pl.col("credits") < pl.col("needed_credits"))
     few = few.with_columns(share=pl.col("credits") / pl.col("needed_credits")).sort("share", "port")
     if few.is_empty():
         return None
     port, has, needed = few.select("port", "credits", "needed_credits").row(0)
-    key = "flow_control.buffer" if facts.flow_control == "cbfc" else "flow_control.credits"
+    key = "flow_control.buffer" if facts.flow_control in ("cbfc", "ue_cbfc") else "flow_control.credits"
     return Finding(
         "few_credits",
         "warning",
