@@ -9,7 +9,7 @@ use xoff_fabric::settings::{Cbfc, FlowControl, Forwarding, LinkCredits, Llr, Set
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{Cut, Network, Recording, Simulation, Stop};
 
-use crate::common::{chain, flow};
+use crate::common::{chain, flow, whole};
 use crate::faults::{fault, network, round, run};
 
 const RATE: Rate = Rate::from_gbps(100);
@@ -32,7 +32,7 @@ fn counts(sim: &Simulation, port: u32) -> RetryCounts {
 
 /// A run of flows that all complete.
 fn complete(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Simulation {
-    let (sim, stop) = run(network(topology, settings, flows, vec![], Convergence::None), None);
+    let (sim, stop) = run(whole(topology, settings, flows), None);
     assert_eq!(stop, Stop::FlowsDone);
     sim
 }
@@ -121,7 +121,7 @@ fn incast(control: FlowControl) -> Network {
     settings.link.ber = Some(5e-5);
     let topology = chain(2, &[0, 0, 0, 1], RATE, DELAY);
     let flows = (0..3).map(|src| flow(src, 3, 952 * 400)).collect();
-    network(topology, settings, flows, vec![], Convergence::None)
+    whole(topology, settings, flows)
 }
 
 #[test]

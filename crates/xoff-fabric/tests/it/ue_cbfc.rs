@@ -1,15 +1,14 @@
 //! Ultra Ethernet's credits: how fast a link is with few of them, and that none is lost, by hand.
 
 use xoff_engine::{Bytes, Rate, Time};
-use xoff_fabric::fault::Convergence;
 use xoff_fabric::ids::PortId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{FlowControl, Llr, Settings, UeCbfc};
 use xoff_fabric::topology::Topology;
 use xoff_fabric::{Recording, Simulation, Stop};
 
-use crate::common::{chain, flow};
-use crate::faults::{network, round, run};
+use crate::common::{chain, flow, whole};
+use crate::faults::{round, run};
 
 const RATE: Rate = Rate::from_gbps(100);
 const DELAY: Time = Time::from_us(1);
@@ -21,7 +20,7 @@ fn settings(params: UeCbfc) -> Settings {
 /// A run to its duration, so that all messages of flow control have come.
 fn long_run(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Simulation {
     let count = flows.len() as u64;
-    let net = network(topology, settings, flows, vec![], Convergence::None);
+    let net = whole(topology, settings, flows);
     let mut sim = Simulation::new(net, None, Recording::default(), Some(Time::from_ms(20)));
     sim.run_to_duration();
     assert_eq!(sim.run(&mut |_| true).expect("a run"), Stop::Duration);
@@ -37,11 +36,11 @@ fn few_credits_limit_the_rate_to_their_cells_in_a_round_trip() {
     let topology = || chain(1, &[0, 0], RATE, DELAY);
     let few = UeCbfc { buffer: Some(Bytes(32 * 256)), undersized: true, ..UeCbfc::default() };
     let flows = || vec![flow(0, 1, 952 * 80)];
-    let (sim, stop) = run(network(topology(), settings(few), flows(), vec![], Convergence::None), None);
+    let (sim, stop) = run(whole(topology(), settings(few), flows()), None);
     let expected = Time(9 * 2_160_640 + 7 * 80_000 + 2 * 1_080_000 + 2 * 1_004_000);
     assert_eq!((stop, sim.records().flows[0].fct), (Stop::FlowsDone, Some(expected)));
     // With the default buffer the link never waits.
-    let net = network(topology(), settings(UeCbfc::default()), flows(), vec![], Convergence::None);
+    let net = whole(topology(), settings(UeCbfc::default()), flows());
     let (sim, _) = run(net, None);
     assert_eq!(sim.records().flows[0].fct, Some(Time::from_ns(80 * 80 + 1_000 + 1_080 + 2_008)));
 }

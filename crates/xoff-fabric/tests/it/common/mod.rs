@@ -60,6 +60,12 @@ pub fn simulate(
     Simulation::new(net, None, recording, duration)
 }
 
+/// A network in which nothing breaks, under no control.
+pub fn whole(topology: Topology, settings: Settings, flows: Vec<Flow>) -> Network {
+    let none = scheme("none", serde_json::json!({}), Time::from_us(1));
+    Network::build(topology, &Routing::default(), settings, none, flows, 1).expect("a network")
+}
+
 /// A network of `flows` that wait for each other, under no control, with frames that take round times: one of 1,000 B has 952 B
 /// of payload, an ACK 50 B, and at 100 Gbps a byte takes 80 ps.
 pub fn round_packets(
