@@ -73,6 +73,11 @@ fn event(text: &mut String, bytes: &mut Unstructured<'_>) -> Result<()> {
             bytes.choose(&["0.001", "0.1", "0.9"])?
         ),
         6 => "kind = \"switch_reboot\"\nswitch = \"random\"".into(),
+        7 if bytes.ratio(1, 2)? => format!(
+            "kind = \"receiver_slow\"\nhost = \"random\"\nrate = \"{}\"\nbuffer = \"{}\"",
+            bytes.choose(&["100Mbps", "5Gbps", "90Gbps"])?,
+            bytes.choose(&["0B", "5KB", "50KB"])?
+        ),
         7 => "kind = \"pause_storm\"\nhost = \"random\"".into(),
         _ => format!(
             "kind = \"receiver_stop\"\nhost = \"random\"\nbuffer = \"{}\"",

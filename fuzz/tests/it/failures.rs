@@ -58,7 +58,7 @@ fn conserves(output: &Output, rows: &[OwnRow], text: &str) {
     // What arrives at the very end of the run is not handled if the run ends with its flows.
     let arrived = sum("before")..=sum("until");
     // What a stopped receiver has no room for has arrived, by the wire's count.
-    let refused = output.manifest["failures"]["dropped_packets"]["receiver_stop"].as_u64().unwrap_or(0);
+    let refused = output.manifest["failures"]["dropped_packets"]["receiver"].as_u64().unwrap_or(0);
     let left = (sent + refused).checked_sub(dropped + trimmed + inside);
     assert!(
         left.is_some_and(|left| arrived.contains(&left)),

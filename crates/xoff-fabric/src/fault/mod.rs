@@ -63,10 +63,12 @@ pub enum Broken {
         /// The data priorities, one bit each.
         priorities: u8,
     },
-    /// A host takes no data.
+    /// A host takes no data, or takes it slowly.
     Receiver {
         /// The host.
         host: NodeId,
+        /// The rate at which it takes what each of its NICs receives; `None` if it takes nothing.
+        rate: Option<Rate>,
         /// Bytes of a priority that a NIC of the host keeps before it sends PAUSE.
         buffer: u64,
     },
@@ -81,7 +83,8 @@ impl Broken {
             Broken::Rate { .. } => "degrade",
             Broken::Frames { .. } => "bit_errors",
             Broken::PauseStorm { .. } => "pause_storm",
-            Broken::Receiver { .. } => "receiver_stop",
+            Broken::Receiver { rate: None, .. } => "receiver_stop",
+            Broken::Receiver { rate: Some(_), .. } => "receiver_slow",
         }
     }
 }
@@ -126,7 +129,7 @@ pub enum Cause {
     BitErrors,
     /// A PFC watchdog dropped what waited behind a storm.
     Watchdog,
-    /// The receiver had stopped, and its buffer was full.
+    /// The receiver had stopped or was slow, and its buffer was full.
     Receiver,
     /// The packet had passed too many links, while routing changed.
     HopLimit,
@@ -144,7 +147,7 @@ impl Cause {
             Cause::LinkDown => "link_down",
             Cause::BitErrors => "bit_errors",
             Cause::Watchdog => "watchdog",
-            Cause::Receiver => "receiver_stop",
+            Cause::Receiver => "receiver",
             Cause::HopLimit => "hop_limit",
         }
     }

@@ -23,7 +23,7 @@ pub(crate) enum Act {
     Rate(PortId, Rate),
     /// The NIC at a port begins to babble: the fault, by its place in the plan.
     Storm(u32),
-    /// The host stops to take data: the fault.
+    /// The host stops to take data, or takes it slowly: the fault.
     Stop(u32),
     /// The host takes data again.
     Go,
@@ -60,7 +60,8 @@ impl FaultPlan {
         faults.sort_by_key(|fault| (fault.from, fault.event));
         let mut plan =
             FaultPlan { down: vec![Outages::default(); topology.links.len()], ..FaultPlan::default() };
-        let mut slow: BTreeMap<u32, Vec<u32>> = BTreeMap::new();
+        let (mut slow, mut receivers) =
+            (BTreeMap::<u32, Vec<u32>>::new(), BTreeMap::<NodeId, Vec<u32>>::new());
         for (number, fault) in (0u32..).zip(&faults) {
             let outage = Outage { from: fault.from, until: fault.until, fault: number };
             match fault.what {
@@ -77,7 +78,12 @@ impl FaultPlan {
                     let node = topology.node_of(port);
                     plan.steps.push(Step { at: fault.from, node, act: Act::Storm(number) });
                 }
-                Broken::Receiver { host, .. } => plan.stopped.entry(host).or_default().add(outage),
+                Broken::Receiver { host, rate, .. } => {
+                    receivers.entry(host).or_default().push(number);
+                    if rate.is_none() {
+                        plan.stopped.entry(host).or_default().add(outage);
+                    }
+                }
             }
         }
         plan.faults = faults;
@@ -90,11 +96,8 @@ impl FaultPlan {
                 }
             }
         }
-        for (&host, outages) in &plan.stopped {
-            for outage in outages.iter() {
-                plan.steps.push(Step { at: outage.from, node: host, act: Act::Stop(outage.fault) });
-                plan.steps.push(Step { at: outage.until, node: host, act: Act::Go });
-            }
+        for (&host, faults) in &receivers {
+            plan.hold_up(host, faults);
         }
         for (&link, slow) in &slow {
             plan.slow_down(topology, link, slow);
@@ -123,6 +126,30 @@ impl FaultPlan {
                 let nominal = topology.rate(port);
                 let rate = lowest.map_or(nominal, |rate| rate.min(nominal));
                 steps.push(Step { at, node: topology.node_of(port), act: Act::Rate(port, rate) });
+            }
+        }
+        self.steps.append(&mut steps);
+    }
+
+    /// The steps of a host whose receiver stops or is slow: at each time it has stopped if any fault in force says so, and has
+    /// the lowest of their rates otherwise.
+    fn hold_up(&mut self, host: NodeId, faults: &[u32]) {
+        let fault = |number: u32| &self.faults[number as usize];
+        let mut times: Vec<Time> =
+            faults.iter().flat_map(|&number| [fault(number).from, fault(number).until]).collect();
+        times.sort_unstable();
+        times.dedup();
+        let (mut steps, mut last) = (Vec::new(), None);
+        for at in times {
+            let in_force =
+                faults.iter().filter(|&&number| fault(number).from <= at && at < fault(number).until);
+            let worst = in_force.copied().min_by_key(|&number| match fault(number).what {
+                Broken::Receiver { rate, .. } => (rate, number), // no rate comes first
+                _ => (None, number),
+            });
+            if worst != last {
+                steps.push(Step { at, node: host, act: worst.map_or(Act::Go, Act::Stop) });
+                last = worst;
             }
         }
         self.steps.append(&mut steps);

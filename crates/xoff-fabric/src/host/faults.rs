@@ -1,12 +1,13 @@
-//! Hosts whose link is down, whose NIC babbles PAUSE, or whose receiver has stopped.
+//! Hosts whose link is down, whose NIC babbles PAUSE, or whose receiver has stopped or is slow.
 //!
-//! A host keeps what it has to send while its link is down. A receiver that has stopped keeps what arrives; a NIC with more
-//! than its buffer's bytes of a priority sends PAUSE, or gives no credits back, or drops what comes if there is no flow control.
-//! Once the receiver goes on, it takes what its NICs keep at twice the rate of their links.
+//! A host keeps what it has to send while its link is down. A receiver that has stopped keeps what arrives, and a slow one takes it
+//! packet by packet at its rate, as over PCIe: each when its last bit has come that way. A NIC with more than its buffer's bytes of
+//! a priority sends PAUSE, or gives no credits back, or drops what comes if there is no flow control. Once the receiver goes on, it
+//! takes what its NICs keep at twice the rate of their links.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use xoff_engine::Time;
+use xoff_engine::{Rate, Time};
 use xoff_schemes::NotificationPoint;
 
 use super::Hosts;
@@ -28,6 +29,9 @@ const QUANTA: u16 = u16::MAX;
 /// The argument of an event that repeats a PAUSE; the argument of a step's own event is 0.
 const REPEAT: u32 = 1;
 
+/// The argument of an event with which a host takes what the NIC of port 0 holds; those of the other ports follow.
+pub(crate) const TAKE: u32 = 2;
+
 /// What the NIC of a stopped host keeps.
 #[derive(Default)]
 struct Held {
@@ -40,22 +44,44 @@ struct Held {
     drains: bool,
 }
 
-/// A host that takes no data.
+/// A host that takes no data, or takes it slowly.
 struct Stopped {
     fault: u32,
     /// The index of the event by which the host repeats its PAUSE.
     index: u32,
     buffer: u64,
     repeats: bool,
-    /// The index of the event by which the host takes a packet that it holds, once it goes on.
+    /// The index of the event by which the host takes a packet that it holds, while it is slow and once it goes on.
     goes_on: Option<u32>,
+    /// The rate at which it takes them while it is slow.
+    rate: Option<Rate>,
     /// Receivers, which see nothing of what is held.
     receivers: BTreeMap<ConnectionId, Box<Receiver>>,
     /// By port.
     held: BTreeMap<PortId, Held>,
 }
 
-/// Hosts that take no data.
+impl Stopped {
+    /// Ports whose NICs take nothing now.
+    fn idle_ports(&self) -> Vec<PortId> {
+        self.held.iter().filter(|(_, held)| !held.drains).map(|(&port, _)| port).collect()
+    }
+
+    /// Schedules when a slow host has taken the first packet that a NIC holds, if it holds one.
+    fn schedule_take<C>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) {
+        let (Some(index), Some(rate), Some(held)) = (self.goes_on, self.rate, self.held.get_mut(&port))
+        else {
+            return;
+        };
+        let Some(&first) = held.packets.front() else { return };
+        held.drains = true;
+        let at = ctx.now + rate.serialization(u64::from(ctx.packets[first].size)).max(Time(1));
+        let host = links.ports[port.index()].node;
+        ctx.schedule(host, at, key(kind::FLOW_STOP, index), port.0 + TAKE);
+    }
+}
+
+/// Hosts that take no data, or take it slowly.
 #[derive(Default)]
 pub(super) struct StoppedHosts {
     all: BTreeMap<NodeId, Stopped>,
@@ -123,13 +149,18 @@ impl<N: NicScheduler> Hosts<N> {
         ctx.schedule(links.ports[port.index()].node, next, key(kind::FLOW_STOP, index), REPEAT);
     }
 
-    /// A host stops to take data.
-    pub fn stop_receiver(&mut self, ctx: &Ctx, index: u32, fault: u32) {
+    /// A host stops to take data, or takes it slowly.
+    pub fn stop_receiver<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, index: u32, fault: u32) {
         let Some(plan) = &ctx.net.faults else { return };
-        let Broken::Receiver { host, buffer } = plan.faults()[fault as usize].what else { return };
+        let Broken::Receiver { host, buffer, rate } = plan.faults()[fault as usize].what else { return };
+        let goes_on = rate.map(|_| index);
         if let Some(stopped) = self.stopped.all.get_mut(&host) {
             // The host has not yet taken all that it has held.
-            (stopped.fault, stopped.buffer, stopped.goes_on) = (fault, buffer, None);
+            (stopped.fault, stopped.buffer) = (fault, buffer);
+            (stopped.goes_on, stopped.rate) = (goes_on, rate);
+            for port in stopped.idle_ports() {
+                stopped.schedule_take(ctx, links, port);
+            }
             return;
         }
         let mut receivers = BTreeMap::new();
@@ -140,9 +171,10 @@ impl<N: NicScheduler> Hosts<N> {
                 receivers.insert(connection, receiver);
             }
         }
-        let (held, goes_on, repeats) = (BTreeMap::new(), None, false);
         self.holds = true;
-        self.stopped.all.insert(host, Stopped { fault, index, buffer, repeats, goes_on, receivers, held });
+        let (held, repeats) = (BTreeMap::new(), false);
+        let stopped = Stopped { fault, index, buffer, repeats, goes_on, rate, receivers, held };
+        self.stopped.all.insert(host, stopped);
     }
 
     /// A host takes data again: first what its NICs hold, in order.
@@ -154,10 +186,8 @@ impl<N: NicScheduler> Hosts<N> {
         host: NodeId,
     ) {
         let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
-        stopped.goes_on = Some(index);
-        let ports: Vec<PortId> =
-            stopped.held.iter().filter(|(_, held)| !held.drains).map(|(&port, _)| port).collect();
-        for port in ports {
+        (stopped.goes_on, stopped.rate) = (Some(index), None);
+        for port in stopped.idle_ports() {
             self.take_held(ctx, links, port);
         }
         self.end_stop(ctx, host);
@@ -167,7 +197,7 @@ impl<N: NicScheduler> Hosts<N> {
     pub fn take_held<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, port: PortId) {
         let host = links.ports[port.index()].node;
         let Some(stopped) = self.stopped.all.get_mut(&host) else { return };
-        let (goes_on, buffer) = (stopped.goes_on, stopped.buffer);
+        let (goes_on, buffer, is_slow) = (stopped.goes_on, stopped.buffer, stopped.rate.is_some());
         let Some(held) = stopped.held.get_mut(&port) else { return };
         held.drains = false;
         let Some(index) = goes_on else { return };
@@ -180,9 +210,13 @@ impl<N: NicScheduler> Hosts<N> {
         if resumes {
             held.paused &= !(1 << priority);
         }
-        held.drains = true;
-        let next = ctx.now + (links.ports[port.index()].serialization(size) / 2).max(Time(1));
-        ctx.schedule(host, next, key(kind::FLOW_STOP, index), port.0 + 1);
+        if is_slow {
+            stopped.schedule_take(ctx, links, port);
+        } else {
+            held.drains = true;
+            let next = ctx.now + (links.ports[port.index()].serialization(size) / 2).max(Time(1));
+            ctx.schedule(host, next, key(kind::FLOW_STOP, index), port.0 + TAKE);
+        }
         if resumes {
             self.send_pfc(ctx, links, port, 1 << priority, 0);
         }
@@ -206,6 +240,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(stopped) = self.stopped.all.get(&host) else { return };
         let is_empty = stopped.held.values().all(|held| held.packets.is_empty() && !held.drains);
         if stopped.goes_on.is_some()
+            && stopped.rate.is_none()
             && is_empty
             && let Some(stopped) = self.stopped.all.remove(&host)
         {
@@ -238,7 +273,7 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// A data packet has come to a host that takes none.
+    /// A data packet has come to a host that takes none, or is slow.
     #[cold]
     pub(super) fn hold<C: LinkControl>(
         &mut self,
@@ -259,13 +294,17 @@ impl<N: NicScheduler> Hosts<N> {
         }
         *bytes += size;
         held.packets.push_back(id);
-        if stopped.goes_on.is_some() && !held.drains {
-            return self.take_held(ctx, links, port);
-        }
         let is_new = is_full && held.paused & (1 << priority) == 0;
+        if stopped.goes_on.is_some() && !held.drains {
+            if stopped.rate.is_none() {
+                return self.take_held(ctx, links, port);
+            }
+            stopped.schedule_take(ctx, links, port);
+        }
         if !is_new || !matches!(ctx.net.settings.flow_control, FlowControl::Pfc(_)) {
             return;
         }
+        let Some(held) = stopped.held.get_mut(&port) else { return };
         held.paused |= 1 << priority;
         let (index, repeats) = (stopped.index, std::mem::replace(&mut stopped.repeats, true));
         self.send_pfc(ctx, links, port, 1 << priority, QUANTA);
@@ -283,10 +322,14 @@ impl<N: NicScheduler> Hosts<N> {
         index: u32,
         host: NodeId,
     ) {
-        let Some(stopped) = self.stopped.all.get(&host).filter(|stopped| stopped.index == index) else {
+        let Some(stopped) = self.stopped.all.get_mut(&host).filter(|stopped| stopped.index == index) else {
             return;
         };
         let paused: Vec<_> = stopped.held.iter().map(|(&port, held)| (port, held.paused)).collect();
+        if paused.iter().all(|&(_, paused)| paused == 0) {
+            stopped.repeats = false;
+            return;
+        }
         let Some(next) = paused.iter().map(|&(port, _)| Self::half_pause(ctx, port)).min() else { return };
         for (port, paused) in paused {
             self.send_pfc(ctx, links, port, paused, QUANTA);

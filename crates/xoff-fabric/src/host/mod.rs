@@ -36,6 +36,7 @@ use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::{Probes, Resumed};
 use crate::packet::DATA;
 use faults::StoppedHosts;
+pub(crate) use faults::TAKE;
 use nic::{Nic, NicId, NicScheduler};
 use receiver::Receiver;
 use sender::Sender;

@@ -3,6 +3,7 @@
 use super::partition::Partition;
 use crate::event::{key, kind};
 use crate::fault::Act;
+use crate::host::TAKE;
 use crate::host::nic::NicScheduler;
 use crate::ids::{PortId, QueueId};
 use crate::link::flow_control::LinkControl;
@@ -46,9 +47,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             Act::Up(port) => switches.link_up(ctx, links, port),
             Act::Rate(port, rate) => links.set_rate(port, rate),
             Act::Storm(fault) => hosts.storm(ctx, links, index, fault),
+            Act::Stop(_) | Act::Go if arg >= TAKE => hosts.take_held(ctx, links, PortId(arg - TAKE)),
             Act::Stop(_) if arg != 0 => hosts.repeat_pauses(ctx, links, index, step.node),
-            Act::Stop(fault) => hosts.stop_receiver(ctx, index, fault),
-            Act::Go if arg != 0 => hosts.take_held(ctx, links, PortId(arg - 1)),
+            Act::Stop(fault) => hosts.stop_receiver(ctx, links, index, fault),
             Act::Go => hosts.start_receiver(ctx, links, index, step.node),
         }
     }

@@ -291,7 +291,7 @@ fn threads_agree_on_faults_at_their_borders() {
             fault(Broken::Rate { link: 5, rate: Rate::from_gbps(10) }, us(40), us(90)),
             fault(Broken::Switch(NodeId(5)), us(100), us(130)),
             fault(Broken::PauseStorm { port: PortId(2), priorities: 1 }, us(250), us(290)),
-            fault(Broken::Receiver { host: NodeId(1), buffer: 20_000 }, us(320), us(350)),
+            fault(Broken::Receiver { host: NodeId(1), rate: None, buffer: 20_000 }, us(320), us(350)),
         ]
     };
     let on = |threads: usize, one_order: bool| {

@@ -5,7 +5,7 @@ use xoff_engine::{Rate, Time};
 use xoff_fabric::Stop;
 use xoff_fabric::fault::{Broken, Cause, Convergence, Fault};
 use xoff_fabric::ids::{NodeId, PortId};
-use xoff_fabric::settings::{Settings, Watchdog, WatchdogAction};
+use xoff_fabric::settings::{FlowControl, LinkCredits, Settings, Watchdog, WatchdogAction};
 use xoff_fabric::topology::{AnyTopology, Topology};
 
 use crate::common::{chain, endless, flow};
@@ -130,7 +130,7 @@ fn a_run_that_a_storm_keeps_from_its_end_ends_and_says_so() {
 #[test]
 fn a_receiver_that_stops_pauses_its_neighbour_and_then_takes_what_it_held() {
     // h1 takes no data from 10 us to 50 us, and keeps 20,000 B before it sends PAUSE. Nothing is lost, and everything arrives.
-    let stopped = Broken::Receiver { host: NodeId(1), buffer: 20_000 };
+    let stopped = Broken::Receiver { host: NodeId(1), rate: None, buffer: 20_000 };
     let faults = vec![fault(stopped, Time::from_us(10), Time::from_us(50))];
     let mut settings = round();
     settings.host.retransmit_timeout = Time::from_ms(1);
@@ -146,4 +146,80 @@ fn a_receiver_that_stops_pauses_its_neighbour_and_then_takes_what_it_held() {
     // PAUSE takes effect), 10 are left after 38 x 40 ns. Stopped from 12.7 us to 52.5 us, give or take a frame.
     assert!(paused > Time::from_us(39) && paused < Time::from_us(41), "{paused}");
     assert_eq!(sim.packets_in_flight(), 0);
+}
+
+/// h1 takes 25 of 100 Gbps and keeps 20,000 B: a frame of 1,000 B each 320 ns.
+fn slow(from: Time, until: Time) -> Fault {
+    fault(Broken::Receiver { host: NodeId(1), rate: Some(Rate::from_gbps(25)), buffer: 20_000 }, from, until)
+}
+
+fn patient(flow_control: FlowControl) -> Settings {
+    let mut settings = round();
+    settings.host.retransmit_timeout = Time::from_ms(1);
+    settings.flow_control = flow_control;
+    settings
+}
+
+/// When 1,000 frames are done that a slow receiver takes: the first one arrives after two links, each 1 us and 80 ns; 1,000 times
+/// 320 ns later the last one is taken; its ACK takes twice 1 us and 4 ns.
+const SLOW_FCT: Time = Time::from_ns(2_160 + 320_000 + 2_008);
+
+#[test]
+fn a_slow_receiver_takes_frames_at_its_rate_and_pauses_its_neighbour() {
+    // The RESUME goes with 10 frames left, which last 3.2 us; data comes again after 2.2 us. So the receiver always has some.
+    // With credits, the switch lets the first frame through after 64 B, 80 - 5.12 ns sooner.
+    let credits = FlowControl::Credit(LinkCredits::default());
+    for (flow_control, pauses, sooner) in
+        [(Settings::default().flow_control, true, 0), (credits, false, 74_880)]
+    {
+        let faults = vec![slow(Time::ZERO, Time::NEVER)];
+        let net =
+            network(line(), patient(flow_control), vec![flow(0, 1, 952_000)], faults, Convergence::None);
+        let (sim, stop) = run(net, None);
+        let outcome = &sim.records().flows[0];
+        assert_eq!((stop, outcome.fct), (Stop::FlowsDone, Some(SLOW_FCT - Time(sooner))));
+        assert_eq!((outcome.retransmitted_bytes, sim.counters().drops, sim.packets_in_flight()), (0, 0, 0));
+        assert_eq!(sim.records().totals.pause_frames[2] > 0, pauses);
+    }
+}
+
+#[test]
+fn a_slow_receiver_drops_what_it_has_no_room_for_without_flow_control() {
+    let mut settings = patient(FlowControl::None);
+    settings.lossy = true;
+    let faults = vec![slow(Time::ZERO, Time::NEVER)];
+    let net = network(line(), settings, vec![flow(0, 1, 952_000)], faults, Convergence::None);
+    let (sim, stop) = run(net, None);
+    assert_eq!(stop, Stop::FlowsDone);
+    // Of 100 Gbps it takes a quarter: at least half of the frames behind the first 20 find no room before the sender goes back.
+    let losses = sim.records().losses.as_ref().expect("losses");
+    let dropped: u64 =
+        losses.iter().filter(|(key, _)| key.cause == Cause::Receiver).map(|(_, loss)| loss.packets).sum();
+    assert!(dropped > 20, "{dropped}");
+    assert_eq!(dropped, sim.counters().drops);
+}
+
+#[test]
+fn a_slow_receiver_that_stops_and_goes_on_is_slow_again_and_then_is_not() {
+    // From 50 to 90 us it takes nothing: 40 us more, and up to one frame's 320 ns that it begins anew.
+    let stop = || {
+        let stopped = Broken::Receiver { host: NodeId(1), rate: None, buffer: 20_000 };
+        fault(stopped, Time::from_us(50), Time::from_us(90))
+    };
+    let done = |faults: Vec<Fault>| {
+        let settings = patient(Settings::default().flow_control);
+        let net = network(line(), settings, vec![flow(0, 1, 952_000)], faults, Convergence::None);
+        let (sim, end) = run(net, None);
+        assert_eq!((end, sim.counters().drops, sim.packets_in_flight()), (Stop::FlowsDone, 0, 0));
+        sim.records().flows[0].fct.expect("done")
+    };
+    let fct = done(vec![slow(Time::ZERO, Time::NEVER), stop()]);
+    let expected = SLOW_FCT + Time::from_us(40);
+    assert!(fct >= expected && fct <= expected + Time::from_ns(320), "{fct}");
+    // Slow up to 100 us, it has taken (100 - 2.16 - 40) / 0.32 = 180 frames, one more or less. Of the 820 left it holds up to 48, for
+    // which it needs 40 ns each; the others follow at the link's rate: 820 frames take 65.6 us on the wire, and the pipeline
+    // of PAUSE and RESUME costs up to 3 us more.
+    let fct = done(vec![slow(Time::ZERO, Time::from_us(100)), stop()]);
+    let least = Time::from_us(100) + Time::from_ns(772 * 80 + 2_008);
+    assert!(fct >= least && fct <= least + Time::from_us(7), "{fct}");
 }

@@ -30,8 +30,9 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario) {
             format!("expected another `transport` in [host], or no `{key}`"),
         );
     }
-    for number in (0..s.event.len()).filter(|&i| matches!(s.event[i], Event::ReceiverStop(_))) {
-        let message = "[[event]] `receiver_stop` keeps no data of transport `uet`";
+    let holds = |event: &Event| matches!(event, Event::ReceiverStop(_) | Event::ReceiverSlow(_));
+    for number in (0..s.event.len()).filter(|&i| holds(&s.event[i])) {
+        let message = "[[event]] `receiver_stop` and `receiver_slow` keep no data of transport `uet`";
         c.add(
             &format!("event.{number}.kind"),
             message,

@@ -128,6 +128,17 @@ events! {
         #[serde(skip_serializing_if = "Option::is_none")]
         buffer: Option<Bytes>,
     }
+    /// A host takes data more slowly than its links carry it, as over a PCIe link or into memory that others use: its NICs keep
+    /// what comes, and then pause their neighbours.
+    ReceiverSlow {
+        /// The host; `"random"` for any host each time.
+        host: String,
+        /// The rate, in bits of frames a second, at which it takes what each of its NICs keeps, packet by packet.
+        rate: Rate,
+        /// As of `receiver_stop`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        buffer: Option<Bytes>,
+    }
 }
 
 /// What a NIC of a stopped host keeps by default.
@@ -135,8 +146,15 @@ const BUFFER: Bytes = Bytes(100_000);
 
 impl Event {
     /// The names of all kinds.
-    pub const NAMES: &'static [&'static str] =
-        &["link_down", "degrade", "bit_errors", "switch_reboot", "pause_storm", "receiver_stop"];
+    pub const NAMES: &'static [&'static str] = &[
+        "link_down",
+        "degrade",
+        "bit_errors",
+        "switch_reboot",
+        "pause_storm",
+        "receiver_stop",
+        "receiver_slow",
+    ];
 
     /// The event of this kind, with keys read from `source`; `None` if there is no such kind.
     pub fn read<'de, D: serde::Deserializer<'de>>(kind: &str, source: D) -> Option<Result<Self, D::Error>> {
@@ -147,6 +165,7 @@ impl Event {
             "switch_reboot" => SwitchReboot::deserialize(source).map(Event::SwitchReboot),
             "pause_storm" => PauseStorm::deserialize(source).map(Event::PauseStorm),
             "receiver_stop" => ReceiverStop::deserialize(source).map(Event::ReceiverStop),
+            "receiver_slow" => ReceiverSlow::deserialize(source).map(Event::ReceiverSlow),
             _ => return None,
         })
     }
@@ -158,7 +177,9 @@ impl Event {
 
     /// What is wrong with its own keys.
     pub(super) fn validate(&self) -> Vec<Violation> {
-        let mut all = self.timing().validate(matches!(self, Event::Degrade(_) | Event::BitErrors(_)));
+        let mut all = self
+            .timing()
+            .validate(matches!(self, Event::Degrade(_) | Event::BitErrors(_) | Event::ReceiverSlow(_)));
         if let Event::BitErrors(BitErrors { ber, loss, .. }) = self {
             if ber.is_some() == loss.is_some() {
                 let found =
@@ -194,7 +215,11 @@ impl Event {
             }
             Event::ReceiverStop(e) => {
                 let host = targets.host(&e.host, random)?;
-                one(Broken::Receiver { host, buffer: e.buffer.unwrap_or(BUFFER).0 })
+                one(Broken::Receiver { host, rate: None, buffer: e.buffer.unwrap_or(BUFFER).0 })
+            }
+            Event::ReceiverSlow(e) => {
+                let host = targets.host(&e.host, random)?;
+                one(Broken::Receiver { host, rate: Some(e.rate), buffer: e.buffer.unwrap_or(BUFFER).0 })
             }
         }
     }

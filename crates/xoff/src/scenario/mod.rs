@@ -76,7 +76,9 @@ pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
-pub use event::{BitErrors, Degrade, Event, LinkDown, MAX_FAULTS, PauseStorm, ReceiverStop, SwitchReboot};
+pub use event::{
+    BitErrors, Degrade, Event, LinkDown, MAX_FAULTS, PauseStorm, ReceiverSlow, ReceiverStop, SwitchReboot,
+};
 pub use fast_forward::FastForward;
 pub use needs::Effort;
 pub(crate) use needs::{rows_text, rows_that_fit};

@@ -90,7 +90,7 @@ pub(super) fn drops(sim: &Simulation, names: &Names) -> Table {
     Columns::new()
         .names(
             "cause",
-            "link_down, bit_errors, watchdog, receiver_stop, buffer (no room in a switch) or hop_limit",
+            "link_down, bit_errors, watchdog, receiver (stopped or slow), buffer (no room in a switch) or hop_limit",
             rows.iter().map(|(key, _)| place(key.cause)),
             &causes,
         )
@@ -101,7 +101,7 @@ pub(super) fn drops(sim: &Simulation, names: &Names) -> Table {
         )
         .names(
             "port",
-            "egress port at which, or on whose link, packets were lost; for buffer and receiver_stop the port by which they came",
+            "egress port at which, or on whose link, packets were lost; for buffer and receiver the port by which they came",
             rows.iter().map(|(key, _)| key.port.0),
             &names.ports,
         )

@@ -22,6 +22,7 @@ WORDS = {
     "switch_reboot": "{} rebooted",
     "pause_storm": "{} babbled PAUSE",
     "receiver_stop": "{} took no data",
+    "receiver_slow": "{} took data slowly",
 }
 """What broke, by its kind in the table of events."""
 
