@@ -136,8 +136,8 @@ fn doubts(all: &FastForwarded) -> Vec<String> {
         format!(
             "from {:.3} us on completion times of single messages may differ from those without `fast_forward` by more than the \
              tolerance: after an approximate jump or a recalled message, messages met at a port, and how they share it may \
-             hang on single packets; or an estimated error exceeds the tolerance; a smaller `tolerance` in \
-             [run.fast_forward] gives fewer such jumps and messages",
+             hang on single packets; or a scheme with a state of its own lived through a jump; or an estimated error exceeds \
+             the tolerance; a smaller `tolerance` in [run.fast_forward] gives fewer such jumps and messages",
             from.secs() * 1e6
         )
     });
