@@ -3,7 +3,7 @@
 #             .venv has a build for tests then, a fifth slower than that of `make demo`
 # make check  what fails most often, a minute once it is built: formatting, lints, types, each crate's own tests
 # make fast   builds xoff twice, the second time guided by a profile of its own benchmarks; takes a quarter of an hour
-# make docs   writes docs/reference anew from the code
+# make docs   writes docs/reference and python/xoff/settings anew from the code
 # make figures   re-runs the papers' experiments, shortened, and draws their figures for the site: ten minutes
 # make site   makes the documentation a site, out/site/index.html
 # All need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
@@ -76,6 +76,7 @@ test-python: .venv/installed-for-tests browser tshark
 
 docs: .venv/installed
 	$(BIN)/python -m xoff.cli.reference docs/reference
+	$(BIN)/python -m xoff.cli.settings_writer python/xoff/settings
 
 figures: $(PAPERS:%=out/papers/%/index.html)
 

@@ -34,12 +34,14 @@ def made_up_run(
     queues: Sequence[tuple[int, str, int]] = (),
     rates: Sequence[tuple[int, int, int, float]] = (),
     fcts: Sequence[int | None] | None = None,
+    label: Sequence[str] | None = None,
     **manifest: Any,
 ) -> Run:
     """A run whose tables say just this.
 
     `pauses` are (port, start_ps, length_ps), `queues` (time_ps, port, bytes), `rates` (time_ps, interval_ps, flow, rate
     in bit/s). `fcts` are in ps; without them, flows with a slowdown took 1 us.
+    `label` has one for each flow.
     """
     count = len(sizes)
     names = pa.array([f"host{number}" for number in range(count)], pa.string()).dictionary_encode()
@@ -54,7 +56,7 @@ def made_up_run(
                 [None if s is None else 10**6 for s in slowdowns] if fcts is None else fcts, pa.uint64()
             ),
             "slowdown": pa.array(slowdowns, pa.float64()),
-            "label": pa.array(["made up"] * count, pa.string()).dictionary_encode(),
+            "label": pa.array(label or ["made up"] * count, pa.string()).dictionary_encode(),
             "priority": pa.array([0] * count, pa.uint8()),
             "start_ps": pa.array([0] * count, pa.uint64()),
             "path": pa.array([""] * count, pa.string()).dictionary_encode(),

@@ -15,7 +15,20 @@ import xoff
 PACKAGE = Path(xoff.__file__).parent
 
 # From the bottom to the top: a room imports itself and those before it.
-ROOMS = ("text", "errors", "scheme", "runs", "analysis", "fluid", "report", "formats", "studies", "papers", "cli")
+ROOMS = (
+    "text",
+    "errors",
+    "scheme",
+    "settings",
+    "runs",
+    "analysis",
+    "fluid",
+    "report",
+    "formats",
+    "studies",
+    "papers",
+    "cli",
+)
 
 # `run.report()` is a method of a result, and its page is made two rooms above.
 UPWARD = {("runs/results.py", "xoff.report.page")}

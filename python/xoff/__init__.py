@@ -15,10 +15,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from xoff import fluid as fluid
+    from xoff import settings as settings
     from xoff.errors import RunError as RunError
     from xoff.errors import ScenarioError as ScenarioError
     from xoff.errors import UserError as UserError
     from xoff.report import axes as plot
+    from xoff.runs.built import Scenario as Scenario
     from xoff.runs.library import check as check
     from xoff.runs.library import run as run
     from xoff.runs.results import Run as Run
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
     from xoff.scheme import Scheme as Scheme
     from xoff.scheme import Sent as Sent
     from xoff.scheme import Signals as Signals
+    from xoff.studies.sweep.loaded import Sweep as Sweep
+    from xoff.studies.sweep.loaded import load_sweep as load_sweep
 
 __all__ = [
     "Ack",
@@ -40,16 +44,20 @@ __all__ = [
     "HopChange",
     "Run",
     "RunError",
+    "Scenario",
     "ScenarioError",
     "Scheme",
     "Sent",
     "Signals",
+    "Sweep",
     "UserError",
     "check",
     "fluid",
     "load",
+    "load_sweep",
     "plot",
     "run",
+    "settings",
 ]
 
 # What is imported when first used: importing xoff alone stays quick.
@@ -58,11 +66,13 @@ _LAZY = {
     "check": "xoff.runs.library",
     "Run": "xoff.runs.results",
     "load": "xoff.runs.results",
+    "Scenario": "xoff.runs.built",
+    **dict.fromkeys(("Sweep", "load_sweep"), "xoff.studies.sweep.loaded"),
     **dict.fromkeys(("RunError", "ScenarioError", "UserError"), "xoff.errors"),
     **dict.fromkeys(("Ack", "Cnp", "Flow", "Hop", "HopChange", "Scheme", "Sent", "Signals"), "xoff.scheme"),
 }
 
-_MODULES = {"fluid": "xoff.fluid", "plot": "xoff.report.axes"}
+_MODULES = {"fluid": "xoff.fluid", "settings": "xoff.settings", "plot": "xoff.report.axes"}
 
 
 def __dir__() -> list[str]:

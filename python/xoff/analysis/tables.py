@@ -17,6 +17,7 @@ from xoff._xoff import slowdown_statistics as slowdown_numbers
 if TYPE_CHECKING:
     import numpy.typing as npt
     import polars as pl
+    import pyarrow as pa
 
     from xoff.runs.results import Run
 
@@ -30,6 +31,8 @@ STATISTICS = ("mean", "p50", "p95", "p99")
 class SizeBins:
     """Slowdown statistics of the flows in each size bin."""
 
+    place: npt.NDArray[np.int64]
+    """Number of the bin among those of the edges."""
     low_bytes: Floats
     """Smallest flow of the bin, in bytes."""
     high_bytes: Floats
@@ -102,20 +105,36 @@ def endings(run: Run) -> Endings:
     return Endings(int(count(done)), int(count(done & sized & ~whole)), int(count(sized & ~done)))
 
 
-def slowdowns(run: Run) -> Floats:
-    """Slowdown of every flow that sent all of its size, in the order of the table."""
+def labels_of(run: Run) -> list[str]:
+    """The labels of its flows, each once."""
     flows = run.table("flows")
+    return [str(name) for name in flows["label"].unique().to_pylist()] if "label" in flows.column_names else []
+
+
+def _flows(run: Run, label: str | None) -> pa.Table:
+    """Its flows, or those of one label."""
+    import pyarrow.compute as pc
+
+    flows = run.table("flows")
+    if label is None or "label" not in flows.column_names:
+        return flows
+    return flows.filter(pc.equal(pc.cast(flows["label"], "string"), label))
+
+
+def slowdowns(run: Run, label: str | None = None) -> Floats:
+    """Slowdown of every flow that sent all of its size, in the order of the table; only those of `label` if given."""
+    flows = _flows(run, label)
     if "slowdown" not in flows.column_names:
         return np.zeros(0)
     return np.asarray(flows["slowdown"].drop_null().to_numpy(), dtype=np.float64)
 
 
-def size_edges(runs: Sequence[Run], bins: int = 10) -> Floats:
+def size_edges(runs: Sequence[Run], bins: int = 10, label: str | None = None) -> Floats:
     """Upper sizes of `bins` groups with about equally many completed flows, over all runs together, in bytes.
 
     Fewer groups, one for each size, if flows have few different sizes.
     """
-    pooled = np.concatenate([_sized(run)[0] for run in runs]) if runs else np.zeros(0)
+    pooled = np.concatenate([_sized(run, label)[0] for run in runs]) if runs else np.zeros(0)
     if len(pooled) == 0:
         return np.zeros(0)
     distinct = np.unique(pooled)
@@ -125,9 +144,9 @@ def size_edges(runs: Sequence[Run], bins: int = 10) -> Floats:
     return np.unique(quantiles)
 
 
-def slowdown_by_size(run: Run, edges: Floats) -> SizeBins:
+def slowdown_by_size(run: Run, edges: Floats, label: str | None = None) -> SizeBins:
     """Statistics of slowdown for the flows between successive `edges` (see `size_edges`); empty bins left out."""
-    size, slowdown = _sized(run)
+    size, slowdown = _sized(run, label)
     place = np.searchsorted(edges, size, side="left")
     rows = []
     for index in range(len(edges)):
@@ -136,6 +155,7 @@ def slowdown_by_size(run: Run, edges: Floats) -> SizeBins:
             sizes = size[inside]
             rows.append(
                 (
+                    index,
                     sizes.min(),
                     sizes.max(),
                     np.median(sizes),
@@ -144,11 +164,12 @@ def slowdown_by_size(run: Run, edges: Floats) -> SizeBins:
                 )
             )
     return SizeBins(
-        low_bytes=np.array([row[0] for row in rows]),
-        high_bytes=np.array([row[1] for row in rows]),
-        median_bytes=np.array([row[2] for row in rows]),
-        count=np.array([row[3] for row in rows], dtype=np.int64),
-        statistics={name: np.array([row[4][name] for row in rows]) for name in STATISTICS},
+        place=np.array([row[0] for row in rows], dtype=np.int64),
+        low_bytes=np.array([row[1] for row in rows]),
+        high_bytes=np.array([row[2] for row in rows]),
+        median_bytes=np.array([row[3] for row in rows]),
+        count=np.array([row[4] for row in rows], dtype=np.int64),
+        statistics={name: np.array([row[5][name] for row in rows]) for name in STATISTICS},
     )
 
 
@@ -225,16 +246,22 @@ def sampled_rates(run: Run) -> pl.DataFrame:
     return data.with_columns(end.alias("time_ps"), *means)
 
 
-def flow_rates(run: Run, column: str = "sent_bps", max_flows: int = 20) -> tuple[list[Series], int]:
+def flow_rates(
+    run: Run, column: str = "sent_bps", max_flows: int = 20, label: str | None = None
+) -> tuple[list[Series], int]:
     """The rate of each recorded flow over time (see `sampled_rates`), and how many flows were recorded.
 
-    One series for each flow, or one series of their sum if there are more than `max_flows`.
+    Only flows of `label` if given. One series for each flow, or one of their sum if there are more than `max_flows`.
     """
     import polars as pl
 
     data = sampled_rates(run)
     if data.is_empty():
         return [], 0
+    if label is not None:
+        data = data.filter(pl.col("flow").is_in(_flows(run, label)["id"].to_pylist()))
+        if data.is_empty():
+            return [], 0
     flows = data["flow"].unique().sort().to_list()
     if len(flows) > max_flows:
         total = data.group_by("time_ps").agg(pl.col(column).sum()).sort("time_ps")
@@ -273,8 +300,8 @@ def paused_by_port(run: Run) -> pl.DataFrame:
     )
 
 
-def _sized(run: Run) -> tuple[Floats, Floats]:
-    flows = run.table("flows")
+def _sized(run: Run, label: str | None = None) -> tuple[Floats, Floats]:
+    flows = _flows(run, label)
     if not {"size_bytes", "slowdown"} <= set(flows.column_names):
         return np.zeros(0), np.zeros(0)
     done = flows.select(["size_bytes", "slowdown"]).drop_null()

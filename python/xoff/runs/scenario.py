@@ -145,7 +145,7 @@ def of_mapping(
     schemes: Sequence[SchemeFile | SchemeClass] = (),
 ) -> Scenario:
     """A scenario given as a dict; files that it names are looked for in the current folder."""
-    return _scenario(_text_of(scenario), "the scenario", ".", overrides, schemes)
+    return _scenario(text_of(scenario), "the scenario", ".", overrides, schemes)
 
 
 def _scenario(
@@ -171,10 +171,10 @@ def _of_manifest(file: Path, text: str, has_schemes: bool) -> str:
         found = found["scenario"]
     if not isinstance(found, dict) or "topology" not in found:
         raise UserError(f"{file}: not a run's manifest, and not a scenario that `xoff check --json` printed")
-    return _text_of(found)
+    return text_of(found)
 
 
-def _text_of(scenario: Mapping[str, object]) -> str:
+def text_of(scenario: Mapping[str, object]) -> str:
     """A scenario as TOML, with a line for each table; keys without a value are left out."""
     return "".join(
         f"{toml(str(key))} = {toml(_given(value))}\n" for key, value in scenario.items() if value is not None
