@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -87,6 +88,19 @@ def test_runs_that_are_missing_are_left_out(folder: Path) -> None:
         assert len(xoff.load_sweep(folder)) == 7
     finally:
         manifest.write_text(text)
+
+
+def test_an_index_leads_to_no_other_folder(folder: Path, command: Command, small: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "outside"
+    assert command("run", small, "-o", outside).returncode == 0
+    (tmp_path / "sweep" / "runs").mkdir(parents=True)
+    for name in (str(outside), "../../outside"):
+        points = [{"run": name, "seed": 1, "settings": {}}]
+        (tmp_path / "sweep" / "sweep.json").write_text(json.dumps({"points": points}))
+        assert len(xoff.load_sweep(tmp_path / "sweep")) == 0
+    (tmp_path / "sweep" / "sweep.json").write_text('{"points": 3}')
+    with pytest.raises(xoff.UserError, match=r"sweep\.json: cannot be read"):
+        xoff.load_sweep(tmp_path / "sweep")
 
 
 def test_it_shows_itself(folder: Path) -> None:

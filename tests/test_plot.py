@@ -102,3 +102,11 @@ def test_a_label_s_flows_alone(ax: Axes) -> None:
         xoff.UserError, match="label larg: no flow has it; labels are large, small; did you mean `large`"
     ):
         plot.slowdown_cdf(ax, run, label="larg")
+
+
+def test_samples_end_where_the_shortest_run_ends(ax: Axes) -> None:
+    # The second run ends at 1 us: what would come after it is not known.
+    long = made_up_run(queues=[(0, "a", 0), (10**6, "a", 1000), (2 * 10**6, "a", 9000)])
+    short = made_up_run(queues=[(0, "a", 2000), (10**6, "a", 3000)])
+    plot.queue(ax, {"two": [long, short]})
+    assert ax.lines[0].get_xydata().tolist() == [[0, 1], [1, 2]]  # type: ignore[union-attr]
