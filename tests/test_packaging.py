@@ -1,4 +1,4 @@
-"""What a release is made of: versions that agree, files that their own tools accept, and the quick test of an installation."""
+"""What a release is made of: versions that agree, files that tools accept, and the quick test of an installation."""
 
 from __future__ import annotations
 
