@@ -21,7 +21,7 @@ mod list;
 mod mpi_io;
 mod permutation;
 mod poisson;
-mod processes;
+pub(crate) mod processes;
 mod triggers;
 
 pub use all_to_all::AllToAll;

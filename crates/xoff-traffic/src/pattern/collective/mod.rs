@@ -3,14 +3,13 @@
 
 pub(super) mod all_to_all;
 pub(super) mod allreduce;
-pub(super) mod phases;
 
 use xoff_engine::Time;
 
 use super::processes::{Process, Program};
+use crate::collective::phases::Phase;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Sink};
-use phases::Phase;
 
 pub(super) const fn one() -> u32 {
     1
