@@ -36,6 +36,12 @@ impl Lane {
         self.before[end] - self.before[first]
     }
 
+    /// The number of blocks.
+    #[cfg(test)]
+    pub(crate) fn blocks(&self) -> usize {
+        self.before.len() - 1
+    }
+
     /// The bytes of one block.
     pub(crate) fn block(&self, block: usize) -> u64 {
         self.between(block, block + 1)
@@ -44,6 +50,7 @@ impl Lane {
 
 /// Blocks of a lane.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(test), expect(dead_code, reason = "the tests follow the data"))]
 pub(crate) enum Blocks<'a> {
     /// Blocks that follow each other.
     Run(Run),

@@ -10,6 +10,8 @@
 //! [`Program::collective`]: crate::pattern::processes::Program::collective
 
 mod bruck;
+#[cfg(test)]
+mod data_flow;
 mod direct;
 mod double_tree;
 mod hierarchical;

@@ -77,7 +77,7 @@ fn longest(kind: K, algorithm: A, n: usize, bytes: u64) -> u64 {
         (_, A::Ring | A::Direct) if !matches!(kind, K::Broadcast | K::Reduce) => nth,
         (_, A::Pairwise | A::Spread) => nth,
         (_, A::Bruck) => bytes.div_ceil(2),
-        (K::AllReduce | K::ReduceScatter, A::HalvingDoubling) if !n.is_power_of_two() => bytes,
+        (_, A::HalvingDoubling | A::RecursiveDoubling) if !n.is_power_of_two() => bytes,
         (_, A::HalvingDoubling) | (K::AllGather, _) | (K::Scatter | K::Gather, _) => bytes.div_ceil(2),
         _ => bytes,
     }
@@ -143,17 +143,7 @@ impl CollectiveSpec<'_> {
         if self.kind == K::Barrier {
             return Lanes { channels: 1, trees: 1, chunks: 1 };
         }
-        let longest = match (self.sizes, algorithm) {
-            (Some(sizes), _) => sizes.iter().copied().max().unwrap_or(0),
-            (None, A::Hierarchical) => {
-                let by_host = ranks_by_host(hosts);
-                match self.kind {
-                    K::Broadcast | K::Reduce => self.bytes,
-                    _ => self.bytes.div_ceil(by_host[0].len() as u64),
-                }
-            }
-            (None, _) => longest(self.kind, algorithm, n, self.bytes),
-        };
+        let longest = self.longest(hosts);
         // The smallest block gives each lane a byte.
         let most = match self.kind {
             K::AllToAll => self.bytes / n as u64,
@@ -165,6 +155,18 @@ impl CollectiveSpec<'_> {
         let parts = u64::from(channels) * u64::from(trees);
         let chunks = self.settings.chunk.map_or(1, |chunk| longest.div_ceil(parts).div_ceil(chunk.0.max(1)));
         Lanes { channels, trees, chunks: chunks.clamp(1, (most / u64::from(channels)).max(1)) }
+    }
+
+    /// The longest message in bytes of data, if the data are one lane.
+    pub(super) fn longest(&self, hosts: &[u32]) -> u64 {
+        match (self.sizes, self.algorithm()) {
+            (Some(sizes), _) => sizes.iter().copied().max().unwrap_or(0),
+            (None, A::Hierarchical) if !matches!(self.kind, K::Broadcast | K::Reduce) => {
+                self.bytes.div_ceil(ranks_by_host(hosts)[0].len() as u64)
+            }
+            (None, A::Hierarchical) => self.bytes,
+            (None, algorithm) => longest(self.kind, algorithm, hosts.len(), self.bytes),
+        }
     }
 
     fn blocks(&self, hosts: &[u32]) -> usize {
@@ -191,6 +193,13 @@ impl CollectiveSpec<'_> {
             messages(self.kind, self.algorithm(), hosts.len())
         };
         of_lane * u128::from(self.lanes(hosts).count())
+    }
+
+    /// How the data are divided, in words.
+    pub(crate) fn parts(&self, hosts: &[u32]) -> String {
+        let Lanes { channels, trees, chunks } = self.lanes(hosts);
+        let trees = if trees > 1 { format!("{trees} trees, ") } else { String::new() };
+        format!("{} ranks, channels: {channels}, {trees}chunks: {chunks}", hosts.len())
     }
 
     fn hierarchical_messages(&self, by_host: &[Vec<usize>]) -> u128 {

@@ -1,8 +1,10 @@
-//! Collective operations as closed loops: the patterns allreduce and all-to-all, and the phases that GPCNeT shares with
-//! them.
+//! Collective operations as patterns: `collective`, which has all of [`crate::collective`], and the older `allreduce` and
+//! `all_to_all_collective`, which go by phases.
 
 pub(super) mod all_to_all;
 pub(super) mod allreduce;
+pub(super) mod any;
+mod pair_sizes;
 
 use xoff_engine::Time;
 
