@@ -125,15 +125,13 @@ def plan(scenario: Scenario, request: Request) -> Plan:
         count *= len(values)
     if count > MAX_RUNS:
         raise UserError(f"these are {count:,} runs; expected at most {MAX_RUNS:,}: fewer sizes, algorithms or settings")
+    pairs = [[(key, value) for value in values] for key, values in varied]
     runs = []
-    for size, algorithm, *others in itertools.product(
-        sizes, algorithms, *[[(key, value) for value in values] for key, values in varied]
-    ):
+    for size, algorithm, others in itertools.product(sizes, algorithms, list(itertools.product(*pairs))):
         point = [(f"{at}.{key}", value) for key, value in base]
         point += [(f"{at}.algorithm", algorithm), (f"{at}.size", f"{size}B"), *others]
-        planned = plan_point(scenario, point)
         settings: dict[str, Any] = {SIZE: size, ALGORITHM: algorithm, **dict(others)}
-        runs.append(replace(planned, settings=settings))
+        runs.append(replace(plan_point(scenario, point), settings=settings))
     keys = [ALGORITHM, *[key for key, _ in varied]]
     return Plan(kind, runs, place or 0, 0 if place is not None else len(traffic), keys)
 
