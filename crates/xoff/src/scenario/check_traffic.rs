@@ -96,8 +96,13 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
             let Some(index) = index else {
                 // A collective's channels take the NICs in turn.
                 let name = &topology.nodes[host.index()].name;
-                let message = format!("`nics` in [[traffic]] uses NIC {nic}, and the host `{name}` has {nics}");
-                return c.add(&place(s, traffic, flow.label, "nics"), message, format!("expected at most {nics}"));
+                let message =
+                    format!("`nics` in [[traffic]] uses NIC {nic}, and the host `{name}` has {nics}");
+                return c.add(
+                    &place(s, traffic, flow.label, "nics"),
+                    message,
+                    format!("expected at most {nics}"),
+                );
             };
             (format!("traffic.{index}.nic"), "[[traffic]]")
         }

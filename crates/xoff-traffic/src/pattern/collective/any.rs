@@ -227,7 +227,8 @@ impl Params for Collective {
         let count = resolved.len() as u64 * u64::from(self.ranks_per_host);
         if count > MAX_RANKS {
             let expected = format!("at most {MAX_RANKS} ranks in all");
-            return Err(Fault::bounds(format!("{} with {count} ranks", self.ranks_per_host), expected).at("ranks_per_host"));
+            return Err(Fault::bounds(format!("{} with {count} ranks", self.ranks_per_host), expected)
+                .at("ranks_per_host"));
         }
         let hosts: Vec<u32> = resolved
             .iter()
