@@ -66,14 +66,14 @@ fn channels_have_connections_and_nics_of_their_own() {
     let t = make(3, &format!(r#"{keys}, "nics": 2"#));
     assert_eq!(t.flows.len(), 4 * 4 * 3);
     assert!(t.flows.iter().all(|f| f.size == Some(10)));
-    let mut of_pair: BTreeMap<_, BTreeSet<_>> = BTreeMap::new();
+    let mut of_pair: BTreeMap<_, BTreeMap<_, _>> = BTreeMap::new();
     for flow in &t.flows {
-        of_pair.entry((flow.src, flow.dst)).or_default().insert((flow.connection, flow.nic));
+        of_pair.entry((flow.src, flow.dst)).or_default().insert(flow.connection, flow.nic);
     }
     assert_eq!(of_pair.len(), 3);
     for connections in of_pair.values() {
         assert_eq!(connections.len(), 4);
-        let nics: Vec<_> = connections.iter().map(|c| c.1).collect();
+        let nics: Vec<_> = connections.values().copied().collect();
         assert_eq!(nics, [0, 1, 0, 1].map(|nic| Some(NicChoice::Nic(nic))));
     }
     assert!(make(3, keys).flows.iter().all(|f| f.nic.is_none()));
