@@ -111,6 +111,9 @@ impl CollectiveSpec<'_> {
             return Err(Fault::Unneeded("`algorithm` is not `hierarchical`").at("across"));
         }
         self.settings.check()?;
+        if hosts.len() < 2 {
+            return Ok(());
+        }
         if algorithm == A::Hierarchical {
             let flat: Vec<A> = known.iter().copied().filter(|&a| self.can_go_across(a)).collect();
             if !flat.contains(&self.across()) {
