@@ -149,7 +149,7 @@ fn a_matrix_gives_each_pair_its_size() {
     sizes.sort_unstable();
     assert_eq!(sizes, [(0, 1, 1000), (0, 2, 2000), (2, 0, 5), (2, 1, 6)]);
     for (text, says) in [
-        ("0B 1KB\n", "has 1 lines"),
+        ("0B 1KB 2KB\n", "has 1 lines"),
         ("0B 1KB 2KB\n0B 1KB\n1B 1B 1B\n", "line 2"),
         ("0B 1KB 2KB\n0B x 1B\n1B 1B 1B\n", "line 2"),
         ("0B 1KB 2KB\n0B 2TB 1B\n1B 1B 1B\n", "at most 1TB"),

@@ -21,7 +21,8 @@ def table(results: Results, kind: str) -> Table:
     from rich.markup import escape
     from rich.table import Table
 
-    drawn = Table(title=f"{kind} among {_ranks(results)} ranks", box=box.SIMPLE)
+    title = f"{kind} among {_ranks(results)} ranks"
+    drawn = Table(title=title, box=box.SIMPLE, collapse_padding=True, pad_edge=False)
     for key in results.keys:
         drawn.add_column(escape(key), no_wrap=True)
     names = (
