@@ -73,7 +73,7 @@ pub struct CollectiveSettings {
     pub protocol: Protocol,
     /// Time between the arrival of a message from another host and what its receiver does next; without it, the protocol's.
     pub step_latency: Option<Time>,
-    /// NICs of a host: channel c takes NIC c modulo this number at the sender. Without it, as the pattern or `host.nic` says.
+    /// NICs of a host: channel c of the rank with place p on its host sends by NIC (p + c) modulo this number. Without it, as the pattern or `host.nic` says.
     pub nics: Option<u32>,
     /// Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take only
     /// `local_delay`.

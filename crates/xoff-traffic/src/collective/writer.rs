@@ -28,9 +28,9 @@ struct Writer<'p, 's> {
     ends: Vec<u32>,
     /// By rank: bytes that it sends, the protocol's included.
     bytes: Vec<u64>,
-    /// Number of the connection among those of two processes, and its NIC.
+    channel: u32,
+    /// Number of the connection among those of two processes.
     connection: u32,
-    nic: Option<NicChoice>,
 }
 
 impl Writer<'_, '_> {
@@ -56,7 +56,9 @@ impl Writer<'_, '_> {
             background: self.program.background,
             ..sink.blank(from.host, to.host, self.program.start)
         };
-        flow.nic = self.nic.or(flow.nic);
+        // Ranks of one host begin with different NICs.
+        let nic = |nics: u32| NicChoice::Nic((from.slice + self.channel) % nics);
+        flow.nic = self.settings.nics.map(nic).or(flow.nic);
         flow.role = Some(self.program.role(&from));
         let flow = self.program.sink.numbered(flow);
         let sent = (bytes > self.program.eager).then_some((Milestone::Sent(flow), Time::ZERO));
@@ -119,12 +121,12 @@ impl Program<'_> {
         let count = lanes.count() as usize;
         let (settings, algorithm) = (spec.settings, spec.algorithm());
         let mut writer =
-            Writer { program: self, ranks, settings, algorithm, ends, bytes, connection: 0, nic: None };
+            Writer { program: self, ranks, settings, algorithm, ends, bytes, channel: 0, connection: 0 };
         for number in 0..count {
             let (channel, tree) =
                 (number as u32 % lanes.channels, number as u32 / lanes.channels % lanes.trees);
             writer.connection = 2 * channel + tree;
-            writer.nic = settings.nics.map(|nics| NicChoice::Nic(channel % nics));
+            writer.channel = channel;
             spec.run(&mut writer, &spec.lane(&hosts, number, count), &by_host, tree == 1);
         }
         let (ends, bytes) = (writer.ends, writer.bytes);

@@ -77,6 +77,10 @@ fn channels_have_connections_and_nics_of_their_own() {
         assert_eq!(nics, [0, 1, 0, 1].map(|nic| Some(NicChoice::Nic(nic))));
     }
     assert!(make(3, keys).flows.iter().all(|f| f.nic.is_none()));
+    // Two ranks a host, hierarchical: the ranks of place p talk among themselves, by NIC p.
+    let keys = r#""kind": "all_reduce", "algorithm": "hierarchical", "size": "120B", "ranks_per_host": 2, "nics": 2"#;
+    let rail = |f: &xoff_traffic::FlowSpec| f.role.map(|role| NicChoice::Nic(role.process % 2));
+    assert!(make(3, keys).flows.iter().all(|f| f.nic == rail(f)));
 }
 
 #[test]

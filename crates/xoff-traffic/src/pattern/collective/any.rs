@@ -77,7 +77,7 @@ pub struct Collective {
     /// the protocol's.
     #[serde(default)]
     pub step_latency: Option<Time>,
-    /// NICs of a host: channel c takes NIC c modulo this number at the sender. Without it, as `nic` or `host.nic` says.
+    /// NICs of a host: channel c of the rank with place p on its host sends by NIC (p + c) modulo this number. Without it, as `nic` or `host.nic` says.
     #[serde(default)]
     pub nics: Option<u32>,
     /// Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take only
