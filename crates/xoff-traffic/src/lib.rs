@@ -7,6 +7,7 @@
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;
 //! - [`closed_loop`]: flows that start when others have ended;
+//! - [`collective`]: collective operations as NCCL and MPI run them;
 //! - [`connections`]: which connection carries which message;
 //! - [`goal`]: schedules of parallel programs, from text;
 //! - [`pattern`]: the patterns, as serde types with their JSON schema;
@@ -14,6 +15,7 @@
 
 pub mod cdf;
 pub mod closed_loop;
+pub mod collective;
 pub mod connections;
 mod draw;
 pub mod error;
@@ -26,6 +28,7 @@ mod sizes;
 pub mod workloads;
 
 pub use cdf::{CdfError, SizeCdf};
+pub use collective::{CollectiveAlgorithm, CollectiveKind, CollectiveSettings, Protocol};
 pub use connections::ConnectionMapping;
 pub use error::{Fault, TrafficError};
 pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate, generate_if};

@@ -21,13 +21,14 @@ mod list;
 mod mpi_io;
 mod permutation;
 mod poisson;
-mod processes;
+pub(crate) mod processes;
 mod triggers;
 
 pub use all_to_all::AllToAll;
 pub use burst::Burst;
 pub use collective::all_to_all::AllToAllCollective;
 pub use collective::allreduce::{Allreduce, AllreduceAlgorithm};
+pub use collective::any::Collective;
 pub use flow::Flow;
 pub use goal::Goal;
 pub use gpcnet::{CongestorKernel, EAGER_OUTSTANDING, Gpcnet, VictimTest};
@@ -187,6 +188,8 @@ patterns! {
     Allreduce,
     /// Exchanges of all ranks with all, in a closed loop.
     AllToAllCollective,
+    /// A collective operation as NCCL or MPI runs it.
+    Collective,
     /// A schedule of a parallel program in the GOAL format, as a closed loop.
     Goal,
     /// GPCNeT's congestors and victims.
@@ -236,7 +239,7 @@ mod tests {
 
     #[test]
     fn processes_have_a_connection_for_each_other_one_and_lone_flows_their_own() {
-        let processes = ["allreduce", "all_to_all_collective", "goal", "gpcnet", "mpi_io"];
+        let processes = ["allreduce", "all_to_all_collective", "collective", "goal", "gpcnet", "mpi_io"];
         for info in catalogue() {
             let expected = if processes.contains(&info.name) { "per_process_pair" } else { "per_message" };
             assert_eq!(info.defaults["connection"], expected, "{}", info.name);

@@ -5,45 +5,47 @@
 
 use xoff_engine::Time;
 
-use super::collective::phases::{Message, Phase};
 use crate::closed_loop::{Milestone, Operation, Role, Waiter};
+use crate::collective::phases::{Message, Phase};
 use crate::generate::{FlowSpec, Sink};
 
 /// A process.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Process {
-    pub(super) host: u32,
+pub(crate) struct Process {
+    pub(crate) host: u32,
     /// Its number among those of its pattern.
-    pub(super) number: u32,
+    pub(crate) number: u32,
     /// Number of its slice: a slice has one process on each host, and connections are between processes of one slice.
-    pub(super) slice: u32,
+    pub(crate) slice: u32,
     /// The step at which its last operation ended.
-    pub(super) at: u32,
+    pub(crate) at: u32,
+    /// The processor that stands for its link to the other processes of its host, once a collective has used that link.
+    pub(crate) port: Option<u32>,
 }
 
 /// Writes processes as flows, steps and dependencies.
-pub(super) struct Program<'a> {
-    pub(super) sink: &'a mut Sink,
+pub(crate) struct Program<'a> {
+    pub(crate) sink: &'a mut Sink,
     /// The earliest start of flows and steps.
-    pub(super) start: Time,
+    pub(crate) start: Time,
     /// Time between the arrival of a message and the next action of the process that waits for it.
-    pub(super) overhead: Time,
+    pub(crate) overhead: Time,
     /// A process does not wait for messages up to this size; it waits for the last ACK of longer messages.
-    pub(super) eager: u64,
+    pub(crate) eager: u64,
     /// Whether the run may end without these flows.
-    pub(super) background: bool,
-    pub(super) kernel: u16,
-    pub(super) iteration: u32,
+    pub(crate) background: bool,
+    pub(crate) kernel: u16,
+    pub(crate) iteration: u32,
 }
 
 impl Program<'_> {
     /// A process at its beginning.
-    pub(super) fn process(&mut self, host: u32, number: u32, slice: u32) -> Process {
-        Process { host, number, slice, at: self.sink.step(host, self.start) }
+    pub(crate) fn process(&mut self, host: u32, number: u32, slice: u32) -> Process {
+        Process { host, number, slice, at: self.sink.step(host, self.start), port: None }
     }
 
     /// Adds a message, which does not wait for anything yet; returns its number.
-    pub(super) fn message(&mut self, from: &Process, to: &Process, size: u64) -> u32 {
+    pub(crate) fn message(&mut self, from: &Process, to: &Process, size: u64) -> u32 {
         let blank = self.sink.blank(from.host, to.host, self.start);
         self.sink.numbered(FlowSpec {
             size: Some(size),
@@ -54,12 +56,12 @@ impl Program<'_> {
         })
     }
 
-    fn role(&self, process: &Process) -> Role {
+    pub(crate) fn role(&self, process: &Process) -> Role {
         Role { kernel: self.kernel, process: process.number, iteration: self.iteration }
     }
 
     /// A step that comes no earlier than the last step of a process.
-    fn next_step(&mut self, process: &Process) -> u32 {
+    pub(crate) fn next_step(&mut self, process: &Process) -> u32 {
         let next = self.sink.step(process.host, self.start);
         self.sink.after(Milestone::Step(process.at), Waiter::Step(next), Time::ZERO);
         next
@@ -67,7 +69,7 @@ impl Program<'_> {
 
     /// All processes send their messages, and continue when the messages to them have arrived and their own messages that are
     /// not eager are acknowledged.
-    pub(super) fn phase(&mut self, processes: &mut [Process], messages: &[Message]) {
+    pub(crate) fn phase(&mut self, processes: &mut [Process], messages: &[Message]) {
         // By process: the step that ends the phase for it.
         let mut ends: Vec<Option<u32>> = vec![None; processes.len()];
         for message in messages {
@@ -88,7 +90,7 @@ impl Program<'_> {
 
     /// Writes one phase after the other, then those of a barrier, and one operation for each process. The operation's time
     /// includes the barrier, its bytes do not.
-    pub(super) fn operation(
+    pub(crate) fn operation(
         &mut self,
         processes: &mut [Process],
         phases: &[Phase],
@@ -109,7 +111,7 @@ impl Program<'_> {
     }
 
     /// A process computes for `time`, without the network.
-    pub(super) fn compute(&mut self, process: &mut Process, time: Time) {
+    pub(crate) fn compute(&mut self, process: &mut Process, time: Time) {
         if time > Time::ZERO {
             let end = self.sink.step(process.host, self.start);
             self.sink.after(Milestone::Step(process.at), Waiter::Step(end), time);

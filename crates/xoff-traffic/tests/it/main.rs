@@ -2,6 +2,7 @@
 //! longer than to run the tests. `cargo test -p xoff-traffic --test it patterns` runs the tests of one module.
 
 mod closed_loops;
+mod collectives;
 mod connections;
 mod goal;
 mod patterns;

@@ -2,6 +2,7 @@
 //! longer than to run the tests. `cargo test -p xoff --test it snapshots` runs the tests of one module.
 
 mod closed_loops;
+mod collectives;
 mod common;
 mod determinism;
 mod fast_forward;

@@ -5,7 +5,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Time};
 
-use super::{collective, one, phases, yes};
+use super::{collective, one, yes};
+use crate::collective::phases;
 use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::Misfit;
 use crate::generate::{Plan, Scope};

@@ -1,4 +1,4 @@
-//! Allreduce: each rank ends up with the sum of the data of all ranks, by one of the algorithms of [`super::phases`].
+//! Allreduce: each rank ends up with the sum of the data of all ranks, by one of the algorithms of [`crate::collective::phases`].
 //!
 //! The pattern is a closed loop: a rank sends its messages of a phase when it has received those of the phase before. Ranks
 //! wait for nothing else, so a late rank delays the others only as far as the algorithm requires.
@@ -7,8 +7,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Time};
 
-use super::phases::{self, Phase};
 use super::{collective, one, yes};
+use crate::collective::phases::{self, Phase};
 use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};

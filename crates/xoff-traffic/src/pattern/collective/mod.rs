@@ -1,16 +1,17 @@
-//! Collective operations as closed loops: the patterns allreduce and all-to-all, and the phases that GPCNeT shares with
-//! them.
+//! Collective operations as patterns: `collective`, which has all of [`crate::collective`], and the older `allreduce` and
+//! `all_to_all_collective`, which go by phases.
 
 pub(super) mod all_to_all;
 pub(super) mod allreduce;
-pub(super) mod phases;
+pub(super) mod any;
+mod pair_sizes;
 
 use xoff_engine::Time;
 
 use super::processes::{Process, Program};
+use crate::collective::phases::Phase;
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Sink};
-use phases::Phase;
 
 pub(super) const fn one() -> u32 {
     1

@@ -6,7 +6,7 @@ use xoff_engine::Time;
 
 use super::{CongestorKernel, Gpcnet};
 use crate::closed_loop::{Milestone, Waiter};
-use crate::pattern::collective::phases;
+use crate::collective::phases;
 use crate::pattern::processes::{Process, Program};
 
 /// A request for a get: the size of InfiniBand's extended transport header of an RDMA read.

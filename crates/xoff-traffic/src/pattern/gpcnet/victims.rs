@@ -4,7 +4,7 @@ use xoff_engine::Time;
 
 use super::{Gpcnet, Placement, VictimTest};
 use crate::closed_loop::{Milestone, Waiter};
-use crate::pattern::collective::phases::{self, Message, Phase, messages};
+use crate::collective::phases::{self, Message, Phase, messages};
 use crate::pattern::processes::{Process, Program};
 
 /// Bytes of a barrier's message.

@@ -8,30 +8,30 @@
 
 /// A message from one rank to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::pattern) struct Message {
-    pub(in crate::pattern) from: usize,
-    pub(in crate::pattern) to: usize,
+pub(crate) struct Message {
+    pub(crate) from: usize,
+    pub(crate) to: usize,
     /// Size in bytes, at least 1.
-    pub(in crate::pattern) size: u64,
+    pub(crate) size: u64,
 }
 
 /// The messages of a phase.
-pub(in crate::pattern) type Phase = Vec<Message>;
+pub(crate) type Phase = Vec<Message>;
 
 /// The number of messages of all phases.
-pub(in crate::pattern) fn messages(phases: &[Phase]) -> u128 {
+pub(crate) fn messages(phases: &[Phase]) -> u128 {
     phases.iter().map(|phase| phase.len() as u128).sum()
 }
 
 /// The bytes of the blocks from `from` to `to` (excluded), if `size` bytes are divided into `blocks` nearly equal blocks.
-fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
+pub(crate) fn share(size: u64, blocks: usize, from: usize, to: usize) -> u64 {
     let before = |block: usize| (u128::from(size) * block as u128 / blocks as u128) as u64;
     before(to) - before(from)
 }
 
 /// Ring allreduce: in N - 1 phases each rank sends a block to the next, which adds its own; in N - 1 more phases the sums go
 /// around. `size` must not be below N.
-pub(in crate::pattern) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
     let phase = |step: usize| {
         let message = |rank: usize| {
             // A rank sends the block that it received in the phase before; in the first phase its own.
@@ -45,7 +45,7 @@ pub(in crate::pattern) fn ring(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// Binomial tree: the sums go towards rank 0 in ceil(log2 N) phases, and the result goes back along the same tree.
-pub(in crate::pattern) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
     let mut up = Vec::new();
     let mut distance = 1;
     while distance < ranks {
@@ -59,7 +59,7 @@ pub(in crate::pattern) fn tree(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// The largest power of two up to `n`, which is not 0.
-fn power_of_two(n: usize) -> usize {
+pub(crate) fn power_of_two(n: usize) -> usize {
     1 << n.ilog2()
 }
 
@@ -86,7 +86,7 @@ fn folded(ranks: usize, size: u64, inner: impl Fn(usize) -> Vec<Phase>) -> Vec<P
 }
 
 /// Recursive doubling: in log2 N phases each rank exchanges all its data with a rank whose distance doubles each time.
-pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         let phase = |bit: u32| (0..inside).map(|r| Message { from: r, to: r ^ 1 << bit, size }).collect();
         (0..inside.ilog2()).map(phase).collect()
@@ -95,7 +95,7 @@ pub(in crate::pattern) fn recursive_doubling(ranks: usize, size: u64) -> Vec<Pha
 
 /// Rabenseifner's algorithm: ranks exchange halves of the blocks that they still sum, with a distance that doubles in each
 /// phase, and then return the sums in the reverse order. `size` must not be below the number of ranks.
-pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase> {
     folded(ranks, size, |inside| {
         // By rank: the blocks that it still adds up.
         let mut blocks = vec![(0, inside); inside];
@@ -128,7 +128,7 @@ pub(in crate::pattern) fn halving_doubling(ranks: usize, size: u64) -> Vec<Phase
 
 /// Pairwise exchange: in phase i each rank exchanges with the rank whose number is its own exclusive or i; if the number of
 /// ranks is no power of two, it sends to the i-th rank after it and receives from the i-th rank before it.
-pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
     let to = |rank: usize, i: usize| {
         if ranks.is_power_of_two() { rank ^ i } else { (rank + i) % ranks }
     };
@@ -136,7 +136,7 @@ pub(in crate::pattern) fn all_to_all(ranks: usize, size: u64) -> Vec<Phase> {
 }
 
 /// Dissemination: in ceil(log2 N) phases each rank sends to the rank at a distance that doubles in each phase.
-pub(in crate::pattern) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
+pub(crate) fn barrier(ranks: usize, size: u64) -> Vec<Phase> {
     let rounds = ranks.next_power_of_two().ilog2();
     let phase = |round: u32| {
         (0..ranks).map(|from| Message { from, to: (from + (1usize << round)) % ranks, size }).collect()
