@@ -79,10 +79,9 @@ const fn eager() -> Bytes {
 
 impl Goal {
     fn read(&self, scope: &Scope<'_>) -> Result<Schedule, Fault> {
-        let path = || self.file.clone();
-        let text = (scope.files)(&self.file).map_err(|why| Fault::File { path: path(), why })?;
+        let text = scope.files.text(&self.file).map_err(|error| Fault::file(&self.file, &error))?;
         goal::parse(&text, self.ignore_tags).map_err(|e| Fault::Line {
-            path: path(),
+            path: self.file.clone(),
             line: e.line,
             column: e.subject,
             fault: Box::new(e.fault),
