@@ -76,6 +76,18 @@ impl FileSource for Source<'_> {
         Ok(text)
     }
 
+    fn large_text(&self, name: &str) -> io::Result<String> {
+        let path = match self.given(name)? {
+            Some(Content::Text(_)) => return self.text(name),
+            Some(Content::At(path)) => path.clone(),
+            None => std::path::absolute(self.base_dir.join(name))?,
+        };
+        let text = files::read_text_up_to(&path, files::MAX_LARGE)?;
+        let is_large = text.len() as u64 > files::MAX_SCENARIO.0;
+        self.note(name, if is_large { Content::At(path) } else { Content::Text(text.clone()) });
+        Ok(text)
+    }
+
     fn open(&self, name: &str) -> io::Result<Box<dyn io::Read + '_>> {
         let path = match self.given(name)? {
             None => std::path::absolute(self.base_dir.join(name))?,

@@ -10,6 +10,14 @@ pub trait FileSource {
     /// There is no such file, it cannot be read, or it is no text.
     fn text(&self, name: &str) -> io::Result<String>;
 
+    /// The text of a file that may be many times larger than others, such as a schedule.
+    ///
+    /// # Errors
+    /// As for [`FileSource::text`].
+    fn large_text(&self, name: &str) -> io::Result<String> {
+        self.text(name)
+    }
+
     /// The bytes of a file that may be large, from its beginning.
     ///
     /// # Errors

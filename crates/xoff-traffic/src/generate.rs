@@ -184,6 +184,12 @@ impl Sink {
     pub(crate) fn kernels(&self) -> usize {
         self.kernels.len()
     }
+    /// Makes room for so many more steps, dependencies and operations.
+    pub(crate) fn reserve(&mut self, steps: usize, dependencies: usize, operations: usize) {
+        self.steps.reserve_exact(steps);
+        self.dependencies.reserve_exact(dependencies);
+        self.operations.reserve_exact(operations);
+    }
     /// Adds a flow; returns its number.
     pub(crate) fn numbered(&mut self, flow: FlowSpec) -> u32 {
         self.flows.push(flow);
@@ -223,6 +229,9 @@ impl Sink {
     fn sort(&mut self) {
         if self.dependencies.is_empty() {
             return self.flows.sort_by_key(|flow| flow.start);
+        }
+        if self.flows.is_sorted_by_key(|flow| flow.start) {
+            return;
         }
         let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
         order.sort_by_key(|&i| self.flows[i as usize].start);

@@ -47,7 +47,24 @@ impl<'a> Writer<'a> {
         Writer { chakra, trace, hosts, sink, processors, ports, kernels, begins, ends }
     }
 
+    /// Makes room for what the nodes become, without that of the collectives: two steps for a rank; one for each node, two for a
+    /// receive and a long send; a dependency for each of the trace, and up to five for a message with its two nodes.
+    fn reserve(&mut self) {
+        let (mut receives, mut long, mut operations) = (0, 0, self.trace.ranks() as usize);
+        for node in &self.trace.nodes {
+            match node.action {
+                Action::Receive { .. } => receives += 1,
+                Action::Send { size, .. } if size > self.chakra.eager.0 => long += 1,
+                _ => {}
+            }
+            operations += usize::from(node.action != Action::Nothing);
+        }
+        let steps = self.trace.nodes.len() + receives + long + 2 * self.trace.ranks() as usize;
+        self.sink.reserve(steps, self.trace.dependencies.len() + 3 * receives + long, operations);
+    }
+
     pub(super) fn write(mut self) {
+        self.reserve();
         for rank in 0..self.trace.ranks() {
             for node in self.nodes_of(rank) {
                 self.steps(rank, node);
