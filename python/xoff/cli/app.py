@@ -86,6 +86,7 @@ for command in (
     runs.check,
     studies.sweep,
     studies.tune,
+    studies.collective,
     runs.report,
     runs.explain,
     studies.reproduce,

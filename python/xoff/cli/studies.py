@@ -1,9 +1,10 @@
-"""The commands of many runs: `xoff sweep`, `xoff tune`, `xoff reproduce` and `xoff compare`."""
+"""The commands of many runs: `xoff sweep`, `xoff tune`, `xoff collective`, `xoff reproduce` and `xoff compare`."""
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,6 +14,7 @@ from xoff.cli.console import complain, echo
 from xoff.cli.options import (
     BROKEN,
     INTERRUPTED,
+    AsJson,
     ClusterAddress,
     OutFolder,
     ScenarioFile,
@@ -22,11 +24,12 @@ from xoff.cli.options import (
     print_table,
     read_scenario,
 )
-from xoff.errors import UserError, extra
-from xoff.text import count_text
+from xoff.errors import UserError, extra, nearest
+from xoff.text import count_text, shown
 
 if TYPE_CHECKING:
     from xoff.runs.executor import RunExecutor
+    from xoff.runs.scenario import Override
 
 
 def sweep(
@@ -93,6 +96,114 @@ def tune(
     echo(best_text(tuned))
     echo(f"{'results':<9} {out}")
     if not tuned.best:
+        raise typer.Exit(BROKEN)
+
+
+def collective(
+    scenario: ScenarioFile,
+    kind: Annotated[
+        str | None, typer.Option("--kind", metavar="NAME", help="The operation; default: all_reduce.")
+    ] = None,
+    algorithm: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--algorithm", metavar="A,B", help="The algorithms to compare; default: the operation's first one."
+        ),
+    ] = None,
+    smallest: Annotated[str, typer.Option("--min", metavar="SIZE", help="The smallest size.")] = "1MB",
+    largest: Annotated[str, typer.Option("--max", metavar="SIZE", help="The largest size.")] = "64MB",
+    factor: Annotated[
+        float | None, typer.Option("--factor", metavar="F", help="From a size to the next one; default: 2.")
+    ] = None,
+    step: Annotated[
+        str | None, typer.Option("--step", metavar="SIZE", help="Added to a size, in place of a factor.")
+    ] = None,
+    channels: Annotated[int | None, typer.Option("--channels", metavar="N", help="Parallel rings or trees.")] = None,
+    chunk: Annotated[str | None, typer.Option("--chunk", metavar="SIZE", help="Maximum size of a message.")] = None,
+    protocol: Annotated[
+        str | None, typer.Option("--protocol", metavar="NAME", help="none, simple, ll or ll128.")
+    ] = None,
+    ranks_per_host: Annotated[
+        int | None, typer.Option("--ranks-per-host", metavar="N", help="Ranks on each host.")
+    ] = None,
+    repetitions: Annotated[
+        int | None,
+        typer.Option("--repetitions", "-n", metavar="N", help="Operations that the time is a mean of; default: 1."),
+    ] = None,
+    vary: Annotated[
+        list[str] | None,
+        typer.Option("--vary", metavar="KEY=A,B", help="Compare values of a key, such as scheme.name=hpcc,dcqcn."),
+    ] = None,
+    element: Annotated[
+        str, typer.Option("--type", metavar="NAME", help="Type of the elements, for their count.")
+    ] = "float",
+    out: Annotated[
+        Path | None, typer.Option("-o", "--out", metavar="DIR", help="Keep the runs in this folder, and go on there.")
+    ] = None,
+    sets: Settings = None,
+    schemes: SchemeFiles = None,
+    workers: Workers = None,
+    cluster: ClusterAddress = None,
+    as_json: AsJson = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print CSV.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")] = False,
+) -> None:
+    """Run a collective operation over a range of sizes and print nccl-tests' columns beside the ideal.
+
+    The operation runs on the scenario's network, in place of its traffic; a scenario with a pattern `collective`
+    keeps all its traffic, and that pattern is measured.
+
+    Example: xoff collective scenarios/collective.toml --algorithm ring,halving_doubling --max 8MB
+    Example: xoff collective scenarios/collective.toml --kind all_to_all --vary scheme.name=hpcc,dcqcn --max 4MB
+    """
+    from xoff.studies.collective import Request, measure_all, plan
+    from xoff.studies.collective.measure import TYPE_BYTES
+    from xoff.studies.collective.show import csv_text, json_text, table
+
+    if as_json and as_csv:
+        raise UserError("--json and --csv: expected one of them")
+    if element not in TYPE_BYTES:
+        raise UserError(
+            f"--type {shown(element)}: unknown; expected one of {', '.join(TYPE_BYTES)}{nearest(element, TYPE_BYTES)}"
+        )
+    numbers = {"channels": channels, "ranks_per_host": ranks_per_host, "repetitions": repetitions}
+    keys: list[Override] = [(key, str(number)) for key, number in numbers.items() if number is not None]
+    keys += [(key, text) for key, text in (("chunk", chunk), ("protocol", protocol)) if text is not None]
+    request = Request(
+        kind=kind,
+        algorithms=tuple(name for text in algorithm or () for name in text.split(",") if name),
+        smallest=smallest,
+        largest=largest,
+        factor=factor,
+        step=step,
+        keys=tuple(keys),
+        vary=tuple(vary or ()),
+    )
+    planned = plan(read_scenario(scenario, sets, schemes), request)
+    executor = _executor_of(workers, cluster)
+    with ExitStack() as stack:
+        if out is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="xoff-collective-"))) / "runs"
+        else:
+            folder = out
+            stack.enter_context(_resumable(out))
+        results = measure_all(planned, folder, executor, element, origin=str(scenario), warn=_warn, quiet=quiet)
+    if as_json:
+        echo(json_text(results))
+    elif as_csv:
+        echo(csv_text(results))
+    else:
+        if results.rows:
+            print_table(table(results, planned.kind))
+        if planned.replaced:
+            echo(
+                f"{'traffic':<9} the collective alone, without the scenario's {count_text(planned.replaced, 'pattern')}"
+            )
+        if out is not None:
+            echo(f"{'results':<9} {out}")
+    for label, why in results.failed.items():
+        complain("failed", f"{label}: {why}")
+    if results.failed:
         raise typer.Exit(BROKEN)
 
 

@@ -24,6 +24,9 @@ pub(crate) struct CollectiveSpec<'a> {
     pub(crate) settings: &'a CollectiveSettings,
 }
 
+/// Maximum number of blocks that the messages of an all-to-all have together: some seconds.
+const MAX_MOVED: u128 = 2_000_000_000;
+
 /// How the data of a collective are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Lanes {
@@ -108,6 +111,9 @@ impl CollectiveSpec<'_> {
             return Err(Fault::Unneeded("`algorithm` is not `hierarchical`").at("across"));
         }
         self.settings.check()?;
+        if hosts.len() < 2 {
+            return Ok(());
+        }
         if algorithm == A::Hierarchical {
             let flat: Vec<A> = known.iter().copied().filter(|&a| self.can_go_across(a)).collect();
             if !flat.contains(&self.across()) {
@@ -121,11 +127,32 @@ impl CollectiveSpec<'_> {
                 return Err(Fault::bounds("`hierarchical`", expected).at("algorithm"));
             }
         }
+        let moved = self.moved_blocks(hosts);
+        if moved > MAX_MOVED {
+            let lanes = self.lanes(hosts).count();
+            let found = match self.settings.chunk {
+                Some(chunk) => format!("{chunk}, with which"),
+                None => "missing: so".to_string(),
+            };
+            let found = format!("{found} {} ranks move {moved} blocks in {lanes} chunks", hosts.len());
+            return Err(Fault::bounds(found, format!("at most {MAX_MOVED} blocks")).at("chunk"));
+        }
         if self.kind.has_root() && self.root >= hosts.len() {
             let expected = format!("a number below {}, the number of ranks", hosts.len());
             return Err(Fault::bounds(self.root, expected).at("root"));
         }
         Ok(())
+    }
+
+    /// The blocks of all messages of an all-to-all whose messages have many; each of them takes time to make.
+    fn moved_blocks(&self, hosts: &[u32]) -> u128 {
+        let n = hosts.len();
+        let times = match (self.kind, self.algorithm()) {
+            (K::AllToAll, A::Bruck) => ceil_log2(n) / 2 + 1,
+            (K::AllToAll, A::Hierarchical) => 2,
+            _ => 0,
+        };
+        (n as u128 * n as u128) * times * u128::from(self.lanes(hosts).count())
     }
 
     /// Whether an algorithm is one between hosts. That of an all-to-all is always the same.

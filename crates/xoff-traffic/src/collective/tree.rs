@@ -34,18 +34,36 @@ pub(super) fn reduce<W: Wire>(
     events
 }
 
-/// Data go from `root` in ceil(log2 n) phases, to the farthest child first.
+/// Data go from `root` in ceil(log2 n) phases, to the farthest child first; a rank sends to the next child when the message to
+/// the child before is sent.
 pub(super) fn broadcast<W: Wire>(
     wire: &mut W,
     group: &Group<'_>,
     root: usize,
     entry: Events<W::Event>,
 ) -> Events<W::Event> {
+    down(wire, group, root, entry, |_, _| (0, 1, 1))
+}
+
+/// Sends `pieces` of a child and of the number of ranks below it, from `root` on.
+fn down<W: Wire>(
+    wire: &mut W,
+    group: &Group<'_>,
+    root: usize,
+    entry: Events<W::Event>,
+    pieces: impl Fn(usize, usize) -> (usize, usize, usize),
+) -> Events<W::Event> {
     let (n, mut events) = (group.len(), entry);
-    for (child, parent, _) in edges(n).into_iter().rev() {
+    let mut sent = vec![None; n];
+    let mut needs = Vec::new();
+    for (child, parent, below) in edges(n).into_iter().rev() {
         let (from, to) = ((parent + root) % n, (child + root) % n);
-        let sending = group.send(wire, (from, to), (0, 1, 1), Effect::Keep, &events[from]);
+        needs.clear();
+        needs.extend_from_slice(&events[from]);
+        needs.extend(sent[from]);
+        let sending = group.send(wire, (from, to), pieces(to, below), Effect::Keep, &needs);
         events[to].push(sending.arrival);
+        sent[from] = Some(sending.sent);
     }
     events
 }
@@ -76,18 +94,13 @@ pub(super) fn gather<W: Wire>(
     events
 }
 
-/// Each rank gets its block and those of the ranks below it, from `root` on.
+/// Each rank gets its block and those of the ranks below it, from `root` on, in the order of a broadcast.
 pub(super) fn scatter<W: Wire>(
     wire: &mut W,
     group: &Group<'_>,
     root: usize,
     entry: Events<W::Event>,
 ) -> Events<W::Event> {
-    let (n, mut events) = (group.len(), entry);
-    for (child, parent, below) in edges(n).into_iter().rev() {
-        let (from, to) = ((parent + root) % n, (child + root) % n);
-        let sending = group.send(wire, (from, to), (to, below, n), Effect::Keep, &events[from]);
-        events[to].push(sending.arrival);
-    }
-    events
+    let n = group.len();
+    down(wire, group, root, entry, |to, below| (to, below, n))
 }

@@ -25,7 +25,7 @@ fn make(n: u32, pattern: &str) -> Traffic {
 
 /// What holds of all closed loops: a milestone is known where it is waited for, and a process's messages and steps belong
 /// to its host.
-fn check(t: &Traffic) {
+pub(crate) fn check(t: &Traffic) {
     let mut host_of: BTreeMap<(u16, u32), u32> = BTreeMap::new();
     for d in &t.dependencies {
         let known = match d.on {

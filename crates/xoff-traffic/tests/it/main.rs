@@ -3,6 +3,7 @@
 
 mod chakra;
 mod closed_loops;
+mod collectives;
 mod connections;
 mod et;
 mod goal;

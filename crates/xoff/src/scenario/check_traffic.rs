@@ -88,12 +88,23 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
         (nic as usize >= nics).then_some((flow, nic, host, nics))
     });
     let Some((flow, nic, host, nics)) = wrong else { return };
-    let (place, table) = match flow.nic {
+    let (at, table) = match flow.nic {
         Some(_) => {
             // Several patterns may have the flow's label: the first of them with this NIC is at fault.
             let label = traffic.labels.get(usize::from(flow.label)).map(String::as_str);
             let index = s.traffic.iter().position(|p| Some(p.label()) == label && p.nic() == flow.nic);
-            (format!("traffic.{}.nic", index.unwrap_or(0)), "[[traffic]]")
+            let Some(index) = index else {
+                // A collective's channels take the NICs in turn.
+                let name = &topology.nodes[host.index()].name;
+                let message =
+                    format!("`nics` in [[traffic]] uses NIC {nic}, and the host `{name}` has {nics}");
+                return c.add(
+                    &place(s, traffic, flow.label, "nics"),
+                    message,
+                    format!("expected at most {nics}"),
+                );
+            };
+            (format!("traffic.{index}.nic"), "[[traffic]]")
         }
         None => ("host.nic".into(), "[host]"),
     };
@@ -103,7 +114,7 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
         _ => (format!("{nics} NICs, numbered from 0"), format!("a number from 0 to {}", nics - 1)),
     };
     let message = format!("`nic` in {table} is {nic}, and the host `{name}` has {has}");
-    c.add(&place, message, format!("expected {numbers}, \"round_robin\" or \"hash\""));
+    c.add(&at, message, format!("expected {numbers}, \"round_robin\" or \"hash\""));
 }
 
 fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {

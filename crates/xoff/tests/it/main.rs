@@ -3,6 +3,7 @@
 
 mod chakra;
 mod closed_loops;
+mod collectives;
 mod common;
 mod determinism;
 #[path = "../../../xoff-traffic/tests/it/et.rs"]

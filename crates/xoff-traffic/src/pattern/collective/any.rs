@@ -15,6 +15,9 @@ use crate::pattern::processes::{Process, Program};
 use crate::pattern::{Common, Params, common};
 use crate::sizes;
 
+/// Maximum number of ranks: every algorithm sends at least as many messages.
+const MAX_RANKS: u64 = 1_000_000;
+
 /// A collective operation, once or several times one after the other.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -221,6 +224,12 @@ impl Params for Collective {
         self.check_keys()?;
         let bytes = self.bytes()?;
         let resolved = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
+        let count = resolved.len() as u64 * u64::from(self.ranks_per_host);
+        if count > MAX_RANKS {
+            let expected = format!("at most {MAX_RANKS} ranks in all");
+            return Err(Fault::bounds(format!("{} with {count} ranks", self.ranks_per_host), expected)
+                .at("ranks_per_host"));
+        }
         let hosts: Vec<u32> = resolved
             .iter()
             .flat_map(|&host| std::iter::repeat_n(host, self.ranks_per_host as usize))
