@@ -20,7 +20,8 @@ TRACES = ROOT / "scenarios" / "chakra"
 
 def _writer() -> ModuleType:
     spec = importlib.util.spec_from_file_location("make_traces", TRACES / "make_traces.py")
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -1,4 +1,4 @@
-"""Writes the traces of this folder: `python make_traces.py`; with RANKS, NODES and FOLDER a large one, for measurements.
+"""Writes the traces of this folder: `python make_traces.py`; with RANKS, NODES and FOLDER a large one, to measure.
 
 The format needs no library: a file is a sequence of messages of protocol buffers, each behind its length.
 """
@@ -54,7 +54,7 @@ def write(file: Path, nodes: Iterable[bytes]) -> None:
 
 
 def training(layers: int, forward: int, backward: int, gradients: int) -> list[bytes]:
-    """A step of data-parallel training: while a layer's gradients are computed, those of the layers after it are summed.
+    """A step of data-parallel training: while a layer's gradients are computed, those of later ones are summed.
 
     Parameters
     ----------

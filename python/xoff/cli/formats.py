@@ -147,7 +147,8 @@ def import_chakra(
         force=force,
     )
     _tell(made, "message")
-    echo(f"{count_text(trace.ranks, 'rank')}, {count_text(trace.nodes, 'node')}, {count_text(trace.collectives, 'collective')}")
+    counts = ((trace.ranks, "rank"), (trace.nodes, "node"), (trace.collectives, "collective"))
+    echo(", ".join(count_text(number, what) for number, what in counts))
 
 
 @importer.command("htsim-cm")

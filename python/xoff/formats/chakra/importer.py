@@ -64,10 +64,12 @@ def find_trace(folder: Path) -> Path:
     if not folder.is_dir():
         names = {name: ranks for name, ranks in names.items() if name == folder.name}
     if not names:
-        raise UserError(f"{folder}: has no files NAME.RANK.et: expected a folder with one for each rank, or FOLDER/NAME")
+        raise UserError(
+            f"{folder}: has no files NAME.RANK.et: expected a folder with one for each rank, or FOLDER/NAME"
+        )
     if len(names) > 1:
         listed = ", ".join(sorted(names)[:5])
-        raise UserError(f"{folder}: has several traces, {line_text(listed)}: expected FOLDER/NAME with one of these names")
+        raise UserError(f"{folder}: has several traces, {line_text(listed)}: expected FOLDER/NAME with one of these")
     ((name, ranks),) = names.items()
     place = folder / name if folder.is_dir() else folder
     missing = next((rank for rank, found in enumerate(sorted(ranks)) if rank != found), None)
@@ -90,7 +92,7 @@ def read_trace(trace: Path, groups: Path | None = None, costs: Costs | None = No
     Raises
     ------
     UserError
-        A file cannot be read, is no trace, asks for something that xoff does not model, or the trace can never complete.
+        A file cannot be read, is no trace or asks for what xoff does not model, or the trace can never complete.
     """
     keys = (costs or Costs()).keys()
     if groups is not None:
