@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Protocol, final, type_check_only
 
 from xoff.scheme.describe import Described
@@ -21,6 +22,7 @@ __all__ = [
     "Sent",
     "__version__",
     "catalogue",
+    "chakra",
     "check",
     "columns",
     "exchange",
@@ -108,8 +110,8 @@ class Prepared:
         """The memory that a run takes at its peak, in bytes, by an estimate."""
 
     @property
-    def files(self) -> dict[str, str]:
-        """The text of each file that it names, by its name there."""
+    def files(self) -> dict[str, str | Path]:
+        """The files that it names, by their names there: a text, or the path of a file that may be large."""
 
     @property
     def network(self) -> str:
@@ -152,6 +154,12 @@ def red_thresholds(parameters: str, bps: int) -> tuple[int, int] | None:
 
 def goal(text: str, ignore_tags: bool) -> str:
     """Ranks, operations and messages of a GOAL schedule, as JSON; a `ScenarioError` that begins with the line else."""
+
+def chakra(given: str, base_dir: str) -> str:
+    """The size of an execution trace, as JSON; a `ScenarioError` if it is none.
+
+    `given` has the keys of the traffic pattern `chakra`, as JSON; files are named from `base_dir`.
+    """
 
 @final
 class Flow:
@@ -366,7 +374,7 @@ def prepare(
     overrides: list[tuple[str, str]],
     base_dir: str,
     seed: int | None = None,
-    files: dict[str, str] | None = None,
+    files: dict[str, str | Path] | None = None,
     schemes: Sequence[Described] = ...,
 ) -> Prepared:
     """Read and check a scenario, and make its network and flows; `seed` in place of its own.

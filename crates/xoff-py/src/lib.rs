@@ -25,6 +25,7 @@ use xoff::trace::{self, Trace, TraceError};
 use xoff_schemes::ThrottleParams;
 use xoff_schemes::foreign::SchemeFailure;
 use xoff_schemes::throttle::pft::Pft;
+use xoff_traffic::FileSource;
 
 use own_scheme::Described;
 
@@ -33,8 +34,71 @@ create_exception!(xoff._xoff, RunFailure, PyRuntimeError, "A run that broke.");
 
 type Overrides = Vec<(String, String)>;
 
-/// The text of each file that a scenario names, by its name there.
-type Files = BTreeMap<String, String>;
+/// What a scenario finds under the name of a file.
+#[derive(Clone, FromPyObject, IntoPyObject)]
+enum Content {
+    /// A text.
+    Text(String),
+    /// The path of a file that may be large and no text.
+    At(PathBuf),
+}
+
+/// The files that a scenario names, by their names there.
+type Files = BTreeMap<String, Content>;
+
+/// Gives a scenario its files: from a folder, or those that are given.
+struct Source<'a> {
+    base_dir: &'a Path,
+    given: Option<&'a Files>,
+    /// The files that the scenario has read.
+    read: RefCell<Files>,
+}
+
+impl Source<'_> {
+    fn note(&self, name: &str, content: Content) {
+        self.read.borrow_mut().insert(name.to_string(), content);
+    }
+
+    /// What is given under a name; `None` to look into the folder.
+    fn given(&self, name: &str) -> io::Result<Option<&Content>> {
+        self.given.map(|given| given.get(name).ok_or_else(|| io::ErrorKind::NotFound.into())).transpose()
+    }
+}
+
+impl FileSource for Source<'_> {
+    fn text(&self, name: &str) -> io::Result<String> {
+        let text = match self.given(name)? {
+            None => files::read_text(&self.base_dir.join(name))?,
+            Some(Content::Text(text)) => text.clone(),
+            Some(Content::At(path)) => files::read_text(path)?,
+        };
+        self.note(name, Content::Text(text.clone()));
+        Ok(text)
+    }
+
+    fn large_text(&self, name: &str) -> io::Result<String> {
+        let path = match self.given(name)? {
+            Some(Content::Text(_)) => return self.text(name),
+            Some(Content::At(path)) => path.clone(),
+            None => std::path::absolute(self.base_dir.join(name))?,
+        };
+        let text = files::read_text_up_to(&path, files::MAX_LARGE)?;
+        let is_large = text.len() as u64 > files::MAX_SCENARIO.0;
+        self.note(name, if is_large { Content::At(path) } else { Content::Text(text.clone()) });
+        Ok(text)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Box<dyn io::Read + '_>> {
+        let path = match self.given(name)? {
+            None => std::path::absolute(self.base_dir.join(name))?,
+            Some(Content::Text(text)) => return Ok(Box::new(io::Cursor::new(text.as_bytes()))),
+            Some(Content::At(path)) => path.clone(),
+        };
+        let file = files::open(&path)?;
+        self.note(name, Content::At(path));
+        Ok(file)
+    }
+}
 
 /// Reads and checks a scenario, whose files are in `given`, or else in a folder; with these files.
 fn parse(
@@ -46,18 +110,10 @@ fn parse(
     schemes: &OwnSchemes,
     effort: Effort,
 ) -> PyResult<(Scenario, Files)> {
-    let read = RefCell::new(Files::new());
-    let files = |name: &str| {
-        let text = match given {
-            None => files::read_text(&base_dir.join(name))?,
-            Some(given) => given.get(name).cloned().ok_or(io::ErrorKind::NotFound)?,
-        };
-        read.borrow_mut().insert(name.to_string(), text.clone());
-        Ok(text)
-    };
-    let scenario = Scenario::parse_among(text, origin, overrides, &files, schemes, effort)
+    let files = Source { base_dir, given, read: RefCell::default() };
+    let scenario = Scenario::parse_from(text, origin, overrides, &files, schemes, effort)
         .map_err(|e| ScenarioError::new_err(e.to_string()))?;
-    Ok((scenario, read.into_inner()))
+    Ok((scenario, files.read.into_inner()))
 }
 
 fn to_json(value: &impl serde::Serialize) -> PyResult<String> {
@@ -97,6 +153,17 @@ fn goal(text: &str, ignore_tags: bool) -> PyResult<String> {
     let schedule =
         xoff_traffic::goal::parse(text, ignore_tags).map_err(|e| ScenarioError::new_err(e.to_string()))?;
     to_json(&schedule.size())
+}
+
+/// Ranks, nodes, messages and collectives of an execution trace, as JSON; a ScenarioError if it is none. `given` has the keys
+/// `trace`, `ranks`, `groups`, `peak_flops` and `memory_bandwidth` of the pattern, as JSON; files are those of `base_dir`.
+#[pyfunction]
+#[allow(clippy::needless_pass_by_value)]
+fn chakra(py: Python<'_>, given: &str, base_dir: PathBuf) -> PyResult<String> {
+    let pattern: xoff_traffic::pattern::Chakra =
+        serde_json::from_str(given).map_err(|e| ScenarioError::new_err(e.to_string()))?;
+    let size = py.detach(|| pattern.size(&files::Folder(&base_dir)));
+    to_json(&size.map_err(ScenarioError::new_err)?)
 }
 
 /// A table that pyarrow and polars take without a copy.
@@ -196,7 +263,7 @@ impl Prepared {
         self.scenario.needs()
     }
 
-    /// The text of each file that it names, by its name there.
+    /// The files that it names, by their names there: a text, or the path of a file that may be large.
     #[getter]
     fn files(&self) -> Files {
         self.files.clone()
@@ -365,6 +432,7 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(catalogue, module)?)?;
     module.add_function(wrap_pyfunction!(pft_injection_rate, module)?)?;
     module.add_function(wrap_pyfunction!(goal, module)?)?;
+    module.add_function(wrap_pyfunction!(chakra, module)?)?;
     module.add_function(wrap_pyfunction!(exchange, module)?)?;
     module.add_function(wrap_pyfunction!(prepare, module)?)?;
     module.add_function(wrap_pyfunction!(facts::free_memory, module)?)?;

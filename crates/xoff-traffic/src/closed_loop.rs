@@ -32,6 +32,6 @@ pub struct Operation {
     pub bytes: u64,
     /// The operation's first step.
     pub begin: u32,
-    /// The operation's last step.
+    /// The operation's last step. If that is its first step too, the operation ends when the step gives its processor back.
     pub end: u32,
 }

@@ -1,11 +1,12 @@
 //! What can be wrong with a description of traffic.
 
-use std::fmt;
+use std::{fmt, io};
 
 use xoff_engine::spelling::shortened;
 use xoff_engine::{Nearest, QuantityError, Time, Violation};
 
 use crate::cdf::CdfError;
+use crate::files;
 
 /// A word of a file as a message shows it: the file may be anything, and its words any length.
 pub(crate) fn shown(word: &str) -> String {
@@ -123,6 +124,15 @@ pub enum Fault {
         /// What is wrong with it.
         fault: Box<Fault>,
     },
+    /// An execution trace.
+    Trace {
+        /// The file, as written with the rank's number.
+        path: String,
+        /// The node in words, such as "whose node 7 (`gemm`)"; `None` for the file as a whole.
+        node: Option<String>,
+        /// What is wrong with it.
+        fault: Box<Fault>,
+    },
     /// A text that is no quantity.
     Quantity(QuantityError),
 }
@@ -148,6 +158,10 @@ impl Fault {
                 let (column, found) = (shown(column), shortened(&fault.found(), MAX_ECHO));
                 format!("names the file `{path}`, which has an error in line {line}: `{column}` {found}")
             }
+            Fault::Trace { path, node, fault } => {
+                let node = node.as_deref().unwrap_or("which");
+                format!("names the file `{path}`, {node} {}", shortened(&fault.found(), 4 * MAX_ECHO))
+            }
             Fault::Quantity(error) => format!("is wrong: {}", error.found()),
         }
     }
@@ -170,7 +184,7 @@ impl Fault {
             Fault::Cdf { .. } => {
                 "lines `SIZE_IN_BYTES PROBABILITY`, both rising, the last probability 1 or 100".into()
             }
-            Fault::Line { fault, .. } => fault.expected(),
+            Fault::Line { fault, .. } | Fault::Trace { fault, .. } => fault.expected(),
             Fault::Quantity(error) => error.expected(),
         }
     }
@@ -183,6 +197,11 @@ impl Fault {
     /// The fault of `key`.
     pub(crate) fn at(self, key: &'static str) -> Misfit {
         Misfit { key, fault: self }
+    }
+
+    /// A file that cannot be had.
+    pub(crate) fn file(path: &str, error: &io::Error) -> Fault {
+        Fault::File { path: path.into(), why: files::reason(error) }
     }
 
     /// A value outside its bounds.

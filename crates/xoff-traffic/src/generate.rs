@@ -1,7 +1,8 @@
 //! Generates flows from patterns.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::mem;
+use std::{io, mem};
 
 use serde::Serialize;
 use xoff_engine::{Domain, NicChoice, Rate, Stream, Time, stream};
@@ -9,9 +10,9 @@ use xoff_engine::{Domain, NicChoice, Rate, Stream, Time, stream};
 use crate::closed_loop::{Dependency, Hold, Milestone, Operation, Role, Step, Waiter};
 use crate::connections::Numbering;
 use crate::error::{Fault, Misfit, TrafficError};
+use crate::files::{FileSource, Texts};
 use crate::hosts::{Directory, HostInfo};
 use crate::pattern::Pattern;
-use crate::sizes::Files;
 
 /// Maximum number of flows that are generated: 50 million, 4.8 GB of [`FlowSpec`].
 pub const MAX_FLOWS: u64 = 50_000_000;
@@ -98,16 +99,30 @@ pub struct Traffic {
     pub operations: Vec<Operation>,
     /// Whether a host may wait for milestones that only another host knows, and learns of them without delay.
     pub anywhere: bool,
+    /// What patterns left out of their files, in one sentence each.
+    #[serde(skip)]
+    pub warnings: Vec<String>,
+}
+
+impl Traffic {
+    /// When an operation ends, given the times of all steps: with its last step or, if it has one step alone, when that step
+    /// gives its processor back.
+    pub fn end(&self, operation: &Operation, steps: &[Time]) -> Time {
+        let end = steps.get(operation.end as usize).copied().unwrap_or(Time::NEVER);
+        let hold = self.steps[operation.end as usize].hold.filter(|_| operation.begin == operation.end);
+        hold.map_or(end, |hold| end.saturating_add(hold.time))
+    }
 }
 
 /// The context in which a pattern is checked and makes its flows.
 pub(crate) struct Scope<'a> {
     pub(crate) hosts: &'a Directory<'a>,
     pub(crate) horizon: Option<Time>,
-    pub(crate) files: Files<'a>,
+    pub(crate) files: &'a dyn FileSource,
     /// Place of the pattern in the list.
     index: usize,
     seed: u64,
+    warnings: RefCell<Vec<String>>,
 }
 
 impl Scope<'_> {
@@ -122,6 +137,10 @@ impl Scope<'_> {
     /// A stream by number: a host's index, or `u32::MAX`, which no host has, since there are at most `u32::MAX` hosts.
     fn entity(&self, number: u32) -> Stream {
         stream(self.seed, Domain::Traffic, (self.index as u64) << 32 | u64::from(number))
+    }
+    /// Says what the pattern leaves out of its files, in one sentence.
+    pub(crate) fn warn(&self, warning: String) {
+        self.warnings.borrow_mut().push(warning);
     }
     /// The end of a pattern that has the keys `start` and `stop`: the earlier of `stop` and the end of the run.
     pub(crate) fn end(&self, start: Time, stop: Option<Time>) -> Result<Option<Time>, Misfit> {
@@ -160,6 +179,16 @@ impl Sink {
             self.kernels.push(name.into());
             self.kernels.len() - 1
         }) as u16
+    }
+    /// The number of kernels so far.
+    pub(crate) fn kernels(&self) -> usize {
+        self.kernels.len()
+    }
+    /// Makes room for so many more steps, dependencies and operations.
+    pub(crate) fn reserve(&mut self, steps: usize, dependencies: usize, operations: usize) {
+        self.steps.reserve_exact(steps);
+        self.dependencies.reserve_exact(dependencies);
+        self.operations.reserve_exact(operations);
     }
     /// Adds a flow; returns its number.
     pub(crate) fn numbered(&mut self, flow: FlowSpec) -> u32 {
@@ -200,6 +229,9 @@ impl Sink {
     fn sort(&mut self) {
         if self.dependencies.is_empty() {
             return self.flows.sort_by_key(|flow| flow.start);
+        }
+        if self.flows.is_sorted_by_key(|flow| flow.start) {
+            return;
         }
         let mut order: Vec<u32> = (0..self.flows.len() as u32).collect();
         order.sort_by_key(|&i| self.flows[i as usize].start);
@@ -259,7 +291,8 @@ pub fn generate(
     horizon: Option<Time>,
     files: &dyn Fn(&str) -> Result<String, String>,
 ) -> Result<Traffic, TrafficError> {
-    generate_if(patterns, hosts, seed, horizon, files, &mut |_| true).map(Option::unwrap_or_default)
+    let text = |name: &str| files(name).map_err(io::Error::other);
+    generate_if(patterns, hosts, seed, horizon, &Texts(&text), &mut |_| true).map(Option::unwrap_or_default)
 }
 
 /// The flows of `patterns` like [`generate`]; `None` if `admits` refuses their expected numbers, by pattern, before the first
@@ -272,15 +305,15 @@ pub fn generate_if(
     hosts: &[HostInfo],
     seed: u64,
     horizon: Option<Time>,
-    files: &dyn Fn(&str) -> Result<String, String>,
+    files: &dyn FileSource,
     admits: &mut dyn FnMut(&[u64]) -> bool,
 ) -> Result<Option<Traffic>, TrafficError> {
     if patterns.len() > usize::from(u16::MAX) {
         return Err(TrafficError::TooManyPatterns(patterns.len()));
     }
     let directory = Directory::new(hosts)?;
-    let scopes: Vec<Scope<'_>> =
-        (0..patterns.len()).map(|index| Scope { hosts: &directory, horizon, files, index, seed }).collect();
+    let scope = |index| Scope { hosts: &directory, horizon, files, index, seed, warnings: RefCell::default() };
+    let scopes: Vec<Scope<'_>> = (0..patterns.len()).map(scope).collect();
     let (mut plans, mut count) = (Vec::with_capacity(patterns.len()), 0u128);
     for (index, (pattern, scope)) in patterns.iter().zip(&scopes).enumerate() {
         let label = || pattern.label().to_string();
@@ -335,8 +368,19 @@ pub fn generate_if(
         connections.number(pattern.connection(), &mut sink.flows[first..]);
     }
     sink.sort();
+    let warnings = scopes.iter().flat_map(|scope| scope.warnings.take()).collect();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
-    Ok(Some(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere }))
+    Ok(Some(Traffic {
+        flows,
+        offered,
+        labels,
+        kernels,
+        steps,
+        dependencies,
+        operations,
+        anywhere,
+        warnings,
+    }))
 }
 
 /// Checks the keys that every pattern has.

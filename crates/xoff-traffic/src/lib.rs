@@ -6,6 +6,7 @@
 //!
 //! - [`cdf`]: piecewise-linear flow-size distributions, from tables or from the text files of public generators;
 //! - [`workloads`]: the published distributions, by name;
+//! - [`chakra`]: execution traces of training jobs, from files;
 //! - [`closed_loop`]: flows that start when others have ended;
 //! - [`collective`]: collective operations as NCCL and MPI run them;
 //! - [`connections`]: which connection carries which message;
@@ -14,11 +15,14 @@
 //! - [`generate()`]: the flows.
 
 pub mod cdf;
+pub mod chakra;
 pub mod closed_loop;
 pub mod collective;
 pub mod connections;
+mod cycle;
 mod draw;
 pub mod error;
+pub mod files;
 pub mod generate;
 pub mod goal;
 pub mod hosts;
@@ -31,6 +35,7 @@ pub use cdf::{CdfError, SizeCdf};
 pub use collective::{CollectiveAlgorithm, CollectiveKind, CollectiveSettings, Protocol};
 pub use connections::ConnectionMapping;
 pub use error::{Fault, TrafficError};
+pub use files::FileSource;
 pub use generate::{FlowSpec, Load, MAX_FLOWS, Traffic, generate, generate_if};
 pub use hosts::{HostInfo, HostList, Senders};
 pub use pattern::Pattern;

@@ -11,6 +11,7 @@ use crate::generate::{Plan, Scope};
 
 mod all_to_all;
 mod burst;
+mod chakra;
 mod collective;
 mod destinations;
 mod flow;
@@ -26,6 +27,7 @@ mod triggers;
 
 pub use all_to_all::AllToAll;
 pub use burst::Burst;
+pub use chakra::{Chakra, ChakraAlgorithms};
 pub use collective::all_to_all::AllToAllCollective;
 pub use collective::allreduce::{Allreduce, AllreduceAlgorithm};
 pub use collective::any::Collective;
@@ -192,6 +194,8 @@ patterns! {
     Collective,
     /// A schedule of a parallel program in the GOAL format, as a closed loop.
     Goal,
+    /// Execution traces of a training job in Chakra's format, as a closed loop.
+    Chakra,
     /// GPCNeT's congestors and victims.
     Gpcnet,
     /// Messages of MPI and I/O jobs that share a network.
@@ -239,7 +243,7 @@ mod tests {
 
     #[test]
     fn processes_have_a_connection_for_each_other_one_and_lone_flows_their_own() {
-        let processes = ["allreduce", "all_to_all_collective", "collective", "goal", "gpcnet", "mpi_io"];
+        let processes = ["allreduce", "all_to_all_collective", "collective", "goal", "chakra", "gpcnet", "mpi_io"];
         for info in catalogue() {
             let expected = if processes.contains(&info.name) { "per_process_pair" } else { "per_message" };
             assert_eq!(info.defaults["connection"], expected, "{}", info.name);

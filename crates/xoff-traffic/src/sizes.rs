@@ -6,13 +6,11 @@ use xoff_engine::{Bytes, Nearest, Stream};
 
 use crate::cdf::SizeCdf;
 use crate::error::{Fault, Misfit};
+use crate::files::FileSource;
 use crate::workloads::{self, WORKLOADS};
 
 /// The largest flow: 1 TB, 80 s at 100 Gbps and beyond any packet-level simulation.
 pub(crate) const MAX_FLOW: Bytes = Bytes(1_000_000_000_000);
-
-/// The text of a file by its path, from the caller.
-pub(crate) type Files<'a> = &'a dyn Fn(&str) -> Result<String, String>;
 
 /// A message's size.
 pub(crate) enum Sizes {
@@ -28,7 +26,7 @@ impl Sizes {
         size: Option<Bytes>,
         workload: Option<&str>,
         cdf: Option<&str>,
-        files: Files<'_>,
+        files: &dyn FileSource,
     ) -> Result<Sizes, Misfit> {
         let (key, sizes) = match (size, workload, cdf) {
             (Some(size), None, None) => return check(size).map(Sizes::Fixed),
@@ -40,7 +38,7 @@ impl Sizes {
                 ("workload", Sizes::Cdf(name.into(), Cow::Borrowed(&found.cdf)))
             }
             (None, None, Some(path)) => {
-                let text = files(path).map_err(|why| Fault::File { path: path.into(), why }.at("cdf"))?;
+                let text = files.text(path).map_err(|error| Fault::file(path, &error).at("cdf"))?;
                 let cdf = SizeCdf::parse(&text);
                 let cdf =
                     cdf.map_err(|error| Fault::Cdf { path: path.into(), error: Box::new(error) }.at("cdf"))?;
@@ -104,10 +102,13 @@ pub(crate) fn check_value(size: Bytes) -> Result<u64, Fault> {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use std::io;
 
-    fn no_file(path: &str) -> Result<String, String> {
-        Err(format!("{path} is not there"))
+    use super::*;
+    use crate::files::Texts;
+
+    fn no_file(path: &str) -> io::Result<String> {
+        Err(io::Error::other(format!("{path} is not there")))
     }
 
     fn wrong(size: Option<u64>, workload: Option<&str>, cdf: Option<&str>) -> Misfit {
@@ -116,7 +117,7 @@ mod tests {
             "bad.txt" => Ok("0 0\n5 x\n".to_string()),
             other => no_file(other),
         };
-        Sizes::resolve(size.map(Bytes), workload, cdf, &files).err().unwrap()
+        Sizes::resolve(size.map(Bytes), workload, cdf, &Texts(&files)).err().unwrap()
     }
 
     #[test]

@@ -43,7 +43,7 @@ fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]
     let begin =
         |steps: &[Time]| of_label().map(|o| steps[o.begin as usize]).min().filter(|t| *t < Time::NEVER);
     let length = |steps: &[Time]| {
-        let end = of_label().map(|o| steps[o.end as usize]).max().filter(|t| *t < Time::NEVER)?;
+        let end = of_label().map(|o| traffic.end(o, steps)).max().filter(|t| *t < Time::NEVER)?;
         Some((end - begin(steps)?).ps())
     };
     (operations > 0).then(|| Job {

@@ -109,6 +109,48 @@ def import_goal(
     _tell(made, "message")
 
 
+@importer.command("chakra")
+def import_chakra(
+    folder: Annotated[
+        Path, typer.Argument(metavar="FOLDER", help="A folder with a file NAME.RANK.et for each rank, or FOLDER/NAME.")
+    ],
+    out: Annotated[Path, typer.Option("-o", "--out", metavar="SCENARIO", help="The scenario (TOML) to write.")],
+    topology: TopologyOption = "fat_tree",
+    scheme: SchemeOption = "dcqcn",
+    ranks_per_host: Annotated[int, typer.Option(min=1, max=1024, metavar="N", help="Ranks on each host.")] = 1,
+    groups: Annotated[
+        Path | None, typer.Option("--groups", metavar="FILE", help="The ranks of each communicator group (JSON).")
+    ] = None,
+    peak_flops: Annotated[
+        float | None, typer.Option("--peak-flops", metavar="N", help="Operations of a rank in a second, as 312e12.")
+    ] = None,
+    memory_bandwidth: Annotated[
+        str | None, typer.Option("--memory-bandwidth", metavar="RATE", help="Rate of a rank's memory, as 16Tbps.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Make a scenario of a training job's execution trace, as ASTRA-sim reads it.
+
+    Example: xoff import chakra traces/all_reduce -o all_reduce.toml --topology star,rate=400Gbps
+    """
+    from xoff.formats.chakra.importer import Costs
+    from xoff.formats.chakra.importer import import_chakra as make
+
+    made, trace = make(
+        folder,
+        out,
+        topology=topology,
+        scheme=scheme,
+        ranks_per_host=ranks_per_host,
+        groups=groups,
+        costs=Costs(peak_flops, memory_bandwidth),
+        force=force,
+    )
+    _tell(made, "message")
+    counts = ((trace.ranks, "rank"), (trace.nodes, "node"), (trace.collectives, "collective"))
+    echo(", ".join(count_text(number, what) for number, what in counts))
+
+
 @importer.command("htsim-cm")
 def import_htsim_cm(
     matrix: Annotated[Path, typer.Argument(metavar="FILE", help="A connection matrix (.cm).")],

@@ -66,6 +66,7 @@ def write_scenario(
     *,
     force: bool,
     beside: Mapping[str, str] | None = None,
+    checked: str | None = None,
 ) -> None:
     """Write the scenario that stands first in `files`, and the files that it names.
 
@@ -81,6 +82,8 @@ def write_scenario(
         Overwrite files that no import wrote.
     beside
         Texts by name of files that it names and that stay as they are.
+    checked
+        The scenario as it is to be checked, in another folder; `None` if it names no files by a path.
 
     Raises
     ------
@@ -91,7 +94,10 @@ def write_scenario(
     out = next(iter(files))
     for file in files:
         _check_target(file, kept, force)
-    _check(source, {**{file.name: text for file, text in files.items()}, **(beside or {})})
+    texts = {file.name: text for file, text in files.items()}
+    if checked is not None:
+        texts[out.name] = checked
+    _check(source, {**texts, **(beside or {})})
     _write(out, files)
 
 

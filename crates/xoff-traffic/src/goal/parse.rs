@@ -28,8 +28,9 @@ pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     let mut line = 0;
     for content in text.lines() {
         line += 1;
-        let content = without_comments(content, line, &mut comment);
-        reader.line(line, &words(&content))?;
+        let mut words = Words { line, rest: content, comment };
+        reader.line(&mut words)?;
+        comment = words.comment;
     }
     if let Some(begin) = comment {
         return Err(GoalError::new(begin, "/*", Fault::Missing("`*/` behind it")));
@@ -37,79 +38,67 @@ pub fn parse(text: &str, ignore_tags: bool) -> Result<Schedule, GoalError> {
     reader.finish(line, ignore_tags)
 }
 
-/// A line without its comments; `comment` is the line at which a still open comment begins.
-fn without_comments(content: &str, line: u32, comment: &mut Option<u32>) -> String {
-    let mut kept = String::with_capacity(content.len());
-    let mut rest = content;
-    loop {
-        if comment.is_some() {
-            let Some((_, after)) = rest.split_once("*/") else { return kept };
-            (*comment, rest) = (None, after);
-            kept.push(' ');
-        }
-        let (block, to_end) = (rest.find("/*"), rest.find("//"));
-        match block {
-            Some(at) if to_end.is_none_or(|end| at < end) => {
-                kept.push_str(&rest[..at]);
-                (*comment, rest) = (Some(line), &rest[at + 2..]);
-            }
-            _ => {
-                kept.push_str(&rest[..to_end.unwrap_or(rest.len())]);
-                return kept;
-            }
-        }
-    }
-}
-
-/// The words of a line: names, numbers (a sign counts as part of one), and other characters one by one.
-fn words(line: &str) -> Vec<&str> {
-    let mut words = Vec::new();
-    let mut rest = line.trim_start();
-    while let Some(first) = rest.chars().next() {
-        let named = |c: char| c.is_ascii_alphanumeric() || c == '_';
-        let end = if first.is_ascii_alphabetic() || first == '_' {
-            rest.find(|c| !named(c))
-        } else if first.is_ascii_digit() || first == '-' {
-            rest[1..].find(|c: char| !c.is_ascii_digit()).map(|n| n + 1)
-        } else {
-            Some(first.len_utf8())
-        };
-        let (word, after) = rest.split_at(end.unwrap_or(rest.len()));
-        words.push(word);
-        rest = after.trim_start();
-    }
-    words
-}
-
 /// The labels of a rank, and the dependencies between labels, until the rank is read.
 #[derive(Default)]
-struct Rank {
+struct Rank<'a> {
     number: u32,
     line: u32,
-    labels: HashMap<String, u32>,
-    /// Line, the label that waits, the label that it waits for, and whether it waits for that operation's end.
-    wanted: Vec<(u32, String, String, bool)>,
+    labels: HashMap<&'a str, u32>,
+    /// Line, the label that waits, the label that it waits for, and whether it waits for that operation's end; from the first
+    /// dependency on that names an operation further down.
+    wanted: Vec<(u32, &'a str, &'a str, bool)>,
 }
 
 #[derive(Default)]
-struct Reader {
+struct Reader<'a> {
     schedule: Schedule,
     /// By rank: the line in which it begins; 0 if it has not begun.
     begun: Vec<u32>,
-    rank: Option<Rank>,
+    rank: Option<Rank<'a>>,
 }
 
-/// The words of a line that are not read yet.
+/// The words of a line that are not read yet: names, numbers (a sign counts as part of one), and other characters one by one.
+/// Comments are passed over.
 struct Words<'a> {
     line: u32,
-    words: &'a [&'a str],
+    rest: &'a str,
+    /// The line at which a still open comment begins.
+    comment: Option<u32>,
 }
 
 impl<'a> Words<'a> {
     fn next(&mut self) -> Option<&'a str> {
-        let (first, rest) = self.words.split_first()?;
-        self.words = rest;
-        Some(first)
+        self.skip();
+        let (word, rest) = self.rest.split_at(word_end(self.rest)?);
+        self.rest = rest;
+        Some(word)
+    }
+
+    /// The next word, which stays.
+    fn first(&mut self) -> Option<&'a str> {
+        self.skip();
+        word_end(self.rest).map(|end| &self.rest[..end])
+    }
+
+    /// Passes over blanks and comments.
+    fn skip(&mut self) {
+        loop {
+            if self.comment.is_some() {
+                let Some((_, after)) = self.rest.split_once("*/") else {
+                    self.rest = "";
+                    return;
+                };
+                (self.comment, self.rest) = (None, after);
+            }
+            self.rest = self.rest.trim_start();
+            if self.rest.starts_with("//") {
+                self.rest = "";
+            }
+            match self.rest.strip_prefix("/*") {
+                Some(after) => (self.comment, self.rest) = (Some(self.line), after),
+                None => return,
+            }
+        }
     }
 
     fn wrong(&self, subject: &str, value: impl ToString, expected: impl Into<String>) -> GoalError {
@@ -146,20 +135,33 @@ impl<'a> Words<'a> {
     }
 }
 
+/// Where the first word of a text ends; `None` if the text is empty.
+fn word_end(text: &str) -> Option<usize> {
+    let first = text.chars().next()?;
+    let named = |b: &u8| b.is_ascii_alphanumeric() || *b == b'_';
+    let length = |in_word: fn(&u8) -> bool| text.bytes().skip(1).take_while(in_word).count() + 1;
+    Some(if first.is_ascii_alphabetic() || first == '_' {
+        text.bytes().take_while(named).count()
+    } else if first.is_ascii_digit() || first == '-' {
+        length(u8::is_ascii_digit)
+    } else {
+        first.len_utf8()
+    })
+}
+
 /// The value in a message about the word before `found`.
 fn before(found: Option<&str>) -> String {
     found.map_or("the last word of its line".into(), |word| format!("followed by `{}`", shown(word)))
 }
 
-impl Reader {
-    fn line(&mut self, line: u32, words: &[&str]) -> Result<(), GoalError> {
-        let mut words = Words { line, words };
+impl<'a> Reader<'a> {
+    fn line(&mut self, words: &mut Words<'a>) -> Result<(), GoalError> {
         while let Some(word) = words.next() {
             match word {
-                "num_ranks" => self.num_ranks(&mut words)?,
-                "rank" if self.rank.is_none() => self.begin_rank(&mut words)?,
+                "num_ranks" => self.num_ranks(words)?,
+                "rank" if self.rank.is_none() => self.begin_rank(words)?,
                 "}" if self.rank.is_some() => self.end_rank()?,
-                _ if self.rank.is_some() => self.statement(word, &mut words)?,
+                _ if self.rank.is_some() => self.statement(word, words)?,
                 _ => {
                     let expected = "`num_ranks N` and then `rank R {`";
                     return Err(words.wrong(word, "outside of a rank", expected));
@@ -198,7 +200,7 @@ impl Reader {
     }
 
     /// Reads an operation or a dependency, up to the end of its line.
-    fn statement(&mut self, first: &str, words: &mut Words<'_>) -> Result<(), GoalError> {
+    fn statement(&mut self, first: &'a str, words: &mut Words<'a>) -> Result<(), GoalError> {
         if ["send", "recv", "calc"].contains(&first) {
             return self.operation(None, first, words);
         }
@@ -222,7 +224,13 @@ impl Reader {
                 };
                 words.end(on)?;
                 let Some(rank) = &mut self.rank else { return Ok(()) };
-                rank.wanted.push((words.line, first.into(), on.into(), word == "requires"));
+                let ended = word == "requires";
+                match (rank.wanted.is_empty(), rank.labels.get(first), rank.labels.get(on)) {
+                    (true, Some(&then), Some(&on)) => {
+                        self.schedule.requirements.push(Requirement { then, on, ended });
+                    }
+                    _ => rank.wanted.push((words.line, first, on, ended)),
+                }
                 Ok(())
             }
             found => {
@@ -231,14 +239,19 @@ impl Reader {
         }
     }
 
-    fn operation(&mut self, label: Option<&str>, word: &str, words: &mut Words<'_>) -> Result<(), GoalError> {
+    fn operation(
+        &mut self,
+        label: Option<&'a str>,
+        word: &str,
+        words: &mut Words<'a>,
+    ) -> Result<(), GoalError> {
         let Some(rank) = &mut self.rank else { return Ok(()) };
         let mut action = if word == "calc" {
             Action::Calc { ns: words.number(word, LONGEST_NS)? }
         } else {
             let size = words.number_of(word, MAX_FLOW.0, "a size, such as `5b`,")?;
-            if words.words.first() != Some(&"b") {
-                let found = before(words.words.first().copied());
+            if words.first() != Some("b") {
+                let found = before(words.first());
                 return Err(words.wrong(
                     word,
                     format!("{size}, {found}"),
@@ -248,7 +261,7 @@ impl Reader {
             words.next();
             let preposition = if word == "send" { "to" } else { "from" };
             words.expect(preposition, word)?;
-            if words.words.first() == Some(&"-1") {
+            if words.first() == Some("-1") {
                 let expected = "a rank, since messages are matched before the run";
                 return Err(words.wrong(preposition, "any rank", expected));
             }
@@ -258,15 +271,15 @@ impl Reader {
                 _ => Action::Recv { size, from: peer, tag: 0 },
             }
         };
-        let (mut cpu, mut seen) = (0, Vec::new());
+        // The three keys that there are, once they are read.
+        let (mut cpu, mut seen, mut keys) = (0, [""; 3], 0);
         while let Some(key) = words.next() {
-            if seen.contains(&key) {
+            if seen[..keys].contains(&key) {
                 return Err(words.wrong(key, "there twice", "it once"));
             }
-            seen.push(key);
             match (key, &mut action) {
                 ("tag", Action::Send { tag, .. } | Action::Recv { tag, .. }) => {
-                    let any = words.words.first() == Some(&"-1");
+                    let any = words.first() == Some("-1");
                     let number = if any { ANY } else { words.number(key, ANY)? };
                     if number == ANY {
                         let expected = "a number, since messages are matched before the run";
@@ -293,10 +306,12 @@ impl Reader {
                     ));
                 }
             }
+            seen[keys] = key;
+            keys += 1;
         }
         let (number, line) = (self.schedule.operations.len() as u32, words.line);
         if let Some(label) = label
-            && let Some(first) = rank.labels.insert(label.into(), number)
+            && let Some(first) = rank.labels.insert(label, number)
         {
             let first = self.schedule.operations[first as usize].line;
             return Err(words.wrong(label, format!("there already, in line {first}"), "labels of their own"));
@@ -311,7 +326,7 @@ impl Reader {
             let find = |label: &str| {
                 rank.labels.get(label).copied().ok_or_else(|| {
                     // Sorted, so that the hint does not depend on the order of the map.
-                    let mut known: Vec<&str> = rank.labels.keys().map(String::as_str).collect();
+                    let mut known: Vec<&str> = rank.labels.keys().copied().collect();
                     known.sort_unstable();
                     let first = known.first().copied();
                     let near = Nearest::of(label, known);
@@ -322,7 +337,7 @@ impl Reader {
                     GoalError::new(line, shown(label), Fault::bounds("the label of no operation", expected))
                 })
             };
-            self.schedule.requirements.push(Requirement { then: find(&then)?, on: find(&on)?, ended });
+            self.schedule.requirements.push(Requirement { then: find(then)?, on: find(on)?, ended });
         }
         Ok(())
     }

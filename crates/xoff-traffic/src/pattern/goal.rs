@@ -79,10 +79,9 @@ const fn eager() -> Bytes {
 
 impl Goal {
     fn read(&self, scope: &Scope<'_>) -> Result<Schedule, Fault> {
-        let path = || self.file.clone();
-        let text = (scope.files)(&self.file).map_err(|why| Fault::File { path: path(), why })?;
+        let text = scope.files.large_text(&self.file).map_err(|error| Fault::file(&self.file, &error))?;
         goal::parse(&text, self.ignore_tags).map_err(|e| Fault::Line {
-            path: path(),
+            path: self.file.clone(),
             line: e.line,
             column: e.subject,
             fault: Box::new(e.fault),
@@ -149,10 +148,10 @@ impl Writer<'_> {
     fn span(&mut self, operation: &goal::Operation) -> Span {
         let (rank, cpu, overhead) = (operation.rank, operation.cpu, self.goal.overhead);
         match operation.action {
+            // What waits for its end waits for its beginning and then for its length: see `length`.
             Action::Calc { ns } => {
                 let begin = self.held(rank, cpu, Time::from_ns(ns));
-                let end = self.later(rank, begin, Time::from_ns(ns));
-                Span { begin, arrival: begin, end }
+                Span { begin, arrival: begin, end: begin }
             }
             Action::Send { size, .. } => {
                 let begin = self.held(rank, cpu, overhead);
@@ -173,13 +172,42 @@ impl Writer<'_> {
         }
     }
 
+    /// Time from the step with which an operation ends to its end.
+    fn length(operation: &goal::Operation) -> Time {
+        match operation.action {
+            Action::Calc { ns } => Time::from_ns(ns),
+            Action::Send { .. } | Action::Recv { .. } => Time::ZERO,
+        }
+    }
+
+    /// Makes room for all that the schedule becomes: a step for each operation and another for each receive and each long send; a
+    /// dependency for each requirement, three for a message and one more for a long one.
+    fn reserve(&mut self) {
+        let (mut receives, mut long) = (0, 0);
+        for operation in &self.schedule.operations {
+            match operation.action {
+                Action::Recv { .. } => receives += 1,
+                Action::Send { size, .. } if size > self.goal.eager.0 => long += 1,
+                _ => {}
+            }
+        }
+        let operations = self.schedule.operations.len();
+        let dependencies = self.schedule.requirements.len() + 3 * receives + long;
+        self.sink.reserve(operations + receives + long, dependencies, operations);
+    }
+
     fn write(&mut self) {
+        self.reserve();
         let schedule = self.schedule;
         let spans: Vec<Span> = schedule.operations.iter().map(|o| self.span(o)).collect();
         for r in &schedule.requirements {
             let (on, then) = (spans[r.on as usize], spans[r.then as usize]);
-            let on = if r.ended { on.end } else { on.begin };
-            self.after(Milestone::Step(on), Waiter::Step(then.begin), Time::ZERO);
+            let (on, delay) = if r.ended {
+                (on.end, Self::length(&schedule.operations[r.on as usize]))
+            } else {
+                (on.begin, Time::ZERO)
+            };
+            self.after(Milestone::Step(on), Waiter::Step(then.begin), delay);
         }
         let kernels = ["calc", "send", "recv"].map(|name| (name, self.sink.kernel(name)));
         // By rank: operations so far.

@@ -218,8 +218,7 @@ impl Params for List {
     }
 
     fn plan<'a>(&'a self, scope: &'a Scope<'a>) -> Result<Plan<'a>, Misfit> {
-        let text = (scope.files)(&self.file);
-        let text = text.map_err(|why| Fault::File { path: self.file.clone(), why });
+        let text = scope.files.text(&self.file).map_err(|error| Fault::file(&self.file, &error));
         let parsed = text.and_then(|text| self.parse(scope, &text));
         let (flows, triggers) = parsed.map_err(|fault| fault.at("file"))?;
         Ok(Plan {

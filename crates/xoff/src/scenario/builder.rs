@@ -12,6 +12,7 @@ use xoff_fabric::topology::AnyTopology;
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle};
 use xoff_traffic::Pattern;
+use xoff_traffic::files::Texts;
 
 use super::error::{self, Source};
 use super::needs::Effort;
@@ -206,7 +207,7 @@ impl ScenarioBuilder {
         let source = Source { text: &text, origin: ORIGIN, overrides: &[] };
         let root = read::tree(&source)?;
         let files = |_: &str| Err(io::Error::new(io::ErrorKind::Unsupported, "this scenario has no folder"));
-        check::scenario(self.0, &root, &source, &files, began, Effort::Build)
+        check::scenario(self.0, &root, &source, &Texts(&files), began, Effort::Build)
     }
 }
 

@@ -1,7 +1,6 @@
 //! Checks that need more than one table: the network is built, its traffic is made, and the scheme's needs are
 //! compared with both.
 
-use std::io;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -12,13 +11,14 @@ use xoff_fabric::network_env;
 use xoff_fabric::settings::FlowControl;
 use xoff_fabric::topology::{NodeKind, PortId, Topology};
 use xoff_schemes::{IntPath, Signals};
+use xoff_traffic::FileSource;
 
 use super::error::{Problem, ScenarioError, Source};
 use super::explain::table_label;
 use super::needs::{Effort, Needs};
 use super::tree::{Node, Value};
 use super::{
-    Built, Files, Measure, Scenario, check_credit, check_effect, check_event, check_link, check_network,
+    Built, Measure, Scenario, check_credit, check_effect, check_event, check_link, check_network,
     check_record, check_settings, check_thresholds, check_traffic, check_uet, fast_forward, in_flight,
 };
 
@@ -129,7 +129,7 @@ pub(super) fn scenario(
     mut s: Scenario,
     root: &Node,
     source: &Source<'_>,
-    files: Files<'_>,
+    files: &dyn FileSource,
     began: Instant,
     effort: Effort,
 ) -> Result<Scenario, ScenarioError> {
@@ -281,10 +281,6 @@ fn detector_at_ports(c: &mut Checker<'_>, s: &Scenario, topology: &Topology) {
 }
 
 /// The text of a file, or why there is none, for a message.
-pub(super) fn text_of(files: Files<'_>, name: &str) -> Result<String, String> {
-    files(name).map_err(|error| match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file beside the scenario".to_string(),
-        io::ErrorKind::InvalidData => "it is no text".to_string(),
-        _ => error.to_string(),
-    })
+pub(super) fn text_of(files: &dyn FileSource, name: &str) -> Result<String, String> {
+    files.text(name).map_err(|error| xoff_traffic::files::reason(&error))
 }

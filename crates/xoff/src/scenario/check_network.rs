@@ -8,10 +8,11 @@ use xoff_fabric::routing::Router;
 use xoff_fabric::topology::{AnyTopology, MAX_RATE, NodeKind, PortId, Topology, TopologyError};
 use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
+use xoff_traffic::FileSource;
 
 use super::check::{Checker, text_of};
 use super::needs::Needs;
-use super::{Files, Scenario};
+use super::Scenario;
 use crate::files::{MAX_SCENARIO, check_size};
 
 /// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.
@@ -23,7 +24,7 @@ pub(crate) const MAX_PATH: usize = 64;
 pub(super) fn topology(
     c: &mut Checker<'_>,
     s: &mut Scenario,
-    files: Files<'_>,
+    files: &dyn FileSource,
     needs: &mut Needs,
 ) -> Option<Arc<Topology>> {
     if let AnyTopology::Graph(graph) = &s.topology {

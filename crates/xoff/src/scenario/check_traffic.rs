@@ -3,12 +3,12 @@
 use xoff_engine::{NicChoice, Rate, Time};
 use xoff_fabric::topology::Topology;
 use xoff_traffic::workloads::WORKLOADS;
-use xoff_traffic::{Fault, HostInfo, Traffic, TrafficError, generate_if};
+use xoff_traffic::{Fault, FileSource, HostInfo, Traffic, TrafficError, generate_if};
 
-use super::check::{Checker, text_of};
+use super::check::Checker;
 use super::error::expected_names;
 use super::needs::Needs;
-use super::{Files, Scenario, Stop};
+use super::{Scenario, Stop};
 
 /// Maximum length of a run, and latest start of a flow: 11 days, so that no sum of times exceeds the 213 days that 64 bits
 /// hold.
@@ -19,7 +19,7 @@ pub(super) fn all(
     c: &mut Checker<'_>,
     s: &Scenario,
     topology: &Topology,
-    files: Files<'_>,
+    files: &dyn FileSource,
     needs: &mut Needs,
 ) -> Option<Traffic> {
     let adjacency = topology.adjacency();
@@ -34,12 +34,12 @@ pub(super) fn all(
         }
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();
-    let read = |name: &str| text_of(files, name);
     let horizon = s.run.duration.filter(|d| *d > Time::ZERO);
     let mut admits = |counts: &[u64]| needs.admits_messages(c, &s.traffic, counts);
-    match generate_if(&s.traffic, &hosts, s.seed, horizon, &read, &mut admits) {
+    match generate_if(&s.traffic, &hosts, s.seed, horizon, files, &mut admits) {
         Ok(None) => None,
         Ok(Some(traffic)) => {
+            c.warnings.extend(traffic.warnings.iter().cloned());
             flows(c, s, &traffic);
             nics(c, s, topology, &traffic);
             Some(traffic)

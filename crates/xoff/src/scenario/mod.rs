@@ -68,9 +68,10 @@ use xoff_fabric::settings::{FlowControl, Host, LinkSettings, Packets, Quirks, Se
 use xoff_fabric::topology::{AnyTopology, Topology};
 use xoff_schemes::detector::AnyDetector;
 use xoff_schemes::{AnyScheme, AnyThrottle, NetworkEnv};
-use xoff_traffic::{Pattern, Traffic};
+use xoff_traffic::files::Texts;
+use xoff_traffic::{FileSource, Pattern, Traffic};
 
-use crate::files::{self, MAX_SCENARIO, check_size};
+use crate::files::{self, Folder, MAX_SCENARIO, check_size};
 
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
@@ -258,6 +259,18 @@ impl Scenario {
         schemes: &OwnSchemes,
         effort: Effort,
     ) -> Result<Self, ScenarioError> {
+        Scenario::parse_from(text, origin, overrides, &Texts(files), schemes, effort)
+    }
+
+    /// Reads a scenario like [`Scenario::parse_among`]; some of its files may be no texts, or large.
+    pub fn parse_from(
+        text: &str,
+        origin: &str,
+        overrides: &[(String, String)],
+        files: &dyn FileSource,
+        schemes: &OwnSchemes,
+        effort: Effort,
+    ) -> Result<Self, ScenarioError> {
         let began = Instant::now();
         check_size(text.len() as u64, MAX_SCENARIO).map_err(|reason| error::unreadable(origin, &reason))?;
         let source = error::Source { text, origin, overrides };
@@ -282,8 +295,7 @@ impl Scenario {
             files::read(path, MAX_SCENARIO).map_err(|e| error::unreadable(&origin, &e.to_string()))?;
         let text = String::from_utf8(bytes).map_err(|e| error::not_text(&origin, &e.utf8_error()))?;
         let folder = path.parent().unwrap_or(Path::new(""));
-        let files = |name: &str| files::read_text(&folder.join(name));
-        Scenario::parse_among(&text, &origin, overrides, &files, schemes, Effort::Build)
+        Scenario::parse_from(&text, &origin, overrides, &Folder(folder), schemes, Effort::Build)
     }
 
     /// The virtual lanes that routing takes for each priority of traffic.

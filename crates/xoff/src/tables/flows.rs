@@ -168,7 +168,7 @@ pub(super) fn operations(sim: &Simulation, traffic: &Traffic, names: &Names) -> 
         .u64_or_null(
             "end_ps",
             "when all messages that it waited for had arrived and its overhead was over, ps; null: not before the run ended",
-            rows.iter().map(|o| Some(at(o.end)).filter(|end| *end < Time::NEVER).map(Time::ps)),
+            rows.iter().map(|o| Some(traffic.end(o, steps)).filter(|end| *end < Time::NEVER).map(Time::ps)),
         )
         .table("operations")
 }

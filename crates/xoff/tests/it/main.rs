@@ -1,10 +1,13 @@
 //! All integration tests of this crate, as modules of one binary: to compile and link a binary for each file would take
 //! longer than to run the tests. `cargo test -p xoff --test it snapshots` runs the tests of one module.
 
+mod chakra;
 mod closed_loops;
 mod collectives;
 mod common;
 mod determinism;
+#[path = "../../../xoff-traffic/tests/it/et.rs"]
+mod et;
 mod fast_forward;
 mod goal;
 mod limits;

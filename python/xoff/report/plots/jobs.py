@@ -33,7 +33,7 @@ _WITHIN_HOST = "sends within the host"
 
 
 def jobs(runs: Sequence[Labelled]) -> list[Plot]:
-    """Completion times beside those on an ideal network, and a timeline of each GOAL schedule; nothing without jobs."""
+    """Completion times beside those on an ideal network, and a timeline of each schedule or trace."""
     if not any(each.run.manifest.get("jobs") for each in runs):
         return []
     replayed = [(each, job) for each in runs for job in schedules(each)]
@@ -104,8 +104,8 @@ def _timeline(name: str, each: Labelled, job: dict[str, Any], runs: int) -> Plot
         "What ranks did for most of the time in each cell: they compute; or send, and do not compute; or wait for "
         "messages alone; in empty cells they have nothing to do."
         if many
-        else "Computing above, messages being sent below it, and at the bottom receives that are waited for while the "
-        "rank does not compute."
+        else "Computing above, messages being sent below it, and at the bottom receives and collectives that are "
+        "waited for while the rank does not compute."
     )
     if _any_local(ranks):
         words += " Messages between ranks of one host take no network, and are drawn apart from those that do."

@@ -1,4 +1,4 @@
-"""What each rank of a GOAL schedule did when, from the tables of its run."""
+"""What each rank of a GOAL schedule or a Chakra trace did when, from the tables of its run."""
 
 from __future__ import annotations
 
@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from xoff.analysis.intervals import Times
 
 
+_COMPUTES = ("calc", "compute", "cpu", "memory", "storage")
+"""Words with which the kernels of computations begin; of a trace, the node's name follows behind a colon."""
+
+_NO_WAIT = (*_COMPUTES, "send", "iteration")
+"""Words of all that is no receive and no collective."""
+
+
 @dataclass(frozen=True)
 class Rank:
     """What a rank did."""
@@ -25,10 +32,11 @@ class Rank:
     local: Intervals
     """Messages to ranks of its own host, itself among them; one that takes no time lasts for a ps."""
     receives: Intervals
+    """Receives and collectives that have begun and not ended."""
 
 
 def schedules(each: Labelled) -> list[dict[str, Any]]:
-    """The jobs that replay a GOAL schedule."""
+    """The jobs that replay a GOAL schedule or a Chakra trace."""
     labels = {_label(pattern) for pattern in _patterns(each)}
     return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
 
@@ -47,7 +55,10 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     )
     start, size = (operations[name].to_numpy().astype(np.int64) for name in ("start_ps", "bytes"))
     end = pc.fill_null(operations["end_ps"], over).to_numpy().astype(np.int64)
-    kernel = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
+    names = pc.cast(operations["kernel"], "string").to_numpy(zero_copy_only=False)
+    words = {name: str(name).split(":")[0] for name in np.unique(names.astype(str))}
+    kernel = np.array([words[str(name)] for name in names], dtype=object)
+    computes, waits = np.isin(kernel, _COMPUTES), ~np.isin(kernel, _NO_WAIT)
     left = flows["start_ps"].to_numpy().astype(np.int64)
     acked = pc.fill_null(pc.add(flows["start_ps"], flows["fct_ps"]), over).to_numpy().astype(np.int64)
     by_rank = _by_rank(operations["process"].to_numpy())
@@ -56,8 +67,8 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     goes, takes = _within_host(each, label, start, size)
     within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
 
-    def of(rows: Any, name: str) -> Intervals:
-        wanted = rows[kernel[rows] == name]
+    def of(rows: Any, among: Any) -> Intervals:
+        wanted = rows[among[rows]]
         return Intervals(start[wanted], end[wanted])
 
     def local(rows: Any) -> Intervals:
@@ -68,10 +79,10 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     ranks = [
         Rank(
             number,
-            of(rows, "calc"),
+            of(rows, computes),
             Intervals(left[sent := flows_of.get(number, none)], acked[sent]),
             local(rows),
-            of(rows, "recv"),
+            of(rows, waits),
         )
         for number, rows in by_rank.items()
     ]
@@ -80,17 +91,19 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
 
 def _patterns(each: Labelled) -> list[dict[str, Any]]:
     traffic = each.run.manifest.get("scenario", {}).get("traffic", [])
-    return [pattern for pattern in traffic if pattern.get("pattern") == "goal"]
+    return [pattern for pattern in traffic if pattern.get("pattern") in ("goal", "chakra")]
 
 
 def _label(pattern: dict[str, Any]) -> str:
-    return str(pattern.get("label") or "goal")
+    return str(pattern.get("label") or pattern.get("pattern"))
 
 
 def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple[Times, Times]:
     """When the messages of sends go, and how long they take, if they are for a rank of the same host."""
     pattern = next(pattern for pattern in _patterns(each) if _label(pattern) == label)
     overhead, delay, rate = (quantity(pattern.get(key)) or 0 for key in ("overhead", "local_delay", "local_rate"))
+    if pattern.get("pattern") == "chakra":
+        overhead = 0  # There only receivers have one.
     # A slow rate could take more ps than there is room for; no message is drawn for longer than the run.
     transfer = np.minimum(np.ceil(size * (8e12 / rate)), each.run.manifest["sim_time_ps"]) if rate else 0 * size
     return start + overhead, transfer.astype(np.int64) + delay

@@ -8,6 +8,7 @@ import tomllib
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from xoff import _xoff
@@ -37,8 +38,8 @@ class Planned:
     """The scenario file's name, for messages."""
     overrides: tuple[Override, ...]
     """What is set on top of the file."""
-    files: dict[str, str]
-    """The text of each file that the scenario names."""
+    files: dict[str, str | Path]
+    """The files that the scenario names: a text, or the path of a file that may be large."""
     version: str
     """The version of xoff that is to make it."""
     scheme: str = ""
@@ -106,7 +107,7 @@ def plan_point(scenario: Scenario, point: Sequence[Override]) -> Planned:
     schemes = files_of(scenario)
     what = {
         "scenario": resolved,
-        "files": {name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()},
+        "files": {name: _digest(content) for name, content in files.items()},
         "version": _xoff.__version__,
     }
     for scheme in (each for each in schemes if each.name == name):
@@ -143,3 +144,10 @@ def value_of(text: str) -> Any:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
         return text
+
+
+def _digest(content: str | Path) -> str:
+    if isinstance(content, str):
+        return hashlib.sha256(content.encode()).hexdigest()
+    with content.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()

@@ -37,8 +37,7 @@ impl PairSizes {
         match (&pattern.matrix, pattern.imbalance) {
             (Some(_), Some(_)) => Err(Fault::Unneeded("`matrix` gives the sizes").at("imbalance")),
             (Some(path), None) => {
-                let text = (scope.files)(path)
-                    .map_err(|why| Fault::File { path: path.clone(), why }.at("matrix"))?;
+                let text = scope.files.text(path).map_err(|e| Fault::file(path, &e).at("matrix"))?;
                 matrix(path, &text, ranks).map(Some).map_err(|fault| fault.at("matrix"))
             }
             (None, Some(imbalance)) => drawn(imbalance, bytes, ranks, scope).map(Some),

@@ -1,0 +1,1 @@
+"""Chakra: execution traces of training jobs, as ASTRA-sim reads them."""
