@@ -25,6 +25,7 @@ mod lanes;
 mod llr;
 mod lone_flow;
 mod long_queues;
+mod nic_costs;
 mod nics;
 mod processors;
 mod properties;
