@@ -37,6 +37,7 @@ mod roots;
 mod routing;
 mod routing_d_mod_k;
 mod routing_ns3_hpcc;
+mod shared_credits;
 mod spraying;
 mod storms;
 mod switch_point;
