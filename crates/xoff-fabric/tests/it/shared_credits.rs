@@ -147,6 +147,22 @@ fn reserved_credits_keep_lanes_free_of_deadlock() {
 }
 
 #[test]
+fn a_circle_that_holds_the_pool_is_a_deadlock_with_a_name() {
+    // Without the second lane the ring comes to a standstill, also where both priorities of traffic hold a part of the pool.
+    let ring = AnyTopology::read("torus", json!({ "dimensions": [8] })).expect("known").expect("valid");
+    let ring = ring.build().expect("a ring");
+    let far =
+        |h: u32, priority| Flow { src: NodeId(h), dst: NodeId((h + 3) % 8), ..frames(0, 1, priority, 500) };
+    let flows = (0..8).flat_map(|h| [far(h, 0), far(h, 1)]).collect();
+    let none = scheme("none", json!({}), Time::ZERO);
+    let net =
+        Network::build(ring, &Routing::default(), settings(cells(1, 4)), none, flows, 1).expect("a network");
+    let mut sim = Simulation::new(net, None, Recording::default(), None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::Deadlock));
+    assert!(sim.deadlock().len() >= 8, "{:?}", sim.deadlock());
+}
+
+#[test]
 fn what_shared_credits_exclude_is_refused() {
     let keys = |flow_control: FlowControl| -> Vec<String> {
         flow_control.validate().into_iter().map(|violation| violation.key.to_string()).collect()
