@@ -147,9 +147,11 @@ fn a_lone_message_takes_its_unloaded_time() {
         let (doorbell_delay, packet_interval) = (ns(500), ns(interval));
         let host = Host { doorbell_delay, packet_interval, ack_every, ..Host::default() };
         let flows = vec![flow(0, 1, 10 * PAYLOAD)];
-        let ideal = network(host.clone(), none(), flows.clone(), &[]).ideal_fct(FlowId(0)).expect("finite");
+        let unloaded = network(host.clone(), none(), flows.clone(), &[]).unloaded(FlowId(0)).expect("finite");
+        let ideal = unloaded.sent;
         let expected = 500_000 + 9 * interval.max(80) * 1_000 + THERE + BACK;
         assert_eq!((fcts(host, flows, &[]), ideal.0), (vec![expected], expected), "{interval} {ack_every}");
+        assert_eq!(unloaded.delivered.0, expected - BACK);
     }
 }
 

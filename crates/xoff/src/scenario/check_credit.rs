@@ -143,8 +143,9 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
             "{what}, and `{into}` would stall by itself: it carries {} until a place is free again",
             parts.join(", ")
         );
+        let together = if has > reserved { " together" } else { "" };
         let expected =
-            format!("expected at least {}, in full frames, or `undersized = true`", amount(needed));
+            format!("expected at least {}{together}, in full frames, or `undersized = true`", amount(needed));
         c.add(&path, message, expected);
     }
 }
