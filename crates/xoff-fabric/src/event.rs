@@ -30,7 +30,7 @@ pub mod kind {
     /// An endless flow stops sending, or with an argument a recalled flow is delivered or acknowledged; an index above the numbers of
     /// flows is something that breaks or is whole again, or the timer of a PFC watchdog.
     pub const FLOW_STOP: u32 = 7;
-    /// An ACK is ready after the host's processing delay; the argument is the packet.
+    /// An ACK or a CNP is ready after the host's delay for it; the argument is the packet.
     pub const ACK_READY: u32 = 8;
     /// A NIC may be able to send.
     pub const NIC_WAKE: u32 = 9;

@@ -152,7 +152,8 @@ impl<N: NicScheduler> Hosts<N> {
         }
     }
 
-    /// Counts a packet of `payload` and `frame` bytes, which has just begun on its wire, at what slows the port and its priorities.
+    /// Counts a packet of `payload` and `frame` bytes, which has just begun on its wire, at what slows the NIC, the port and its
+    /// priorities.
     #[cold]
     fn slow_down<C: LinkControl>(
         &mut self,
@@ -163,6 +164,9 @@ impl<N: NicScheduler> Hosts<N> {
         class: u8,
         (payload, frame): (u64, u64),
     ) {
+        if let Some(costs) = &mut self.costs {
+            costs.on_packet(ctx.now, nic);
+        }
         if let Some(throttles) = &mut self.throttles {
             throttles.on_send(ctx, links, port, frame);
         }

@@ -19,8 +19,12 @@ pub(crate) struct Message {
     pub end: u64,
     /// When it was started.
     pub start: Time,
+    /// Time from its start until its NIC may begin its first packet.
+    cost: Time,
     /// Payload rate at which its source makes data; `None` if all data is ready at the start.
     source_rate: Option<Rate>,
+    /// All data may be sent at the start.
+    is_ready: bool,
     /// Bytes on the wire so far.
     pub wire_sent: u64,
     /// Packets sent so far.
@@ -48,7 +52,9 @@ impl Message {
             base: 0,
             end: flow.size.unwrap_or(u64::MAX),
             start: now,
+            cost: Time::ZERO,
             source_rate: flow.source_rate,
+            is_ready: flow.source_rate.is_none(),
             wire_sent: 0,
             packets_sent: 0,
             cnps: 0,
@@ -58,6 +64,11 @@ impl Message {
             carried: 0,
             carried_time: Time::ZERO,
         }
+    }
+
+    /// The message with the time from its start until its NIC may begin its first packet.
+    pub fn after(self, cost: Time) -> Message {
+        Message { cost, is_ready: self.is_ready && cost == Time::ZERO, ..self }
     }
 
     /// Gives the message its place behind others on its connection.
@@ -73,17 +84,17 @@ impl Message {
         self.packets_sent += 1;
     }
 
-    /// Whether all data is ready at the start.
+    /// Whether all data may be sent at the start.
     #[inline]
     pub fn is_ready(&self) -> bool {
-        self.source_rate.is_none()
+        self.is_ready
     }
 
-    /// When the source makes the packet that begins at `offset` of the connection.
+    /// When the source has made the packet that begins at `offset` of the connection, and the NIC may begin it.
     pub fn data_ready_at(&self, offset: u64) -> Time {
         let made = offset.saturating_sub(self.base) + self.carried;
-        let ready =
-            self.source_rate.map_or(self.start, |rate| self.start.saturating_add(rate.time_for(made)));
+        let begin = self.start.saturating_add(self.cost);
+        let ready = self.source_rate.map_or(begin, |rate| begin.saturating_add(rate.time_for(made)));
         ready.saturating_sub(self.carried_time)
     }
 

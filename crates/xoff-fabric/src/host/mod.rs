@@ -2,8 +2,8 @@
 //!
 //! A connection may send when it has data, fewer bytes in flight than its window, and its pacing time has come; then the
 //! NIC gives the connection a turn. The room owns senders ([`sender`]), receivers ([`receiver`]), what is sent again and in which
-//! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows hosts' ports and
-//! priorities ([`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]), and messages
+//! order data may arrive ([`transport`]), NICs behind the seam [`nic::NicScheduler`], what slows NICs, hosts' ports and
+//! priorities ([`nic_costs`], [`throttle`], [`sl_reaction`]), and programs whose messages wait for each other ([`program`]), and messages
 //! that are not simulated ([`recall`]). It touches
 //! packets, links, and what every handler's context holds.
 
@@ -13,6 +13,7 @@ mod feedback;
 pub(crate) mod forward;
 mod message;
 pub(crate) mod nic;
+mod nic_costs;
 pub(crate) mod paced;
 mod pacing;
 mod program;
@@ -38,6 +39,7 @@ use crate::packet::DATA;
 use faults::StoppedHosts;
 pub(crate) use faults::TAKE;
 use nic::{Nic, NicId, NicScheduler};
+use nic_costs::NicCosts;
 use receiver::Receiver;
 use sender::Sender;
 use sl_reaction::SlReactions;
@@ -58,6 +60,8 @@ pub(crate) struct Hosts<N: NicScheduler> {
     pub pacing_places: Vec<u32>,
     /// By connection: present from its first data to its last.
     receivers: Vec<Option<Box<Receiver>>>,
+    /// What NICs take time for beside their wires; `None` if nothing costs time.
+    costs: Option<Box<NicCosts>>,
     /// What slows hosts' ports; `None` if nothing does.
     throttles: Option<Box<Throttles>>,
     /// What slows hosts' priorities; `None` unless the scheme has such reaction points.
@@ -66,7 +70,7 @@ pub(crate) struct Hosts<N: NicScheduler> {
     program: Option<Box<DependencyTracker>>,
     /// Messages that are recalled; `None` unless the run is fast-forwarded.
     recall: Option<Box<recall::Recall>>,
-    /// There are throttles or shared reaction points.
+    /// There are costs of NICs, throttles or shared reaction points.
     slows: bool,
     /// Data that leave need more than their reaction point and NIC: a choice of their path, or a note for probes of the wire.
     emission_hooks: bool,
@@ -85,11 +89,13 @@ impl<N: NicScheduler> Hosts<N> {
         let (nics, nic_of_port) = nic::all(net, &owned);
         let throttles = net.settings.throttle.as_ref().map(|t| Throttles::new(t, net, &owned));
         let sl_reactions = SlReactions::new(net, &owned);
-        let slows = throttles.is_some() || sl_reactions.is_some();
+        let costs = NicCosts::new(&net.settings.host, nics.len());
+        let slows = costs.is_some() || throttles.is_some() || sl_reactions.is_some();
         Hosts {
             shared: N::shared(net),
             nics,
             nic_of_port,
+            costs,
             senders: (0..connections).map(|_| None).collect(),
             pacing_places: vec![pacing::ABSENT; connections],
             receivers: (0..connections).map(|_| None).collect(),

@@ -284,8 +284,8 @@ impl Hosts<PacedNic> {
         PacedNic::rearm(self, ctx, links, nic);
     }
 
-    /// The classes of which queued packets may go from a NIC, and those of which connections may, as far as throttles and shared
-    /// reaction points let them.
+    /// The classes of which queued packets may go from a NIC, and those of which connections may, as far as the costs of packets,
+    /// throttles and shared reaction points let them.
     #[cold]
     fn open_classes<C: LinkControl>(
         &mut self,
@@ -297,10 +297,11 @@ impl Hosts<PacedNic> {
         // While a throttle holds back data, control packets may go.
         let held_back = self.throttled_until(ctx, links, port) > ctx.now;
         let classes = if held_back { CONTROL_CLASSES } else { ALL_CLASSES };
-        (classes, if self.sl_reactions.is_none() { classes } else { classes & self.sl_open(ctx, nic) })
+        let open = if self.next_packet(nic) > ctx.now { CONTROL_CLASSES } else { classes };
+        (classes, if self.sl_reactions.is_none() { open } else { open & self.sl_open(ctx, nic) })
     }
 
-    /// How long throttles and shared reaction points hold back the `queued` classes of a NIC and those of its `ready`
+    /// How long the costs of packets, throttles and shared reaction points hold back the `queued` classes of a NIC and those of its `ready`
     /// connections.
     #[cold]
     fn slowed_until<C: LinkControl>(
@@ -315,8 +316,11 @@ impl Hosts<PacedNic> {
         if queued & CONTROL_CLASSES == 0 {
             at = at.max(self.throttled_until(ctx, links, self.nics[nic as usize].port));
         }
-        if queued == 0 && self.sl_reactions.is_some() {
-            at = at.max(self.sl_open_at(ctx, nic, ready));
+        if queued == 0 {
+            at = at.max(self.next_packet(nic));
+            if self.sl_reactions.is_some() {
+                at = at.max(self.sl_open_at(ctx, nic, ready));
+            }
         }
         at
     }

@@ -281,7 +281,13 @@ impl<N: NicScheduler> Hosts<N> {
         let mut packet = Packet::cnp(flow, ctx.net.wire.cnp, cnp.mark, cnp.rate, ctx.now);
         goes_back(&ctx.net, &mut packet);
         let id = ctx.packets.insert(packet);
-        self.enqueue(ctx, links, nic, id);
+        let delay = ctx.net.settings.host.cnp_delay;
+        if delay == Time::ZERO {
+            self.enqueue(ctx, links, nic, id);
+        } else {
+            let (node, at) = (self.nics[nic as usize].host, ctx.now + delay);
+            ctx.schedule(node, at, key(kind::ACK_READY, nic), id);
+        }
     }
 
     /// The event of a notification point's timer.

@@ -51,13 +51,14 @@ impl<N: NicScheduler> Hosts<N> {
         let connection = net.connections.of(flow);
         let port = net.data_path(flow)[0];
         let paused_before = links.stopped_for(ctx.now, port, DATA + f.priority);
-        let message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before);
+        let nic = self.nic_of(links, port);
+        let cost = self.message_cost(ctx.now, nic);
+        let message = Message::new(flow, f, ctx.now, ctx.simulated(), paused_before).after(cost);
         ctx.changes += 1;
         ctx.probes.on_flow_start(ctx.now, flow);
         if self.senders[connection.index()].is_some() {
             return self.queue_message(ctx, links, connection, message);
         }
-        let nic = self.nic_of(links, port);
         let counts = &mut self.nics[nic as usize].counts;
         let env = FlowEnv { now: ctx.now, active_flows: counts.open_out, ..net.flow_env(connection) };
         counts.open_out += 1;

@@ -149,15 +149,18 @@ impl<N: NicScheduler> Hosts<N> {
         links: &Links<C>,
         port: PortId,
     ) -> Time {
-        if self.throttles.is_none() { ctx.now } else { self.gate_until(ctx, links, port) }
+        if self.throttles.is_none() && self.costs.is_none() {
+            return ctx.now;
+        }
+        self.gate_until(ctx, links, port)
     }
 
     fn gate_until<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &Links<C>, port: PortId) -> Time {
-        let Some(throttles) = &mut self.throttles else { return ctx.now };
-        let until = throttles.ready_at(ctx, links, port);
+        let until = self.throttles.as_mut().map_or(ctx.now, |throttles| throttles.ready_at(ctx, links, port));
+        let nic = self.nic_of(links, port);
+        let held_until = until.max(self.next_packet(nic));
         let (now, breakdown) = (ctx.now, &mut ctx.probes.breakdown);
-        if breakdown.as_mut().is_some_and(|breakdown| breakdown.on_throttle(now, port, until)) {
-            let nic = self.nic_of(links, port);
+        if breakdown.as_mut().is_some_and(|breakdown| breakdown.on_throttle(now, port, held_until)) {
             self.on_nic_changed(ctx, links, nic);
         }
         until

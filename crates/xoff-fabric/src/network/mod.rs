@@ -238,6 +238,8 @@ impl Network {
             ack: self.ack_path(flow),
             ack_every: u64::from(host.ack_every),
             processing_delay: host.processing_delay,
+            doorbell_delay: host.doorbell_delay,
+            packet_interval: host.packet_interval,
             header: self.settings.switch.cut_through(&self.settings.flow_control),
         };
         Some(flow.times(size))

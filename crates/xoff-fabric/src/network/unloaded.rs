@@ -111,6 +111,9 @@ pub(super) struct UnloadedFlow<'a> {
     pub ack: &'a [PortId],
     pub ack_every: u64,
     pub processing_delay: Time,
+    pub doorbell_delay: Time,
+    /// Minimum time between the beginnings of two packets at the sender.
+    pub packet_interval: Time,
     /// Bytes of a packet that must have arrived before a switch forwards it; `None` for the whole packet.
     pub header: Option<u64>,
 }
@@ -134,11 +137,15 @@ impl UnloadedFlow<'_> {
             if packets > 1 {
                 now = now.max(through + slowest * (packets - 2) + gap);
             }
+            if hop == 0 {
+                slowest = slowest.max(self.packet_interval);
+                now = now.max(self.packet_interval * (packets - 1));
+            }
             first += self.lead(self.data, hop, frame);
             now += self.lead(self.data, hop, last);
         }
         let propagation = |path: &[PortId]| path.iter().fold(Time::ZERO, |s, &p| s + self.topology.delay(p));
-        let delivered = now + propagation(self.data);
+        let delivered = self.doorbell_delay + now + propagation(self.data);
         // All ACKs have one size and come evenly, apart from the last one. So the last ACK is delayed most by one of three:
         // itself, the first ACK, or the ACK before it; and the slowest link takes its time for each ACK in between.
         let ack_time = |&port: &PortId| {
@@ -153,7 +160,8 @@ impl UnloadedFlow<'_> {
             now = now.max(first + slowest_ack * earlier).max(before + slowest_ack);
         }
         now = (0..self.ack.len()).fold(now, |at, hop| at + self.lead(self.ack, hop, self.wire.ack));
-        let sent = now + propagation(self.data) + propagation(self.ack) + self.processing_delay;
+        let back = propagation(self.ack) + self.processing_delay;
+        let sent = self.doorbell_delay + now + propagation(self.data) + back;
         UnloadedFct { delivered, sent }
     }
 

@@ -11,11 +11,13 @@ use crate::ids::{PortId, QueueId};
 /// waiting for the next and the last for the first, then the others, ascending.
 ///
 /// `held` says by queue whether the queue is stopped and its other end has no room; `charged` lists for each packet in a
-/// switch's memory its ingress queue, to which it is charged, and its egress queue.
+/// switch's memory its ingress queue, to which it is charged, and its egress queue. If the lanes of a port share memory (`is_shared`), a
+/// packet that may still leave frees those who wait for any lane of its ingress port.
 pub(crate) fn deadlock(
     mut held: Vec<bool>,
     charged: &[(QueueId, QueueId)],
     priorities: usize,
+    is_shared: bool,
 ) -> Vec<PortId> {
     let other_end = |queue: QueueId| queue.other_end(priorities).index();
     // An ingress queue from which a packet may still leave frees the egress queue that waits for it.
@@ -23,6 +25,10 @@ pub(crate) fn deadlock(
         for &(ingress, egress) in charged {
             if !held[egress.index()] {
                 waiting[other_end(ingress)] = false;
+                let lanes = QueueId::new(ingress.port(priorities).peer(), 0, priorities).index();
+                if is_shared {
+                    waiting[lanes..lanes + priorities].fill(false);
+                }
             }
         }
     });
@@ -80,5 +86,27 @@ fn retain(set: &mut [bool], judge: impl Fn(&[bool], &mut [bool])) {
         if !changed {
             return;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_packet_of_another_lane_may_free_memory_that_lanes_share() {
+        // Two switches with a link each way, by port 0 to port 1 and by port 2 to port 3, and lanes 0 and 1. On lane 0 both egress queues
+        // hold packets for which the other one waits.
+        let queue = |port, lane| QueueId::new(PortId(port), lane, 2);
+        let mut held = vec![false; 12];
+        held[queue(0, 0).index()] = true;
+        held[queue(2, 0).index()] = true;
+        let mut charged = vec![(queue(1, 0), queue(2, 0)), (queue(3, 0), queue(0, 0))];
+        let found = |charged: &[_], is_shared| deadlock(held.clone(), charged, 2, is_shared);
+        assert_eq!(found(&charged, true), [PortId(0), PortId(2)]);
+        // A packet that came in by port 1 on lane 1 may leave by port 4.
+        charged.push((queue(1, 1), queue(4, 1)));
+        assert_eq!(found(&charged, false), [PortId(0), PortId(2)]);
+        assert_eq!(found(&charged, true), []);
     }
 }

@@ -23,7 +23,7 @@ pub struct Headroom {
 /// The credits of an ingress port's buffer, for each priority.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CreditRoom {
-    /// Credits of the buffer.
+    /// Credits of the buffer, with those that all priorities share.
     pub credits: u64,
     /// Credits with which the link never stalls by itself: see [`Sizing::needed`].
     pub needed: u64,
@@ -34,7 +34,7 @@ impl Network {
     pub fn credit_room(&self, ingress: PortId) -> Option<CreditRoom> {
         self.settings.flow_control.has_credits().then(|| {
             let sizing = Sizing::of(&self.topology, ingress, &self.settings, &self.wire);
-            CreditRoom { credits: sizing.credits(), needed: sizing.needed() }
+            CreditRoom { credits: sizing.most(), needed: sizing.needed() }
         })
     }
 }

@@ -283,7 +283,8 @@ impl Simulation {
             return Vec::new();
         }
         let charged: Vec<_> = self.partitions.iter().flat_map(|partition| partition.charged()).collect();
-        deadlock(held, &charged, priorities)
+        let is_shared = self.net.settings.flow_control.shared_credits() > 0;
+        deadlock(held, &charged, priorities, is_shared)
     }
 
     /// The network.

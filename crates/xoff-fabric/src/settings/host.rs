@@ -72,6 +72,22 @@ pub struct Host {
     pub ack_class: AckClass,
     /// Time from a data packet's arrival to its ACK's readiness.
     pub processing_delay: Time,
+    /// Time from the start of a message, when its doorbell is rung, until the NIC may begin its first packet: the doorbell's write
+    /// over PCIe, and the fetch of the work request and of the first data.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub doorbell_delay: Time,
+    /// Minimum time between two messages that a NIC takes from its doorbells, in the order of their starts and whatever their
+    /// connections: its message rate is at most one in this time. Messages that wait for their turn wait in the NIC.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub message_interval: Time,
+    /// Minimum time between the beginnings of two data packets of a NIC: its packet rate is at most one in this time. ACKs and
+    /// control packets do not count.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub packet_interval: Time,
+    /// Time from the data packet, or the timer, for which a receiver notifies its sender until its NIC has made the CNP. The delay of ACKs is
+    /// `processing_delay`.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub cnp_delay: Time,
     /// The base RTT that schemes are given.
     pub base_rtt: BaseRtt,
     /// Hosts with several NICs: the NIC that a connection takes at its sender, unless its traffic says otherwise.
@@ -96,12 +112,20 @@ pub struct Host {
     pub uet: Uet,
 }
 
+fn is_zero(time: &Time) -> bool {
+    *time == Time::ZERO
+}
+
 impl Default for Host {
     fn default() -> Self {
         Host {
             ack_every: 1,
             ack_class: AckClass::Control,
             processing_delay: Time::ZERO,
+            doorbell_delay: Time::ZERO,
+            message_interval: Time::ZERO,
+            packet_interval: Time::ZERO,
+            cnp_delay: Time::ZERO,
             base_rtt: BaseRtt::Max,
             nic: NicChoice::RoundRobin,
             flow_count: FlowCount::Recent,
@@ -115,10 +139,39 @@ impl Default for Host {
 }
 
 impl Host {
+    /// The costs of sending that take time, by key.
+    fn costs(&self) -> impl Iterator<Item = (&'static str, Time)> {
+        let costs = [
+            ("doorbell_delay", self.doorbell_delay),
+            ("message_interval", self.message_interval),
+            ("packet_interval", self.packet_interval),
+        ];
+        costs.into_iter().filter(|&(_, time)| time > Time::ZERO)
+    }
+
+    /// Refuses costs of NICs under a `nic` or transport that does not know them.
+    pub(super) fn validate_costs(&self, is_ns3: bool, all: &mut Vec<Violation>) {
+        let is_uet = self.transport == Transport::Uet;
+        let (which, other) = match (is_ns3, is_uet) {
+            (true, _) => ("`nic = \"ns3\"` in [quirks]", "`nic = \"next_to_send\"`"),
+            (_, true) => ("`transport = \"uet\"`", "another `transport`"),
+            _ => return,
+        };
+        let cnp = (is_uet && self.cnp_delay > Time::ZERO).then_some(("cnp_delay", self.cnp_delay));
+        for (key, time) in self.costs().chain(cnp) {
+            let found = format!("is {time}, and {which} does not know this delay");
+            all.push(Violation::new(format!("host.{key}"), found, format!("{other}, or 0")));
+        }
+    }
+
     /// What is wrong with the settings.
     pub fn validate(&self) -> Vec<Violation> {
         let times = [
             ("processing_delay", self.processing_delay, Time::ZERO),
+            ("doorbell_delay", self.doorbell_delay, Time::ZERO),
+            ("message_interval", self.message_interval, Time::ZERO),
+            ("packet_interval", self.packet_interval, Time::ZERO),
+            ("cnp_delay", self.cnp_delay, Time::ZERO),
             ("retransmit_timeout", self.retransmit_timeout, Time::from_ns(1)),
             ("nack_interval", self.nack_interval, Time::ZERO),
         ];

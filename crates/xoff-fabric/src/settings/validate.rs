@@ -27,6 +27,7 @@ impl Settings {
         }
         self.validate_flow_control(scheme, &mut all);
         self.validate_transport(&mut all);
+        self.host.validate_costs(self.quirks.nic == NicTimer::Ns3, &mut all);
         self.validate_uet(scheme, &mut all);
         self.link.validate_beside(self, &mut all);
         all

@@ -4,6 +4,7 @@ use serde_json::json;
 use xoff_fabric::ids::NodeId;
 use xoff_fabric::network::Flow;
 use xoff_fabric::routing::{DimensionOrder, KShortest, Router, Routing, RoutingError};
+use xoff_fabric::settings::{Queueing, Scheduling};
 use xoff_fabric::topology::{AnyTopology, NodeKind, Topology};
 
 use crate::dragonfly::{built, carried, counts, names, offer, settings};
@@ -72,7 +73,7 @@ fn datelines_break_the_circles_of_rings() {
 fn grids_carry_what_their_busiest_links_can() {
     // In a ring of 8 each host sends to the one 3 further on ("tornado"): every link upwards has 3 flows, so 1/3 each.
     let ring = built("torus", json!({ "dimensions": [8] }));
-    // Offered more, some wait behind others that cannot go on, and no more than that gets through.
+    // Offered more, some wait behind others that cannot go on (see below), and no more than that gets through.
     let tornado = |offered| (0..8).map(|h| offer(h, (h + 3) % 8, offered)).collect();
     let share = carried(&ring, &ORDER, settings(2), tornado(0.31));
     assert!((share - 0.31).abs() < 0.01, "{share}");
@@ -97,6 +98,33 @@ fn grids_carry_what_their_busiest_links_can() {
     let all: Vec<Flow> = pairs.map(|(a, b)| offer(a, b, 0.8 / 15.0)).collect();
     let share = carried(&hyperx, &ORDER, settings(1), all);
     assert!((share - 0.8).abs() < 0.02, "{share}");
+}
+
+#[test]
+fn a_ring_beyond_its_capacity_is_held_up_at_the_head_of_its_lanes() {
+    // The tornado of a ring of 8 with more than it can carry. All lanes lead towards the link that closes the ring, which is full. A switch serves
+    // its inputs in turn: half of what leaves it upwards is its host's, and half comes from below. Let link k carry r(k), half of it
+    // of host k. Of that, all but its own host's goes on from link k - 1, where packets for this switch stand among the others and keep
+    // their share: r(k) / 2 = r(k - 1) / 2 + r(k - 2) / 2, what hosts k - 1 and k - 2 send. So each link carries 0.618 (the golden
+    // ratio) of the next one, and host k has 1/2, 0.309, 0.191, ... of a line: the mean of eight is (1 - 0.618^8) / (2 x 0.382 x 8) = 0.160.
+    let ring = built("torus", json!({ "dimensions": [8] }));
+    let tornado = || (0..8).map(|h| offer(h, (h + 3) % 8, 0.9)).collect::<Vec<Flow>>();
+    let held_up = carried(&ring, &ORDER, settings(2), tornado());
+    assert!((held_up - 0.160).abs() < 0.006, "{held_up}");
+    // A virtual output queue for each output changes nothing: packets for all of them share the lane's buffer.
+    let mut queues = settings(2);
+    queues.switch.queueing = Some(Queueing::VirtualOutput);
+    let held_up = carried(&ring, &ORDER, queues, tornado());
+    assert!((held_up - 0.160).abs() < 0.006, "{held_up}");
+    // With a lane for each link, flows that share a link have lanes of their own there, and none waits behind another: the links are
+    // full. That holds too if lane 0, the hosts', may send two or eight times as much as the others.
+    let by_hop = Routing::KShortest(KShortest { k: 1, lanes: 4 });
+    for weights in [[64; 4], [128, 64, 64, 64], [255, 32, 32, 32]] {
+        let mut lanes = settings(4);
+        (lanes.switch.scheduling, lanes.switch.weights) = (Scheduling::Weighted, weights.to_vec());
+        let share = carried(&ring, &by_hop, lanes, tornado());
+        assert!(share > 0.32 && share < 1.0 / 3.0, "{weights:?}: {share}");
+    }
 }
 
 #[test]
@@ -155,6 +183,66 @@ fn k_shortest_paths_are_all_that_there_are_and_shortest_first() {
     assert_eq!(error, RoutingError::FewLanes { lanes: 2, links: 4, max: 8 });
     let text = "`lanes` is 2, and there are switches 4 links apart: expected 4 to 8, or 1 for paths of any length, which may deadlock";
     assert_eq!(error.to_string(), text);
+}
+
+/// The numbers of links of all loopless paths between two switches, ascending, by trying all ways.
+fn lengths_of_all_paths(t: &Topology, from: NodeId, to: NodeId) -> Vec<usize> {
+    fn go(t: &Topology, way: &mut Vec<NodeId>, to: NodeId, found: &mut Vec<usize>) {
+        let at = way[way.len() - 1];
+        if at == to {
+            return found.push(way.len() - 1);
+        }
+        for link in &t.links {
+            for (a, b) in [(link.a, link.b), (link.b, link.a)] {
+                if a == at && t.nodes[b.index()].kind == NodeKind::Switch && !way.contains(&b) {
+                    way.push(b);
+                    go(t, way, to, found);
+                    way.pop();
+                }
+            }
+        }
+    }
+    let mut found = Vec::new();
+    go(t, &mut vec![from], to, &mut found);
+    found.sort_unstable();
+    found
+}
+
+#[test]
+fn k_shortest_paths_of_random_graphs_are_those_of_a_search_of_all() {
+    for seed in 0..4 {
+        let params = json!({ "switches": 8, "degree": 3, "hosts_per_switch": 1, "seed": seed });
+        let t = built("jellyfish", params);
+        let all = lengths_of_all_paths(&t, NodeId(8), NodeId(15));
+        for k in [1, 2, 5, 12] {
+            let routing = Routing::KShortest(KShortest { k, lanes: 1 });
+            let router = Router::new(&t, &routing, 1).expect("paths");
+            // Of 12 paths, 600 connections leave one out with a probability of 12 x (11/12)^600, below 1e-21.
+            let paths: std::collections::BTreeSet<Vec<u32>> = (0..600)
+                .map(|key| {
+                    let mut path = Vec::new();
+                    router.path(NodeId(0), NodeId(7), key, &mut path).expect("a path");
+                    path.iter().map(|port| port.0).collect()
+                })
+                .collect();
+            let mut lengths: Vec<usize> = paths.iter().map(|path| path.len() - 2).collect();
+            lengths.sort_unstable();
+            let expected: Vec<usize> = all.iter().copied().take(k as usize).collect();
+            assert_eq!(lengths, expected, "seed {seed}, k {k}");
+            assert!(router.max_hops() >= lengths[lengths.len() - 1] + 2);
+        }
+        // With a lane for each link, paths of more links than lanes are left out.
+        let lanes = 4;
+        let longest = Router::new(&t, &Routing::KShortest(KShortest { k: 64, lanes }), 1).expect("paths");
+        let paths = (0..2_000).map(|key| {
+            let mut path = Vec::new();
+            longest.path(NodeId(0), NodeId(7), key, &mut path).expect("a path");
+            path
+        });
+        let lengths: std::collections::BTreeSet<usize> = paths.map(|path| path.len() - 2).collect();
+        let expected = all.iter().copied().filter(|&links| links <= usize::from(lanes)).collect();
+        assert_eq!(lengths, expected, "seed {seed}");
+    }
 }
 
 #[test]

@@ -283,12 +283,12 @@ fn flowlets_take_paths_of_their_own_and_keep_their_order() {
     // A connection that sends 20 messages of 10 packets, 100 us apart, over four paths: with a gap of 50 us each message is a
     // flowlet, which goes by one path, and 20 messages leave a path out with a probability of at most 4 x 0.75^20 = 0.013. With a
     // gap of 1 ms all are one flowlet.
-    let run = |gap: u64| {
+    let run = |connections: &[Option<u32>], gap: u64| {
         let routing =
             Ecmp { choice: PathChoice::Flowlet, flowlet_gap: Some(Time::from_us(gap)), ..Ecmp::default() };
         let flows: Vec<Flow> =
             (0..20).map(|n| Flow { start: Time::from_us(100 * n), ..flow(0, 15, 14_560) }).collect();
-        let schedule = Schedule { connections: vec![Some(0); 20], ..Schedule::default() };
+        let schedule = Schedule { connections: connections.to_vec(), ..Schedule::default() };
         let routing = Routing::Ecmp(routing);
         let router = Router::new(fat_tree(), &routing, 1).expect("routes");
         let scheme = AnyScheme::read("none", json!({})).expect("known").expect("valid");
@@ -307,10 +307,14 @@ fn flowlets_take_paths_of_their_own_and_keep_their_order() {
         let used = cores.filter(|&p| sim.port(p).tx_packets >= 10).count();
         (used, sim.records().reordering[0])
     };
-    let (paths, order) = run(50);
+    let (paths, order) = run(&[Some(0); 20], 50);
     assert_eq!((paths, order.packets, order.reordered), (4, 200, 0));
-    let (paths, order) = run(1_000);
+    let (paths, order) = run(&[Some(0); 20], 1_000);
     assert_eq!((paths, order.reordered, order.buffer), (1, 0, 0));
+    // On connections of their own each message is a flowlet too, whatever the gap, and draws its path from its connection's
+    // own random numbers.
+    let (paths, order) = run(&[], 1_000);
+    assert_eq!((paths, order.reordered), (4, 0));
 }
 
 #[test]

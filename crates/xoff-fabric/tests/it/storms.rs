@@ -5,6 +5,7 @@ use xoff_engine::{Rate, Time};
 use xoff_fabric::Stop;
 use xoff_fabric::fault::{Broken, Cause, Convergence, Fault};
 use xoff_fabric::ids::{NodeId, PortId};
+use xoff_fabric::network::Flow;
 use xoff_fabric::settings::{FlowControl, LinkCredits, Settings, Watchdog, WatchdogAction};
 use xoff_fabric::topology::{AnyTopology, Topology};
 
@@ -222,4 +223,22 @@ fn a_slow_receiver_that_stops_and_goes_on_is_slow_again_and_then_is_not() {
     let fct = done(vec![slow(Time::ZERO, Time::from_us(100)), stop()]);
     let least = Time::from_us(100) + Time::from_ns(772 * 80 + 2_008);
     assert!(fct >= least && fct <= least + Time::from_us(7), "{fct}");
+}
+
+#[test]
+fn a_receiver_that_becomes_slow_while_it_goes_on_stays_slow() {
+    // h1 takes nothing up to 100 us, and holds one frame since 2.16 us. At 100 us it takes that frame, and looks for the next one
+    // 40 ns later. From 20 ns on it is slow: it finds nothing more, and stays slow. 1,000 frames that begin at 200 us take their
+    // time at a slow receiver.
+    let stopped = Broken::Receiver { host: NodeId(1), rate: None, buffer: 20_000 };
+    let faults = vec![
+        fault(stopped, Time::ZERO, Time::from_us(100)),
+        slow(Time::from_us(100) + Time::from_ns(20), Time::NEVER),
+    ];
+    let late = Flow { start: Time::from_us(200), ..flow(0, 1, 952_000) };
+    let settings = patient(Settings::default().flow_control);
+    let net = network(line(), settings, vec![flow(0, 1, 952), late], faults, Convergence::None);
+    let (sim, stop) = run(net, None);
+    let fcts: Vec<_> = sim.records().flows.iter().map(|flow| flow.fct).collect();
+    assert_eq!((stop, fcts), (Stop::FlowsDone, vec![Some(Time::from_ns(100_000 + 2_008)), Some(SLOW_FCT)]));
 }

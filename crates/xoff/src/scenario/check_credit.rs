@@ -71,7 +71,8 @@ pub(super) fn throttled(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, to
     let of_host = |p: &PortId| topology.nodes[topology.node_of(*p).index()].kind == NodeKind::Host;
     let credits = |port: PortId| Sizing::of(topology, port.peer(), &settings, &wire).credits();
     let max = topology.port_ids().filter(of_host).map(credits).max().unwrap_or(0);
-    let (all, idle) = (max.saturating_mul(s.switch.priorities.into()), throttle.idle_up_to());
+    let shared = s.flow_control.shared_credits();
+    let (all, idle) = (max.saturating_mul(s.switch.priorities.into()) + shared, throttle.idle_up_to());
     if all <= idle {
         c.warnings.push(format!(
             "[throttle] `{}` never acts: it does above {idle} used credits, and no host's port has more than {all}",
@@ -96,7 +97,7 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
     let path = format!("flow_control.{key}");
     let sizings = topology.port_ids().map(|port| (port, Sizing::of(topology, port, &settings, &wire)));
     let granted = |sizing: &Sizing| match width {
-        CounterWidth::Wide => sizing.credits(),
+        CounterWidth::Wide => sizing.most(),
         CounterWidth::TwelveBit => sizing.credits().min(2048),
     };
     // The link with the largest deficit.
@@ -110,12 +111,14 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         _ => format!("{credits} ({})", Bytes(credits * flit(s))),
     };
     let (has, needed) = (granted(&sizing), sizing.needed());
-    if has < sizing.of_largest() {
+    // Each lane must get on without the shared credits, which others may hold.
+    let reserved = sizing.credits().min(has);
+    if reserved < sizing.of_largest() {
         let what = match sizing.large_ack() {
             Some(bytes) => format!("the largest ACK, {}, does not fit into", Bytes(bytes)),
             None => "no full frame fits into".into(),
         };
-        let message = format!("`{key}` in [flow_control] is {}, which {what}", amount(has));
+        let message = format!("`{key}` in [flow_control] is {}, which {what}", amount(reserved));
         c.add(&path, message, format!("expected at least {}", amount(sizing.of_largest())));
     } else if has < needed && !undersized {
         let part = |what: &str, time: Time| format!("{} for {what} ({time})", Bytes(sizing.bytes_in(time)));
@@ -127,6 +130,10 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
         parts.push(part("the message back", sizing.message));
         parts.push(part("the packet on the link and in the switch", sizing.frames));
         let what = match width {
+            CounterWidth::Wide if has > reserved => {
+                let shared = amount(has - reserved);
+                format!("`{key}` and `shared_{key}` in [flow_control] are {} and {shared}", amount(reserved))
+            }
             CounterWidth::Wide => format!("`{key}` in [flow_control] is {}", amount(has)),
             CounterWidth::TwelveBit => {
                 format!("`counters = \"12_bit\"` in [flow_control] grant {} at most", amount(has))
@@ -136,8 +143,9 @@ pub(super) fn buffers(c: &mut Checker<'_>, s: &Scenario, signals: &Signals, topo
             "{what}, and `{into}` would stall by itself: it carries {} until a place is free again",
             parts.join(", ")
         );
+        let together = if has > reserved { " together" } else { "" };
         let expected =
-            format!("expected at least {}, in full frames, or `undersized = true`", amount(needed));
+            format!("expected at least {}{together}, in full frames, or `undersized = true`", amount(needed));
         c.add(&path, message, expected);
     }
 }

@@ -66,6 +66,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     if !s.scheme.notifies() {
         let reason = format!("scheme `{scheme}` sends neither CNPs nor CNMs");
         warn(p.cnp != default.cnp, "cnp", "packets", &reason);
+        warn(s.host.cnp_delay != Host::default().cnp_delay, "cnp_delay", "host", &reason);
     }
     if matches!(s.scheme, AnyScheme::None(_)) {
         let (q, default) = (&s.quirks, Quirks::default());

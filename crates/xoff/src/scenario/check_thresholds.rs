@@ -85,7 +85,7 @@ struct EgressQueue {
 
 /// The bytes that may be in a switch of the packets that came in by a port, for one priority; `None` without a bound.
 pub(super) fn room(settings: &Settings, topology: &Topology, wire: &WireSizes, port: PortId) -> Option<u64> {
-    let credits = || Sizing::of(topology, port, settings, wire).credits();
+    let credits = || Sizing::of(topology, port, settings, wire).most();
     match &settings.flow_control {
         FlowControl::Pfc(pfc) => {
             let by_rate = || pfc.has_default_xoff().then(|| Pfc::default_xoff(topology.rate(port.peer())));

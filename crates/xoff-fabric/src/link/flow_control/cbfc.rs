@@ -174,8 +174,7 @@ impl LinkControl for Cbfc {
         let width = links.control.params.counters;
         let credits = &mut links.control.credits;
         credits.sending[queue.index()].update(limit, width);
-        let resumes = links.stops[queue.index()].is_stopped() && credits.has_awaited(queue);
-        links.credited(ctx, queue, resumes);
+        links.credits_came(ctx, queue);
     }
 
     /// An update goes onto the wire; its limit counts all places that are free now.

@@ -76,6 +76,12 @@ impl SendingEnd {
         self.capacity.saturating_sub(self.available())
     }
 
+    /// Credits that an empty buffer grants.
+    #[inline]
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
     /// Spends credits that the sender has.
     #[inline]
     pub fn spend(&mut self, credits: u64) {

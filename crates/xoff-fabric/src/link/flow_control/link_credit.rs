@@ -147,7 +147,9 @@ impl LinkControl for LinkCredit {
             (params.granularity == CreditGranularity::Flit).then(|| Box::new(Flits::new(net, params.flit.0)));
         // Throttles follow every credit, and only an event has a place in the order of scheduling.
         let followed = net.settings.throttle.is_some() || net.settings.quirks.order == Order::Scheduled;
-        let returning = (!followed && flits.is_none()).then(|| Returning::new(credits.sending.len()));
+        // Credits that come back to one lane may let another one go on.
+        let returning = (!followed && flits.is_none() && !credits.is_shared())
+            .then(|| Returning::new(credits.sending.len()));
         LinkCredit { credits, symbol: params.flit.0, returning, flits }
     }
 
@@ -260,11 +262,9 @@ impl LinkControl for LinkCredit {
             None => credits.sending[queue.index()].restore(arg.into()),
         }
         Self::collect(links, ctx, queue);
-        let is_stopped = links.stops[queue.index()].is_stopped();
-        let resumes = is_stopped && links.control.credits.has_awaited(queue);
-        if is_stopped && !resumes {
+        if links.stops[queue.index()].is_stopped() && !links.control.credits.has_awaited(queue) {
             Self::await_credits(links, ctx, queue);
         }
-        links.credited(ctx, queue, resumes);
+        links.credits_came(ctx, queue);
     }
 }

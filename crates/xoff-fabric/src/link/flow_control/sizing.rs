@@ -36,6 +36,8 @@ pub struct Sizing {
     /// Bytes of the largest packet that takes credits: a full frame, or an ACK if ACKs take credits and are larger.
     largest: u64,
     given: Option<u64>,
+    /// Credits that the lanes of the port share.
+    shared: u64,
 }
 
 impl Sizing {
@@ -57,6 +59,7 @@ impl Sizing {
             frame,
             largest,
             given: None,
+            shared: settings.flow_control.shared_credits(),
         };
         match &settings.flow_control {
             FlowControl::Cbfc(cbfc) => Sizing {
@@ -96,9 +99,14 @@ impl Sizing {
         full.max(self.of_largest())
     }
 
-    /// Credits of the buffer.
+    /// Credits of the buffer, for this priority alone.
     pub fn credits(&self) -> u64 {
         self.given.unwrap_or_else(|| self.needed())
+    }
+
+    /// The most credits that this priority may have: its own, and those that all priorities share.
+    pub fn most(&self) -> u64 {
+        self.credits() + self.shared
     }
 
     /// Credits of the largest packet, the minimum that a buffer must have.

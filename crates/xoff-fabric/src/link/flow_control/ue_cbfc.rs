@@ -114,8 +114,6 @@ impl LinkControl for UeCbfc {
             _ => {}
         }
         links.control.credits.sending[queue.index()].freed(arg);
-        let is_stopped = links.stops[queue.index()].is_stopped();
-        let resumes = is_stopped && links.control.credits.has_awaited(queue);
-        links.credited(ctx, queue, resumes);
+        links.credits_came(ctx, queue);
     }
 }

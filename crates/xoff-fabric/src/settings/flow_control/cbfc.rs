@@ -31,6 +31,11 @@ pub struct Cbfc {
     /// Buffer of each ingress port and lane; without it, as much as keeps the link busy: the bytes that the link
     /// carries from one update to the next and in a round trip, see `undersized`.
     pub buffer: Option<Bytes>,
+    /// Memory of each ingress port that its lanes share, in whole blocks, beside the `buffer` that is reserved for each of them: a lane that
+    /// uses more than its reserved part takes places from here. The sender counts what its lanes use together (as in
+    /// Omni-Path; InfiniBand has counts by lane alone).
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_buffer: Bytes,
     /// Time between two updates of a port (T_c). The specification asks for an update at least every 65,536 symbol times, 65.5
     /// us at 4 x 10 Gbps; 4.096 us is the value in the InfiniBand simulator of TCD's authors.
     pub update_period: Time,
@@ -48,6 +53,7 @@ impl Default for Cbfc {
     fn default() -> Self {
         Cbfc {
             buffer: None,
+            shared_buffer: Bytes(0),
             update_period: Time(4_096_000),
             update_size: Bytes(8),
             on_change: false,
@@ -55,6 +61,10 @@ impl Default for Cbfc {
             undersized: false,
         }
     }
+}
+
+pub(super) fn is_zero(size: &Bytes) -> bool {
+    size.0 == 0
 }
 
 impl FlowControlKind for Cbfc {
@@ -69,9 +79,22 @@ impl FlowControlKind for Cbfc {
         self.update_size
     }
 
+    fn shared_credits(&self) -> u64 {
+        self.shared_buffer.0 / 64
+    }
+
     fn validate(&self) -> Vec<Violation> {
         let buffer = self.buffer.and_then(|buffer| size_within("buffer", buffer, 64, MAX_CREDITS * 64));
+        let narrow = (self.shared_buffer.0 > 0 && self.counters == CounterWidth::TwelveBit).then(|| {
+            let found = format!(
+                "is {}, and counters of 12 bits do not tell how much a lane uses",
+                self.shared_buffer
+            );
+            Violation::new("shared_buffer", found, "`counters = \"wide\"`, or 0B")
+        });
         let found = [
+            narrow,
+            size_within("shared_buffer", self.shared_buffer, 0, MAX_CREDITS * 64),
             time_within("update_period", self.update_period, Time::from_ns(1), MAX_TIME),
             size_within("update_size", self.update_size, 1, MAX_FRAME),
             buffer,

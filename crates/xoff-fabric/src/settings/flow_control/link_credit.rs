@@ -50,6 +50,10 @@ pub struct LinkCredits {
     /// Credits of each ingress port and priority, 4096 flits of 16 B being 64 KiB; without it, as many as keep the link
     /// busy during a round trip, see `undersized`.
     pub credits: Option<u32>,
+    /// Credits of each ingress port that its priorities share, beside the `credits` that are reserved for each of them (Omni-Path's dedicated and
+    /// shared credits): a priority that uses more than its reserved credits takes them from here.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_credits: u32,
     /// Allow so few credits that a link stalls although nothing is in its way.
     pub undersized: bool,
 }
@@ -61,14 +65,23 @@ impl Default for LinkCredits {
             granularity: CreditGranularity::Packet,
             flit: Bytes(16),
             credits: None,
+            shared_credits: 0,
             undersized: false,
         }
     }
 }
 
+fn is_zero(number: &u32) -> bool {
+    *number == 0
+}
+
 impl FlowControlKind for LinkCredits {
     const NAME: &'static str = "credit";
     const HAS_CREDITS: bool = true;
+
+    fn shared_credits(&self) -> u64 {
+        self.shared_credits.into()
+    }
 
     fn validate(&self) -> Vec<Violation> {
         let credits = self.credits.and_then(|n| number_within("credits", n.into(), 1, MAX_CREDITS));
@@ -77,7 +90,13 @@ impl FlowControlKind for LinkCredits {
             let found = "is \"flit\", and a credit stands for a whole packet (`unit = \"packet\"`)";
             Violation::new("granularity", found, "\"packet\", or `unit = \"flit\"`")
         });
+        let shared = number_within("shared_credits", self.shared_credits.into(), 0, MAX_CREDITS);
+        let shared_flits =
+            (self.shared_credits > 0 && self.granularity == CreditGranularity::Flit).then(|| {
+                let found = format!("is {}, and `granularity` is \"flit\"", self.shared_credits);
+                Violation::new("shared_credits", found, "`granularity = \"packet\"`, or 0")
+            });
         let flit = size_within("flit", self.flit, 1, MAX_FRAME);
-        credits.into_iter().chain(granularity).chain(flit).collect()
+        credits.into_iter().chain(shared).chain(shared_flits).chain(granularity).chain(flit).collect()
     }
 }

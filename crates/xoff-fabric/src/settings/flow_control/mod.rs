@@ -58,6 +58,11 @@ pub trait FlowControlKind: Serialize + serde::de::DeserializeOwned + JsonSchema 
         self.thresholds().map_or(0, |thresholds| thresholds.stop)
     }
 
+    /// Credits of a port that its lanes share, beside those that are reserved for each lane.
+    fn shared_credits(&self) -> u64 {
+        0
+    }
+
     /// Bytes between the thresholds that stop the sender and let the sender go on, with frames of at most `frame` bytes;
     /// `None` if there are no thresholds.
     fn hysteresis(&self, _frame: u64) -> Option<Bytes> {
@@ -191,6 +196,14 @@ macro_rules! define {
                 match self {
                     FlowControl::None => 0,
                     $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.stop_bytes(buffer, line_rate),)*
+                }
+            }
+
+            /// See [`FlowControlKind::shared_credits`].
+            pub fn shared_credits(&self) -> u64 {
+                match self {
+                    FlowControl::None => 0,
+                    $($(#[cfg($cfg)])? FlowControl::$variant(settings) => settings.shared_credits(),)*
                 }
             }
 

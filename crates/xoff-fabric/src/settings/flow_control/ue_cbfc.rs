@@ -6,6 +6,7 @@ use xoff_engine::violation::{size_within, time_within};
 use xoff_engine::{Bytes, Time, Violation};
 
 use super::FlowControlKind;
+use super::cbfc::is_zero;
 use crate::settings::{MAX_CREDITS, MAX_FRAME, MAX_TIME};
 
 /// Ultra Ethernet's credit-based flow control (CBFC), for each virtual channel (VC) of an Ethernet link: `switch.priorities` is the
@@ -22,6 +23,10 @@ pub struct UeCbfc {
     /// Buffer of each ingress port and VC, in whole cells; without it, as much as keeps the link busy during a round trip, see
     /// `undersized`.
     pub buffer: Option<Bytes>,
+    /// Memory of each ingress port that its lanes share, in whole cells, beside the `buffer` that is reserved for each of them: a lane that
+    /// uses more than its reserved part takes places from here. The sender counts what its lanes use together.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub shared_buffer: Bytes,
     /// Bytes of a message.
     pub message: Bytes,
     /// Time after which a receiver tells its count again, in case the message was lost.
@@ -35,6 +40,7 @@ impl Default for UeCbfc {
         UeCbfc {
             cell: Bytes(256),
             buffer: None,
+            shared_buffer: Bytes(0),
             message: Bytes(8),
             repeat: Time::from_us(10),
             undersized: false,
@@ -47,12 +53,17 @@ impl FlowControlKind for UeCbfc {
     const HAS_CREDITS: bool = true;
     const IS_ETHERNET: bool = true;
 
+    fn shared_credits(&self) -> u64 {
+        self.shared_buffer.0 / self.cell.0.max(1)
+    }
+
     fn validate(&self) -> Vec<Violation> {
         let cell = size_within("cell", self.cell, 1, MAX_FRAME);
         let room = self.cell.0.clamp(1, MAX_FRAME);
         let buffer = self.buffer.and_then(|b| size_within("buffer", b, room, MAX_CREDITS * room));
         let message = size_within("message", self.message, 1, 64);
         let repeat = time_within("repeat", self.repeat, Time::from_ns(1), MAX_TIME);
-        [cell, buffer, message, repeat].into_iter().flatten().collect()
+        let shared = size_within("shared_buffer", self.shared_buffer, 0, MAX_CREDITS * room);
+        [cell, buffer, shared, message, repeat].into_iter().flatten().collect()
     }
 }

@@ -12,7 +12,7 @@ use xoff_fabric::network::Flow;
 use xoff_fabric::routing::Routing;
 use xoff_fabric::settings::{
     AckClass, Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, Host, LinkCredits, Settings,
-    Switch,
+    Switch, UeCbfc,
 };
 use xoff_fabric::topology::AnyTopology;
 use xoff_fabric::{Network, Recording, Simulation, Stop};
@@ -49,7 +49,28 @@ pub fn kinds() -> Vec<(&'static str, FlowControl, bool)> {
         undersized: true,
         ..LinkCredits::default()
     });
+    // One packet of each lane, ACKs of up to 9,000 B not being there, and a few that both lanes share.
+    let shared_flits = FlowControl::Credit(LinkCredits {
+        credits: Some(64),
+        shared_credits: 900,
+        undersized: true,
+        ..LinkCredits::default()
+    });
+    let (buffer, shared_buffer) = (Some(Bytes(1_024)), Bytes(15_040));
+    let shared_blocks = FlowControl::Cbfc(Cbfc {
+        buffer,
+        shared_buffer,
+        update_period: Time::from_us(3),
+        undersized: true,
+        ..Cbfc::default()
+    });
+    let shared_cells =
+        FlowControl::UeCbfc(UeCbfc { buffer, shared_buffer, undersized: true, ..UeCbfc::default() });
     vec![
+        ("shared flits", shared_flits.clone(), false),
+        ("shared flits, PFT", shared_flits, true),
+        ("shared blocks", shared_blocks, false),
+        ("shared cells", shared_cells, false),
         ("CBFC", cbfc(CounterWidth::Wide, false, 20_032), false),
         ("CBFC of 12 bits, on change", cbfc(CounterWidth::TwelveBit, true, 300_032), false),
         ("flits, PFT", credit(CreditUnit::Flit, 997), true),
