@@ -87,6 +87,7 @@ for command in (
     studies.sweep,
     studies.tune,
     runs.report,
+    runs.explore,
     runs.explain,
     studies.reproduce,
     studies.compare,

@@ -193,6 +193,24 @@ def report(
     echo(write_report(runs, out or default_page(runs)))
 
 
+def explore(
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run's folder, or two to compare.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="The page; default: explore.html beside the runs."),
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page to explore a run, or the difference of two: search, brush, timelines, export.
+
+    Example: xoff explore out/hpcc out/dcqcn -o out/explore.html
+    """
+    from xoff.report.explore.page import write_explorer
+    from xoff.report.page import default_page, find_runs
+
+    runs = find_runs(folders)
+    echo(write_explorer(runs, out or default_page(runs).with_name("explore.html")))
+
+
 def explain(
     folders: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Folders of runs, or of sweeps.")],
     flows: Annotated[int, typer.Option(min=0, metavar="N", help="How many of the worst flows to show.")] = 5,

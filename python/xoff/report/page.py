@@ -35,7 +35,7 @@ from xoff.text import rate_text, time_text
 LIBRARIES = ("plotly", "bokeh")
 """Packed texts that are scripts."""
 
-_MARK = '<meta name="generator" content="xoff report">'
+MARK = '<meta name="generator" content="xoff report">'
 """A line in the head of every page, by which a page that may be replaced is recognized."""
 
 
@@ -163,7 +163,7 @@ def page(
         template,
         title,
         folder,
-        mark=_MARK,
+        mark=MARK,
         version=version,
         style=tree.style + style,
         data={name: _packed(text) for name, text in texts.items()},
@@ -179,7 +179,7 @@ def _is_page(file: Path) -> bool:
         return False  # A device or a pipe might never begin, or end.
     try:
         with file.open("rb") as found:
-            return _MARK.encode() in found.read(1024)
+            return MARK.encode() in found.read(1024)
     except OSError:
         return False
 
