@@ -62,12 +62,13 @@ def default_page(runs: Sequence[Run]) -> Path:
 
 def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     """Write the page of `runs` to `path`, and return it; of existing files only such a page is replaced."""
-    return write_page(lambda: _rendered(runs), Path(path))
+    return write_page(lambda: rendered(runs, render_report), Path(path))
 
 
-def _rendered(runs: Sequence[Run]) -> str:
+def rendered(runs: Sequence[Run], render: Callable[[Sequence[Run]], str]) -> str:
+    """What `render` makes of `runs`; a `UserError` that names their folders if a part is not as xoff writes it."""
     try:
-        return render_report(runs)
+        return render(runs)
     except UserError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
     Numbers = npt.NDArray[Any]
 
+WHOLE = 255
+"""Stands in place of a priority for all of a port."""
+
 _NAME = 80
 """Maximum length of a name on the page."""
 
@@ -49,6 +52,7 @@ def run_pack(run: Run, label: str, limits: Limits | None = None) -> Pack:
     _sampled(pack, about, run, "utilization", ("utilization",), ports, limits, notes)
     rates = ("sent_bps", "goodput_bps", "rate_bps", "window_bytes")
     _sampled(pack, about, run, "rates", rates, None, limits, notes)
+    _variables(pack, about, run, limits, notes)
     _spans(pack, run, "pauses", ("priority", "frames"), ports, limits, notes)
     _spans(pack, run, "roots", ("priority", "max_bytes"), ports, limits, notes)
     _breakdown(pack, about, run, ports)
@@ -62,6 +66,7 @@ def _about(run: Run) -> dict[str, Any]:
     manifest = run.manifest
     record = manifest["scenario"].get("record", {})
     asked = {name: record.get(name, name == "pauses") not in (None, False, "none", []) for name, _, _ in WANTED}
+    asked["variables"] = record.get("variables") not in (None, False)
     asked["utilization"] = bool(record.get("utilization")) and asked["queues"]
     return {
         "scheme": name_text(run.scheme, _NAME),
@@ -93,7 +98,8 @@ class _Names:
         known = np.zeros(max(len(names), 1), dtype=np.int64)
         for place in np.unique(used) if names else ():
             known[place] = self._numbers.setdefault(names[place], len(self._numbers))
-        return known[used]
+        found: Numbers = known[used]
+        return found
 
     def shown(self) -> list[str]:
         """The names by number."""
@@ -111,9 +117,7 @@ def _numbers(table: pa.Table, name: str) -> Numbers:
 _FLOW_NUMBERS = ("size_bytes", "slowdown", "paused_ps", "cnps", "marked_ce", "retransmitted_bytes", "connection")
 
 
-def _flows(
-    pack: Pack, about: dict[str, Any], run: Run, nodes: _Names, limits: Limits, notes: list[str]
-) -> None:
+def _flows(pack: Pack, about: dict[str, Any], run: Run, nodes: _Names, limits: Limits, notes: list[str]) -> None:
     table = run.table("flows")
     if table.num_rows > limits.flows:
         notes.append(f"Of {count_text(table.num_rows, 'message')} the page holds the first {limits.flows:,}.")
@@ -149,11 +153,28 @@ def _sampled(
     table = run.table(name)
     subject = ports.of(table["port"]) if ports else _numbers(table, "flow").astype(np.int64)
     split = "priority" in table.column_names
-    priority = _numbers(table, "priority").astype(np.int64) if split else np.zeros(len(subject), dtype=np.int64)
+    # A row without a priority is of all of the port.
+    whole = np.full(len(subject), WHOLE, dtype=np.int64)
+    priority = np.nan_to_num(_numbers(table, "priority"), nan=WHOLE).astype(np.int64) if split else whole
     time = _numbers(table, "time_ps").astype(np.uint64)
+    values = {column: _numbers(table, column) for column in columns}
+    _series(pack, name, (subject, priority, time), values, limits, notes)
+    about.setdefault("split", {})[name] = split and len(np.unique(priority)) > 1
+
+
+def _series(
+    pack: Pack,
+    name: str,
+    keys: tuple[Numbers, Numbers, Numbers],
+    columns: dict[str, Numbers],
+    limits: Limits,
+    notes: list[str],
+) -> None:
+    """Add samples by series; `keys` are the subject, the priority or what else tells series apart, and the time."""
+    subject, priority, time = keys
     order = np.lexsort((time, priority, subject))
     subject, priority, time = subject[order], priority[order], time[order]
-    values = [_numbers(table, column)[order] for column in columns]
+    values = [each[order] for each in columns.values()]
     first = np.flatnonzero((np.diff(subject, prepend=-1) != 0) | (np.diff(priority, prepend=-1) != 0))
     if len(subject) > limits.rows:
         kept = _thinned(values[-1 if name == "queues" else 0], first, limits.rows)
@@ -170,7 +191,17 @@ def _sampled(
     pack.add_times(f"{name}.time_ps", time)
     for column, each in zip(columns, values, strict=True):
         pack.add(f"{name}.{column}", each)
-    about.setdefault("split", {})[name] = split and len(np.unique(priority)) > 1
+
+
+def _variables(pack: Pack, about: dict[str, Any], run: Run, limits: Limits, notes: list[str]) -> None:
+    """Schemes' own variables: a series for each flow and name."""
+    names = _Names()
+    table = run.table("variables")
+    if table.num_columns:  # Runs of earlier versions have none.
+        numbers = names.of(table["name"])
+        subject, time = _numbers(table, "flow").astype(np.int64), _numbers(table, "time_ps").astype(np.uint64)
+        _series(pack, "variables", (subject, numbers, time), {"value": _numbers(table, "value")}, limits, notes)
+    about["variables"] = names.shown()
 
 
 def _thinned(values: Numbers, first: Numbers, rows: int) -> Numbers:
@@ -192,7 +223,9 @@ def _spans(
     port, start, length = ports.of(table["port"]), _numbers(table, "start_ps"), _numbers(table, "length_ps")
     kept = np.arange(len(port))
     if len(kept) > limits.spans:
-        notes.append(f"Of {count_text(len(kept), 'row')} of the table {name} the page holds the longest {limits.spans:,}.")
+        notes.append(
+            f"Of {count_text(len(kept), 'row')} of the table {name} the page holds the longest {limits.spans:,}."
+        )
         kept = np.sort(np.argsort(length, kind="stable")[-limits.spans :])
     kept = kept[np.argsort(start[kept], kind="stable")]
     pack.add(f"{name}.port", port[kept])

@@ -1,6 +1,7 @@
 """Named arrays in one block of bytes, as scripts of a page read them: each becomes a typed array without a copy.
 
-A block begins with the length of its head in bytes (four bytes, little-endian). The head is JSON: what `about` says, and of
+A block begins with the length of its head in bytes (four bytes, little-endian). The head is JSON: what `about` says,
+and of
 each array its type, offset after the head, length and, if it stands as differences, the factor and that it does.
 Everything begins at a multiple of eight bytes.
 """

@@ -1,6 +1,7 @@
 """The page to explore a run, or two in comparison: one file, which asks nothing of any server.
 
-Canvases are drawn by scripts of the page's own, since a figure is drawn anew for each step of a drag: docs/explore.md has the
+Canvases are drawn by scripts of the page's own, since a figure is drawn anew for each step of a drag:
+docs/explore.md has the
 times of a frame beside those of Plotly.
 """
 
@@ -16,7 +17,7 @@ from markupsafe import Markup
 from xoff.errors import UserError
 from xoff.report.explore.data import Limits, run_pack
 from xoff.report.explore.pack import Pack
-from xoff.report.page import MARK, write_page
+from xoff.report.page import MARK, rendered, write_page
 from xoff.report.palette import PAUSED, SERIES
 from xoff.report.template import STATIC, document
 from xoff.runs.results import Run, labels
@@ -62,7 +63,7 @@ def write_explorer(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
 
     Raises `UserError` if there are more runs, or the page cannot be written.
     """
-    return write_page(lambda: render_explorer(runs), Path(path))
+    return write_page(lambda: rendered(runs, render_explorer), Path(path))
 
 
 def render_explorer(runs: Sequence[Run], limits: Limits | None = None) -> str:
@@ -100,7 +101,7 @@ def explorer(
         colours=Markup(json.dumps(SERIES).replace('"', "&quot;")),
         paused=PAUSED,
         over_time=("overview", "queues", "utilization", "stopped", "spans", "rates"),
-        **_CHOICES,
+        choices=_CHOICES,
     )
 
 

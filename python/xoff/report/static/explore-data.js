@@ -107,7 +107,7 @@ class Run {
     const head = JSON.parse(new TextDecoder().decode(new Uint8Array(buffer, 4, length)));
     Object.assign(this, head, { buffer, number, offset: 4 + length, found: new Map() });
     this.flows = this.count("flows.id");
-    this.series = { queues: this.index("queues"), utilization: this.index("utilization"), rates: this.index("rates") };
+    this.series = { queues: this.index("queues"), utilization: this.index("utilization"), rates: this.index("rates"), variables: this.index("variables") };
     this.flowOf = new Map(this.column("flows.id").length ? [...this.column("flows.id")].map((id, row) => [id, row]) : []);
     this.portOf = new Map(this.ports.map((name, number) => [name, number]));
     this.start = this.column("flows.start_ps");

@@ -75,7 +75,7 @@ class Messages extends TimeFigure {
     for (let place = this.first; place < last; place++) {
       const [run, row] = order[place], y = frame.top + (place - this.first) * ROW, id = run.column("flows.id")[row];
       if (chosen.has(id) || place === this.cursor) pen.rect(0, y, width, ROW, looks.mark, 0.8);
-      pen.text(this.named(`${id}: ${run.message(row)}`, run), frame.left - 6, y + ROW / 2, looks.text, { align: "right", most: frame.left - 10 });
+      pen.text(`${this.runs.length > 1 ? `${run.label} \u00b7 ` : ""}${id}: ${run.message(row)}`, frame.left - 6, y + ROW / 2, looks.text, { align: "right", most: frame.left - 10 });
       this.bar(pen, frame, run, row, y + 3);
     }
     pen.unclip();
@@ -139,6 +139,7 @@ class Messages extends TimeFigure {
       `${run.labels[run.column("flows.label")[row]]}, ${sizeText(run.column("flows.size_bytes")[row])}, priority ${run.column("flows.priority")[row]}`,
       `starts at ${timeText(run.start[row], 6)}, ${Number.isNaN(fct) ? "has not completed" : `takes ${timeText(fct)}`}${Number.isNaN(slow) ? "" : `, slowdown ${short(slow, 3)}`}`,
     ];
+    if (run.paths.length) lines.push(`path: ${run.paths[run.column("flows.path")[row]].replaceAll(">", " \u2192 ")}`);
     for (const { part, port, time } of this.partsOf(run, row)) {
       const where = sums.get(part) ?? { sum: 0, ports: new Map() };
       where.sum += time;

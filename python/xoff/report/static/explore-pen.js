@@ -140,7 +140,7 @@ const logTicks = (low, high, count) => {
 // The frame of a plot: where values are on it, and its axes.
 class Frame {
   constructor({ width, height, x, y, xLog = false, yLog = false, left = 62, top = 8, bottom = 40 }) {
-    const right = 14;
+    const right = 24;
     Object.assign(this, { width, height, xLog, yLog, left, top, right: width - right, bottom: height - bottom });
     this.x0 = x[0];
     this.x1 = x[1] > x[0] ? x[1] : x[0] + 1;

@@ -99,8 +99,8 @@ const messageTable = (page) => {
 };
 
 // What a port did in a range of time: from samples if there are any, else `NaN`.
-const portNumbers = (run, port, from, to) => {
-  const number = run.portOf.get(port), parts = run.series.queues.get(number) ?? [], busy = run.series.utilization.get(number) ?? [];
+const portNumbers = (page, run, port, from, to) => {
+  const number = run.portOf.get(port), [parts, busy] = ["queues", "utilization"].map((table) => partsOfPort(page, run, table, port));
   const samples = (table, part, column) => {
     const series = run.seriesOf(table, part, column);
     return [series, lowerBound(series.time, from), lowerBound(series.time, to + 1e-9)];
@@ -130,7 +130,7 @@ const portTable = (page) => {
   const { runs } = page, kb = (bytes) => short(bytes / 1e3), us = (ps) => short(ps / 1e6);
   const rows = () => {
     const [from, to] = page.view.range, names = new Set(runs.flatMap((run) => run.ports));
-    return [...names].map((port) => ({ port, of: runs.map((run) => portNumbers(run, port, from, to)) }));
+    return [...names].map((port) => ({ port, of: runs.map((run) => portNumbers(page, run, port, from, to)) }));
   };
   const columns = [{ name: "port", column: "port", value: (row) => row.port }];
   const kinds = [

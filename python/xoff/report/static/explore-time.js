@@ -181,17 +181,52 @@ class Spans extends TimeFigure {
   }
 }
 
+// In place of a priority: all of a port.
+const WHOLE = 255;
+
+// The series of a port: all of it, or of each priority that is chosen if the run has these apart.
+const partsOfPort = (page, run, table, port) => {
+  const chosen = page.view.keys("priority").map(Number), parts = run.series[table].get(run.portOf.get(port)) ?? [];
+  const apart = parts.filter(({ priority }) => chosen.includes(priority));
+  return apart.length ? apart : parts.filter(({ priority }) => priority === WHOLE);
+};
+
 // The lines of a column of a table of ports, for the ports shown.
 const portLines = (page, table, column, more = {}) => page.ports().flatMap((port, place) => page.runs.flatMap((run) => {
-  const chosen = page.view.keys("priority").map(Number), parts = run.series[table].get(run.portOf.get(port)) ?? [];
-  return parts.filter(({ priority }) => !run.split?.[table] || !chosen.length || chosen.includes(priority)).map((part) => {
-    const full = run.split?.[table] ? `${port} priority ${part.priority}` : port;
+  const parts = partsOfPort(page, run, table, port);
+  return parts.map((part) => {
+    const full = part.priority === WHOLE ? port : `${port} priority ${part.priority}`;
     return {
       name: page.runs.length > 1 ? `${full} (${run.label})` : full, full, run, colour: colourOf(place + (parts.length > 1 ? 4 * parts.indexOf(part) : 0)), dash: dashOf(run),
       series: run.seriesOf(table, part, column), ...more,
     };
   });
 }));
+
+// A figure of each variable that schemes state, made as runs bring them.
+const variableFigures = (page, known) => {
+  const names = [...new Set(page.runs.flatMap((run) => run.variables))].filter((name) => !known.has(name));
+  return names.map((name) => {
+    const id = `variable-${known.size}`, made = document.getElementById("variable").content.firstElementChild.cloneNode(true);
+    known.add(name);
+    made.id = `figure-${id}`;
+    made.querySelector("h2").textContent = `Variable ${name} of the scheme`;
+    made.querySelector(".note").textContent = "As the scheme states it, in its own unit; of the messages chosen, or of the four slowest that are alive.";
+    document.getElementById("variables").append(made);
+    const messages = () => page.messages("variables");
+    return new LinesFigure(page, id, {
+      axis: name,
+      column: name,
+      lines: () => messages().flatMap((flow, place) => page.runs.flatMap((run) => (run.series.variables.get(flow) ?? [])
+        .filter(({ priority }) => run.variables[priority] === name)
+        .map((part) => ({
+          name: page.runs.length > 1 ? `message ${flow} (${run.label})` : `message ${flow}: ${run.message(run.flowOf.get(flow))}`,
+          full: String(flow), run, colour: colourOf(place), dash: dashOf(run), series: run.seriesOf("variables", part, "value"),
+        })))),
+      lack: () => (messages().some((flow) => page.runs.some((run) => run.series.variables.has(flow))) ? "" : "The variables of the messages chosen were not recorded."),
+    });
+  });
+};
 
 // The figures of what was sampled, and of stopped ports.
 const timeFigures = (page) => {

@@ -9,6 +9,8 @@ class Page {
     this.paused = document.getElementById("explore").dataset.paused;
     this.dress();
     this.figures = [new Overview(this), ...timeFigures(this), new Messages(this), ...cdfFigures(this)];
+    this.named = new Set();
+    this.figures.push(...variableFigures(this, this.named));
     this.tables = [messageTable(this), portTable(this)];
     this.search = new Search(this);
     this.controls = new Controls(this);
@@ -24,6 +26,7 @@ class Page {
     const whole = this.view.to === null;
     this.runs.splice(0, this.runs.length, ...runs);
     this.forRuns.clear();
+    this.figures.push(...variableFigures(this, this.named));
     if (!whole) this.view.to = Math.min(this.view.to, this.view.end);
     this.changed();
   }
@@ -72,12 +75,12 @@ class Page {
     });
   }
 
-  // Numbers of the messages whose rates are shown: those chosen, or the slowest of those recorded.
-  messages() {
+  // Numbers of the messages whose samples in a table are shown: those chosen, or the slowest of those recorded.
+  messages(table = "rates") {
     const chosen = this.view.keys("flow").map(Number);
     if (chosen.length) return chosen;
-    return this.remembered("slowest", () => {
-      const found = this.runs.flatMap((run) => [...this.flows(run)].filter((row) => run.series.rates.has(run.column("flows.id")[row]))
+    return this.remembered(`slowest-${table}`, () => {
+      const found = this.runs.flatMap((run) => [...this.flows(run)].filter((row) => run.series[table].has(run.column("flows.id")[row]))
         .map((row) => [run.column("flows.id")[row], run.column("flows.slowdown")[row] || 0]));
       return [...new Set(found.sort((a, b) => b[1] - a[1]).map(([id]) => id))].slice(0, 4);
     });
