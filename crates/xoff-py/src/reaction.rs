@@ -203,10 +203,15 @@ impl PyReaction {
     /// The variables that the object's method `variables` tells, in the order of the calls of its argument.
     fn told(&self, py: Python<'_>, method: &Py<PyAny>) -> Result<Vec<(String, f64)>, Breakage> {
         let told = Bound::new(py, Told::default()).map_err(|e| self.raised(py, "variables", e))?;
-        let answer = method.bind(py).call1((told.getattr("probe").map_err(|e| self.raised(py, "variables", e))?,));
+        let answer =
+            method.bind(py).call1((told.getattr("probe").map_err(|e| self.raised(py, "variables", e))?,));
         let answer = answer.map_err(|e| self.raised(py, "variables", e))?;
         if !answer.is_none() {
-            return Err(self.answered("variables", &answer, "None: variables are told by probe(name, value)"));
+            return Err(self.answered(
+                "variables",
+                &answer,
+                "None: variables are told by probe(name, value)",
+            ));
         }
         let told = told.borrow_mut().0.split_off(0);
         Ok(told)

@@ -74,10 +74,8 @@ class Scheme:
     def variables(self, probe: Callable[[str, float], None]) -> None:
         """Tell the scheme's own variables, such as `probe("alpha", self.alpha)`.
 
-        They are finite numbers, up to 64, each name once.
-        Called only for flows in `record.variables` of the scenario: each `record.interval`, and when the flow ends.
-        It must
-        not change what the scheme does.
+        They are finite numbers, up to 64, each name once. Called only for flows in `record.variables` of the scenario:
+        each `record.interval`, and when the flow ends. It must not change what the scheme does.
         """
 
     def rate(self) -> float | None:

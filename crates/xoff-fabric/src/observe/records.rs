@@ -14,8 +14,8 @@ use super::detection::{MarkRecord, Marks, StateRecord};
 use super::losses::{Losses, WatchdogRecord};
 use super::probe::{Hooks, Probe};
 use super::rows::{
-    NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord, ThrottleRecord,
-    UtilizationSample, VariableSample, Waited,
+    NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord,
+    ThrottleRecord, UtilizationSample, VariableSample, Waited,
 };
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::network::Network;
@@ -227,9 +227,9 @@ impl Records {
         };
         let priorities = u32::from(net.settings.switch.priorities);
         let by_priority = priorities > 1 && recording.interval.is_some() && !recording.queues.is_empty();
-        let peaks = if by_priority { vec![0; (net.topology.ports() * priorities) as usize] } else { Vec::new() };
-        let samples =
-            Samples { sent: vec![0.0; recording.utilization.len()], peaks, ..Samples::default() };
+        let peaks =
+            if by_priority { vec![0; (net.topology.ports() * priorities) as usize] } else { Vec::new() };
+        let samples = Samples { sent: vec![0.0; recording.utilization.len()], peaks, ..Samples::default() };
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);

@@ -109,7 +109,13 @@ impl Records {
     }
 
     /// Samples an egress queue of a switch, which has `bytes` of a priority.
-    pub(crate) fn sample_priority(&mut self, time: Time, (port, priority): (PortId, u8), queue: QueueId, bytes: u64) {
+    pub(crate) fn sample_priority(
+        &mut self,
+        time: Time,
+        (port, priority): (PortId, u8),
+        queue: QueueId,
+        bytes: u64,
+    ) {
         let max_bytes = std::mem::replace(&mut self.samples.peaks[queue.index()], bytes).max(bytes);
         self.samples.priorities.push(PrioritySample { time, port, priority, bytes, max_bytes });
     }

@@ -355,7 +355,9 @@ mod tests {
     fn full(set: &[(&str, &str)]) -> Output {
         let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
-        run_up_to(Threads::UpTo(1), &scenario, 4_000, &[], &mut |_| true, None).unwrap_or_else(|e| panic!("{e}")).0
+        run_up_to(Threads::UpTo(1), &scenario, 4_000, &[], &mut |_| true, None)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .0
     }
 
     #[test]

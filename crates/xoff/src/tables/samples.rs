@@ -2,7 +2,9 @@
 
 use xoff_engine::Rate;
 use xoff_fabric::ids::PortId;
-use xoff_fabric::observe::rows::{PrioritySample, QueueSample, RateSample, UtilizationSample, VariableSample};
+use xoff_fabric::observe::rows::{
+    PrioritySample, QueueSample, RateSample, UtilizationSample, VariableSample,
+};
 
 use super::columns::{Columns, strings};
 use super::{Names, Table};

@@ -88,8 +88,16 @@ impl SoFar {
                 "start, ps",
                 rows.iter().map(|&i| self.outcomes[i].map_or(of(i).start, |outcome| outcome.start).ps()),
             )
-            .u64_or_null("fct_ps", "completion time, ps; null: incomplete", rows.iter().map(|&i| fct(i).map(Time::ps)))
-            .f64_or_null("slowdown", "fct_ps over that alone in the network", rows.iter().map(|&i| slowdown(i)))
+            .u64_or_null(
+                "fct_ps",
+                "completion time, ps; null: incomplete",
+                rows.iter().map(|&i| fct(i).map(Time::ps)),
+            )
+            .f64_or_null(
+                "slowdown",
+                "fct_ps over that alone in the network",
+                rows.iter().map(|&i| slowdown(i)),
+            )
             .table("flows")
     }
 }

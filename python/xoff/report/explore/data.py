@@ -48,10 +48,10 @@ def run_pack(run: Run, label: str, limits: Limits | None = None) -> Pack:
     pack = Pack(about)
     ports, nodes = _Names(), _Names()
     _flows(pack, about, run, nodes, limits, notes)
-    _sampled(pack, about, run, "queues", ("bytes", "max_bytes"), ports, limits, notes)
-    _sampled(pack, about, run, "utilization", ("utilization",), ports, limits, notes)
+    _sampled(pack, run, "queues", ("bytes", "max_bytes"), ports, limits, notes)
+    _sampled(pack, run, "utilization", ("utilization",), ports, limits, notes)
     rates = ("sent_bps", "goodput_bps", "rate_bps", "window_bytes")
-    _sampled(pack, about, run, "rates", rates, None, limits, notes)
+    _sampled(pack, run, "rates", rates, None, limits, notes)
     _variables(pack, about, run, limits, notes)
     _spans(pack, run, "pauses", ("priority", "frames"), ports, limits, notes)
     _spans(pack, run, "roots", ("priority", "max_bytes"), ports, limits, notes)
@@ -141,7 +141,6 @@ def _flows(pack: Pack, about: dict[str, Any], run: Run, nodes: _Names, limits: L
 
 def _sampled(
     pack: Pack,
-    about: dict[str, Any],
     run: Run,
     name: str,
     columns: Sequence[str],
@@ -159,7 +158,6 @@ def _sampled(
     time = _numbers(table, "time_ps").astype(np.uint64)
     values = {column: _numbers(table, column) for column in columns}
     _series(pack, name, (subject, priority, time), values, limits, notes)
-    about.setdefault("split", {})[name] = split and len(np.unique(priority)) > 1
 
 
 def _series(

@@ -63,7 +63,11 @@ class Search {
   }
 
   key(event) {
-    if (event.key === "Escape") return this.close();
+    if (event.key === "Escape") {
+      // A first Escape closes the list; with the list closed the browser empties the box.
+      if (!this.list.hidden) event.preventDefault();
+      return this.close();
+    }
     if (event.key !== "ArrowDown" && event.key !== "ArrowUp" && event.key !== "Enter") return;
     event.preventDefault();
     if (this.list.hidden) return this.open();
