@@ -22,6 +22,7 @@ from own_paper import PAPER as OWN
 from test_compare import TINY
 from xoff.papers.reproduction import reproduce, survey_readings
 from xoff.report.article import ClaimRow, write_page
+from xoff.report.explore.page import write_explorer
 from xoff.report.figures import FigureFile, canvas
 from xoff.report.page import write_report
 from xoff.runs.executor import Local
@@ -32,10 +33,11 @@ from xoff.studies.sweep.page import write_sweep_report
 from xoff.studies.tune import tune
 from xoff.studies.tune.page import write_tune_report
 
-PAGES = ("report", "comparison", "sweep", "tune", "survey", "paper", "readings", "article")
+PAGES = ("report", "comparison", "explore", "sweep", "tune", "survey", "paper", "readings", "article")
 
 MADE_BY = {
     "report.html": {"report", "comparison"},
+    "explore.html": {"explore"},
     "sweep.html": {"sweep"},
     "tune.html": {"tune"},
     "article.html": {"survey", "paper", "readings", "article"},
@@ -82,6 +84,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     return {
         "report": write_report([run], folder / "report.html"),
         "comparison": write_report(runs, folder / "comparison.html"),
+        "explore": write_explorer(runs, folder / "explore.html"),
         "sweep": write_sweep_report(folder / "sweep", folder / "sweep.html"),
         "tune": write_tune_report(folder / "tune", folder / "tune.html"),
         "survey": folder / "survey" / "index.html",
@@ -358,7 +361,7 @@ def test_a_baseline_is_chosen_on_the_page(browser: Browser, pages: dict[str, Pat
 
 
 @pytest.mark.parametrize("width", [400, 1024, 1920])
-@pytest.mark.parametrize("name", ["sweep", "tune", "survey"])
+@pytest.mark.parametrize("name", ["explore", "sweep", "tune", "survey"])
 def test_pages_of_many_runs_fit_every_width(browser: Browser, pages: dict[str, Path], name: str, width: int) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme="dark")
     opened = Opened(context, pages[name])

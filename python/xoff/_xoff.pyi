@@ -93,6 +93,9 @@ class RunOutput:
 _Progress = Callable[[float, int, int, int], bool]
 """Share of simulated time done, simulated time in ps, flows done, flows in all; false stops the run."""
 
+_Look = Callable[[float, int, int, int, int, dict[str, ArrowTable] | None], None]
+"""What `_Progress` takes, events handled, and the rows since the last look by table."""
+
 @final
 class Prepared:
     """A scenario that was read and checked, with its network and flows."""
@@ -131,10 +134,12 @@ class Prepared:
     def alone(self) -> Prepared:
         """The same scenario as a run of its own: without the sweep and the tuning."""
 
-    def run(self, threads: int | None, progress: _Progress | None) -> RunOutput:
+    def run(self, threads: int | None, progress: _Progress | None, look: _Look | None = None) -> RunOutput:
         """Run it to its end, or until `progress` returns false; the GIL is released meanwhile.
 
-        Without `threads`, on as many as make it fastest.
+        Without `threads`, on as many as make it fastest. `look` is told about twice a second what `progress` is
+        told, how many
+        events were handled, and the rows since the last time by table, or `None` if several threads record.
         """
 
     def parallelism(self, threads: Sequence[int]) -> str:

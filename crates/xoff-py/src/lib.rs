@@ -18,7 +18,7 @@ use pyo3::exceptions::{PyKeyboardInterrupt, PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use xoff::files;
-use xoff::run::{Failure, Output, Progress, RunError, Threads, parallelism, run_on};
+use xoff::run::{Failure, Look, Output, Progress, RunError, Threads, parallelism, run_on, run_watched};
 use xoff::scenario::{self, Effort, OwnSchemes, Scenario};
 use xoff::store;
 use xoff::trace::{self, Trace, TraceError};
@@ -299,9 +299,19 @@ impl Prepared {
 
     /// Runs the scenario to its end, or until `progress` returns false; the GIL is released meanwhile. Without `threads`, on
     /// the number of threads that makes the run fastest.
-    #[pyo3(signature = (threads, progress))]
-    fn run(&self, py: Python<'_>, threads: Option<u32>, progress: Option<Py<PyAny>>) -> PyResult<RunOutput> {
+    ///
+    /// `look` is told about twice a second what `progress` is told, how many events were handled, and the rows recorded since
+    /// the last time by table, or `None` if several threads record.
+    #[pyo3(signature = (threads, progress, look=None))]
+    fn run(
+        &self,
+        py: Python<'_>,
+        threads: Option<u32>,
+        progress: Option<Py<PyAny>>,
+        look: Option<Py<PyAny>>,
+    ) -> PyResult<RunOutput> {
         let mut raised = None;
+        let mut look_raised = None;
         let output = py.detach(|| {
             let mut on_progress = |now: &Progress| {
                 Python::attach(|py| match report(py, progress.as_ref(), now) {
@@ -312,10 +322,17 @@ impl Prepared {
                     }
                 })
             };
-            run_on(threads.map_or(Threads::Auto, Threads::UpTo), &self.scenario, &mut on_progress)
-                .map_err(run_error)
+            let threads = threads.map_or(Threads::Auto, Threads::UpTo);
+            match &look {
+                None => run_on(threads, &self.scenario, &mut on_progress),
+                Some(look) => run_watched(threads, &self.scenario, &mut on_progress, &mut |seen| {
+                    let told = Python::attach(|py| show(py, look, seen));
+                    look_raised = look_raised.take().or(told.err());
+                }),
+            }
+            .map_err(run_error)
         })?;
-        match raised {
+        match raised.or(look_raised) {
             Some(e) => Err(e),
             None => Ok(RunOutput(output)),
         }
@@ -400,6 +417,20 @@ fn check(
 #[allow(clippy::needless_pass_by_value)]
 fn exchange(py: Python<'_>, a: PathBuf, b: PathBuf) -> PyResult<()> {
     Ok(py.detach(|| store::exchange(&a, &b))?)
+}
+
+/// Tells `look` what a run that goes on has recorded.
+fn show(py: Python<'_>, look: &Py<PyAny>, seen: Look) -> PyResult<()> {
+    let tables = seen.tables.map(|tables| {
+        let found = PyDict::new(py);
+        for table in tables {
+            found.set_item(table.name, Bound::new(py, ArrowTable(table.batch))?)?;
+        }
+        PyResult::Ok(found)
+    });
+    let at = seen.progress;
+    let args = (at.share, at.now.ps(), at.flows_done, at.flows, seen.events, tables.transpose()?);
+    look.call1(py, args).map(|_| ())
 }
 
 fn report(py: Python<'_>, progress: Option<&Py<PyAny>>, now: &Progress) -> PyResult<bool> {

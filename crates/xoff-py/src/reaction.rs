@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use pyo3::call::PyCallArgs;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBool, PyDict, PyString};
 use xoff_engine::{Rate, Time};
@@ -14,6 +15,10 @@ use xoff_schemes::{self as schemes, FlowEnv, ReactionPoint, Signals};
 
 use crate::feedback::{Ack, Cnp, Flow, Sent};
 use crate::own_scheme::{Broken, Class, make_object};
+
+/// Maximum number of variables of a flow, and of bytes of the name of one.
+const MAX_VARIABLES: usize = 64;
+const MAX_NAME: usize = 80;
 
 /// The methods of a flow's object that its class overrides.
 #[derive(Default)]
@@ -29,6 +34,34 @@ struct Methods {
     rate: Option<Py<PyAny>>,
     window: Option<Py<PyAny>>,
     next_timer: Option<Py<PyAny>>,
+    variables: Option<Py<PyAny>>,
+}
+
+/// What an object's method `variables` has told.
+#[pyclass]
+#[derive(Default)]
+struct Told(Vec<(String, f64)>);
+
+#[pymethods]
+impl Told {
+    /// Tells a variable.
+    fn probe(&mut self, name: String, value: f64) -> PyResult<()> {
+        let wrong = |what: String| Err(PyValueError::new_err(what));
+        if name.is_empty() || name.len() > MAX_NAME {
+            return wrong(format!("probe() takes a name of 1 to {MAX_NAME} bytes"));
+        }
+        if !value.is_finite() {
+            return wrong(format!("probe({name:?}, {value}): expected a finite number"));
+        }
+        if self.0.iter().any(|(known, _)| *known == name) {
+            return wrong(format!("probe({name:?}, ...) is called twice"));
+        }
+        if self.0.len() == MAX_VARIABLES {
+            return wrong(format!("probe() is called more than {MAX_VARIABLES} times"));
+        }
+        self.0.push((name, value));
+        Ok(())
+    }
 }
 
 /// A flow's object, and its latest statements.
@@ -91,6 +124,7 @@ impl PyReaction {
             rate: method("rate")?,
             window: method("window")?,
             next_timer: method("next_timer")?,
+            variables: method("variables")?,
         };
         self.ask(py, env.now)
     }
@@ -134,7 +168,7 @@ impl PyReaction {
         self.judge(now, done);
     }
 
-    fn judge(&mut self, now: Time, done: Result<(), Breakage>) {
+    fn judge(&self, now: Time, done: Result<(), Breakage>) {
         if let Err((what, cause)) = done {
             self.broken.tell(&self.class.name, now, what, cause);
         }
@@ -164,6 +198,23 @@ impl PyReaction {
             self.timer = timer.map_or(Time::NEVER, |ps| Time(ps.ceil() as u64));
         }
         Ok(())
+    }
+
+    /// The variables that the object's method `variables` tells, in the order of the calls of its argument.
+    fn told(&self, py: Python<'_>, method: &Py<PyAny>) -> Result<Vec<(String, f64)>, Breakage> {
+        let told = Bound::new(py, Told::default()).map_err(|e| self.raised(py, "variables", e))?;
+        let answer =
+            method.bind(py).call1((told.getattr("probe").map_err(|e| self.raised(py, "variables", e))?,));
+        let answer = answer.map_err(|e| self.raised(py, "variables", e))?;
+        if !answer.is_none() {
+            return Err(self.answered(
+                "variables",
+                &answer,
+                "None: variables are told by probe(name, value)",
+            ));
+        }
+        let told = told.borrow_mut().0.split_off(0);
+        Ok(told)
     }
 
     /// A finite number that is not below `min`; `None` for Python's None.
@@ -231,6 +282,14 @@ impl ReactionPoint for PyReaction {
     /// Once anything is broken, no call would move the timer on, and its time would never pass.
     fn next_timer(&self) -> Time {
         if self.broken.is() { Time::NEVER } else { self.timer }
+    }
+    fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        let Some(method) = self.methods.variables.as_ref().filter(|_| !self.broken.is()) else { return };
+        let told = Python::attach(|py| self.told(py, method));
+        match told {
+            Ok(told) => told.iter().for_each(|(name, value)| probe(name, *value)),
+            Err(_) => self.judge(now, told.map(|_| ())),
+        }
     }
     fn rate(&self) -> Rate {
         self.rate

@@ -260,6 +260,9 @@ impl ReactionPoint for ForeignReaction {
     fn burst(&self) -> u64 {
         self.0.burst()
     }
+    fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        self.0.variables(now, probe);
+    }
 }
 
 /// A foreign scheme's notification point.

@@ -262,6 +262,9 @@ macro_rules! schemes {
             fn burst(&self) -> u64 {
                 forward!(self, AnyReaction { $($variant),* }, s => s.burst())
             }
+            fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.variables(now, probe))
+            }
         }
 
         impl NotificationPoint for AnyNotification {

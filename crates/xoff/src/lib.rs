@@ -66,5 +66,5 @@ pub mod tables;
 pub mod trace;
 
 pub use network::{NetworkBuilder, NetworkError};
-pub use run::{Output, RunError, Threads, run, run_on, run_with};
+pub use run::{Output, RunError, Threads, run, run_on, run_watched, run_with};
 pub use scenario::{Scenario, ScenarioBuilder, ScenarioError};

@@ -58,13 +58,15 @@ class Series:
 
 
 def frame(run: Run, table: str) -> pl.DataFrame:
-    """A table of `run` as polars, names as text."""
+    """A table of `run` as polars, names as text; of `queues` the rows of whole ports, not of single priorities."""
     import polars as pl
 
     read = run.table(table)
     if read.num_columns == 0:
         return pl.DataFrame()
     data = pl.DataFrame(read)
+    if table == "queues" and "priority" in data.columns:
+        data = data.filter(pl.col("priority").is_null()).drop("priority")
     return data.with_columns(pl.col(pl.Categorical).cast(pl.String))
 
 

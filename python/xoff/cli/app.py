@@ -88,6 +88,7 @@ for command in (
     studies.tune,
     studies.collective,
     runs.report,
+    runs.explore,
     runs.explain,
     studies.reproduce,
     studies.compare,

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -29,6 +30,7 @@ from xoff.errors import UserError
 
 if TYPE_CHECKING:
     from xoff.analysis.failures import Costs
+    from xoff.report.explore.live import Live
     from xoff.runs.bench import Benchmark
 
 
@@ -64,6 +66,13 @@ def run(
         ),
     ] = None,
     perfetto: Annotated[bool, typer.Option("--perfetto", help="Write trace.perfetto for ui.perfetto.dev.")] = False,
+    live: Annotated[
+        bool, typer.Option("--live", help="Serve a page of the run on this machine, which grows as the run goes on.")
+    ] = False,
+    live_port: Annotated[
+        int | None,
+        typer.Option("--live-port", min=1, max=65535, metavar="PORT", help="Its port; default: any that is free."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar and no summary.")] = False,
     force: Force = False,
 ) -> None:
@@ -80,6 +89,8 @@ def run(
     from xoff.runs.summary import Summary
 
     workers = thread_text(threads)
+    if live_port is not None and not live:
+        raise UserError("--live-port: expected --live as well, which serves a page")
     if snap_length is not None and not pcap:
         raise UserError("--snap-length: expected --pcap as well, which writes packets")
     captures = Captures(pcap or (), perfetto, snap_length or SNAP_LENGTH)
@@ -89,12 +100,15 @@ def run(
     refuse_unused(source, prepared.resolved)
     for warning in prepared.warnings:
         complain("warning", warning)
-    with ResultFolder(out, force=force) as place:
+    watch = _watch(prepared.resolved, scenario, live_port) if live else nullcontext()
+    # Partitions on several threads would each have its own records.
+    workers = "1" if live and workers == "auto" else workers
+    with ResultFolder(out, force=force) as place, watch as page:
         if holds_run(out) and not quiet:
             complain("note", f"{out}: holds an earlier run, which this one replaces when it has ended")
         try:
             with progress_bar(scenario.name, quiet=quiet) as progress:
-                outcome = execute(prepared, threads=workers, progress=progress)
+                outcome = execute(prepared, threads=workers, progress=progress, look=page.look if page else None)
         except KeyboardInterrupt:
             # The second Ctrl-C. The run still goes on in its thread, and Python cannot exit normally meanwhile.
             with held():
@@ -108,6 +122,8 @@ def run(
         except OSError as error:
             complain("error", f"{out}: the results could not be written: {error.strerror or error}")
             raise typer.Exit(BROKEN) from None
+        if page:
+            page.ended(str(folder))
     if not quiet:
         echo(summary_text(result, Summary.of(result.manifest)))
         echo(f"{'results':<9} {folder}")
@@ -131,6 +147,22 @@ def run(
     if late or outcome.interrupted:
         complain("interrupted", f"the run had ended; its results are in {folder}")
         raise typer.Exit(INTERRUPTED)
+
+
+@contextmanager
+def _watch(resolved: str, scenario: Path, port: int | None) -> Iterator[Live]:
+    """Serve a page of the run, and say where."""
+    from xoff import _xoff
+    from xoff.report.explore.live import watched
+
+    live = watched(resolved, scenario.stem, _xoff.__version__)
+    with ExitStack() as stack:
+        try:
+            address = stack.enter_context(live.served(port or 0))
+        except OSError as error:
+            raise UserError(f"--live-port {port}: the page cannot be served: {error.strerror or error}") from None
+        complain("live", address)
+        yield live
 
 
 def check(
@@ -191,6 +223,24 @@ def report(
         raise UserError("--baseline: expected the folder of a sweep; single runs have no seeds to pair")
     runs = find_runs(folders)
     echo(write_report(runs, out or default_page(runs)))
+
+
+def explore(
+    folders: Annotated[list[Path], typer.Argument(metavar="RUN [RUN2]", help="A run's folder, or two to compare.")],
+    out: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", metavar="FILE", help="The page; default: explore.html beside the runs."),
+    ] = None,
+) -> None:
+    """Write one self-contained HTML page to explore a run, or the difference of two: search, brush, timelines, export.
+
+    Example: xoff explore out/hpcc out/dcqcn -o out/explore.html
+    """
+    from xoff.report.explore.page import write_explorer
+    from xoff.report.page import default_page, find_runs
+
+    runs = find_runs(folders)
+    echo(write_explorer(runs, out or default_page(runs).with_name("explore.html")))
 
 
 def explain(

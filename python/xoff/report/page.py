@@ -35,7 +35,7 @@ from xoff.text import rate_text, time_text
 LIBRARIES = ("plotly", "bokeh")
 """Packed texts that are scripts."""
 
-_MARK = '<meta name="generator" content="xoff report">'
+MARK = '<meta name="generator" content="xoff report">'
 """A line in the head of every page, by which a page that may be replaced is recognized."""
 
 
@@ -62,12 +62,13 @@ def default_page(runs: Sequence[Run]) -> Path:
 
 def write_report(runs: Sequence[Run], path: str | os.PathLike[str]) -> Path:
     """Write the page of `runs` to `path`, and return it; of existing files only such a page is replaced."""
-    return write_page(lambda: _rendered(runs), Path(path))
+    return write_page(lambda: rendered(runs, render_report), Path(path))
 
 
-def _rendered(runs: Sequence[Run]) -> str:
+def rendered(runs: Sequence[Run], render: Callable[[Sequence[Run]], str]) -> str:
+    """What `render` makes of `runs`; a `UserError` that names their folders if a part is not as xoff writes it."""
     try:
-        return render_report(runs)
+        return render(runs)
     except UserError:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, PolarsError) as error:
@@ -163,7 +164,7 @@ def page(
         template,
         title,
         folder,
-        mark=_MARK,
+        mark=MARK,
         version=version,
         style=tree.style + style,
         data={name: _packed(text) for name, text in texts.items()},
@@ -179,7 +180,7 @@ def _is_page(file: Path) -> bool:
         return False  # A device or a pipe might never begin, or end.
     try:
         with file.open("rb") as found:
-            return _MARK.encode() in found.read(1024)
+            return MARK.encode() in found.read(1024)
     except OSError:
         return False
 

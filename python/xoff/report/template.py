@@ -80,12 +80,14 @@ def document(
     scripts: Sequence[str] = (),
     unpacked: Sequence[str] = (),
     data: dict[str, str] | None = None,
+    connect: str = "",
     **values: Any,
 ) -> Markup:
     """A whole page, from a template that extends `base.html`.
 
     `scripts` stand on the page and `unpacked` are those that these bring to life; a browser runs no other, and asks
     nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name.
+    `connect` is what scripts may ask: a source of the policy, and nothing unless it is given.
     """
     scripts = [*scripts, (STATIC / "contents.js").read_text("utf-8")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked))
@@ -93,6 +95,7 @@ def document(
     policy = (
         f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
         "form-action 'none'; base-uri 'none'"
+        f"{'; connect-src ' + connect if connect else ''}"
     )
     # Scripts, styles and packed texts are no values: they go into the page as they are.
     return render(

@@ -11,7 +11,7 @@ from xoff.errors import UserError
 from xoff.runs.signals import first_held
 
 if TYPE_CHECKING:
-    from xoff._xoff import Prepared, RunOutput
+    from xoff._xoff import ArrowTable, Prepared, RunOutput
 
 MAX_THREADS = 4096
 """Maximum number of threads of a run."""
@@ -32,6 +32,18 @@ class Progress:
     """Flows completed."""
     flows_total: int
     """Flows known so far."""
+
+
+@dataclass(frozen=True)
+class Look:
+    """What a look at a run that goes on has found."""
+
+    progress: Progress
+    """How far the run is."""
+    events: int
+    """Events handled so far."""
+    tables: dict[str, ArrowTable] | None
+    """Rows since the last look by table; `None` if several threads record, each its own part."""
 
 
 @dataclass(frozen=True)
@@ -57,10 +69,13 @@ def execute(
     *,
     threads: int | str = "auto",
     progress: Callable[[Progress], None] | None = None,
+    look: Callable[[Look], None] | None = None,
 ) -> Outcome:
     """Run `scenario` on this many `threads` (see `thread_count`).
 
-    The first Ctrl-C stops it cleanly with what was recorded, a second one at once.
+    The first Ctrl-C stops it cleanly with what was recorded, a second one at once. `look` is told about twice a
+    second what
+    was recorded since the last time; the results are the same.
 
     Raises
     ------
@@ -79,9 +94,20 @@ def execute(
             progress(Progress(fraction, sim_time_ps, flows_done, flows_total))
         return not stopped
 
+    def on_look(
+        fraction: float,
+        sim_time_ps: int,
+        flows_done: int,
+        flows_total: int,
+        events: int,
+        tables: dict[str, ArrowTable] | None,
+    ) -> None:
+        if look is not None:
+            look(Look(Progress(fraction, sim_time_ps, flows_done, flows_total), events, tables))
+
     def work() -> None:
         try:
-            result.append(scenario.run(workers, on_progress))
+            result.append(scenario.run(workers, on_progress, on_look if look else None))
         except BaseException as error:  # handed over to the caller's thread
             failure.append(error)
         finally:

@@ -24,7 +24,7 @@ TABLES = tuple(COLUMNS)
 _OWN = frozenset((MANIFEST, *(f"{name}.parquet" for name in TABLES), *FILES))
 """The files of a run."""
 
-_PAGE = "report.html"
+_PAGES = ("report.html", "explore.html")
 """What xoff writes beside them."""
 
 _MAX_LINKS = 1000
@@ -232,4 +232,4 @@ def _is_run_folder(folder: Path) -> bool:
         return is_manifest(json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
     except (OSError, ValueError, RecursionError):
         # Tables without a manifest: a run whose writing was cut off.
-        return {entry.name for entry in _entries(folder)} <= {*_OWN, _PAGE}
+        return {entry.name for entry in _entries(folder)} <= {*_OWN, *_PAGES}

@@ -69,12 +69,19 @@ _READ: dict[str, tuple[str, ...]] = {
         "dropped_bytes",
     ),
     "retries": ("port", "frames", "corrupt", "discarded", "replayed", "replayed_bytes", "timeouts", "full_ps"),
+    "variables": ("time_ps", "flow", "name", "value"),
     "ports": ("port", "node", "peer", "utilization", "max_queue_bytes", "pause_frames_sent", "paused_ps", "dropped"),
 }
 """The columns that the report and the figures read of a stored table."""
 
-_LATER = {"events": "failures", "drops": "failures", "watchdog": "failures", "retries": "link_retry"}
-"""Tables that runs of earlier versions do not have, each with the key of the manifest that came with it."""
+_LATER = {
+    "events": "failures",
+    "drops": "failures",
+    "watchdog": "failures",
+    "retries": "link_retry",
+    "variables": "scenario.record.variables",
+}
+"""Tables that runs of earlier versions do not have, each with the key of the manifest that came with it, dotted."""
 
 
 class Run:
@@ -119,6 +126,8 @@ class Run:
     """The order in which each connection's packets came."""
     packets: pa.Table
     """Each packet at the ports that were asked for, as it left or came in."""
+    variables: pa.Table
+    """Samples of schemes' own variables."""
     ports: pa.Table
     """Totals of each port."""
 
@@ -294,7 +303,7 @@ class Run:
                 )
             table = read_table(file)
         except FileNotFoundError:
-            if name in _LATER and _LATER[name] not in self.manifest:
+            if name in _LATER and not _has(self.manifest, _LATER[name]):
                 return pa.table({})
             raise UserError(f"{self.folder}: the table {file.name} is missing") from None
         except OSError as error:
@@ -323,6 +332,15 @@ def _check_columns(file: Path, table: pa.Table, name: str) -> None:
         fits = {"number": numeric, "name": text, "flag": kinds.is_boolean(found)}[holds]
         if not fits:
             raise UserError(f"{file}: the column `{column}` is of type {found}; expected {holds}s")
+
+
+def _has(manifest: Any, key: str) -> bool:
+    """Whether a manifest has a key, dotted."""
+    for part in key.split("."):
+        if not isinstance(manifest, dict) or part not in manifest:
+            return False
+        manifest = manifest[part]
+    return True
 
 
 def _no_table(name: str) -> str:

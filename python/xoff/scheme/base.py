@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar, Literal, TypedDict
 
 from xoff._xoff import Ack, Cnp, Flow, Sent
@@ -70,6 +71,13 @@ class Scheme:
     def on_busy(self, now_ps: int) -> None:
         """There is a message to send again, after `on_idle`. By default rate and window are those of before."""
 
+    def variables(self, probe: Callable[[str, float], None]) -> None:
+        """Tell the scheme's own variables, such as `probe("alpha", self.alpha)`.
+
+        They are finite numbers, up to 64, each name once. Called only for flows in `record.variables` of the scenario:
+        each `record.interval`, and when the flow ends. It must not change what the scheme does.
+        """
+
     def rate(self) -> float | None:
         """The pacing rate of the flow's wire bytes in bit/s, from 1 up; `None`, or more than line rate, for line rate.
 
@@ -94,3 +102,6 @@ CALLS = ("on_send", "on_ack", "on_cnp", "on_timer", "on_loss", "on_timeout", "on
 
 ASKED = ("rate", "window", "next_timer")
 """Methods that are asked after each of these."""
+
+RECORDED = ("variables",)
+"""Methods that are asked when something is recorded."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from xoff.errors import UserError, nearest
-from xoff.scheme.base import ASKED, CALLS, Scheme, Signals
+from xoff.scheme.base import ASKED, CALLS, RECORDED, Scheme, Signals
 
 NEEDS_ACKS = ("int", "timestamp", "flow_count")
 """Signals that come with ACKs alone."""
@@ -120,7 +120,7 @@ def describe(name: str, cls: object, *, file: str | None = None, source: str | N
 
 
 def _hooks(cls: type[Scheme]) -> list[str]:
-    known = (*CALLS, *ASKED)
+    known = (*CALLS, *ASKED, *RECORDED)
     for name in dir(cls):
         if name.startswith("on_") and name not in CALLS:
             raise UserError(

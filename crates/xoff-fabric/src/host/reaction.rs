@@ -121,6 +121,9 @@ impl ReactionPoint for LimitedReaction {
     fn burst(&self) -> u64 {
         self.point.burst()
     }
+    fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        self.point.variables(now, probe);
+    }
 }
 
 #[cfg(test)]

@@ -26,6 +26,14 @@ fn sample_rates(ctx: &mut Ctx, message: &mut Message, acked_to: u64, rates: (xof
     ctx.probes.records.sample_rates(ctx.simulated(), message.flow, &mut message.sampled, &now);
 }
 
+/// Adds rows of the variables that a message's reaction point states, if they are sampled.
+fn sample_variables(ctx: &mut Ctx, sender: &Sender, flow: FlowId) {
+    if ctx.probes.records.samples_variables_of(flow) {
+        let (now, simulated) = (ctx.now, ctx.simulated());
+        ctx.probes.records.sample_variables(simulated, flow, |probe| sender.reaction.variables(now, probe));
+    }
+}
+
 impl<N: NicScheduler> Hosts<N> {
     /// A connection's rate and window, with those of its priority's shared reaction point.
     pub(super) fn rates_of(&mut self, ctx: &Ctx, connection: ConnectionId) -> (xoff_engine::Rate, u64) {
@@ -52,6 +60,7 @@ impl<N: NicScheduler> Hosts<N> {
             let acked_to = sender.stream.snd_una;
             let Some(message) = sender.open_message(flow) else { return false };
             sample_rates(ctx, message, acked_to, rates);
+            sample_variables(ctx, sender, flow);
             true
         });
         ctx.probes.records.put_sampled_flows(flows);
@@ -70,6 +79,7 @@ impl<N: NicScheduler> Hosts<N> {
         let Some(sender) = self.senders[connection.index()].as_deref() else { return };
         let (acked_to, nic) = (sender.stream.snd_una, &self.nics[sender.nic as usize]);
         sample_rates(ctx, &mut message, acked_to, rates);
+        sample_variables(ctx, sender, message.flow);
         let paused = links.stopped_for(ctx.now, nic.port, DATA + sender.priority);
         let outcome = FlowOutcome {
             started: true,

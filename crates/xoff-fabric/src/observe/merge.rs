@@ -41,6 +41,8 @@ impl Records {
             append(&mut all.roots, partition.roots);
             append(&mut all.partial.waited, partition.partial.waited);
             append(&mut all.samples.rates, partition.samples.rates);
+            append(&mut all.samples.variables, partition.samples.variables);
+            append(&mut all.samples.priorities, partition.samples.priorities);
             append(&mut all.pauses, partition.pauses);
             append(&mut all.notifications, partition.notifications);
             append(&mut all.marks, partition.marks);
@@ -59,6 +61,9 @@ impl Records {
         }
         // No two rows are alike in these, so that their order is the network's.
         all.samples.rates.sort_by_key(|r| (r.time, r.flow));
+        all.samples.priorities.sort_by_key(|s| (s.time, s.port, s.priority));
+        // All rows of a flow come from its sender's partition, and stay in the order in which they were told.
+        all.samples.variables.sort_by_key(|v| (v.time, v.flow));
         all.pauses.sort_by_key(|p| (p.end, p.port, p.priority, p.start));
         all.notifications.sort_by_key(|n| (n.time, n.flow));
         all.roots.sort_by_key(|r| (r.start, r.port, r.priority));

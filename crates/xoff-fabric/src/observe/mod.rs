@@ -77,12 +77,13 @@ impl Probes {
             .breakdown
             .then(|| Breakdown::new(net.flows.len(), net.topology.nodes.len(), ports as usize));
         let reordering = recording.reordering.then(Box::<Reordering>::default);
+        let records = Records::new(recording.of(owned), net);
         Probes {
-            on_queues: roots.is_some(),
+            on_queues: roots.is_some() || records.samples_priorities(),
             on_stops: roots.is_some(),
             on_wire: roots.is_some() || capture.is_some() || breakdown.is_some() || reordering.is_some(),
             on_flows: breakdown.is_some(),
-            records: Records::new(recording.of(owned), net),
+            records,
             roots,
             capture,
             reordering,
@@ -116,6 +117,7 @@ impl Probes {
     /// See [`Probe::on_enqueue`].
     pub fn on_enqueue(&mut self, now: Time, queue: QueueId, packets: &mut Packets, id: PacketId, bytes: u64) {
         let size = packets[id].size.into();
+        self.records.note_peak(queue, bytes);
         if let (Some(roots), Some(offers)) = (&mut self.roots, &mut packets.offers) {
             let leaves = roots.enqueue(queue, size, bytes, offers.of(id), now);
             offers.put(id, leaves);

@@ -3,6 +3,8 @@
 //! Records cost ordinary packets nothing: samples are taken by events of their own, and everything else is written only
 //! when something rare happens.
 
+use std::sync::Arc;
+
 use xoff_engine::Time;
 use xoff_schemes::{Mark, PortState};
 
@@ -12,8 +14,8 @@ use super::detection::{MarkRecord, Marks, StateRecord};
 use super::losses::{Losses, WatchdogRecord};
 use super::probe::{Hooks, Probe};
 use super::rows::{
-    NotificationRecord, OwnRow, PauseRecord, QueueSample, RateSample, RootRecord, ThrottleRecord,
-    UtilizationSample, Waited,
+    NotificationRecord, OwnRow, PauseRecord, PrioritySample, QueueSample, RateSample, RootRecord,
+    ThrottleRecord, UtilizationSample, VariableSample, Waited,
 };
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId};
 use crate::network::Network;
@@ -30,6 +32,8 @@ pub struct Recording {
     pub utilization: Vec<PortId>,
     /// Flows whose rates are sampled, ascending.
     pub rates: Vec<FlowId>,
+    /// Flows of which the variables of their reaction points are sampled, ascending.
+    pub variables: Vec<FlowId>,
     /// Record each pause.
     pub pauses: bool,
     /// Record each CNP and CNM at its receiver.
@@ -135,11 +139,19 @@ pub struct Totals {
 pub struct Samples {
     /// Queues.
     pub queues: Vec<QueueSample>,
+    /// Queues of switches by priority; empty if the network has one.
+    pub priorities: Vec<PrioritySample>,
+    /// By queue: maximum bytes since the last sample; empty unless queues are sampled by priority.
+    pub(super) peaks: Vec<u64>,
     /// Flows' rates.
     pub rates: Vec<RateSample>,
+    /// Variables of flows' reaction points.
+    pub variables: Vec<VariableSample>,
     /// Ports' transmission.
     pub utilization: Vec<UtilizationSample>,
-    /// Flows under way whose rates are sampled.
+    /// Names of variables, each once.
+    pub(super) names: Vec<Arc<str>>,
+    /// Flows under way whose rates or variables are sampled.
     pub(super) flows: Vec<FlowId>,
     /// By entry of [`Recording::utilization`]: bits sent at the last sample.
     pub(super) sent: Vec<f64>,
@@ -213,7 +225,11 @@ impl Records {
             drops: vec![0; ports],
             ..Totals::default()
         };
-        let samples = Samples { sent: vec![0.0; recording.utilization.len()], ..Samples::default() };
+        let priorities = u32::from(net.settings.switch.priorities);
+        let by_priority = priorities > 1 && recording.interval.is_some() && !recording.queues.is_empty();
+        let peaks =
+            if by_priority { vec![0; (net.topology.ports() * priorities) as usize] } else { Vec::new() };
+        let samples = Samples { sent: vec![0.0; recording.utilization.len()], peaks, ..Samples::default() };
         let breaks =
             net.faults.is_some() || net.settings.switch.watchdog.is_some() || net.settings.link.loses();
         let losses = breaks.then(Losses::new);
@@ -222,9 +238,15 @@ impl Records {
         records
     }
 
+    /// The messages that have ended so far, with their outcomes, in the order of their ends; empty after the end of the run.
+    pub fn outcomes_so_far(&self) -> &[(FlowId, FlowOutcome)] {
+        &self.partial.outcomes
+    }
+
     /// Number of rows of all samples.
     pub fn sampled_rows(&self) -> usize {
-        self.samples.queues.len() + self.samples.rates.len() + self.samples.utilization.len()
+        let Samples { queues, priorities, rates, variables, utilization, .. } = &self.samples;
+        queues.len() + priorities.len() + rates.len() + variables.len() + utilization.len()
     }
 
     /// Number of rows of congestion roots and of the flows that waited behind pauses.
@@ -311,7 +333,7 @@ impl Probe for Records {
     }
 
     fn on_flow_start(&mut self, _: Time, flow: FlowId) {
-        if self.samples_rates_of(flow) {
+        if self.samples_rates_of(flow) || self.samples_variables_of(flow) {
             self.samples.flows.push(flow);
         }
     }

@@ -1,6 +1,8 @@
 //! The rows of records: samples, pauses, congestion roots, notifications, states of throttles, and rows of probes from
 //! outside.
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Time};
 use xoff_schemes::ThrottleState;
 
@@ -15,6 +17,21 @@ pub struct QueueSample {
     /// Egress port.
     pub port: PortId,
     /// Bytes in all classes of the port, without the frame on the wire.
+    pub bytes: u64,
+    /// Maximum number of bytes since the last sample.
+    pub max_bytes: u64,
+}
+
+/// A sample of the data of one priority in a switch's egress queue, in a network with several priorities.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PrioritySample {
+    /// Time of the sample.
+    pub time: Time,
+    /// Egress port.
+    pub port: PortId,
+    /// Data priority.
+    pub priority: u8,
+    /// Bytes of that priority, without the frame on the wire.
     pub bytes: u64,
     /// Maximum number of bytes since the last sample.
     pub max_bytes: u64,
@@ -40,6 +57,19 @@ pub struct RateSample {
     pub rate: Rate,
     /// The scheme's window in bytes at the time of the sample.
     pub window: u64,
+}
+
+/// A sample of a variable that a flow's reaction point states.
+#[derive(Clone, Debug, PartialEq)]
+pub struct VariableSample {
+    /// Time of the sample.
+    pub time: Time,
+    /// The flow.
+    pub flow: FlowId,
+    /// The variable's name.
+    pub name: Arc<str>,
+    /// The variable's value.
+    pub value: f64,
 }
 
 /// A port's transmission over the interval before a sample.

@@ -1,10 +1,12 @@
 //! Periodic samples of queues, of ports' transmission, and of flows' rates.
 
+use std::sync::Arc;
+
 use xoff_engine::{Rate, Time};
 
-use super::records::Records;
-use super::rows::{QueueSample, RateSample, UtilizationSample};
-use crate::ids::{FlowId, PortId};
+use super::records::{Records, Samples};
+use super::rows::{PrioritySample, QueueSample, RateSample, UtilizationSample, VariableSample};
+use crate::ids::{FlowId, PortId, QueueId};
 
 /// A flow's counts at its last sample, or at its start.
 #[derive(Clone, Copy, Debug)]
@@ -59,12 +61,63 @@ impl Records {
         *last = Sampled { at: now, wire_sent: rates.wire_sent, acked: rates.acked };
     }
 
+    /// Whether the variables of a flow's reaction point are sampled.
+    pub(crate) fn samples_variables_of(&self, flow: FlowId) -> bool {
+        self.recording.interval.is_some() && self.recording.variables.binary_search(&flow).is_ok()
+    }
+
+    /// Adds a row of each variable that `tell` states, unless the flow has its rows of this moment.
+    pub(crate) fn sample_variables(
+        &mut self,
+        now: Time,
+        flow: FlowId,
+        tell: impl FnOnce(&mut dyn FnMut(&str, f64)),
+    ) {
+        let Samples { variables, names, .. } = &mut self.samples;
+        if variables.iter().rev().take_while(|row| row.time == now).any(|row| row.flow == flow) {
+            return;
+        }
+        tell(&mut |name, value| {
+            let known = names.iter().find(|known| ***known == *name).cloned();
+            let name = known.unwrap_or_else(|| {
+                let new: Arc<str> = name.into();
+                names.push(new.clone());
+                new
+            });
+            variables.push(VariableSample { time: now, flow, name, value });
+        });
+    }
+
     /// Samples queues; `queued` gives a port's bytes and their maximum since the last sample.
     pub(crate) fn sample_queues(&mut self, now: Time, mut queued: impl FnMut(PortId) -> (u64, u64)) {
         for &port in &self.recording.queues {
             let (bytes, max_bytes) = queued(port);
             self.samples.queues.push(QueueSample { time: now, port, bytes, max_bytes });
         }
+    }
+
+    /// Whether the queues of switches are sampled by priority too.
+    pub(crate) fn samples_priorities(&self) -> bool {
+        !self.samples.peaks.is_empty()
+    }
+
+    /// Data has joined an egress queue, which has `bytes` with it.
+    pub(crate) fn note_peak(&mut self, queue: QueueId, bytes: u64) {
+        if let Some(peak) = self.samples.peaks.get_mut(queue.index()) {
+            *peak = bytes.max(*peak);
+        }
+    }
+
+    /// Samples an egress queue of a switch, which has `bytes` of a priority.
+    pub(crate) fn sample_priority(
+        &mut self,
+        time: Time,
+        (port, priority): (PortId, u8),
+        queue: QueueId,
+        bytes: u64,
+    ) {
+        let max_bytes = std::mem::replace(&mut self.samples.peaks[queue.index()], bytes).max(bytes);
+        self.samples.priorities.push(PrioritySample { time, port, priority, bytes, max_bytes });
     }
 
     /// Samples transmission; `sent` gives the bits that a port has sent.
@@ -78,7 +131,7 @@ impl Records {
         }
     }
 
-    /// Takes out the flows whose rates are sampled; the caller puts those that are still under way back with
+    /// Takes out the flows whose rates or variables are sampled; the caller puts those that are still under way back with
     /// [`Records::put_sampled_flows`].
     pub(crate) fn take_sampled_flows(&mut self) -> Vec<FlowId> {
         std::mem::take(&mut self.samples.flows)

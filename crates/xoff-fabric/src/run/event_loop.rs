@@ -8,12 +8,15 @@
 use xoff_engine::{Arrival, Event, FutureEvents, Next, Time, fetch_ahead};
 
 use super::partition::Partition;
+use crate::ctx::Ctx;
 use crate::event::{index_of, key, kind, kind_of};
 use crate::host::nic::NicScheduler;
 use crate::host::start::await_flow;
 use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
+use crate::link::Links;
 use crate::link::flow_control::LinkControl;
 use crate::observe::{Failure, fingerprint};
+use crate::packet::DATA;
 
 impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     /// Handles the events before `limit`; stops early at a failure, or once about `count` events are handled.
@@ -299,6 +302,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             sample
         };
         ctx.probes.records.sample_queues(simulated, queued);
+        if ctx.probes.records.samples_priorities() {
+            sample_priorities(ctx, links, simulated);
+        }
         let sent = |port: PortId| links.ports[port.index()].bits_sent_by(now) + carried_ports.bits(port);
         ctx.probes.records.sample_transmission(simulated, sent);
         hosts.sample(ctx);
@@ -320,6 +326,20 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
                 }
                 ctx.probes.stop_ended(ctx.carried, ctx.now, port, priority, since, frames);
             }
+        }
+    }
+}
+
+/// Samples the queues of switches by priority.
+#[cold]
+fn sample_priorities<C>(ctx: &mut Ctx, links: &Links<C>, time: Time) {
+    let ports = ctx.probes.records.recording.queues.clone();
+    for port in ports.into_iter().filter(|port| !ctx.net.is_host(links.ports[port.index()].node)) {
+        for priority in 0..links.priorities as u8 {
+            let class = DATA + priority;
+            let bytes = links.view(ctx.now, port, class, 0).bytes;
+            let queue = links.queue_id(port, class);
+            ctx.probes.records.sample_priority(time, (port, priority), queue, bytes);
         }
     }
 }

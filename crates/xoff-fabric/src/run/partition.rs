@@ -63,7 +63,7 @@ pub(super) trait AnyPartition: Send {
     /// The totals that the sequence of windows depends on, in simulated time.
     fn totals(&self) -> Totals;
     /// The progress of the run.
-    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress;
+    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress<'_>;
     /// Packets that have left for the other partitions.
     fn outboxes(&mut self) -> &mut [Transit];
     /// Takes in packets from another partition.
@@ -251,12 +251,13 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         }
     }
 
-    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress {
+    fn progress(&self, totals: &Totals, windows: &Windows) -> Progress<'_> {
         Progress {
             now: windows.limit(),
             flows_done: totals.flows_done,
             flows: self.ctx.net.awaited(),
             events: totals.events,
+            records: Some(&self.ctx.probes.records),
         }
     }
 

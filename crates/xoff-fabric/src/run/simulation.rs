@@ -24,8 +24,8 @@ use crate::observe::deadlock::deadlock;
 use crate::observe::{Counters, Failure, Probe, Recording, Records};
 
 /// How far a run is.
-#[derive(Clone, Copy, Debug)]
-pub struct Progress {
+#[derive(Clone, Copy)]
+pub struct Progress<'a> {
     /// Simulated time.
     pub now: Time,
     /// Flows completed, of those that the run waits for.
@@ -34,6 +34,8 @@ pub struct Progress {
     pub flows: u64,
     /// Events handled.
     pub events: u64,
+    /// What was recorded so far; `None` if several threads record.
+    pub records: Option<&'a Records>,
 }
 
 /// Why a run ended.
@@ -285,6 +287,11 @@ impl Simulation {
         let charged: Vec<_> = self.partitions.iter().flat_map(|partition| partition.charged()).collect();
         let is_shared = self.net.settings.flow_control.shared_credits() > 0;
         deadlock(held, &charged, priorities, is_shared)
+    }
+
+    /// The network, to look at while the simulation runs.
+    pub fn shared_network(&self) -> Arc<Network> {
+        self.net.clone()
     }
 
     /// The network.

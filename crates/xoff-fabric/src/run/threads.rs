@@ -101,7 +101,9 @@ impl<'a> Crew<'a> {
         let totals = self.mail.totals(place.window);
         let limit = place.windows.next(&totals)?;
         if place.windows.is_time_to_report() {
-            let progress = self.seat(first).progress(&totals, &place.windows);
+            // The other partitions' records belong to their threads.
+            let seat = self.seat(first);
+            let progress = Progress { records: None, ..seat.progress(&totals, &place.windows) };
             place.asked_to_stop = !on_progress(&progress);
         }
         let budget = place.windows.budget(&totals);

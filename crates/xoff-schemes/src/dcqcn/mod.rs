@@ -275,6 +275,15 @@ impl ReactionPoint for Reaction {
             Reaction::Mellanox(sender) => sender.rates().window(),
         }
     }
+    fn variables(&self, now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        match self {
+            Reaction::Paper(sender) => {
+                probe("alpha", sender.alpha(now));
+                probe("target_bps", sender.rates().target().bps() as f64);
+            }
+            Reaction::Mellanox(sender) => probe("target_bps", sender.rates().target().bps() as f64),
+        }
+    }
 }
 
 impl Scheme for Dcqcn {

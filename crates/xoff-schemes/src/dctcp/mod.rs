@@ -127,6 +127,12 @@ impl ReactionPoint for DctcpSender {
             DctcpSender::Rate(sender) => sender.window(),
         }
     }
+    fn variables(&self, _now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        match self {
+            DctcpSender::Window(sender) => probe("alpha", sender.alpha()),
+            DctcpSender::Rate(sender) => probe("alpha", sender.alpha()),
+        }
+    }
 }
 
 /// DCTCP's sender as in the paper.

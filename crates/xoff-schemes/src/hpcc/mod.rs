@@ -326,6 +326,11 @@ impl ReactionPoint for HpccSender {
             HpccSender::Rate(sender) => sender.window(),
         }
     }
+    fn variables(&self, _now: Time, probe: &mut dyn FnMut(&str, f64)) {
+        if let HpccSender::Window(sender) = self {
+            probe("u", sender.in_flight.average());
+        }
+    }
 }
 
 /// HPCC's sender as in the paper.

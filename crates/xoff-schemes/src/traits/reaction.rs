@@ -171,4 +171,7 @@ pub trait ReactionPoint {
     fn burst(&self) -> u64 {
         0
     }
+    /// Tells the point's own variables by name, such as `probe("alpha", self.alpha)`: always the same names in the same
+    /// order. Called only for flows whose variables are recorded, each time that these are sampled.
+    fn variables(&self, _now: Time, _probe: &mut dyn FnMut(&str, f64)) {}
 }

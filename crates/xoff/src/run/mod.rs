@@ -8,7 +8,7 @@ mod parallelism;
 mod recording;
 pub(crate) mod unfinished;
 
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 use xoff_engine::Time;
@@ -23,7 +23,7 @@ use xoff_traffic::Traffic;
 
 use crate::scenario::{Expect, FastForward, MAX_ROWS, Scenario, Stop as Until, rows_that_fit};
 use crate::summary::Summary;
-use crate::tables::{self, Table};
+use crate::tables::{self, SoFar, Table};
 use crate::trace::{CodePoints, Trace};
 
 pub use error::RunError;
@@ -84,7 +84,31 @@ pub fn run_on(
     scenario: &Scenario,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<Output, RunError> {
-    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress).map(|(output, _)| output)
+    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress, None).map(|(output, _)| output)
+}
+
+/// What a look at a run that goes on has found.
+pub struct Look {
+    /// How far the run is.
+    pub progress: Progress,
+    /// Events handled so far.
+    pub events: u64,
+    /// Rows recorded since the last look, by table: see [`SoFar::look`]. `None` if several threads record, each its own part.
+    pub tables: Option<Vec<Table>>,
+}
+
+/// How often a run is looked at, at most; a look takes no more than a tenth of the run's time.
+const LOOK_EVERY: Duration = Duration::from_millis(400);
+
+/// Runs `scenario` as [`run_on`] does, and tells `on_look` about twice a second what was recorded since the last time. The
+/// results are the same.
+pub fn run_watched(
+    threads: Threads,
+    scenario: &Scenario,
+    on_progress: &mut dyn FnMut(&Progress) -> bool,
+    on_look: &mut dyn FnMut(Look),
+) -> Result<Output, RunError> {
+    run_up_to(threads, scenario, MAX_ROWS, &[], on_progress, Some(on_look)).map(|(output, _)| output)
 }
 
 /// Makes a probe for a partition of a network.
@@ -132,7 +156,7 @@ pub fn run_with(
     probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
 ) -> Result<(Output, Vec<OwnRow>), RunError> {
-    run_up_to(threads, scenario, MAX_ROWS, probes, on_progress)
+    run_up_to(threads, scenario, MAX_ROWS, probes, on_progress, None)
 }
 
 /// What the network needs from `traffic` beside its flows: which flows wait for which, and their connections.
@@ -221,6 +245,7 @@ fn run_up_to(
     max_rows: usize,
     probes: &[MakeProbe<'_>],
     on_progress: &mut dyn FnMut(&Progress) -> bool,
+    on_look: Option<&mut dyn FnMut(Look)>,
 ) -> Result<(Output, Vec<OwnRow>), RunError> {
     if scenario.is_counted() {
         return Err(RunError::Counted);
@@ -242,7 +267,7 @@ fn run_up_to(
     probes.iter().for_each(|probe| sim.add_probe(probe));
     let setup = scenario.took() + began.elapsed();
     sim.limit_rows(max_rows.min(rows_that_fit()));
-    let stop = simulate(scenario, &mut sim, on_progress)?;
+    let stop = simulate(scenario, &mut sim, on_progress, on_look)?;
     let at_us = sim.now().secs() * 1e6;
     match stop {
         Stop::Stalled => {
@@ -289,10 +314,14 @@ fn simulate(
     scenario: &Scenario,
     sim: &mut Simulation,
     on_progress: &mut dyn FnMut(&Progress) -> bool,
+    mut on_look: Option<&mut dyn FnMut(Look)>,
 ) -> Result<Stop, RunError> {
     let duration = scenario.run.duration;
+    let net = sim.shared_network();
+    let mut so_far = on_look.is_some().then(|| SoFar::new(&net));
+    let mut next_look = Instant::now();
     let mut reported = Instant::now();
-    Ok(sim.run(&mut |p: &fabric_run::Progress| {
+    Ok(sim.run(&mut |p: &fabric_run::Progress<'_>| {
         if reported.elapsed().as_millis() < 100 {
             return true;
         }
@@ -300,7 +329,15 @@ fn simulate(
         let by_time = duration.map_or(0.0, |d| p.now.secs() / d.secs());
         let by_flows = if p.flows == 0 { 0.0 } else { p.flows_done as f64 / p.flows as f64 };
         let share = by_time.max(by_flows).min(1.0);
-        on_progress(&Progress { share, now: p.now, flows_done: p.flows_done, flows: p.flows })
+        let progress = Progress { share, now: p.now, flows_done: p.flows_done, flows: p.flows };
+        if let (Some(on_look), Some(so_far)) = (&mut on_look, &mut so_far)
+            && reported >= next_look
+        {
+            let tables = p.records.map(|records| so_far.look(&net, scenario.flows(), records, p.now));
+            on_look(Look { progress, events: p.events, tables });
+            next_look = Instant::now() + LOOK_EVERY.max(reported.elapsed() * 10);
+        }
+        on_progress(&progress)
     })?)
 }
 
@@ -318,7 +355,9 @@ mod tests {
     fn full(set: &[(&str, &str)]) -> Output {
         let set: Vec<_> = set.iter().map(|(k, v)| (k.to_string(), v.to_string())).collect();
         let scenario = Scenario::parse(SMALL, "small.toml", &set).unwrap_or_else(|e| panic!("{e}"));
-        run_up_to(Threads::UpTo(1), &scenario, 4_000, &[], &mut |_| true).unwrap_or_else(|e| panic!("{e}")).0
+        run_up_to(Threads::UpTo(1), &scenario, 4_000, &[], &mut |_| true, None)
+            .unwrap_or_else(|e| panic!("{e}"))
+            .0
     }
 
     #[test]

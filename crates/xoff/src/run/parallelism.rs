@@ -82,7 +82,7 @@ pub fn parallelism(scenario: &Scenario, threads: &[u32]) -> Result<Parallelism, 
         let mut sim = simulation(Threads::UpTo(threads), scenario, Recording::default())?;
         sim.follow_critical_path();
         let began = Instant::now();
-        simulate(scenario, &mut sim, &mut |_| true)?;
+        simulate(scenario, &mut sim, &mut |_| true, None)?;
         Ok::<_, RunError>((sim, began.elapsed().as_secs_f64()))
     };
     let (whole, took) = run(1)?;

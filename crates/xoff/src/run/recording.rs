@@ -40,19 +40,20 @@ pub(super) fn recording(scenario: &Scenario, topology: &Topology) -> Recording {
     let ports = chosen(&record.queues);
     let traffic = scenario.flows();
     let flows = traffic.flows.iter().enumerate();
-    let rates = match &record.rates {
-        Rates::None => Vec::new(),
-        Rates::All => flows.map(|(i, _)| FlowId::at(i)).collect(),
-        Rates::Labels(labels) => flows
-            .filter(|(_, f)| labels.contains(&traffic.labels[f.label as usize]))
-            .map(|(i, _)| FlowId::at(i))
-            .collect(),
+    let sampled = |which: &Rates| -> Vec<FlowId> {
+        let of = |label: u16| match which {
+            Rates::None => false,
+            Rates::All => true,
+            Rates::Labels(labels) => labels.contains(&traffic.labels[usize::from(label)]),
+        };
+        flows.clone().filter(|(_, f)| of(f.label)).map(|(i, _)| FlowId::at(i)).collect()
     };
     Recording {
         interval: record.samples().then_some(record.interval),
         utilization: if record.utilization { ports.clone() } else { Vec::new() },
         queues: ports,
-        rates,
+        rates: sampled(&record.rates),
+        variables: sampled(&record.variables),
         pauses: record.pauses,
         notifications: record.notifications,
         roots: record.roots.then_some(record.root_growth.0),

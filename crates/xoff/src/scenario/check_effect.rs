@@ -126,7 +126,7 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
     warn(s.record.throttles && s.throttle.is_none(), "throttles", "record", "there is no [throttle]");
     if !s.record.samples() {
         let set = s.record.interval != Record::default().interval;
-        warn(set, "interval", "record", "neither `queues` nor `rates` is sampled");
+        warn(set, "interval", "record", "none of `queues`, `rates` and `variables` is sampled");
     }
 }
 

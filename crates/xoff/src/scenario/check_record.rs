@@ -55,7 +55,9 @@ pub(super) fn all(
     packets(c, s, topology);
     let tables = if record.utilization { 2 } else { 1 };
     let ports = ports(c, &record.queues, topology) as u128 * tables;
-    let endless = traffic.map_or(vec![], |traffic| endless(c, &record.rates, traffic));
+    let rates = traffic.map_or(vec![], |traffic| endless(c, "rates", &record.rates, traffic));
+    let variables = traffic.map_or(vec![], |traffic| endless(c, "variables", &record.variables, traffic));
+    let endless = [rates, variables].concat();
     // Without a duration the run's length is not known, and it ends when its record is full.
     let Some(duration) = s.run.duration else { return };
     let lives: u128 = endless.iter().map(|&start| u128::from(duration.saturating_sub(start).0)).sum();
@@ -191,18 +193,18 @@ fn states_are_told(c: &mut Checker<'_>, s: &Scenario) {
     }
 }
 
-/// When the endless flows start whose rates are sampled. The duration of a flow with a size, and so its number of rows, is
+/// When the endless flows start that are sampled by a setting `key`. The duration of a flow with a size, and so its number of rows, is
 /// not known before the run.
-fn endless(c: &mut Checker<'_>, rates: &Rates, traffic: &Traffic) -> Vec<Time> {
+fn endless(c: &mut Checker<'_>, key: &str, rates: &Rates, traffic: &Traffic) -> Vec<Time> {
     let flows = traffic.flows.iter().filter(|f| is_endless(f));
     match rates {
         Rates::None => vec![],
         Rates::All => flows.map(|f| f.start).collect(),
         Rates::Labels(names) => {
             for (i, name) in names.iter().enumerate().filter(|(_, name)| !traffic.labels.contains(name)) {
-                let message = format!("`rates` in [record] names the unknown traffic label {name:?}");
+                let message = format!("`{key}` in [record] names the unknown traffic label {name:?}");
                 let expected = one_of(name, traffic.labels.iter().map(String::as_str));
-                c.add(&format!("record.rates.{i}"), message, expected);
+                c.add(&format!("record.{key}.{i}"), message, expected);
             }
             let chosen = |label: u16| names.contains(&traffic.labels[usize::from(label)]);
             flows.filter(|f| chosen(f.label)).map(|f| f.start).collect()

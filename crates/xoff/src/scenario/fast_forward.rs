@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::check::Checker;
-use super::{Queues, Record, Scenario, States};
+use super::{Queues, Rates, Record, Scenario, States};
 
 /// The largest tolerance: beyond it nothing that a run says of times is worth much.
 const MAX_TOLERANCE: f64 = 0.1;
@@ -36,6 +36,7 @@ fn needs_packets(record: &Record) -> Option<&'static str> {
         ("marks", record.marks),
         ("states", record.states != States::None),
         ("throttles", record.throttles),
+        ("variables", record.variables != Rates::None),
     ];
     records.into_iter().find_map(|(key, asked)| asked.then_some(key))
 }

@@ -19,6 +19,9 @@ pub struct Record {
     pub queues: Queues,
     /// Flows whose sending rate is sampled: `false`, `true` or `"all"`, or a list of traffic labels.
     pub rates: Rates,
+    /// Flows of which the scheme's own variables, such as DCQCN's alpha, are sampled: `false`, `true` or `"all"`, or a list of
+    /// traffic labels. Which variables there are the scheme says; a reaction point that a service level shares has none.
+    pub variables: Rates,
     /// Whether the share of each interval in which a port sent is recorded, for each of the ports in `queues`.
     pub utilization: bool,
     /// Whether each PAUSE is recorded, with its port, start and length.
@@ -57,6 +60,7 @@ impl Default for Record {
             interval: Time::from_us(1),
             queues: Queues::None,
             rates: Rates::None,
+            variables: Rates::None,
             utilization: false,
             pauses: true,
             notifications: false,
@@ -77,7 +81,7 @@ impl Default for Record {
 impl Record {
     /// Whether anything is sampled at all.
     pub fn samples(&self) -> bool {
-        self.queues != Queues::None || self.rates != Rates::None
+        self.queues != Queues::None || self.rates != Rates::None || self.variables != Rates::None
     }
 }
 
@@ -107,7 +111,7 @@ pub enum States {
     Ports(Vec<String>),
 }
 
-/// Flows whose rate to sample.
+/// Flows whose rate, or whose scheme's variables, to sample.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Rates {
     /// None.

@@ -1,13 +1,11 @@
 //! The table of the causes of flows' completion times.
 
-use xoff_fabric::Simulation;
-use xoff_fabric::observe::breakdown::{Cause, Leg};
+use xoff_fabric::observe::breakdown::{BreakdownRecord, Cause, Leg};
 
 use super::columns::{Columns, strings};
 use super::{Names, Table};
 
-pub(super) fn breakdown(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().breakdown;
+pub(super) fn breakdown(rows: &[BreakdownRecord], names: &Names) -> Table {
     let legs = strings(Leg::ALL.iter().map(|leg| leg.name().to_string()));
     let causes = strings(Cause::ALL.iter().map(|cause| cause.name().to_string()));
     Columns::new()

@@ -80,6 +80,19 @@ impl Columns {
         }
         self.column(name, doc, Arc::new(values.map(Some).collect::<BooleanArray>()), false)
     }
+    /// A column that only some runs have, in which a row may have no value.
+    pub(super) fn u8_or_null_if(
+        self,
+        has: bool,
+        name: &str,
+        doc: &str,
+        values: impl Iterator<Item = Option<u8>>,
+    ) -> Self {
+        if !has {
+            return self;
+        }
+        self.column(name, doc, Arc::new(values.collect::<UInt8Array>()), true)
+    }
     pub(super) fn bool_or_null(
         self,
         name: &str,

@@ -1,6 +1,7 @@
 //! The tables of events: pauses, congestion roots, notifications, marks, and changes of state.
 
 use xoff_fabric::Simulation;
+use xoff_fabric::observe::rows::{PauseRecord, RootRecord};
 use xoff_fabric::packet::Kind;
 use xoff_schemes::ThrottleState;
 use xoff_schemes::{Mark, PortState};
@@ -8,8 +9,7 @@ use xoff_schemes::{Mark, PortState};
 use super::columns::{Columns, strings};
 use super::{Names, Table};
 
-pub(super) fn pauses(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().pauses;
+pub(super) fn pauses(rows: &[PauseRecord], names: &Names) -> Table {
     Columns::new()
         .names("port", "egress port that was stopped", rows.iter().map(|r| r.port.0), &names.ports)
         .names("by", "port that sent the PAUSE", rows.iter().map(|r| r.port.peer().0), &names.ports)
@@ -20,8 +20,7 @@ pub(super) fn pauses(sim: &Simulation, names: &Names) -> Table {
         .table("pauses")
 }
 
-pub(super) fn roots(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().roots;
+pub(super) fn roots(rows: &[RootRecord], names: &Names) -> Table {
     Columns::new()
         .names(
             "port",

@@ -11,6 +11,7 @@ mod ports;
 mod reordering;
 mod retries;
 mod samples;
+mod so_far;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ use xoff_fabric::{Network, Simulation};
 use xoff_traffic::Traffic;
 
 use columns::strings;
+pub use so_far::SoFar;
 
 /// A result table.
 pub struct Table {
@@ -39,26 +41,29 @@ impl Table {
 /// All tables of a run, empty ones included.
 pub fn all(sim: &Simulation, traffic: &Traffic) -> Vec<Table> {
     let names = Names::new(sim.network());
+    let records = sim.records();
+    let samples = &records.samples;
     vec![
         flows::flows(sim, traffic, &names),
         ports::ports(sim, &names),
-        samples::queues(sim, &names),
-        samples::rates(sim),
-        samples::utilization(sim, &names),
-        events::pauses(sim, &names),
-        events::roots(sim, &names),
+        samples::queues(&samples.queues, &samples.priorities, &names),
+        samples::rates(&samples.rates),
+        samples::utilization(&samples.utilization, |port| sim.port(port).rate, &names),
+        events::pauses(&records.pauses, &names),
+        events::roots(&records.roots, &names),
         events::notifications(sim),
         events::marks(sim, &names),
         events::states(sim, &names),
         flows::operations(sim, traffic, &names),
         events::throttles(sim, &names),
-        breakdown::breakdown(sim, &names),
+        breakdown::breakdown(&records.breakdown, &names),
         reordering::reordering(sim, &names),
         packets::packets(sim, &names),
         failures::events(sim),
         failures::drops(sim, &names),
         failures::watchdog(sim, &names),
         retries::retries(sim, &names),
+        samples::variables(&samples.variables),
     ]
 }
 

@@ -1,27 +1,37 @@
-//! The tables of samples: queues, rates and utilization.
+//! The tables of samples: queues, rates, schemes' variables and utilization.
 
 use xoff_engine::Rate;
-use xoff_fabric::Simulation;
+use xoff_fabric::ids::PortId;
+use xoff_fabric::observe::rows::{
+    PrioritySample, QueueSample, RateSample, UtilizationSample, VariableSample,
+};
 
-use super::columns::Columns;
+use super::columns::{Columns, strings};
 use super::{Names, Table};
 
-pub(super) fn queues(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().samples.queues;
+/// Queues of ports, and of switches' ports each priority apart if there are several.
+pub(super) fn queues(ports: &[QueueSample], priorities: &[PrioritySample], names: &Names) -> Table {
+    let whole = ports.iter().map(|r| (r.time, r.port, None, r.bytes, r.max_bytes));
+    let parts = priorities.iter().map(|r| (r.time, r.port, Some(r.priority), r.bytes, r.max_bytes));
+    let mut rows: Vec<_> = whole.chain(parts).collect();
+    if !priorities.is_empty() {
+        rows.sort_by_key(|row| row.0);
+    }
     Columns::new()
-        .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
-        .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
-        .u64(
-            "bytes",
-            "bytes queued at that moment, without the frame on the wire",
-            rows.iter().map(|r| r.bytes),
+        .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.0.ps()))
+        .names("port", "egress port", rows.iter().map(|r| r.1.0), &names.ports)
+        .u64("bytes", "bytes queued at that moment, without the frame on the wire", rows.iter().map(|r| r.3))
+        .u64("max_bytes", "maximum bytes queued in the interval", rows.iter().map(|r| r.4))
+        .u8_or_null_if(
+            !priorities.is_empty(),
+            "priority",
+            "data priority of the row, in a network with several; null: all of the port, with what is no data",
+            rows.iter().map(|r| r.2),
         )
-        .u64("max_bytes", "maximum bytes queued in the interval", rows.iter().map(|r| r.max_bytes))
         .table("queues")
 }
 
-pub(super) fn rates(sim: &Simulation) -> Table {
-    let rows = &sim.records().samples.rates;
+pub(super) fn rates(rows: &[RateSample]) -> Table {
     let window = |w: u64| (w != u64::MAX).then_some(w);
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
@@ -42,8 +52,26 @@ pub(super) fn rates(sim: &Simulation) -> Table {
         .table("rates")
 }
 
-pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
-    let rows = &sim.records().samples.utilization;
+pub(super) fn variables(rows: &[VariableSample]) -> Table {
+    let mut known: Vec<&str> = Vec::new();
+    let mut number = |name| {
+        known.iter().position(|&k| k == name).unwrap_or_else(|| {
+            known.push(name);
+            known.len() - 1
+        }) as u32
+    };
+    let numbers: Vec<u32> = rows.iter().map(|r| number(&*r.name)).collect();
+    let names = strings(known.iter().map(|name| (*name).to_string()));
+    Columns::new()
+        .u64("time_ps", "time of the sample, ps", rows.iter().map(|r| r.time.ps()))
+        .u32("flow", "flow id", rows.iter().map(|r| r.flow.0))
+        .names("name", "the variable, as the scheme calls it", numbers.into_iter(), &names)
+        .f64("value", "its value, in the scheme's own unit", rows.iter().map(|r| r.value))
+        .table("variables")
+}
+
+/// `rate` is the line rate of a port.
+pub(super) fn utilization(rows: &[UtilizationSample], rate: impl Fn(PortId) -> Rate, names: &Names) -> Table {
     Columns::new()
         .u64("time_ps", "end of the interval, ps", rows.iter().map(|r| r.time.ps()))
         .names("port", "egress port", rows.iter().map(|r| r.port.0), &names.ports)
@@ -51,7 +79,7 @@ pub(super) fn utilization(sim: &Simulation, names: &Names) -> Table {
         .f64(
             "utilization",
             "tx_bps over the line rate, at most 1",
-            rows.iter().map(|r| share(r.tx_bps, sim.port(r.port).rate)),
+            rows.iter().map(|r| share(r.tx_bps, rate(r.port))),
         )
         .table("utilization")
 }

@@ -15,6 +15,7 @@ mod link_order;
 mod link_sharing;
 mod memory;
 mod own_schemes;
+mod sampled;
 mod scenario;
 mod scenario_bad;
 mod scenarios;

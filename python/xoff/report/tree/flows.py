@@ -154,10 +154,15 @@ def samples(run: Run, column: str, numbers: dict[str, int]) -> dict[int, tuple[N
     table = run.table("queues")
     if not table.num_rows:
         return {}
+    port = port_numbers(run, "queues", numbers)
+    if "priority" in table.column_names:
+        # Rows of all of a port, not of single priorities.
+        whole = np.asarray(table["priority"].is_null())
+        table, port = table.filter(whole), port[whole]
     time = np.asarray(table["time_ps"].to_numpy().astype(np.int64))
     value = np.asarray(table[column].to_numpy().astype(np.int64))
     order = np.argsort(time, kind="stable")
-    port = port_numbers(run, "queues", numbers)[order]
+    port = port[order]
     found = _split(port, np.zeros(len(port), dtype=np.int64), time[order], value[order])
     return {port: each for (port, _), each in found.items()}
 
