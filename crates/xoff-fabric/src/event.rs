@@ -38,7 +38,7 @@ pub mod kind {
     pub const REACTION_TIMER: u32 = 10;
     /// A notification point's timer.
     pub const NOTIFICATION_TIMER: u32 = 11;
-    /// A congestion point's timer.
+    /// A congestion point's timer; an index above the numbers of queues is a port whose next credit may go.
     pub const CONGESTION_TIMER: u32 = 12;
     /// A sender's retransmission timer (lossy networks).
     pub const RETRANSMIT_TIMER: u32 = 13;

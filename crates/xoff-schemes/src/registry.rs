@@ -9,9 +9,9 @@ use crate::detector::AnyDetector;
 use crate::foreign::{Foreign, ForeignCongestion, ForeignNotification, ForeignReaction, SchemeFailure};
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, Labelled, NetworkEnv, NotificationPoint, Outgoing,
-    PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv, SwitchPoint,
-    sends_messages,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, Credit, FlowEnv, Labelled, NetworkEnv, NotificationPoint,
+    Outgoing, PacketView, PortEnv, QueueView, ReactionPoint, Scheme, SendLimits, Sent, SlEnv, SwitchEnv,
+    SwitchPoint, sends_messages,
 };
 use crate::uet::Uet;
 
@@ -232,6 +232,12 @@ macro_rules! schemes {
             fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_cnm(now, cnm))
             }
+            fn on_credit(&mut self, now: Time, number: u16) {
+                forward!(self, AnyReaction { $($variant),* }, s => s.on_credit(now, number))
+            }
+            fn spend_credit(&mut self) -> u16 {
+                forward!(self, AnyReaction { $($variant),* }, s => s.spend_credit())
+            }
             fn on_loss(&mut self, now: Time) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_loss(now))
             }
@@ -274,6 +280,12 @@ macro_rules! schemes {
             }
             fn on_timer(&mut self, now: Time) -> Option<Cnp> {
                 forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::on_timer(s, now))
+            }
+            fn on_request(&mut self, now: Time, wants: bool) {
+                forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::on_request(s, now, wants))
+            }
+            fn credit(&mut self, now: Time) -> Option<Credit> {
+                forward!(self, AnyNotification { $($variant),* }, s => NotificationPoint::credit(s, now))
             }
             #[inline]
             fn next_timer(&self) -> Time {
@@ -334,6 +346,8 @@ schemes! {
     ThetaPowertcp = crate::powertcp::theta::ThetaPowerTcp;
     /// Bolt: window from messages and tokens of switches.
     Bolt = crate::bolt::Bolt;
+    /// ExpressPass: credits from receivers, which every port limits.
+    Expresspass = crate::expresspass::ExpressPass;
     /// NSCC: Ultra Ethernet's window from marks and delay.
     Nscc = crate::nscc::Nscc;
     /// RCCC: Ultra Ethernet's credits from receivers.

@@ -29,6 +29,15 @@ pub enum IntPath {
     Ack,
 }
 
+/// The packets with which receivers let senders send, one data packet each.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CreditPackets {
+    /// Mean bytes on the wire.
+    pub size: u16,
+    /// Credits that a port holds while its limit does not let them go; what comes beyond is dropped.
+    pub queue: u32,
+}
+
 /// The signals that a scheme declares. The network adds these fields and their bytes to the headers; a
 /// scenario that cannot provide them is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,6 +61,10 @@ pub struct Signals {
     pub pause_threshold: bool,
     /// ACKs must retrace their data packets' path.
     pub symmetric_paths: bool,
+    /// Receivers send credits, and a data packet goes only with one, whose number it brings back. Ports limit credits to what
+    /// the data that answer them take on the link. Credits acknowledge data: only a message's last packet has an ACK. `None`
+    /// if senders need no credits.
+    pub credits: Option<CreditPackets>,
     /// Whether ACKs matter to the reaction point (schemes that react to CNPs alone say no, which saves work).
     pub acks: bool,
 }
@@ -66,13 +79,17 @@ pub const FLOW_COUNT_BYTES: u64 = 2;
 pub const TIMESTAMP_BYTES: u64 = 8;
 /// Bytes of a label.
 pub const LABEL_BYTES: u64 = 1;
+/// Bytes of a credit's number in a data packet.
+pub const CREDIT_BYTES: u64 = 2;
 
 impl Signals {
     /// Bytes that these signals add to a data packet. INT on data reserves the records of all hops at
     /// the sender, so that the frame keeps its size on the way.
     pub fn data_bytes(&self, int_hops: u64) -> u64 {
         let int = if self.int == IntPath::Data { INT_HEADER_BYTES + INT_RECORD_BYTES * int_hops } else { 0 };
-        int + if self.timestamp { TIMESTAMP_BYTES } else { 0 } + if self.label { LABEL_BYTES } else { 0 }
+        int + if self.timestamp { TIMESTAMP_BYTES } else { 0 }
+            + if self.label { LABEL_BYTES } else { 0 }
+            + if self.credits.is_some() { CREDIT_BYTES } else { 0 }
     }
 
     /// Bytes that these signals add to an ACK when its receiver sends it.

@@ -118,6 +118,10 @@ impl<N: NicScheduler> Hosts<N> {
                 let left = sender.left_from(segment.offset);
                 ctx.packets[id].label = sender.reaction.label(&Outgoing { left });
             }
+            if ctx.net.signals.credits.is_some() {
+                ctx.packets[id].flow_count = sender.reaction.spend_credit();
+                ctx.counters.credits.used += 1;
+            }
             choose_path(ctx, sender.spray.as_deref_mut(), id);
             self.record_emission(ctx, links, connection, port, id, made_at);
         }
@@ -130,6 +134,9 @@ impl<N: NicScheduler> Hosts<N> {
             && let Some(sender) = self.senders[connection.index()].as_deref_mut()
         {
             sender.advance_message();
+            if ctx.net.signals.credits.is_some() && !sender.has_more() {
+                self.request_credits(ctx, links, connection, false);
+            }
         }
     }
 
@@ -178,7 +185,7 @@ impl<N: NicScheduler> Hosts<N> {
 
 /// Lets each switch choose the next hop of a data packet, or its lane, or sprays the packet.
 #[cold]
-fn choose_path(ctx: &mut Ctx, spray: Option<&mut Spray>, id: PacketId) {
+pub(super) fn choose_path(ctx: &mut Ctx, spray: Option<&mut Spray>, id: PacketId) {
     let packet = &mut ctx.packets[id];
     let path = ctx.net.data_path(packet.flow);
     let (start, end) = (path[0], path[path.len() - 1].peer());

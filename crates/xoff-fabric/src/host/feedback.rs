@@ -115,6 +115,9 @@ impl<N: NicScheduler> Hosts<N> {
                 if !sender.sent.is_empty() {
                     self.complete_messages(ctx, links, connection, id);
                 }
+                if lost && ctx.net.signals.credits.is_some() {
+                    self.request_credits(ctx, links, connection, true);
+                }
             }
             Kind::Cnp => {
                 let now = ctx.now;
@@ -135,6 +138,7 @@ impl<N: NicScheduler> Hosts<N> {
                 sender.reaction.on_cnm(now, &packet.message(connection.0));
                 ctx.probes.on_notification(now, sender.message.flow, Kind::Cnm, Some(packet.point));
             }
+            Kind::Credit => return self.credit_arrival(ctx, links, connection, id),
             Kind::Data | Kind::Trimmed | Kind::Rts | Kind::Pull | Kind::Pfc | Kind::CreditUpdate => {}
         }
         ctx.packets.remove(id);
@@ -169,7 +173,8 @@ impl<N: NicScheduler> Hosts<N> {
         self.sync_reaction(ctx, links, connection);
     }
 
-    /// Sends unacknowledged data again after a timeout without progress; scheduled only if packets may be sent again.
+    /// Sends unacknowledged data again after a timeout without progress, and asks for credits again; scheduled only if packets
+    /// may be sent again or need credits.
     pub fn retransmit_timer<C: LinkControl>(
         &mut self,
         ctx: &mut Ctx,
@@ -183,9 +188,10 @@ impl<N: NicScheduler> Hosts<N> {
             return;
         }
         let mut next = sender.progress_at + timeout;
-        if next <= now {
+        let silent = next <= now;
+        if silent {
             next = now + timeout;
-            if sender.stream.in_flight() > 0 {
+            if sender.stream.in_flight() > 0 && ctx.net.may_retransmit() {
                 match &mut sender.selective {
                     Some(selective) => selective.on_timeout(),
                     None => sender.go_back(sender.stream.snd_una, &ctx.net.wire),
@@ -197,6 +203,9 @@ impl<N: NicScheduler> Hosts<N> {
         let nic = sender.nic;
         let node = self.nics[nic as usize].host;
         ctx.schedule(node, next, key(kind::RETRANSMIT_TIMER, connection.0), 0);
+        if ctx.net.signals.credits.is_some() && sender.has_more() && silent {
+            self.request_credits(ctx, links, connection, true);
+        }
         self.sync_reaction(ctx, links, connection);
         N::after_feedback(self, ctx, links, nic);
     }
@@ -204,7 +213,7 @@ impl<N: NicScheduler> Hosts<N> {
 
 /// Takes an ACK into account; returns how many bytes it newly acknowledges.
 #[inline(always)] // runs for every packet
-fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
+pub(super) fn on_ack(sender: &mut Sender, packet: &Packet, ctx: &Ctx) -> u64 {
     let stream = &mut sender.stream;
     if let Some(selective) = &mut sender.selective {
         let newly_acked = selective.on_ack(packet.seq, packet.number, stream);

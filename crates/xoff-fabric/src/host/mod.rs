@@ -7,6 +7,7 @@
 //! that are not simulated ([`recall`]). It touches
 //! packets, links, and what every handler's context holds.
 
+mod credits;
 mod emission;
 mod faults;
 mod feedback;
@@ -107,6 +108,7 @@ impl<N: NicScheduler> Hosts<N> {
             emission_hooks: net.paths.next_hops.is_some()
                 || net.paths.lanes.is_some()
                 || net.signals.label
+                || net.signals.credits.is_some()
                 || probes.on_wire,
             holds: false,
             stopped: StoppedHosts::default(),

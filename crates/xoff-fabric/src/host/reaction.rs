@@ -75,6 +75,17 @@ impl ReactionPoint for LimitedReaction {
         self.call(|point| point.on_cnm(now, cnm));
     }
 
+    fn on_credit(&mut self, now: Time, number: u16) {
+        let now = self.clock(now);
+        self.call(|point| point.on_credit(now, number));
+    }
+
+    fn spend_credit(&mut self) -> u16 {
+        let number = self.point.spend_credit();
+        self.limits = self.point.limits();
+        number
+    }
+
     fn on_loss(&mut self, now: Time) {
         let now = self.clock(now);
         self.call(|point| point.on_loss(now));
@@ -145,7 +156,7 @@ mod tests {
 
     impl ReactionPoint for Counting {
         count!(on_send(&Sent), on_ack(&Ack<'_>), on_cnp(Time, &Cnp), on_cnm(Time, &Cnm), on_loss(Time));
-        count!(on_timeout(Time), on_idle(Time), on_busy(Time), on_timer(Time));
+        count!(on_timeout(Time), on_idle(Time), on_busy(Time), on_timer(Time), on_credit(Time, u16));
         fn next_timer(&self) -> Time {
             Time(self.0)
         }
@@ -173,7 +184,7 @@ mod tests {
             label: 0,
             int: IntStack::default(),
         };
-        let calls: [(&str, Call<'_>); 9] = [
+        let calls: [(&str, Call<'_>); 10] = [
             ("on_send", &|point| point.on_send(&Sent { now, payload: 0, frame: 0 })),
             ("on_ack", &|point| point.on_ack(&ack())),
             ("on_cnp", &|point| point.on_cnp(now, &Cnp { mark: Mark::None, rate: None })),
@@ -183,6 +194,7 @@ mod tests {
             ("on_idle", &|point| point.on_idle(now)),
             ("on_busy", &|point| point.on_busy(now)),
             ("on_timer", &|point| point.on_timer(now)),
+            ("on_credit", &|point| point.on_credit(now, 0)),
         ];
         // A point that begins at 5 is at 6 after the first call.
         let mut point = LimitedReaction::new(AnyReaction::Foreign(ForeignReaction(Box::new(Counting(5)))));

@@ -86,6 +86,7 @@ impl<N: NicScheduler> Hosts<N> {
                 N::on_data(self, ctx, links, ingress, id)
             }
             Kind::Data => self.data_arrival(ctx, links, ingress, id),
+            Kind::Rts => self.request_arrival(ctx, links, ingress, id),
             Kind::Pfc | Kind::CreditUpdate => {
                 C::on_frame(links, ctx, ingress, id);
                 self.settle(ctx, links);
@@ -117,6 +118,7 @@ impl<N: NicScheduler> Hosts<N> {
             payload: u64::from(packet.payload),
             frame: u64::from(packet.size),
             mark: packet.mark,
+            credit: packet.flow_count,
         };
         let cnp = receiver.notification.on_data(&arrival);
         let timer = receiver.notification.next_timer();
@@ -137,7 +139,7 @@ impl<N: NicScheduler> Hosts<N> {
             Verdict::Taken { in_order } => {
                 receiver.unacked += 1;
                 receiver.mark = receiver.mark.max(packet.mark);
-                let now = last || !in_order || receiver.unacked >= ctx.net.settings.host.ack_every;
+                let now = last || !in_order || receiver.unacked >= ctx.net.wire.ack_every;
                 (true, now.then_some(Kind::Ack))
             }
             Verdict::Kept => {
@@ -179,7 +181,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// Opens a connection's receiver at the connection's first data.
     #[cold]
-    fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
+    pub(super) fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
         let env = FlowEnv { now: ctx.now, ..ctx.net.flow_env(connection) };
         let notification = ctx.net.scheme.notification(&env);
         let flow = ctx.net.connections.first_message(connection);
@@ -303,7 +305,10 @@ impl<N: NicScheduler> Hosts<N> {
         }
         receiver.timer_at = Time::NEVER;
         let due = receiver.notification.next_timer() <= ctx.now;
-        let cnp = if due { receiver.notification.on_timer(ctx.now) } else { None };
+        let needs_credits = ctx.net.signals.credits.is_some();
+        let cnp = if due && !needs_credits { receiver.notification.on_timer(ctx.now) } else { None };
+        let credit = if due && needs_credits { receiver.notification.credit(ctx.now) } else { None };
+        let expected = receiver.reception.expected();
         let (flow, next) = (receiver.flow, receiver.notification.next_timer());
         let node: NodeId = ctx.net.ends(connection).dst;
         if next < receiver.timer_at {
@@ -315,12 +320,15 @@ impl<N: NicScheduler> Hosts<N> {
             let nic = self.nic_of(links, ctx.net.ack_path(flow)[0]);
             self.send_cnp(ctx, links, flow, nic, &cnp);
         }
+        if let Some(credit) = credit {
+            self.send_credit(ctx, links, flow, expected, credit);
+        }
     }
 }
 
 /// Sends a receiver's packet back to its flow's source: along the ACK path or, if packets have no path, by next hops.
 #[inline(always)] // runs for every packet
-fn goes_back(net: &Network, packet: &mut Packet) {
+pub(super) fn goes_back(net: &Network, packet: &mut Packet) {
     packet.position = net.route(packet.flow).ack + 1;
     if let Some(hops) = &net.paths.next_hops {
         debug_assert!(hops.choice().is_by_next_hops());

@@ -227,6 +227,11 @@ impl Sender {
         queued.fold(left, |sum, bytes| sum.saturating_add(bytes))
     }
 
+    /// Whether a packet is left to send.
+    pub fn has_more(&self) -> bool {
+        self.stream.snd_nxt < self.message.end || !self.queued.is_empty()
+    }
+
     /// Whether nothing is left to send or to be acknowledged.
     pub fn is_idle(&self) -> bool {
         self.stream.snd_una >= self.message.end && self.queued.is_empty()

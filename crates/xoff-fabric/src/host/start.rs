@@ -112,6 +112,9 @@ impl<N: NicScheduler> Hosts<N> {
         sender.queued.push_back(message);
         sender.advance_message();
         if sender.message.flow == message.flow {
+            if ctx.net.signals.credits.is_some() {
+                self.request_credits(ctx, links, connection, true);
+            }
             self.sync_reaction(ctx, links, connection);
         } else {
             self.on_message_waits(ctx, connection, message.flow);
@@ -126,11 +129,15 @@ impl<N: NicScheduler> Hosts<N> {
         connection: ConnectionId,
     ) {
         let Some(sender) = self.senders[connection.index()].as_deref_mut() else { return };
-        if ctx.net.may_retransmit() {
+        let needs_credits = ctx.net.signals.credits.is_some();
+        if ctx.net.may_retransmit() || needs_credits {
             let at = ctx.now + ctx.net.settings.host.retransmit_timeout;
             sender.timeout_at = at;
             let node = self.nics[sender.nic as usize].host;
             ctx.schedule(node, at, key(kind::RETRANSMIT_TIMER, connection.0), 0);
+        }
+        if needs_credits {
+            self.request_credits(ctx, links, connection, true);
         }
         self.sync_reaction(ctx, links, connection);
     }

@@ -40,7 +40,7 @@ impl<C: LinkControl> Links<C> {
             return arrival;
         }
         let route = ctx.net.route_at(packet.flow, ctx.now);
-        let first = if frame.kind == Kind::Data { route.data } else { route.ack };
+        let first = if matches!(frame.kind, Kind::Data | Kind::Rts) { route.data } else { route.ack };
         ctx.packets[id].position = first + 1;
         if !C::HAS_CREDITS {
             return arrival;

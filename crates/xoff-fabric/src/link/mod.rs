@@ -7,6 +7,7 @@
 
 pub mod buffer;
 pub mod carried_loads;
+mod credit_queues;
 pub mod cut_through;
 mod faults;
 pub mod flow_control;
@@ -30,6 +31,7 @@ use crate::network::Network;
 use crate::packet::{DATA, PacketId};
 use crate::settings::Scheduling;
 use carried_loads::CarriedLoads;
+use credit_queues::CreditQueues;
 use cut_through::CutThrough;
 use flow_control::LinkControl;
 use llr::Llr;
@@ -94,6 +96,8 @@ pub(crate) struct Links<C> {
     pub tells_stops: bool,
     /// Packets that go onto a wire need [`Links::run_wire_hooks`].
     pub wire_hooks: bool,
+    /// The limits of receivers' credits; `None` unless the scheme has such credits.
+    credit_queues: Option<Box<CreditQueues>>,
     /// Link-level retry; `None` without it.
     llr: Option<Box<Llr>>,
     /// By port whose link has lost frames by chance: its stream of random numbers.
@@ -142,6 +146,7 @@ impl<C: LinkControl> Links<C> {
                 || carried.is_some()
                 || net.faults.is_some()
                 || net.settings.link.errors().is_some(),
+            credit_queues: CreditQueues::new(net),
             llr,
             frame_losses: BTreeMap::new(),
             arbiters,

@@ -136,7 +136,8 @@ impl Network {
         let topology = topology.into();
         let signals = scheme.signals();
         let queues = topology.ports() as usize * usize::from(settings.switch.priorities);
-        let retries = settings.link.llr.as_ref().map_or(0, |_| queues + topology.ports() as usize);
+        let by_port = settings.link.llr.is_some() || signals.credits.is_some();
+        let retries = if by_port { queues + topology.ports() as usize } else { 0 };
         let entities = (flows.len() + schedule.steps.len().max(retries)).max(queues);
         if entities > MAX_INDEX as usize {
             return Err(BuildError::TooMany {

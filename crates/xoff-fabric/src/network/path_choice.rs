@@ -33,7 +33,10 @@ pub fn choice_violation(
         let why = format!("{key} in [quirks] imitates a simulator in which each connection has one path");
         (why, format!("`per_connection`, or no {key}"))
     };
-    let (why, expected) = if signals.symmetric_paths || signals.int == IntPath::Ack {
+    let (why, expected) = if signals.credits.is_some() {
+        let why = format!("data of scheme `{name}` takes the path of its receiver's credits backwards");
+        (why, "`per_connection`, or another scheme".to_string())
+    } else if signals.symmetric_paths || signals.int == IntPath::Ack {
         let why = format!(
             "scheme `{name}` reads the load of its data's path where the ACKs pass, on that same path"
         );

@@ -159,7 +159,7 @@ fn links(net: &Network, packet: &Packet) -> u8 {
     let route = net.route(packet.flow);
     let start = match packet.kind {
         Kind::Data | Kind::Trimmed | Kind::Rts | Kind::Pfc | Kind::CreditUpdate => route.data,
-        Kind::Ack | Kind::Nack | Kind::Cnp | Kind::Pull => route.ack,
+        Kind::Ack | Kind::Nack | Kind::Cnp | Kind::Pull | Kind::Credit => route.ack,
         Kind::Cnm => {
             // A CNM starts at the switch of its congestion point, which lies on the data path.
             let priorities = usize::from(net.settings.switch.priorities);

@@ -31,6 +31,17 @@ impl UetCounters {
     }
 }
 
+/// Counts of receivers' credits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct CreditCounters {
+    /// Credits that receivers sent, those that their own port dropped included.
+    pub sent: u64,
+    /// Credits that ports dropped.
+    pub dropped: u64,
+    /// Credits that data packets took.
+    pub used: u64,
+}
+
 /// Counts of what happened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
@@ -53,6 +64,8 @@ pub struct Counters {
     pub trims: u64,
     /// Counts of Ultra Ethernet's transport.
     pub uet: UetCounters,
+    /// Counts of receivers' credits.
+    pub credits: CreditCounters,
 }
 
 impl Counters {
@@ -74,6 +87,9 @@ impl Counters {
         self.drops += other.drops;
         self.trims += other.trims;
         self.uet.add(&other.uet);
+        self.credits.sent += other.credits.sent;
+        self.credits.dropped += other.credits.dropped;
+        self.credits.used += other.credits.used;
     }
 }
 

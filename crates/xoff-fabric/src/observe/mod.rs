@@ -19,7 +19,7 @@ pub mod rows;
 mod sampling;
 
 pub(crate) use counters::fingerprint;
-pub use counters::{Counters, UetCounters};
+pub use counters::{Counters, CreditCounters, UetCounters};
 pub use failure::{Failure, Full};
 pub use probe::{Departure, Hooks, Probe, Resumed};
 pub use records::{Recording, Records};

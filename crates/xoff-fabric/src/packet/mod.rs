@@ -17,7 +17,7 @@ pub use pool::Packets;
 pub(crate) use transit::Transit;
 
 use xoff_engine::{Rate, Time};
-use xoff_schemes::{Cnm, Mark, QueueReport};
+use xoff_schemes::{Cnm, Credit, Mark, QueueReport};
 
 use crate::ids::{FlowId, PortId};
 
@@ -50,10 +50,12 @@ pub enum Kind {
     Trimmed,
     /// Credit from a receiver (Ultra Ethernet).
     Pull,
-    /// Request to send, from a sender (Ultra Ethernet).
+    /// Request to send, from a sender (Ultra Ethernet); or for credits, or to stop them: see [`Packet::request`].
     Rts,
     /// Limit of the neighbour's count of sent credits; never leaves its link.
     CreditUpdate,
+    /// Credit from a receiver for one data packet, which every port limits; also a cumulative acknowledgement.
+    Credit,
 }
 
 /// Set on the packet that ends its message.
@@ -78,7 +80,7 @@ pub(crate) const BY_HOP: u32 = 1 << 31;
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
 pub struct Packet {
-    /// Data: offset of its first payload byte in its connection. ACK, NACK: all bytes before this offset have arrived.
+    /// Data: offset of its first payload byte in its connection. ACK, NACK, credit: all bytes before this offset have arrived.
     /// Other kinds keep something else here: see [`Packet::rate`], [`Packet::quanta`] and [`Packet::credit_limit`].
     pub seq: u64,
     /// When the data packet, or the data packet that this ACK answers or that this CNM reports of, left its sender.
@@ -107,7 +109,7 @@ pub struct Packet {
     pub number: u32,
     /// Payload bytes.
     pub payload: u16,
-    /// The receiver's count of flows, in ACKs.
+    /// The receiver's count of flows, in ACKs. Data: the number of the credit that it took.
     pub flow_count: u16,
     /// Bytes on the wire.
     pub size: u16,
@@ -230,6 +232,17 @@ impl Packet {
             }
             None => packet,
         }
+    }
+
+    /// A receiver's `credit`, which says that all bytes of the connection before `seq` have arrived.
+    pub fn credit(flow: FlowId, seq: u64, credit: Credit, now: Time) -> Packet {
+        let plain = Packet::plain(Kind::Credit, CONTROL, credit.size.into(), now);
+        Packet { flow, seq, number: credit.number.into(), ..plain }
+    }
+
+    /// A sender asks for credits for its connection, or `wants` no more.
+    pub fn request(flow: FlowId, wants: bool, size: u64, port: PortId, now: Time) -> Packet {
+        Packet { flow, number: wants.into(), ingress: port, ..Packet::plain(Kind::Rts, CONTROL, size, now) }
     }
 
     /// A PAUSE of `priority` for `quanta`, or a RESUME if these are 0, that leaves by `port`.

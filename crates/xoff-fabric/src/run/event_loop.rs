@@ -235,6 +235,10 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             }
             kind::REACTION_TIMER => hosts.reaction_timer(ctx, links, ConnectionId(index)),
             kind::NOTIFICATION_TIMER => hosts.notification_timer(ctx, links, ConnectionId(index)),
+            kind::CONGESTION_TIMER if index as usize >= links.stops.len() => {
+                let port = PortId(index - links.stops.len() as u32);
+                self.credit_event(port)
+            }
             kind::CONGESTION_TIMER => switches.congestion_timer(ctx, links, index),
             kind::RETRANSMIT_TIMER => hosts.retransmit_timer(ctx, links, ConnectionId(index)),
             kind::INT_REFRESH => {
@@ -254,6 +258,17 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Partition { ctx, links, switches, .. } = self;
         C::on_event(links, ctx, &mut switches.accounting, kind_of(key), index_of(key), arg);
         self.settle_links();
+    }
+
+    /// The limit of a port lets its next credit go.
+    fn credit_event(&mut self, port: PortId) {
+        let Partition { ctx, links, switches, hosts, .. } = self;
+        let Some(id) = links.next_credit(ctx, port) else { return };
+        if ctx.net.is_host(links.ports[port.index()].node) {
+            hosts.enqueue_credit(ctx, links, port, id);
+        } else {
+            switches.enqueue_credit(ctx, links, port, id);
+        }
     }
 
     /// Lets the node that owns the port carry out the effects of flow control.

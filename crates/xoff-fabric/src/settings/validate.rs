@@ -137,6 +137,9 @@ impl Settings {
             let expected = "`pfc`, or the threshold as `q_pfc` in [scheme]";
             all.push(Violation::new("flow_control.name", found, expected));
         }
+        if scheme.signals().credits.is_some() {
+            self.validate_credited(scheme.name(), all);
+        }
         let ack_every = self.host.ack_every;
         if scheme.signals().label && ack_every > 1 {
             let found =
@@ -160,6 +163,23 @@ impl Settings {
         }
         if control.has_credits() {
             self.validate_credits(all);
+        }
+    }
+
+    /// Refuses settings that a scheme excludes in which data needs receivers' credits.
+    fn validate_credited(&self, scheme: &str, all: &mut Vec<Violation>) {
+        if self.host.ack_every != 1 {
+            let found =
+                format!("is {}, and credits of scheme `{scheme}` acknowledge data", self.host.ack_every);
+            all.push(Violation::new("host.ack_every", found, "1, which then concerns last packets alone"));
+        }
+        if !matches!(self.host.transport, Transport::GoBackN | Transport::Uet) {
+            let found = format!("is another, and scheme `{scheme}` sends a packet again only with a credit");
+            all.push(Violation::new("host.transport", found, "`go_back_n`"));
+        }
+        if self.quirks.nic == NicTimer::Ns3 {
+            let found = format!("is `ns3`, which knows no credits of scheme `{scheme}`");
+            all.push(Violation::new("quirks.nic", found, "`next_to_send`, or another scheme"));
         }
     }
 

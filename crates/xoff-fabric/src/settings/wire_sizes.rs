@@ -24,8 +24,12 @@ pub struct WireSizes {
     pub update: u64,
     /// Bytes for which the wire stays taken after each frame.
     pub gap: u64,
-    /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets.
+    /// Payload that may be in flight whatever the window: enough for `host.ack_every` packets; none if data needs credits.
     pub min_window: u64,
+    /// Data packets for one ACK: `host.ack_every`, or no number of them if credits acknowledge data.
+    pub ack_every: u32,
+    /// A receiver's credit in the mean, and a sender's request for credits.
+    pub credit: u64,
 }
 
 impl WireSizes {
@@ -35,9 +39,16 @@ impl WireSizes {
         let hops = u64::from(p.int_hops);
         let data_overhead = p.header.0 + signals.data_bytes(hops);
         let payload = p.payload.map_or_else(|| p.mtu.0.saturating_sub(data_overhead), |b| b.0);
+        let ack_every = settings.host.ack_every;
+        let (min_window, ack_every) = match signals.credits {
+            None => (u64::from(ack_every.saturating_sub(1)) * payload + 1, ack_every),
+            Some(_) => (0, u32::MAX),
+        };
         WireSizes {
             payload,
-            min_window: u64::from(settings.host.ack_every.saturating_sub(1)) * payload + 1,
+            min_window,
+            ack_every,
+            credit: signals.credits.map_or(0, |credits| credits.size.into()),
             data_overhead,
             ack: p.ack.0 + signals.ack_bytes(hops),
             ack_growth: signals.ack_bytes_per_hop(),

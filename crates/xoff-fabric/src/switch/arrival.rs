@@ -113,9 +113,25 @@ impl Switches {
         if refuses && self.refuses(ctx, links, ports.1, id, frame) {
             return;
         }
+        if frame.kind == Kind::Credit && !links.admits_credit(ctx, ports.1, id) {
+            return;
+        }
         if let Some(frame) = self.make_room(ctx, links, ports.1, id, frame) {
             self.join(ctx, links, queue, ports, id, frame);
         }
+    }
+
+    /// A credit that has waited for its port's limit goes on.
+    #[cold]
+    pub fn enqueue_credit<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        id: PacketId,
+    ) {
+        let frame = ctx.packets[id].frame();
+        self.enqueue_own(ctx, links, egress, id, frame);
     }
 
     /// A packet joins its egress queue and counts in its ingress queue's account.

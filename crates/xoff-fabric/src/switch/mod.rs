@@ -68,7 +68,7 @@ pub(crate) struct Switches {
     queue_hooks: bool,
     /// A detector sees data packets that leave a queue.
     marks: bool,
-    /// Packets may find a dead link, a full egress queue or one that a watchdog empties.
+    /// Packets may find a dead link, a full egress queue or one that a watchdog empties, or credits their port's limit.
     may_refuse: bool,
     /// How much data may wait at each egress port; `None` without limits.
     limits: Option<Box<EgressLimits>>,
@@ -97,7 +97,8 @@ impl Switches {
             net.signals.congestion_point || switch_points.is_some() || probes.on_queues || limits.is_some();
         let marks = marking.detector.is_some();
         let watchdog = Watchdog::new(net);
-        let may_refuse = limits.is_some() || net.faults.is_some() || watchdog.is_some();
+        let limits_credits = net.signals.credits.is_some();
+        let may_refuse = limits.is_some() || net.faults.is_some() || watchdog.is_some() || limits_credits;
         let late = marks && net.settings.quirks.uet == UetOf::Htsim;
         Switches {
             accounting: Accounting::new(net),
@@ -107,7 +108,7 @@ impl Switches {
             int: net.signals.int,
             known_loads: KnownLoads::new(net, links),
             ties: next_hop::ties(net),
-            fast_path: switch_points.is_none(),
+            fast_path: switch_points.is_none() && !limits_credits,
             queue_hooks,
             marks,
             dequeue_hooks: queue_hooks

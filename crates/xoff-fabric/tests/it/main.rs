@@ -15,6 +15,7 @@ mod deadlock;
 mod dependencies;
 mod detection;
 mod dragonfly;
+mod expresspass;
 mod fast_forward;
 mod faults;
 mod flow_control;

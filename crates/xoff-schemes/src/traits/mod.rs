@@ -19,7 +19,7 @@ mod throttle;
 pub use congestion::{CongestionPoint, Labelled, PacketView, PortEnv, QueueView};
 pub use detector::{Detector, DetectorParams, PortState};
 pub use messages::{Cnm, Cnp, QueueReport};
-pub use notification::{Arrival, NotificationPoint};
+pub use notification::{Arrival, Credit, NotificationPoint};
 pub use random::MarkingRandom;
 pub use reaction::{Ack, FlowEnv, Outgoing, ReactionPoint, SendLimits, Sent, SlEnv};
 pub(crate) use scheme::sends_messages;

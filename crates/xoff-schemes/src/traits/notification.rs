@@ -16,6 +16,17 @@ pub struct Arrival {
     pub frame: u64,
     /// The packet's mark.
     pub mark: Mark,
+    /// Number of the credit that the packet took; 0 without [`Signals::credits`](crate::Signals::credits).
+    pub credit: u16,
+}
+
+/// A credit that a receiver sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Credit {
+    /// Its number, which data bring back.
+    pub number: u16,
+    /// Bytes on the wire.
+    pub size: u16,
 }
 
 /// Notification point: decides what a receiver sends back beyond its ACKs.
@@ -28,8 +39,35 @@ pub trait NotificationPoint {
     fn on_timer(&mut self, _now: Time) -> Option<Cnp> {
         None
     }
+    /// The sender asks for credits, or `wants` no more, in a scheme that declares
+    /// [`Signals::credits`](crate::Signals::credits).
+    fn on_request(&mut self, _now: Time, _wants: bool) {}
+    /// The time of [`Self::next_timer`] has come, in a scheme that declares [`Signals::credits`](crate::Signals::credits), in
+    /// place of [`Self::on_timer`]: a credit may go back.
+    fn credit(&mut self, _now: Time) -> Option<Credit> {
+        None
+    }
     /// When to call [`Self::on_timer`]; [`Time::NEVER`] for not at all. Read after each call.
     fn next_timer(&self) -> Time {
         Time::NEVER
+    }
+}
+
+/// A point with much state is boxed, so that those of other schemes take no more room.
+impl<N: NotificationPoint> NotificationPoint for Box<N> {
+    fn on_data(&mut self, arrival: &Arrival) -> Option<Cnp> {
+        (**self).on_data(arrival)
+    }
+    fn on_timer(&mut self, now: Time) -> Option<Cnp> {
+        (**self).on_timer(now)
+    }
+    fn on_request(&mut self, now: Time, wants: bool) {
+        (**self).on_request(now, wants);
+    }
+    fn credit(&mut self, now: Time) -> Option<Credit> {
+        (**self).credit(now)
+    }
+    fn next_timer(&self) -> Time {
+        (**self).next_timer()
     }
 }

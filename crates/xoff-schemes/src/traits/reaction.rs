@@ -140,6 +140,13 @@ pub trait ReactionPoint {
     fn on_cnp(&mut self, _now: Time, _cnp: &Cnp) {}
     /// A switch's message has arrived.
     fn on_cnm(&mut self, _now: Time, _cnm: &Cnm) {}
+    /// A credit has come, and the connection has a packet to send, in a scheme that declares
+    /// [`Signals::credits`](crate::Signals::credits).
+    fn on_credit(&mut self, _now: Time, _number: u16) {}
+    /// A data packet takes a credit, after [`Self::on_send`]: returns the credit's number.
+    fn spend_credit(&mut self) -> u16 {
+        0
+    }
     /// Packets count as lost and are sent again: packets were lost, or later ones overtook them where paths are chosen by
     /// packet and the transport takes data in order.
     fn on_loss(&mut self, _now: Time) {}

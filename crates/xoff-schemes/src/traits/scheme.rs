@@ -93,7 +93,7 @@ where
     S::Congestion: 'static,
 {
     let no_op = TypeId::of::<NoOp>();
-    TypeId::of::<S::Notification>() != no_op
+    (TypeId::of::<S::Notification>() != no_op && scheme.signals().credits.is_none())
         || TypeId::of::<S::Congestion>() != no_op
         || scheme.signals().switch_point
 }

@@ -152,7 +152,7 @@ fn a_foreign_reaction_point_gets_each_call_and_gives_each_answer() {
 #[test]
 fn foreign_points_of_receivers_and_switches_do_too() {
     let mut receiver = ForeignNotification(Box::new(Notes::default()));
-    let arrival = Arrival { now: Time(0), payload: 1, frame: 2, mark: Mark::Ce };
+    let arrival = Arrival { now: Time(0), payload: 1, frame: 2, mark: Mark::Ce, credit: 0 };
     assert_eq!(receiver.on_data(&arrival), Some(Cnp { mark: Mark::Ce, rate: Some(Rate(1)) }));
     assert_eq!(receiver.on_timer(Time(3)), Some(Cnp { mark: Mark::Ue, rate: Some(Rate(3)) }));
     assert_eq!(receiver.next_timer(), Time(15));

@@ -236,7 +236,7 @@ fn a_service_level_has_one_index_for_all_its_flows() {
 
 #[test]
 fn a_becn_comes_with_an_ack_or_as_a_cnp_for_each_marked_packet() {
-    let arrival = |mark| Arrival { now: us(1), payload: 1_456, frame: 1_518, mark };
+    let arrival = |mark| Arrival { now: us(1), payload: 1_456, frame: 1_518, mark, credit: 0 };
     let cnp = |mark| Cnp { mark, rate: None };
     let by_ack = IbCc::default();
     assert!(by_ack.signals().acks && by_ack.signals().ecn);

@@ -6,6 +6,7 @@ mod bolt;
 mod common;
 mod dcqcn;
 mod dctcp;
+mod expresspass;
 mod fecn;
 mod fncc;
 mod foreign;

@@ -21,7 +21,7 @@ const CLEAR: Cnp = Cnp { mark: Mark::None, rate: Some(Rate(1)) };
 
 /// A packet of 1,000 B at `now_ns`.
 fn arrive(np: &mut Receiver, now_ns: u64, mark: Mark) {
-    let arrival = Arrival { now: Time::from_ns(now_ns), payload: 970, frame: 1_000, mark };
+    let arrival = Arrival { now: Time::from_ns(now_ns), payload: 970, frame: 1_000, mark, credit: 0 };
     assert_eq!(np.on_data(&arrival), None, "CNPs go at the end of a period only");
 }
 

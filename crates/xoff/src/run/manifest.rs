@@ -67,6 +67,11 @@ pub(super) fn manifest(
         (t.name.to_string(), Value::Object(columns.collect()))
     });
     let uet = counters.uet;
+    let credits = counters.credits;
+    let receivers_credits = net
+        .signals
+        .credits
+        .map(|_| json!({ "sent": credits.sent, "dropped": credits.dropped, "used": credits.used }));
     let ultra_ethernet = (scenario.host.transport == Transport::Uet).then(|| {
         json!({
             "new": uet.sent, "retransmitted": uet.retransmitted, "rts": uet.requests, "acks": uet.acks,
@@ -105,6 +110,7 @@ pub(super) fn manifest(
         "switch_messages": sim.records().totals.cnms_sent,
         "lost_switch_messages": sim.records().totals.cnms_lost,
         "ultra_ethernet": ultra_ethernet,
+        "receivers_credits": receivers_credits,
         "link_retry": link_retry(sim),
         "flow_tables": flow_tables(sim),
         "base_rtt_ps": net.env.base_rtt.ps(),

@@ -52,6 +52,10 @@ pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
             format!("expected a number above 0, at most {MAX_TOLERANCE}"),
         );
     }
+    if s.scheme.signals().credits.is_some() {
+        let message = format!("`fast_forward` in [run] carries no credits of scheme `{}`", s.scheme.name());
+        c.add("run.fast_forward", message, "expected another scheme, or no `fast_forward`");
+    }
     if let Some(key) = needs_packets(&s.record) {
         let message =
             format!("`{key}` in [record] needs every packet, and `fast_forward` in [run] skips packets");

@@ -13,7 +13,8 @@ use super::columns::{Columns, strings};
 use super::{Names, Table};
 
 /// Names of the kinds of packets, in the order of [`Kind`].
-const KINDS: [&str; 10] = ["data", "ack", "nack", "cnp", "cnm", "pfc", "trimmed", "pull", "rts", "credits"];
+const KINDS: [&str; 11] =
+    ["data", "ack", "nack", "cnp", "cnm", "pfc", "trimmed", "pull", "rts", "credits", "credit"];
 
 pub(super) fn packets(sim: &Simulation, names: &Names) -> Table {
     let packets = &sim.records().packets;

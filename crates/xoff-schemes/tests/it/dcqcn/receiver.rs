@@ -3,7 +3,7 @@
 use super::*;
 
 fn arrive(np: &mut impl NotificationPoint, at: Time, mark: Mark) -> Option<Cnp> {
-    np.on_data(&Arrival { now: at, payload: 938, frame: 1_000, mark })
+    np.on_data(&Arrival { now: at, payload: 938, frame: 1_000, mark, credit: 0 })
 }
 
 #[test]

@@ -23,6 +23,7 @@ pub(super) fn kind_name(kind: Kind) -> &'static str {
         Kind::Rts => "RTS",
         Kind::Pfc => "PFC frame",
         Kind::CreditUpdate => "update of credits",
+        Kind::Credit => "credit",
     }
 }
 
@@ -33,7 +34,7 @@ pub(super) fn arrow(row: &PacketRecord) -> Option<u64> {
         Kind::Data | Kind::Trimmed | Kind::Ack | Kind::Nack => 1,
         Kind::Cnp => 2,
         Kind::Cnm => 3,
-        Kind::Pull | Kind::Rts | Kind::Pfc | Kind::CreditUpdate => return None,
+        Kind::Pull | Kind::Rts | Kind::Pfc | Kind::CreditUpdate | Kind::Credit => return None,
     };
     // A folded multiplication is a good hash: with 10^8 chains, two of them share an id with a probability of 3 in 10,000.
     let key = u128::from(row.sent_at.ps() ^ 0x9E37_79B9_7F4A_7C15)
@@ -53,7 +54,7 @@ pub(super) fn annotations(row: &PacketRecord) -> Vec<DebugAnnotation> {
         Kind::Data | Kind::Trimmed | Kind::Ack | Kind::Nack => all.push(number(1, row.seq)),
         Kind::Cnm => all.push(number(5, row.seq)),
         Kind::Pfc => all.push(number(6, row.seq)),
-        Kind::Cnp | Kind::Pull | Kind::Rts | Kind::CreditUpdate => {}
+        Kind::Cnp | Kind::Pull | Kind::Rts | Kind::CreditUpdate | Kind::Credit => {}
     }
     all.extend(row.priority().map(|priority| number(3, priority.into())));
     let mark = match row.mark {
