@@ -56,7 +56,7 @@ impl Writer<'_, '_> {
             background: self.program.background,
             ..sink.blank(from.host, to.host, self.program.start)
         };
-        flow.nic = self.nic.or(flow.nic);
+        flow.nic = self.nic.or(from.nic).or(flow.nic);
         flow.role = Some(self.program.role(&from));
         let flow = self.program.sink.numbered(flow);
         let sent = (bytes > self.program.eager).then_some((Milestone::Sent(flow), Time::ZERO));

@@ -1,4 +1,4 @@
-"""What each rank of a GOAL schedule did when, from the tables of its run."""
+"""What each rank of a GOAL schedule or a training job did when, from the tables of its run."""
 
 from __future__ import annotations
 
@@ -27,8 +27,15 @@ class Rank:
     receives: Intervals
 
 
+_COMPUTES = {"goal": ("calc",), "training": ("forward", "backward", "optimizer")}
+"""By pattern: the kernels in which a rank computes."""
+
+_WAITS = {"goal": "recv", "training": "iteration"}
+"""By pattern: the kernel in which a rank waits unless it computes."""
+
+
 def schedules(each: Labelled) -> list[dict[str, Any]]:
-    """The jobs that replay a GOAL schedule."""
+    """The jobs whose ranks have a timeline: those that replay a GOAL schedule, and those that train."""
     labels = {_label(pattern) for pattern in _patterns(each)}
     return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
 
@@ -54,10 +61,16 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
     # No table has messages within a host, but each send that has begun and has no flow is one.
     goes, takes = _within_host(each, label, start, size)
-    within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
+    kind = _pattern(each, label)["pattern"]
+    if kind == "training":
+        # Sums over ranks of one host.
+        within = (kernel == "tensor") & (size == 0)
+        goes, takes = start, end - start
+    else:
+        within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
 
-    def of(rows: Any, name: str) -> Intervals:
-        wanted = rows[kernel[rows] == name]
+    def of(rows: Any, *names: str) -> Intervals:
+        wanted = rows[np.isin(kernel[rows], names)]
         return Intervals(start[wanted], end[wanted])
 
     def local(rows: Any) -> Intervals:
@@ -68,10 +81,10 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     ranks = [
         Rank(
             number,
-            of(rows, "calc"),
+            of(rows, *_COMPUTES[kind]),
             Intervals(left[sent := flows_of.get(number, none)], acked[sent]),
             local(rows),
-            of(rows, "recv"),
+            of(rows, _WAITS[kind]),
         )
         for number, rows in by_rank.items()
     ]
@@ -80,16 +93,20 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
 
 def _patterns(each: Labelled) -> list[dict[str, Any]]:
     traffic = each.run.manifest.get("scenario", {}).get("traffic", [])
-    return [pattern for pattern in traffic if pattern.get("pattern") == "goal"]
+    return [pattern for pattern in traffic if pattern.get("pattern") in _COMPUTES]
 
 
 def _label(pattern: dict[str, Any]) -> str:
-    return str(pattern.get("label") or "goal")
+    return str(pattern.get("label") or pattern["pattern"])
+
+
+def _pattern(each: Labelled, label: str) -> dict[str, Any]:
+    return next(pattern for pattern in _patterns(each) if _label(pattern) == label)
 
 
 def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple[Times, Times]:
     """When the messages of sends go, and how long they take, if they are for a rank of the same host."""
-    pattern = next(pattern for pattern in _patterns(each) if _label(pattern) == label)
+    pattern = _pattern(each, label)
     overhead, delay, rate = (quantity(pattern.get(key)) or 0 for key in ("overhead", "local_delay", "local_rate"))
     # A slow rate could take more ps than there is room for; no message is drawn for longer than the run.
     transfer = np.minimum(np.ceil(size * (8e12 / rate)), each.run.manifest["sim_time_ps"]) if rate else 0 * size
