@@ -23,7 +23,7 @@ def iterations_text(iterations: Mapping[str, Any]) -> str:
     text = f"{count_text(len(times), 'iteration')} of {time_text(round(iterations['mean_ps']))}"
     if len(times) > 1:
         text += " on average"
-    text += f"; a rank computes {time_text(round(iterations['compute_ps']))} of it"
+    text += f"; of its own time a rank computes {time_text(round(iterations['compute_ps']))}"
     waits = [(each["mean_ps"], WAITS.get(each["waits_for"], each["waits_for"])) for each in iterations["exposed"]]
     longest = sorted((wait for wait in waits if wait[0] > 0), reverse=True)
     if longest:

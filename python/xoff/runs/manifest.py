@@ -209,8 +209,8 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
         lambda value: isinstance(value, list) and all(map(_is_load, value)),
     ),
     "jobs": (
-        "a list of objects with a text `label` and whole numbers `completion_ps` and `ideal_completion_ps`; of training "
-        "with `iterations` as well",
+        "a list of objects with a text `label` and whole numbers `completion_ps` and `ideal_completion_ps`; of "
+        "training with `iterations` as well",
         lambda value: isinstance(value, list) and all(map(_is_job, value)),
     ),
     "sim_time_ps": (_COUNT, _is_count),

@@ -17,6 +17,6 @@ mod scenarios;
 mod snapshots;
 mod store;
 mod threads;
-mod training;
 mod thresholds;
 mod trace;
+mod training;

@@ -94,7 +94,8 @@ fn replicas_sum_their_gradients_and_buckets_hide_the_sum() {
 fn all_wait_for_a_straggler() {
     let job = "layers = 1\nbatch = 2\ndata = 2\nstragglers = [{ rank = 1, factor = 1.5 }]";
     let (even, slow) = (output(2, "layers = 1\nbatch = 2\ndata = 2"), output(2, job));
-    let longer = iterations(&slow)["mean_ps"].as_f64().unwrap() - iterations(&even)["mean_ps"].as_f64().unwrap();
+    let longer =
+        iterations(&slow)["mean_ps"].as_f64().unwrap() - iterations(&even)["mean_ps"].as_f64().unwrap();
     // Rank 1 takes half as long again; rank 0 computes as before, and waits that much longer: on average half of it.
     assert_eq!(longer, (FORWARD + BACKWARD) as f64 / 2.0);
     let waits = exposed(&slow, "gradients") - exposed(&even, "gradients");
@@ -105,7 +106,8 @@ fn all_wait_for_a_straggler() {
 fn ranks_of_one_host_sum_over_their_own_links() {
     // Two ranks a host share the layer: each computes half. Four sums of the activations of 200,000 B, two forward and two backward:
     // each is two steps of 100,000 B at 800 Gbps, 1 us, and 500 ns.
-    let job = "layers = 1\nbatch = 2\ntensor = 2\ndata = 2\nlocal_rate = \"800Gbps\"\nlocal_delay = \"500ns\"";
+    let job =
+        "layers = 1\nbatch = 2\ntensor = 2\ndata = 2\nlocal_rate = \"800Gbps\"\nlocal_delay = \"500ns\"";
     let run = output(2, &job.replace("layers", "ranks_per_host = 2\nlayers"));
     assert_eq!(exposed(&run, "tensor"), 4.0 * 2.0 * 1.5e6);
     assert_eq!(iterations(&run)["compute_ps"], ((FORWARD + BACKWARD) / 2) as f64);
@@ -133,15 +135,17 @@ fn placements_put_ranks_where_they_say() {
     };
     assert_eq!(hosts_of(""), ["host0", "host1", "host2", "host3"]);
     assert_eq!(hosts_of("hosts = \"host2..host5\""), ["host2", "host3", "host4", "host5"]);
-    let random: Vec<Vec<String>> = (1..6).map(|seed| {
-        let scenario = text(6, "layers = 1\nbatch = 4\ndata = 4\nplacement = \"random\"");
-        let set = [("seed".to_string(), seed.to_string())];
-        let run = xoff::run(&Scenario::parse(&scenario, "t", &set).unwrap(), &mut |_| true).unwrap();
-        let mut hosts = xoff_column(&run.tables.iter().find(|t| t.name == "flows").unwrap().batch, "src");
-        hosts.sort();
-        hosts.dedup();
-        hosts
-    }).collect();
+    let random: Vec<Vec<String>> = (1..6)
+        .map(|seed| {
+            let scenario = text(6, "layers = 1\nbatch = 4\ndata = 4\nplacement = \"random\"");
+            let set = [("seed".to_string(), seed.to_string())];
+            let run = xoff::run(&Scenario::parse(&scenario, "t", &set).unwrap(), &mut |_| true).unwrap();
+            let mut hosts = xoff_column(&run.tables.iter().find(|t| t.name == "flows").unwrap().batch, "src");
+            hosts.sort();
+            hosts.dedup();
+            hosts
+        })
+        .collect();
     assert!(random.iter().all(|hosts| hosts.len() == 4));
     assert!(random.iter().any(|hosts| hosts != &random[0]), "every seed drew the same hosts");
 }
@@ -160,12 +164,28 @@ fn what_cannot_be_is_refused_at_its_place() {
     let refused = |job: &str| Scenario::parse(&text(4, job), "training.toml", &[]).unwrap_err().to_string();
     let cases = [
         ("layers = 3\nbatch = 1\npipeline = 2", "`pipeline` in [[job]] is 2", "a divisor of the 3 layers"),
-        ("layers = 1\nbatch = 3\ndata = 2", "`batch` in [[job]] is 3", "a multiple of `data` times `micro_batch`, 2"),
+        (
+            "layers = 1\nbatch = 3\ndata = 2",
+            "`batch` in [[job]] is 3",
+            "a multiple of `data` times `micro_batch`, 2",
+        ),
         ("layers = 1\nbatch = 8\ndata = 8", "`hosts` in [[job]] is room for 4 ranks", "the 8 ranks"),
-        ("layers = 1\nbatch = 2\ndata = 2\nexpert = 2", "`expert` in [[job]] has no meaning here", "without `experts`"),
+        (
+            "layers = 1\nbatch = 2\ndata = 2\nexpert = 2",
+            "`expert` in [[job]] has no meaning here",
+            "without `experts`",
+        ),
         ("layers = 1\nbatch = 1", "`ranks_per_host` in [[job]] is 1, so that all 1 ranks", "several hosts"),
-        ("layers = 1\nbatch = 2\ndata = 2\nstragglers = [{rank = 2, factor = 2.0}]", "of rank 2", "ranks below 2"),
-        ("layers = 1\nbatch = 2\ndata = 2\nplacement = \"file\"", "`placement_file` in [[job]] is missing", "a host in each line"),
+        (
+            "layers = 1\nbatch = 2\ndata = 2\nstragglers = [{rank = 2, factor = 2.0}]",
+            "of rank 2",
+            "ranks below 2",
+        ),
+        (
+            "layers = 1\nbatch = 2\ndata = 2\nplacement = \"file\"",
+            "`placement_file` in [[job]] is missing",
+            "a host in each line",
+        ),
         ("layers = 1\nbatch = 2\ndata = 2\nlayer = 1", "unknown key `layer` in [[job]]", "layers"),
         ("pattern = \"poisson\"\nlayers = 1", "unknown job \"poisson\"", "training"),
     ];

@@ -51,7 +51,7 @@ def iterations(runs: Sequence[Labelled]) -> list[Plot]:
                 hovertemplate="%{customdata}<extra></extra>",
             )
         )
-    figure.update_layout(barmode="stack")
+    figure.update_layout(barmode="stack", legend_traceorder="normal")
     figure.update_xaxes(rangemode="tozero")
     figure.update_yaxes(autorange="reversed", type="category")
     texts = (f"{each.label}: {iterations_text(job['iterations'])}." for each, job in rows[:8])
