@@ -19,6 +19,8 @@ pub struct HostInfo {
     pub rate: Rate,
     /// The switch that its first NIC is attached to: hosts of one rack have the same number.
     pub rack: u32,
+    /// Number of its NICs.
+    pub nics: u32,
 }
 
 /// The word for every host.
@@ -180,6 +182,10 @@ impl<'a> Directory<'a> {
         self.hosts[host as usize].rack
     }
 
+    pub(crate) fn nics(&self, host: u32) -> u32 {
+        self.hosts[host as usize].nics
+    }
+
     pub(crate) fn rate(&self, host: u32) -> Rate {
         self.hosts[host as usize].rate
     }
@@ -248,7 +254,7 @@ pub(crate) mod tests {
     /// `host0` to `host{n-1}` at 100 Gbps.
     pub(crate) fn hosts(n: u32) -> Vec<HostInfo> {
         (0..n)
-            .map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: i / 8 })
+            .map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: i / 8, nics: 1 })
             .collect()
     }
 
@@ -270,7 +276,7 @@ pub(crate) mod tests {
 
     #[test]
     fn leading_zeros_keep_their_width() {
-        let named = |n: &str| HostInfo { name: n.into(), rate: Rate::from_gbps(10), rack: 0 };
+        let named = |n: &str| HostInfo { name: n.into(), rate: Rate::from_gbps(10), rack: 0, nics: 1 };
         let hosts = [named("n08"), named("n09"), named("n10"), named("n8"), named("a..b")];
         assert_eq!(resolve(&hosts, &["n08..n10"]), Ok(vec![0, 1, 2]));
         assert_eq!(resolve(&hosts, &["a..b"]), Ok(vec![4]));

@@ -23,6 +23,7 @@ mod mpi_io;
 mod permutation;
 mod poisson;
 pub(crate) mod processes;
+pub mod training;
 mod triggers;
 
 pub use all_to_all::AllToAll;
@@ -39,6 +40,7 @@ pub use list::List;
 pub use mpi_io::MpiIo;
 pub use permutation::Permutation;
 pub use poisson::Poisson;
+pub use training::Training;
 
 /// The trait of each pattern's parameters.
 pub(crate) trait Params {
@@ -200,6 +202,8 @@ patterns! {
     Gpcnet,
     /// Messages of MPI and I/O jobs that share a network.
     MpiIo,
+    /// Training of a transformer: iterations with the communication of its parallelism.
+    Training,
 }
 
 #[cfg(test)]
@@ -243,7 +247,16 @@ mod tests {
 
     #[test]
     fn processes_have_a_connection_for_each_other_one_and_lone_flows_their_own() {
-        let processes = ["allreduce", "all_to_all_collective", "collective", "goal", "chakra", "gpcnet", "mpi_io"];
+        let processes = [
+            "allreduce",
+            "all_to_all_collective",
+            "collective",
+            "goal",
+            "chakra",
+            "gpcnet",
+            "mpi_io",
+            "training",
+        ];
         for info in catalogue() {
             let expected = if processes.contains(&info.name) { "per_process_pair" } else { "per_message" };
             assert_eq!(info.defaults["connection"], expected, "{}", info.name);

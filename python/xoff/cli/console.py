@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from xoff.runs.iterations import iterations_text
 from xoff.text import count_text, name_text, printable, shown, time_text
 
 if TYPE_CHECKING:
@@ -138,6 +139,9 @@ def _skipped_text(forward: dict[str, Any]) -> str:
 def _job_text(job: dict[str, Any]) -> str:
     completion, ideal = job.get("completion_ps"), job.get("ideal_completion_ps")
     if completion is None:
-        return f"{job['label']}: not ended"
-    times = f", {completion / ideal:.3f} times the {time_text(ideal)} of an ideal network" if ideal else ""
-    return f"{job['label']}: {time_text(completion)}{times}"
+        text = f"{job['label']}: not ended"
+    else:
+        times = f", {completion / ideal:.3f} times the {time_text(ideal)} of an ideal network" if ideal else ""
+        text = f"{job['label']}: {time_text(completion)}{times}"
+    iterations = job.get("iterations")
+    return f"{text}; {iterations_text(iterations)}" if iterations else text

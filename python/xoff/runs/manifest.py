@@ -138,6 +138,22 @@ def _is_job(value: object) -> bool:
         isinstance(value, dict)
         and isinstance(value.get("label"), str)
         and all(value.get(key) is None or _is_count(value[key]) for key in ("completion_ps", "ideal_completion_ps"))
+        and (value.get("iterations") is None or _is_iterations(value["iterations"]))
+    )
+
+
+def _is_iterations(value: object) -> bool:
+    exposed = value.get("exposed") if isinstance(value, dict) else None
+    return (
+        isinstance(value, dict)
+        and isinstance(value.get("times_ps"), list)
+        and all(map(_is_count, value["times_ps"]))
+        and all(_is_number(value.get(key)) for key in ("mean_ps", "compute_ps", "exposed_ps"))
+        and isinstance(exposed, list)
+        and all(
+            isinstance(each, dict) and isinstance(each.get("waits_for"), str) and _is_number(each.get("mean_ps"))
+            for each in exposed
+        )
     )
 
 
@@ -193,7 +209,8 @@ _KINDS: dict[str, tuple[str, Callable[[object], bool]]] = {
         lambda value: isinstance(value, list) and all(map(_is_load, value)),
     ),
     "jobs": (
-        "a list of objects with a text `label` and whole numbers `completion_ps` and `ideal_completion_ps`",
+        "a list of objects with a text `label` and whole numbers `completion_ps` and `ideal_completion_ps`; of "
+        "training with `iterations` as well",
         lambda value: isinstance(value, list) and all(map(_is_job, value)),
     ),
     "sim_time_ps": (_COUNT, _is_count),

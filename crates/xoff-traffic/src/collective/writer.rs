@@ -58,7 +58,7 @@ impl Writer<'_, '_> {
         };
         // Ranks of one host begin with different NICs.
         let nic = |nics: u32| NicChoice::Nic((from.slice + self.channel) % nics);
-        flow.nic = self.settings.nics.map(nic).or(flow.nic);
+        flow.nic = self.settings.nics.map(nic).or(from.nic).or(flow.nic);
         flow.role = Some(self.program.role(&from));
         let flow = self.program.sink.numbered(flow);
         let sent = (bytes > self.program.eager).then_some((Milestone::Sent(flow), Time::ZERO));

@@ -3,7 +3,7 @@
 //! Each process performs one operation after another: it sends, waits for the messages to it, and continues. Between
 //! the arrival of a message and the receiver's next action lies the *overhead*: matching and software.
 
-use xoff_engine::Time;
+use xoff_engine::{NicChoice, Time};
 
 use crate::closed_loop::{Milestone, Operation, Role, Waiter};
 use crate::collective::phases::{Message, Phase};
@@ -21,6 +21,8 @@ pub(crate) struct Process {
     pub(crate) at: u32,
     /// The processor that stands for its link to the other processes of its host, once a collective has used that link.
     pub(crate) port: Option<u32>,
+    /// The NIC by which it sends; `None` if the pattern's choice holds.
+    pub(crate) nic: Option<NicChoice>,
 }
 
 /// Writes processes as flows, steps and dependencies.
@@ -41,7 +43,7 @@ pub(crate) struct Program<'a> {
 impl Program<'_> {
     /// A process at its beginning.
     pub(crate) fn process(&mut self, host: u32, number: u32, slice: u32) -> Process {
-        Process { host, number, slice, at: self.sink.step(host, self.start), port: None }
+        Process { host, number, slice, at: self.sink.step(host, self.start), port: None, nic: None }
     }
 
     /// Adds a message, which does not wait for anything yet; returns its number.

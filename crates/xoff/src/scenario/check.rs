@@ -1,6 +1,7 @@
 //! Checks that need more than one table: the network is built, its traffic is made, and the scheme's needs are
 //! compared with both.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -33,9 +34,25 @@ pub(super) struct Checker<'a> {
 impl<'a> Checker<'a> {
     /// Adds a problem at the value of a key, or at its table if the key is not written.
     pub fn add(&mut self, path: &str, message: impl Into<String>, expected: impl Into<String>) {
-        let place = self.source.location(self.root.locate(path));
+        let place = self.source.location(self.root.locate(&self.written(path)));
         let expected = Some(expected.into()).filter(|e| !e.is_empty());
         self.problems.push(Problem { message: message.into(), place, expected, notes: vec![] });
+    }
+
+    /// The path at which a key of a traffic pattern is written: patterns of [[job]] follow those of [[traffic]].
+    fn written<'p>(&self, path: &'p str) -> Cow<'p, str> {
+        let Some((index, key)) = path.strip_prefix("traffic.").map(|p| p.split_once('.').unwrap_or((p, "")))
+        else {
+            return path.into();
+        };
+        let patterns = match self.root.find("traffic").map(|node| &node.value) {
+            Some(Value::Array(items)) => items.len(),
+            _ => 0,
+        };
+        match index.parse::<usize>() {
+            Ok(index) if index >= patterns => format!("job.{}.{key}", index - patterns).into(),
+            _ => path.into(),
+        }
     }
 
     /// Adds a violation at its key, or at its table if the table as a whole is wrong. The key begins with the table.
@@ -50,13 +67,13 @@ impl<'a> Checker<'a> {
 
     /// Adds a violation at a place other than its key.
     pub fn violation_at(&mut self, place: &str, violation: &Violation) {
-        let message = format!("{} {}", subject(&violation.key), violation.found);
+        let message = format!("{} {}", subject(&self.written(&violation.key)), violation.found);
         self.add(place, message, format!("expected {}", violation.expected));
     }
 
     /// Whether a key is written in the file or in an override.
     pub fn is_written(&self, path: &str) -> bool {
-        self.root.find(path).is_some()
+        self.root.find(&self.written(path)).is_some()
     }
 
     /// The first key under `path` whose value is a text that fits.
@@ -94,7 +111,7 @@ fn subject(path: &str) -> String {
         return if TABLES.contains(&path) { format!("[{path}]") } else { format!("`{path}`") };
     };
     let key = match (table, key.split_once('.')) {
-        ("traffic" | "event", Some((_, key))) => key,
+        ("traffic" | "job" | "event", Some((_, key))) => key,
         _ => key,
     };
     format!("`{}` in {}", key_text(key), table_label(table))

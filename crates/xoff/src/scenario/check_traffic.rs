@@ -31,6 +31,7 @@ pub(super) fn all(
             rate: Rate(rate),
             // Every host of a topology that was built has a NIC.
             rack: nics.first().map(|&port| topology.node_of(port.peer()).0).unwrap_or_default(),
+            nics: nics.len() as u32,
         }
     };
     let hosts: Vec<HostInfo> = topology.hosts().into_iter().map(host).collect();

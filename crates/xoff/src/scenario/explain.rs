@@ -17,7 +17,7 @@ pub(super) struct Context<'a> {
 
 /// The name of a table in messages.
 pub(super) fn table_label(key: &str) -> String {
-    if ["traffic", "event"].contains(&key) { format!("[[{key}]]") } else { format!("[{key}]") }
+    if ["traffic", "job", "event"].contains(&key) { format!("[[{key}]]") } else { format!("[{key}]") }
 }
 
 /// A fault in words.

@@ -34,6 +34,7 @@ pub(super) const TOP: &[&str] = &[
     "link",
     "quirks",
     "traffic",
+    "job",
     "event",
     "record",
     "sweep",
@@ -42,6 +43,9 @@ pub(super) const TOP: &[&str] = &[
 
 /// Tables that need no `name`, with the name that they then have.
 pub(super) const UNNAMED: &[(&str, &str)] = &[("routing", "ecmp"), ("flow_control", "pfc")];
+
+/// The pattern of a table [[job]], which needs no `pattern`.
+pub(super) const JOB: &str = "training";
 
 /// The smallest scenario.
 pub(super) const SMALLEST: &str = "[topology]
@@ -64,7 +68,8 @@ pub(super) fn tree(source: &Source<'_>) -> Result<Node, ScenarioError> {
             TextFault::Own(violation) => (violation.found, format!("expected {}", violation.expected)),
             TextFault::Parser(text) if text == "duplicate key" => (
                 text,
-                "expected each key and table once; only [[traffic]] and [[event]] may be repeated".into(),
+                "expected each key and table once; only [[traffic]], [[job]] and [[event]] may be repeated"
+                    .into(),
             ),
             TextFault::Parser(text) => (text, String::new()),
         };
@@ -186,6 +191,7 @@ impl<'a> Reader<'a> {
         let missing: Vec<String> = ["topology", "scheme", "traffic"]
             .into_iter()
             .filter(|key| self.root.get(key).is_none())
+            .filter(|key| *key != "traffic" || self.root.get("job").is_none())
             .filter(|key| {
                 !self.root.entries.iter().any(|e| nearest(&e.key, TOP.iter().copied()) == Some(*key))
             })
@@ -256,7 +262,8 @@ impl<'a> Reader<'a> {
             }
             None => {
                 let mistyped = table.entries.iter().find(|e| nearest(&e.key, [tag]).is_some());
-                match UNNAMED.iter().find(|(unnamed, _)| *unnamed == key && mistyped.is_none()) {
+                let mut unnamed = UNNAMED.iter().chain(&[("job", JOB)]);
+                match unnamed.find(|(unnamed, _)| *unnamed == key && mistyped.is_none()) {
                     Some((_, name)) => (*name, &node.place),
                     None => {
                         let place = mistyped.map_or(&node.place, |e| &e.key_place);
@@ -291,37 +298,40 @@ impl<'a> Reader<'a> {
         }
     }
 
+    /// The patterns of [[traffic]], then those of [[job]].
     fn traffic(&mut self) -> Vec<Pattern> {
-        let Some(entry) = self.root.get("traffic") else { return vec![] };
-        let Value::Array(items) = &entry.node.value else {
-            let message = format!("`traffic` is {}", entry.node.kind());
-            self.add(
-                &entry.node.place,
-                message,
-                "expected [[traffic]] in double brackets, once for each pattern",
-            );
-            return vec![];
-        };
-        if items.is_empty() {
-            self.add(&entry.node.place, "`traffic` is empty".into(), "expected at least one [[traffic]]");
+        let mut patterns = vec![];
+        if let Some(items) = self.tables_of("traffic", "pattern") {
+            if items.is_empty() {
+                let place = &self.root.get("traffic").map_or(Place::File(0..0), |e| e.node.place.clone());
+                self.add(place, "`traffic` is empty".into(), "expected at least one [[traffic]]");
+            }
+            let read = |node| self.tagged_node("traffic", node, "pattern", Pattern::NAMES, Pattern::read);
+            patterns.extend(items.iter().filter_map(read));
         }
-        let read = |node| self.tagged_node("traffic", node, "pattern", Pattern::NAMES, Pattern::read);
-        items.iter().filter_map(read).collect()
+        let job = |name: &str, table| if name == JOB { Pattern::read(name, table) } else { None };
+        for node in self.tables_of("job", "job").unwrap_or_default() {
+            patterns.extend(self.tagged_node("job", node, "pattern", &[JOB], job));
+        }
+        patterns
     }
 
     fn events(&mut self) -> Vec<Event> {
-        let Some(entry) = self.root.get("event") else { return vec![] };
-        let Value::Array(items) = &entry.node.value else {
-            let message = format!("`event` is {}", entry.node.kind());
-            self.add(
-                &entry.node.place,
-                message,
-                "expected [[event]] in double brackets, once for each event",
-            );
-            return vec![];
-        };
+        let events = self.tables_of("event", "event").unwrap_or_default();
         let read = |node| self.tagged_node("event", node, "kind", Event::NAMES, Event::read);
-        items.iter().filter_map(read).collect()
+        events.iter().filter_map(read).collect()
+    }
+
+    /// The tables of a list; `None` if there is no list. `each` is what a table of it stands for.
+    fn tables_of(&mut self, key: &str, each: &str) -> Option<&'a [Node]> {
+        let entry = self.root.get(key)?;
+        if let Value::Array(items) = &entry.node.value {
+            return Some(items);
+        }
+        let message = format!("`{key}` is {}", entry.node.kind());
+        let expected = format!("expected [[{key}]] in double brackets, once for each {each}");
+        self.add(&entry.node.place, message, expected);
+        None
     }
 
     /// Adds a problem for the fault that the reader of a table found.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Scenario;
 
@@ -15,6 +15,7 @@ pub fn schema() -> Value {
     if let Some(traffic) = schema.pointer_mut("/properties/traffic") {
         traffic["minItems"] = 1.into();
     }
+    jobs(&mut schema);
     for (key, name) in super::read::UNNAMED {
         let property = schema.pointer(&format!("/properties/{key}"));
         // The schema of a table with several forms is a reference to its type's definition.
@@ -29,6 +30,31 @@ pub fn schema() -> Value {
         }
     }
     schema
+}
+
+/// Adds the list of jobs, which are traffic of one pattern: a scenario has traffic, jobs, or both.
+fn jobs(schema: &mut Value) {
+    let forms = schema.pointer("/$defs/Pattern/oneOf").and_then(Value::as_array);
+    let is_it = |form: &&Value| form.pointer("/properties/pattern/const") == Some(&super::read::JOB.into());
+    let Some(mut job) = forms.and_then(|forms| forms.iter().find(is_it)).cloned() else { return };
+    if let Some(properties) = job.get_mut("properties").and_then(Value::as_object_mut) {
+        properties.shift_remove("pattern");
+    }
+    let without = |list: &mut Value, key: &str| {
+        if let Some(list) = list.as_array_mut() {
+            list.retain(|each| each != key);
+        }
+    };
+    without(&mut job["required"], "pattern");
+    without(&mut schema["required"], "traffic");
+    schema["anyOf"] = json!([{ "required": ["traffic"] }, { "required": ["job"] }]);
+    schema["$defs"]["Job"] = job;
+    let description = "Training jobs, which are traffic of the pattern `training`: each table is one job.";
+    let list = json!({ "type": "array", "items": { "$ref": "#/$defs/Job" }, "description": description, "default": [] });
+    if let Some(properties) = schema.get_mut("properties").and_then(Value::as_object_mut) {
+        let place = properties.keys().position(|key| key == "event").unwrap_or(properties.len());
+        properties.shift_insert(place, "job".into(), list);
+    }
 }
 
 /// The documentation of a key.

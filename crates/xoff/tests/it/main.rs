@@ -24,3 +24,4 @@ mod store;
 mod threads;
 mod thresholds;
 mod trace;
+mod training;

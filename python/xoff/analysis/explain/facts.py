@@ -102,6 +102,11 @@ class Facts:
         return self._read("breakdown", needed) if self.recorded("breakdown") else pl.DataFrame()
 
     @cached_property
+    def operations(self) -> pl.DataFrame:
+        """The table of operations of closed loops; may be empty."""
+        return self._read("operations", ("label", "kernel", "process", "iteration", "start_ps", "end_ps"))
+
+    @cached_property
     def parts(self) -> pl.DataFrame:
         """A row a complete flow with `flow`, `fct_ps` and a column in ps for each part; empty if not recorded."""
         done = self.flows.filter(pl.col("fct_ps").is_not_null()).select(pl.col("id").alias("flow"), "fct_ps")

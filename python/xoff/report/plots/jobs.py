@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from xoff.analysis.intervals import Intervals
 from xoff.report.palette import COLOURS
+from xoff.report.plots.iterations import iterations
 from xoff.report.plots.ranks import Rank, ranks_of, schedules
 from xoff.report.plots.style import Labelled, Plot, new_figure, plain_names, time_scale
 from xoff.text import time_text
@@ -33,11 +34,18 @@ _WITHIN_HOST = "sends within the host"
 
 
 def jobs(runs: Sequence[Labelled]) -> list[Plot]:
-    """Completion times beside those on an ideal network, and a timeline of each schedule or trace."""
+    """Completion times beside those on an ideal network, iterations of training, and timelines of ranks.
+
+    Nothing without jobs.
+    """
     if not any(each.run.manifest.get("jobs") for each in runs):
         return []
     replayed = [(each, job) for each in runs for job in schedules(each)]
-    return [_completion(runs), *(_timeline(f"timeline-{n}", *one, len(runs)) for n, one in enumerate(replayed))]
+    return [
+        _completion(runs),
+        *iterations(runs),
+        *(_timeline(f"timeline-{n}", *one, len(runs)) for n, one in enumerate(replayed)),
+    ]
 
 
 def _completion(runs: Sequence[Labelled]) -> Plot:

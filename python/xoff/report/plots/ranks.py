@@ -1,4 +1,4 @@
-"""What each rank of a GOAL schedule or a Chakra trace did when, from the tables of its run."""
+"""What each rank of a GOAL schedule, a Chakra trace or a training job did when, from the tables of its run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ if TYPE_CHECKING:
     from xoff.analysis.intervals import Times
 
 
-_COMPUTES = ("calc", "compute", "cpu", "memory", "storage")
+_PATTERNS = ("goal", "chakra", "training")
+"""Patterns whose ranks have a timeline."""
+
+_COMPUTES = ("calc", "compute", "cpu", "memory", "storage", "forward", "backward", "optimizer")
 """Words with which the kernels of computations begin; of a trace, the node's name follows behind a colon."""
 
 _NO_WAIT = (*_COMPUTES, "send", "iteration")
@@ -36,7 +39,7 @@ class Rank:
 
 
 def schedules(each: Labelled) -> list[dict[str, Any]]:
-    """The jobs that replay a GOAL schedule or a Chakra trace."""
+    """The jobs whose ranks have a timeline: those that replay a GOAL schedule or a Chakra trace, and those that train."""
     labels = {_label(pattern) for pattern in _patterns(each)}
     return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
 
@@ -65,7 +68,15 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
     flows_of = _by_rank(flows["process"].to_numpy(zero_copy_only=False))
     # No table has messages within a host, but each send that has begun and has no flow is one.
     goes, takes = _within_host(each, label, start, size)
-    within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
+    kind = _pattern(each, label)["pattern"]
+    if kind == "training":
+        # A rank that trains waits in all of an iteration in which it does not compute.
+        waits = kernel == "iteration"
+        # Sums over ranks of one host.
+        within = (kernel == "tensor") & (size == 0)
+        goes, takes = start, end - start
+    else:
+        within = (kernel == "send") & ~np.isin(_keys(operations), _keys(flows)) & (goes <= over)
 
     def of(rows: Any, among: Any) -> Intervals:
         wanted = rows[among[rows]]
@@ -91,16 +102,20 @@ def ranks_of(each: Labelled, label: str) -> tuple[list[Rank], int]:
 
 def _patterns(each: Labelled) -> list[dict[str, Any]]:
     traffic = each.run.manifest.get("scenario", {}).get("traffic", [])
-    return [pattern for pattern in traffic if pattern.get("pattern") in ("goal", "chakra")]
+    return [pattern for pattern in traffic if pattern.get("pattern") in _PATTERNS]
 
 
 def _label(pattern: dict[str, Any]) -> str:
-    return str(pattern.get("label") or pattern.get("pattern"))
+    return str(pattern.get("label") or pattern["pattern"])
+
+
+def _pattern(each: Labelled, label: str) -> dict[str, Any]:
+    return next(pattern for pattern in _patterns(each) if _label(pattern) == label)
 
 
 def _within_host(each: Labelled, label: str, start: Times, size: Times) -> tuple[Times, Times]:
     """When the messages of sends go, and how long they take, if they are for a rank of the same host."""
-    pattern = next(pattern for pattern in _patterns(each) if _label(pattern) == label)
+    pattern = _pattern(each, label)
     overhead, delay, rate = (quantity(pattern.get(key)) or 0 for key in ("overhead", "local_delay", "local_rate"))
     if pattern.get("pattern") == "chakra":
         overhead = 0  # There only receivers have one.

@@ -6,7 +6,18 @@ from collections.abc import Callable
 
 from xoff.analysis.explain.facts import Facts
 from xoff.analysis.explain.findings import Finding
-from xoff.analysis.explain.rules import congestion, credit, failures, links, marking, outcome, pfc, sending, tcd
+from xoff.analysis.explain.rules import (
+    congestion,
+    credit,
+    failures,
+    links,
+    marking,
+    outcome,
+    pfc,
+    sending,
+    tcd,
+    training,
+)
 
 Rule = Callable[[Facts], Finding | None]
 
@@ -36,5 +47,6 @@ RULES: tuple[Rule, ...] = (
     sending.slow_sources,
     sending.dcqcn_timers,
     sending.retransmit_timeout,
+    training.iterations,
 )
 """Every rule. Among equally severe findings, those of earlier rules come first."""

@@ -1,10 +1,14 @@
 //! How long parallel programs take, in the run and on an ideal network.
 
+mod iterations;
+
 use serde::Serialize;
 use xoff_engine::Time;
 use xoff_fabric::Simulation;
 use xoff_fabric::network::ideal_steps;
 use xoff_traffic::Traffic;
+
+pub use iterations::{Exposed, Iterations};
 
 /// The operations of a traffic pattern's label, as one job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -22,6 +26,9 @@ pub struct Job {
     /// The completion time if each message takes as long as it takes alone in the network, at line rate and without
     /// telemetry, ps; `None` if the job waits for an endless flow.
     pub ideal_completion_ps: Option<u64>,
+    /// For training: its iterations; `None` for other jobs, and if no iteration has ended.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub iterations: Option<Iterations>,
 }
 
 /// The jobs of a run, in the order of their labels; empty if its traffic has no operations.
@@ -53,5 +60,6 @@ fn job(traffic: &Traffic, number: u16, label: &str, run: &[Time], ideal: &[Time]
         start_ps: begin(run).map(Time::ps),
         completion_ps: length(run),
         ideal_completion_ps: length(ideal),
+        iterations: iterations::of(traffic, number, run),
     })
 }

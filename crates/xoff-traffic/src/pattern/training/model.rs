@@ -1,0 +1,257 @@
+//! What a pass of a pipeline stage computes and sends, from the model's few numbers.
+//!
+//! With h elements in a token's vector, b sequences of s tokens in a micro-batch and t ranks that share a layer, a layer's
+//! forward pass takes 8 b s h^2 + 4 b s^2 h operations for attention and 16 b s h^2 for the feed-forward part of inner size 4 h
+//! (Narayanan et al., appendix: 24 b s h^2 + 4 b s^2 h together), of which a rank has a t-th. A backward pass takes twice as many,
+//! and a forward pass more if it computes activations again. The logits take 2 b s h V, with V words.
+//!
+//! A layer has 12 h^2 parameters, 4 h^2 of attention and 8 h^2 of the feed-forward part; with experts the latter is there once for
+//! each expert. Biases and norms are left out: they are below a thousandth.
+
+use xoff_engine::Time;
+
+use super::Training;
+
+/// A part of a pass.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) enum Segment {
+    /// The rank computes.
+    Compute(Time),
+    /// The ranks that share a layer sum so many bytes.
+    TensorSum(u64),
+    /// Each rank of an expert group has so many bytes for all of them.
+    ExpertExchange(u64),
+}
+
+/// A pass of a stage.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Pass {
+    /// What it does, in order.
+    pub(super) segments: Vec<Segment>,
+}
+
+impl Pass {
+    /// The time that it computes.
+    pub(super) fn computes(&self) -> Time {
+        let times =
+            self.segments.iter().map(|s| if let Segment::Compute(time) = s { *time } else { Time::ZERO });
+        times.fold(Time::ZERO, Time::saturating_add)
+    }
+
+    /// An upper bound of its time of computing, with the slowest straggler and the largest jitter.
+    pub(super) fn longest(&self) -> Time {
+        Time(self.computes().ps().saturating_mul(2000))
+    }
+}
+
+/// What the layers of a pipeline stage cost.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stage<'a> {
+    training: &'a Training,
+    is_first: bool,
+    is_last: bool,
+}
+
+impl<'a> Stage<'a> {
+    /// Stage `number` of the pipeline.
+    pub(super) fn new(training: &'a Training, number: u32) -> Stage<'a> {
+        Stage { training, is_first: number == 0, is_last: number + 1 == training.pipeline }
+    }
+
+    /// Tokens of a micro-batch.
+    fn tokens(self) -> u64 {
+        u64::from(self.training.micro_batch) * u64::from(self.training.sequence)
+    }
+
+    /// Bytes of a micro-batch's activations between two layers: each token's vector.
+    pub(super) fn activations(self) -> u64 {
+        self.tokens() * u64::from(self.training.hidden) * u64::from(self.training.activation_bytes)
+    }
+
+    /// Bytes that a rank sends to the next stage for a micro-batch: ranks that share a layer send a part each (Narayanan et al.,
+    /// section 4.1).
+    pub(super) fn to_next(self) -> u64 {
+        self.activations().div_ceil(u64::from(self.training.tensor)).max(1)
+    }
+
+    fn layers(self) -> u32 {
+        self.training.layers / self.training.pipeline
+    }
+
+    /// Whether a layer of the stage has experts: the last one of each interval.
+    fn has_experts(self, layer: u32) -> bool {
+        self.training.experts.is_some() && (layer + 1).is_multiple_of(self.training.expert_interval)
+    }
+
+    /// Forward operations of a layer: attention, and the feed-forward part.
+    fn operations(self, layer: u32) -> (f64, f64) {
+        let t = self.training;
+        let (bs, s, h) = (self.tokens() as f64, f64::from(t.sequence), f64::from(t.hidden));
+        let experts = if self.has_experts(layer) { f64::from(t.top_k) } else { 1.0 };
+        (8.0 * bs * h * h + 4.0 * bs * s * h, 16.0 * bs * h * h * experts)
+    }
+
+    fn time(self, operations: f64) -> Time {
+        let t = self.training;
+        // Operations over 10^12 operations a second are seconds, of 10^12 ps each: the factors cancel.
+        Time(libm::round(operations / f64::from(t.tensor) / t.tflops) as u64)
+    }
+
+    /// The pass of a micro-batch: forward, or backward in the opposite order.
+    pub(super) fn pass(self, backward: bool) -> Pass {
+        let t = self.training;
+        let factor = match (backward, t.recompute) {
+            (false, _) => 1.0,
+            (true, false) => 2.0,
+            (true, true) => 3.0,
+        };
+        let mut segments = Segments::default();
+        let sum = Segment::TensorSum(self.activations());
+        for layer in 0..self.layers() {
+            let (attention, feed_forward) = self.operations(layer);
+            segments.compute(self.time(attention * factor));
+            segments.then(sum, t.tensor > 1);
+            let exchange = Segment::ExpertExchange(self.exchange());
+            let exchanges = self.has_experts(layer) && t.expert > 1;
+            segments.then(exchange, exchanges);
+            segments.compute(self.time(feed_forward * factor));
+            segments.then(exchange, exchanges);
+            segments.then(sum, t.tensor > 1);
+        }
+        if let (true, Some(words)) = (self.is_last, t.vocabulary) {
+            let logits = 2.0 * self.tokens() as f64 * f64::from(t.hidden) * f64::from(words);
+            segments.compute(self.time(logits * factor));
+        }
+        let mut segments = segments.0;
+        if backward {
+            segments.reverse();
+        }
+        Pass { segments }
+    }
+
+    /// Bytes that a rank has for the experts of a layer: its part of the tokens, each for `top_k` experts.
+    fn exchange(self) -> u64 {
+        let t = self.training;
+        (self.activations() * u64::from(t.top_k)).div_ceil(u64::from(t.tensor)).max(1)
+    }
+
+    /// Parameters of a rank that all replicas have, and those of its experts.
+    fn parameters(self) -> (u64, u64) {
+        let t = self.training;
+        let h = u64::from(t.hidden);
+        let with_experts = (0..self.layers()).filter(|&layer| self.has_experts(layer)).count() as u64;
+        let layers = u64::from(self.layers());
+        let words = u64::from(self.is_first) + u64::from(self.is_last && !self.is_first);
+        let embedding = h * u64::from(t.vocabulary.unwrap_or(0)) * words;
+        let dense = layers * 4 * h * h + (layers - with_experts) * 8 * h * h + embedding;
+        let own_experts = u64::from(t.experts.unwrap_or(0) / t.expert);
+        let tensor = u64::from(t.tensor);
+        (dense.div_ceil(tensor), (with_experts * 8 * h * h * own_experts).div_ceil(tensor))
+    }
+
+    /// Bytes of a rank's gradients: of the parameters that all replicas have, and of its experts.
+    pub(super) fn gradients(self) -> (u64, u64) {
+        let (dense, experts) = self.parameters();
+        let bytes = u64::from(self.training.gradient_bytes);
+        (dense * bytes, experts * bytes)
+    }
+}
+
+/// Segments in order, with neighbouring computations as one.
+#[derive(Default)]
+struct Segments(Vec<Segment>);
+
+impl Segments {
+    fn compute(&mut self, time: Time) {
+        match self.0.last_mut() {
+            Some(Segment::Compute(last)) => *last = last.saturating_add(time),
+            _ => self.0.push(Segment::Compute(time)),
+        }
+    }
+
+    fn then(&mut self, segment: Segment, happens: bool) {
+        if happens {
+            self.0.push(segment);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// h = 1000, b = 2 sequences of 100 tokens, two layers in one stage.
+    fn training(more: &str) -> Training {
+        let own =
+            ["layers", "tensor", "data"].into_iter().filter(|key| !more.contains(&format!("\"{key}\"")));
+        let own: String =
+            own.map(|key| format!("\"{key}\": {}, ", if key == "layers" { 2 } else { 1 })).collect();
+        let text = format!(
+            r#"{{{own}"hidden": 1000, "sequence": 100, "batch": 2, "micro_batch": 2, "tflops": 1.0{more}}}"#
+        );
+        serde_json::from_str(&text).unwrap()
+    }
+
+    #[test]
+    fn a_layer_s_operations_are_those_of_the_paper() {
+        // 24 b s h^2 + 4 b s^2 h = 24 * 200 * 10^6 + 4 * 2 * 10^4 * 1000 = 4.88e9 operations a layer; two layers at 10^12 a second
+        // take 9.76 ms, and twice as long back.
+        let training = training("");
+        let stage = Stage::new(&training, 0);
+        assert_eq!(stage.pass(false).segments, [Segment::Compute(Time::from_us(9760))]);
+        assert_eq!(stage.pass(true).segments, [Segment::Compute(Time::from_us(19520))]);
+        // 12 h^2 parameters a layer, of two bytes.
+        assert_eq!(stage.gradients(), (2 * 12_000_000 * 2, 0));
+        // A token's vector has 2000 B.
+        assert_eq!(stage.to_next(), 200 * 2000);
+    }
+
+    #[test]
+    fn recomputing_is_a_forward_pass_more_and_words_count_at_the_last_stage() {
+        let training = training(r#", "recompute": true, "vocabulary": 5000"#);
+        let stage = Stage::new(&training, 0);
+        // The logits: 2 * 200 * 1000 * 5000 = 2e9 operations, 2 ms.
+        assert_eq!(stage.pass(false).computes(), Time::from_us(9760 + 2000));
+        assert_eq!(stage.pass(true).computes(), Time::from_us(3 * (9760 + 2000)));
+        // The only stage has one embedding of 5000 * 1000 elements.
+        assert_eq!(stage.gradients().0, 2 * (24_000_000 + 5_000_000));
+    }
+
+    #[test]
+    fn ranks_that_share_layers_sum_twice_a_layer_and_compute_their_part() {
+        let training = training(r#", "tensor": 4"#);
+        let stage = Stage::new(&training, 0);
+        // Attention: 8 * 200 * 10^6 + 4 * 200 * 100 * 1000 = 1.68e9 operations; feed-forward: 3.2e9. A fourth of each.
+        let (attention, rest) = (Segment::Compute(Time::from_us(420)), Segment::Compute(Time::from_us(800)));
+        let sum = Segment::TensorSum(400_000);
+        let layer = [attention, sum, rest, sum];
+        assert_eq!(stage.pass(false).segments, [layer, layer].concat());
+        let mut back = stage.pass(true).segments;
+        assert_eq!(back.len(), 8);
+        assert_eq!(back.remove(0), sum);
+        assert_eq!(back.remove(0), Segment::Compute(Time::from_us(1600)));
+        assert_eq!((stage.gradients().0, stage.to_next()), (12_000_000, 100_000));
+    }
+
+    #[test]
+    fn experts_exchange_tokens_before_and_after() {
+        let more = r#", "data": 2, "batch": 4, "experts": 8, "expert": 2, "top_k": 2, "expert_interval": 2"#;
+        let text = format!(
+            r#"{{"layers": 2, "hidden": 1000, "sequence": 100, "micro_batch": 2, "tflops": 1.0{more}}}"#
+        );
+        let training: Training = serde_json::from_str(&text).unwrap();
+        let stage = Stage::new(&training, 0);
+        // The first layer as without experts, 1.68e9 + 3.2e9; then attention of the second one; its tokens, each for two experts,
+        // are 2 * 400,000 B; and its feed-forward part counts twice.
+        let exchange = Segment::ExpertExchange(800_000);
+        let expected = [
+            Segment::Compute(Time::from_us(4880 + 1680)),
+            exchange,
+            Segment::Compute(Time::from_us(6400)),
+            exchange,
+        ];
+        assert_eq!(stage.pass(false).segments, expected);
+        // Of all replicas: 12 h^2 and 4 h^2; of the rank's own four experts: 4 * 8 h^2.
+        assert_eq!(stage.gradients(), (2 * 16_000_000, 2 * 32_000_000));
+    }
+}

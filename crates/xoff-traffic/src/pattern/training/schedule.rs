@@ -1,0 +1,513 @@
+//! An iteration's passes in their order, written as steps and messages.
+//!
+//! A stage runs its micro-batches in the order 1F1B (Narayanan et al., section 2.2): as many forward passes as there are stages
+//! behind it, then a forward and a backward pass in turn, then the backward passes that remain. A rank computes one pass after
+//! the other; it sends activations and their gradients to its neighbours in the pipeline without waiting for them. The sums of
+//! gradients run beside the last backward pass, one after the other.
+
+use xoff_engine::{Stream, Time};
+
+use super::layout::Layout;
+use super::model::{Pass, Segment, Stage};
+use super::{COMPUTE_KERNELS, ITERATION_KERNEL, Training};
+use crate::closed_loop::{Milestone, Operation, Waiter};
+use crate::collective::{CollectiveKind, CollectiveSettings, CollectiveSpec};
+use crate::draw;
+use crate::generate::{FlowSpec, Sink};
+use crate::pattern::processes::{Process, Program};
+
+/// Room for a rank's place on its host, in the number of a pair of ranks.
+const PLACE_BITS: u32 = 10;
+
+/// The number of the connection of the pipeline, among those of two ranks: collectives have those below.
+const PIPELINE: u32 = 1 << 9;
+
+/// What one job writes.
+pub(super) struct Schedule<'a> {
+    training: &'a Training,
+    layout: Layout,
+    settings: CollectiveSettings,
+    /// By stage.
+    stages: Vec<Stage<'a>>,
+    /// By stage: the passes of a micro-batch, forward and backward.
+    passes: Vec<[Pass; 2]>,
+    /// By rank: how many times as long its passes take.
+    factors: Vec<f64>,
+}
+
+/// A pass of a micro-batch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Task {
+    micro_batch: u32,
+    backward: bool,
+}
+
+/// The passes of a stage in order 1F1B.
+fn order(stage: u32, stages: u32, micro_batches: u32) -> Vec<Task> {
+    let before = (stages - stage - 1).min(micro_batches);
+    let task = |micro_batch, backward| Task { micro_batch, backward };
+    let mut tasks: Vec<Task> = (0..before).map(|m| task(m, false)).collect();
+    for m in before..micro_batches {
+        tasks.extend([task(m, false), task(m - before, true)]);
+    }
+    tasks.extend((micro_batches - before..micro_batches).map(|m| task(m, true)));
+    tasks
+}
+
+impl<'a> Schedule<'a> {
+    /// The job's passes on the hosts of its ranks.
+    pub(super) fn new(training: &'a Training, layout: Layout) -> Schedule<'a> {
+        let stages: Vec<Stage<'_>> =
+            (0..training.pipeline).map(|number| Stage::new(training, number)).collect();
+        let passes = stages.iter().map(|stage| [stage.pass(false), stage.pass(true)]).collect();
+        let mut factors = vec![1.0; layout.len() as usize];
+        for straggler in &training.stragglers {
+            factors[straggler.rank as usize] = straggler.factor;
+        }
+        Schedule { training, layout, settings: training.settings(), stages, passes, factors }
+    }
+
+    /// The pass that computes longest.
+    pub(super) fn longest_pass(&self) -> &Pass {
+        let all = self.passes.iter().flatten();
+        all.max_by_key(|pass| pass.computes()).unwrap_or(&self.passes[0][0])
+    }
+
+    fn spec(&self, kind: CollectiveKind, bytes: u64) -> CollectiveSpec<'_> {
+        let algorithm = if kind == CollectiveKind::AllReduce { self.training.algorithm } else { None };
+        CollectiveSpec { kind, algorithm, bytes, root: 0, sizes: None, settings: &self.settings }
+    }
+
+    /// The sum of a layer's part over ranks of one host, if these are: around a ring over their links, without the network.
+    fn local_sum(&self, rank: u32, bytes: u64) -> Option<Time> {
+        let sharers = self.layout.sharers(rank);
+        self.layout.is_one_host(&sharers).then(|| {
+            let steps = 2 * (sharers.len() as u64 - 1);
+            let part = bytes.div_ceil(sharers.len() as u64);
+            let each = self.settings.local_rate.map_or(Time::ZERO, |rate| rate.time_for(part));
+            Time(each.saturating_add(self.settings.local_delay).ps().saturating_mul(steps))
+        })
+    }
+
+    /// The kinds and bytes of the sums of gradients of a stage's rank, for one bucket; the last says whether they are of experts.
+    fn sums(&self, stage: u32, bucket: u32) -> Vec<(CollectiveKind, u64, bool)> {
+        let (dense, experts) = self.stages[stage as usize].gradients();
+        let of = |bytes: u64| {
+            let (b, n) = (u64::from(bucket), u64::from(self.training.buckets));
+            // As a product these could exceed 64 bits.
+            let until = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(n)) as u64;
+            until(b + 1) - until(b)
+        };
+        let kind =
+            if self.training.sharded { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
+        let sums = [(kind, of(dense), false), (kind, of(experts), true)];
+        sums.into_iter().filter(|(_, bytes, _)| *bytes > 0).collect()
+    }
+
+    /// The bytes of the parameters that replicas gather after the optimizer's step, as [`Schedule::sums`].
+    fn gathers(&self, stage: u32) -> Vec<(CollectiveKind, u64, bool)> {
+        let (dense, experts) = self.stages[stage as usize].gradients();
+        let t = self.training;
+        let of = |gradients: u64| gradients / u64::from(t.gradient_bytes) * u64::from(t.activation_bytes);
+        let all =
+            [(CollectiveKind::AllGather, of(dense), false), (CollectiveKind::AllGather, of(experts), true)];
+        all.into_iter().filter(|(_, bytes, _)| t.sharded && *bytes > 0).collect()
+    }
+
+    fn group(&self, rank: u32, experts: bool) -> Vec<u32> {
+        if experts { self.layout.expert_replicas(rank) } else { self.layout.replicas(rank) }
+    }
+
+    /// Calls `visit` once for each group of a stage that `group` gives for its ranks.
+    fn groups(&self, stage: u32, group: impl Fn(u32) -> Vec<u32>, mut visit: impl FnMut(&[u32])) {
+        let size = self.layout.stage_size();
+        for rank in stage * size..(stage + 1) * size {
+            let members = group(rank);
+            if members[0] == rank {
+                visit(&members);
+            }
+        }
+    }
+
+    /// The messages of an iteration, those within hosts of its collectives included.
+    pub(super) fn messages(&self) -> u128 {
+        let t = self.training;
+        let (mut sum, micro) = (0u128, u128::from(t.micro_batches()));
+        for stage in 0..t.pipeline {
+            let mut add = |experts: bool, kind, bytes, times: u128| {
+                self.groups(
+                    stage,
+                    |rank| self.group(rank, experts),
+                    |group| {
+                        sum += times * self.spec(kind, bytes).messages(&self.layout.hosts_of(group));
+                    },
+                );
+            };
+            let buckets = (0..t.buckets).flat_map(|bucket| self.sums(stage, bucket));
+            for (kind, bytes, experts) in buckets.chain(self.gathers(stage)) {
+                add(experts, kind, bytes, 1);
+            }
+            for segment in self.passes[stage as usize].iter().flat_map(|pass| &pass.segments) {
+                sum += micro * self.messages_of(stage, segment);
+            }
+            let size = self.layout.stage_size();
+            if stage > 0 {
+                let ranks = stage * size..(stage + 1) * size;
+                let apart = ranks.filter(|&r| self.layout.host(r) != self.layout.host(r - size)).count();
+                sum += 2 * micro * apart as u128;
+            }
+        }
+        sum
+    }
+
+    fn messages_of(&self, stage: u32, segment: &Segment) -> u128 {
+        let mut sum = 0;
+        match *segment {
+            Segment::Compute(_) => {}
+            Segment::TensorSum(bytes) => self.groups(
+                stage,
+                |rank| self.layout.sharers(rank),
+                |group| {
+                    if !self.layout.is_one_host(group) {
+                        sum += self
+                            .spec(CollectiveKind::AllReduce, bytes)
+                            .messages(&self.layout.hosts_of(group));
+                    }
+                },
+            ),
+            Segment::ExpertExchange(bytes) => {
+                self.groups(
+                    stage,
+                    |rank| self.layout.expert_group(rank),
+                    |group| {
+                        sum +=
+                            self.spec(CollectiveKind::AllToAll, bytes).messages(&self.layout.hosts_of(group));
+                    },
+                );
+            }
+        }
+        sum
+    }
+
+    /// Writes all iterations.
+    pub(super) fn emit(&self, sink: &mut Sink, stream: Stream) {
+        let training = self.training;
+        let program = Program {
+            sink,
+            start: training.start,
+            overhead: training.overhead,
+            eager: 0,
+            background: false,
+            kernel: 0,
+            iteration: 0,
+        };
+        let mut writer = Writer { of: self, program, stream, ranks: vec![], beside: vec![] };
+        for rank in 0..self.layout.len() {
+            let (host, place) = (self.layout.host(rank), self.layout.place(rank));
+            let mut process = writer.program.process(host, rank, place);
+            process.nic = self.layout.nic(rank);
+            writer.ranks.push(process);
+        }
+        for iteration in 0..training.iterations {
+            writer.program.iteration = iteration;
+            writer.iteration();
+        }
+    }
+}
+
+/// Writes iterations.
+struct Writer<'a, 'p> {
+    of: &'a Schedule<'a>,
+    program: Program<'p>,
+    stream: Stream,
+    /// By rank: what it computes, one pass after the other.
+    ranks: Vec<Process>,
+    /// By rank: what goes on beside that, one sum of gradients after the other.
+    beside: Vec<Process>,
+}
+
+impl Writer<'_, '_> {
+    fn iteration(&mut self) {
+        let begin: Vec<u32> = self.ranks.iter().map(|rank| rank.at).collect();
+        self.beside = self.ranks.clone();
+        self.passes();
+        for stage in 0..self.of.training.pipeline {
+            self.end(stage);
+        }
+        self.program.kernel = self.program.sink.kernel(ITERATION_KERNEL);
+        for (rank, begin) in begin.into_iter().enumerate() {
+            self.record(rank, begin, 0);
+        }
+    }
+
+    /// Writes the passes of all stages, each after those that it waits for.
+    fn passes(&mut self) {
+        let t = self.of.training;
+        let orders: Vec<Vec<Task>> =
+            (0..t.pipeline).map(|stage| order(stage, t.pipeline, t.micro_batches())).collect();
+        let mut next = vec![0; orders.len()];
+        // By stage, direction and micro-batch: whether the pass is written.
+        let mut written =
+            vec![
+                [vec![false; t.micro_batches() as usize], vec![false; t.micro_batches() as usize]];
+                orders.len()
+            ];
+        let mut arrivals = Arrivals::new();
+        while let Some(stage) = (0..orders.len()).find(|&stage| {
+            orders[stage].get(next[stage]).is_some_and(|task| {
+                let (m, direction) = (task.micro_batch as usize, usize::from(task.backward));
+                match (task.backward, stage) {
+                    (false, 0) => true,
+                    (false, _) => written[stage - 1][direction][m],
+                    (true, last) if last + 1 == orders.len() => true,
+                    (true, _) => written[stage + 1][direction][m],
+                }
+            })
+        }) {
+            let task = orders[stage][next[stage]];
+            let is_last = next[stage] + 1 == orders[stage].len();
+            self.task(stage as u32, task, is_last, &mut arrivals);
+            written[stage][usize::from(task.backward)][task.micro_batch as usize] = true;
+            next[stage] += 1;
+        }
+    }
+
+    /// Writes a pass of all ranks of a stage; the last one of an iteration with the sums of gradients beside it.
+    fn task(&mut self, stage: u32, task: Task, is_last: bool, arrivals: &mut Arrivals) {
+        let of = self.of;
+        let size = of.layout.stage_size();
+        let ranks = stage * size..(stage + 1) * size;
+        for rank in ranks.clone() {
+            if let Some((on, delay)) = arrivals.take(rank, task) {
+                let process = &mut self.ranks[rank as usize];
+                let next = self.program.next_step(process);
+                self.program.sink.after(on, Waiter::Step(next), delay);
+                process.at = next;
+            }
+        }
+        let factors: Vec<f64> = ranks.clone().map(|rank| self.factor(rank)).collect();
+        let pass = &of.passes[stage as usize][usize::from(task.backward)];
+        let kernel = COMPUTE_KERNELS[usize::from(task.backward)];
+        // Sums of gradients begin as parts of the last pass end: its computation is cut into as many parts.
+        let parts = if is_last { of.training.buckets } else { 1 };
+        let segments = pass.segments.len();
+        for part in 0..parts {
+            // Segments are dealt to the parts in order; a single one is cut.
+            let (first, end) =
+                (segments * part as usize / parts as usize, segments * (part as usize + 1) / parts as usize);
+            if segments == 1 {
+                self.segment(stage, &pass.segments[0], kernel, &factors, parts);
+            } else {
+                for segment in &pass.segments[first..end] {
+                    self.segment(stage, segment, kernel, &factors, 1);
+                }
+            }
+            if is_last {
+                self.sum_gradients(stage, part);
+            }
+        }
+        for rank in ranks {
+            self.send_on(stage, rank, task, arrivals);
+        }
+    }
+
+    /// How many times as long a pass of a rank takes.
+    fn factor(&mut self, rank: u32) -> f64 {
+        let jitter = self.of.training.jitter;
+        let drawn =
+            if jitter > 0.0 { 1.0 + jitter * (2.0 * draw::unit(&mut self.stream) - 1.0) } else { 1.0 };
+        self.of.factors[rank as usize] * drawn
+    }
+
+    /// Writes a segment of a pass, or one of `parts` equal parts of it, for all ranks of a stage.
+    fn segment(&mut self, stage: u32, segment: &Segment, kernel: &str, factors: &[f64], parts: u32) {
+        let of = self.of;
+        let first = stage * of.layout.stage_size();
+        match *segment {
+            Segment::Compute(time) => {
+                self.program.kernel = self.program.sink.kernel(kernel);
+                for (rank, factor) in (first..).zip(factors) {
+                    let time = Time(libm::round(time.ps() as f64 * factor / f64::from(parts)) as u64);
+                    self.spend(rank as usize, time);
+                }
+            }
+            Segment::TensorSum(bytes) => {
+                self.program.kernel = self.program.sink.kernel("tensor");
+                let mut apart: Vec<Vec<u32>> = vec![];
+                of.groups(stage, |rank| of.layout.sharers(rank), |group| apart.push(group.to_vec()));
+                for group in apart {
+                    match of.local_sum(group[0], bytes) {
+                        Some(time) => group.iter().for_each(|&rank| self.spend(rank as usize, time)),
+                        None => self.collective(&group, CollectiveKind::AllReduce, bytes),
+                    }
+                }
+            }
+            Segment::ExpertExchange(bytes) => {
+                self.program.kernel = self.program.sink.kernel("expert");
+                let mut all: Vec<Vec<u32>> = vec![];
+                of.groups(stage, |rank| of.layout.expert_group(rank), |group| all.push(group.to_vec()));
+                for group in all {
+                    self.collective(&group, CollectiveKind::AllToAll, bytes);
+                }
+            }
+        }
+    }
+
+    /// A rank is busy for `time`.
+    fn spend(&mut self, rank: usize, time: Time) {
+        let begin = self.ranks[rank].at;
+        self.program.compute(&mut self.ranks[rank], time);
+        self.record(rank, begin, 0);
+    }
+
+    /// Records an operation of the current kernel, from a step of a rank to its last step.
+    fn record(&mut self, rank: usize, begin: u32, bytes: u64) {
+        let process = &self.ranks[rank];
+        let (role, host, end) = (self.program.role(process), process.host, process.at);
+        self.program.sink.operation(Operation { label: 0, role, ring: 0, host, bytes, begin, end });
+    }
+
+    /// A collective of some ranks, for which they stop computing.
+    fn collective(&mut self, group: &[u32], kind: CollectiveKind, bytes: u64) {
+        let mut members: Vec<Process> = group.iter().map(|&rank| self.ranks[rank as usize]).collect();
+        self.program.collective(&mut members, &self.of.spec(kind, bytes));
+        for (&rank, process) in group.iter().zip(members) {
+            self.ranks[rank as usize] = process;
+        }
+    }
+
+    /// A collective of some ranks beside what they compute, after what they have computed so far and after the one before.
+    fn collective_beside(&mut self, group: &[u32], kind: CollectiveKind, bytes: u64) {
+        let mut members = Vec::with_capacity(group.len());
+        for &rank in group {
+            let (computed, mut process) = (self.ranks[rank as usize].at, self.beside[rank as usize]);
+            let next = self.program.next_step(&process);
+            self.program.sink.after(Milestone::Step(computed), Waiter::Step(next), Time::ZERO);
+            process.at = next;
+            members.push(process);
+        }
+        self.program.collective(&mut members, &self.of.spec(kind, bytes));
+        for (&rank, process) in group.iter().zip(members) {
+            self.beside[rank as usize] = process;
+        }
+    }
+
+    fn sum_gradients(&mut self, stage: u32, bucket: u32) {
+        self.program.kernel = self.program.sink.kernel("gradients");
+        for (kind, bytes, experts) in self.of.sums(stage, bucket) {
+            self.beside_in_groups(stage, kind, bytes, experts);
+        }
+    }
+
+    fn beside_in_groups(&mut self, stage: u32, kind: CollectiveKind, bytes: u64, experts: bool) {
+        let of = self.of;
+        let mut all: Vec<Vec<u32>> = vec![];
+        of.groups(stage, |rank| of.group(rank, experts), |group| all.push(group.to_vec()));
+        all.retain(|group| group.len() > 1);
+        for group in all {
+            self.collective_beside(&group, kind, bytes);
+        }
+    }
+
+    /// Sends what a pass made to the neighbour in the pipeline that waits for it.
+    fn send_on(&mut self, stage: u32, rank: u32, task: Task, arrivals: &mut Arrivals) {
+        let of = self.of;
+        let size = of.layout.stage_size();
+        let to = match (task.backward, stage) {
+            (false, last) if last + 1 == of.training.pipeline => return,
+            (false, _) => rank + size,
+            (true, 0) => return,
+            (true, _) => rank - size,
+        };
+        let bytes = of.stages[stage as usize].to_next();
+        let (from, to_process) = (self.ranks[rank as usize], self.ranks[to as usize]);
+        let begin = Milestone::Step(from.at);
+        if from.host == to_process.host {
+            let time = of.settings.local_rate.map_or(Time::ZERO, |rate| rate.time_for(bytes));
+            let delay = time.saturating_add(of.settings.local_delay).saturating_add(of.training.overhead);
+            arrivals.put(to, task, (begin, delay));
+            return;
+        }
+        self.program.kernel = self.program.sink.kernel("pipeline");
+        let pair = from.slice << PLACE_BITS | to_process.slice;
+        let blank = self.program.sink.blank(from.host, to_process.host, of.training.start);
+        let flow = self.program.sink.numbered(FlowSpec {
+            size: Some(bytes),
+            role: Some(self.program.role(&from)),
+            connection: Some(PIPELINE << (2 * PLACE_BITS) | pair),
+            nic: from.nic.or(blank.nic),
+            ..blank
+        });
+        self.program.sink.after(begin, Waiter::Flow(flow), Time::ZERO);
+        arrivals.put(to, task, (Milestone::Delivered(flow), of.training.overhead));
+    }
+
+    /// The end of an iteration: a rank waits for its sums, the optimizer takes its step, and replicas gather what they divided.
+    fn end(&mut self, stage: u32) {
+        let of = self.of;
+        let size = of.layout.stage_size();
+        let ranks = (stage * size) as usize..((stage + 1) * size) as usize;
+        self.join(ranks.clone());
+        self.program.kernel = self.program.sink.kernel(COMPUTE_KERNELS[2]);
+        if of.training.optimizer > Time::ZERO {
+            ranks.clone().for_each(|rank| self.spend(rank, of.training.optimizer));
+        }
+        self.program.kernel = self.program.sink.kernel("parameters");
+        for (kind, bytes, experts) in of.gathers(stage) {
+            self.beside_in_groups(stage, kind, bytes, experts);
+        }
+        self.join(ranks);
+    }
+
+    /// Lets ranks go on only after what goes on beside their computation.
+    fn join(&mut self, ranks: std::ops::Range<usize>) {
+        for rank in ranks {
+            let beside = self.beside[rank].at;
+            let process = &mut self.ranks[rank];
+            if beside != process.at {
+                let next = self.program.next_step(process);
+                self.program.sink.after(Milestone::Step(beside), Waiter::Step(next), Time::ZERO);
+                process.at = next;
+            }
+            self.beside[rank].at = self.ranks[rank].at;
+        }
+    }
+}
+
+/// What passes wait for, by rank, direction and micro-batch.
+struct Arrivals(std::collections::BTreeMap<(u32, bool, u32), (Milestone, Time)>);
+
+impl Arrivals {
+    fn new() -> Arrivals {
+        Arrivals(std::collections::BTreeMap::new())
+    }
+
+    fn put(&mut self, rank: u32, task: Task, arrival: (Milestone, Time)) {
+        self.0.insert((rank, task.backward, task.micro_batch), arrival);
+    }
+
+    fn take(&mut self, rank: u32, task: Task) -> Option<(Milestone, Time)> {
+        self.0.remove(&(rank, task.backward, task.micro_batch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_forward_one_backward() {
+        let text = |stage, stages, m| {
+            let name = |t: Task| format!("{}{}", if t.backward { 'B' } else { 'F' }, t.micro_batch);
+            order(stage, stages, m).into_iter().map(name).collect::<Vec<_>>().join(" ")
+        };
+        // Narayanan et al., Fig. 4: the first of four stages runs four forward passes before its first backward pass, the last one
+        // none between its forward and its backward passes.
+        assert_eq!(text(0, 4, 5), "F0 F1 F2 F3 B0 F4 B1 B2 B3 B4");
+        assert_eq!(text(2, 4, 5), "F0 F1 B0 F2 B1 F3 B2 F4 B3 B4");
+        assert_eq!(text(3, 4, 5), "F0 B0 F1 B1 F2 B2 F3 B3 F4 B4");
+        // Fewer micro-batches than stages behind.
+        assert_eq!(text(0, 4, 2), "F0 F1 B0 B1");
+        assert_eq!(text(0, 1, 2), "F0 B0 F1 B1");
+    }
+}
