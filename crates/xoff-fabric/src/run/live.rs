@@ -126,6 +126,11 @@ impl Live {
         self.sim.network()
     }
 
+    /// The time of the last event.
+    pub fn now(&self) -> Time {
+        self.sim.partitions[0].now()
+    }
+
     /// The counts so far.
     pub fn counters(&self) -> Counters {
         self.sim.partitions[0].counters()

@@ -74,6 +74,7 @@ use crate::files::{self, MAX_SCENARIO, check_size};
 
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
+pub(crate) use check_traffic::MAX_DURATION;
 pub use check_record::MAX_ROWS;
 pub use error::{Location, Problem, ScenarioError};
 pub use event::{
@@ -262,7 +263,7 @@ impl Scenario {
         check_size(text.len() as u64, MAX_SCENARIO).map_err(|reason| error::unreadable(origin, &reason))?;
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
-        let scenario = read::scenario(&root, &source, schemes)?;
+        let scenario = read::scenario(&root, &source, schemes, effort)?;
         check::scenario(scenario, &root, &source, files, began, effort)
     }
 

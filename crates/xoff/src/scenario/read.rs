@@ -12,6 +12,7 @@ use xoff_traffic::Pattern;
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, one_of};
 use super::explain::{Context, Explained, explain, table_label};
+use super::needs::Effort;
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, TextFault, Value};
 use super::{Event, Scenario, default_seed};
@@ -83,6 +84,7 @@ pub(super) fn scenario(
     root: &Node,
     source: &Source<'_>,
     own: &OwnSchemes,
+    effort: Effort,
 ) -> Result<Scenario, ScenarioError> {
     let Value::Table(table) = &root.value else { return Err(ScenarioError::new(vec![])) };
     let mut reader = Reader { root: table, source, own, problems: vec![] };
@@ -108,7 +110,7 @@ pub(super) fn scenario(
     let record = reader.table("record");
     let sweep = reader.sweep();
     let tune = reader.tune();
-    reader.missing_tables();
+    reader.missing_tables(effort);
     match (topology, scheme) {
         (Some(topology), Some(scheme)) if reader.problems.is_empty() => Ok(Scenario {
             title,
@@ -182,9 +184,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn missing_tables(&mut self) {
-        let missing: Vec<String> = ["topology", "scheme", "traffic"]
-            .into_iter()
+    fn missing_tables(&mut self, effort: Effort) {
+        let needed = ["topology", "scheme", "traffic"].into_iter();
+        let missing: Vec<String> = needed
+            .filter(|key| *key != "traffic" || effort != Effort::Session)
             .filter(|key| self.root.get(key).is_none())
             .filter(|key| {
                 !self.root.entries.iter().any(|e| nearest(&e.key, TOP.iter().copied()) == Some(*key))
