@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from xoff.runs.library import run as run
     from xoff.runs.results import Run as Run
     from xoff.runs.results import load as load
+    from xoff.runs.session import Session as Session
+    from xoff.runs.session import SessionEvent as SessionEvent
     from xoff.scheme import Ack as Ack
     from xoff.scheme import Cnp as Cnp
     from xoff.scheme import Flow as Flow
@@ -43,6 +45,8 @@ __all__ = [
     "ScenarioError",
     "Scheme",
     "Sent",
+    "Session",
+    "SessionEvent",
     "Signals",
     "UserError",
     "check",
@@ -58,6 +62,7 @@ _LAZY = {
     "check": "xoff.runs.library",
     "Run": "xoff.runs.results",
     "load": "xoff.runs.results",
+    **dict.fromkeys(("Session", "SessionEvent"), "xoff.runs.session"),
     **dict.fromkeys(("RunError", "ScenarioError", "UserError"), "xoff.errors"),
     **dict.fromkeys(("Ack", "Cnp", "Flow", "Hop", "HopChange", "Scheme", "Sent", "Signals"), "xoff.scheme"),
 }

@@ -25,6 +25,8 @@ pub enum Pause {
     Reached,
     /// Nothing is left to happen before the time that was asked for, nor before the end of the run.
     Idle,
+    /// The caller asked for a pause.
+    Asked,
     /// The run ends here: [`Stop::Deadlock`], [`Stop::Stuck`], [`Stop::Events`] or [`Stop::Rows`].
     Stopped(Stop),
 }
@@ -77,11 +79,16 @@ impl Live {
     }
 
     /// Handles all events up to `time`, which is included; if the caller is to hear `at_once` of what becomes of messages, only up
-    /// to the first event of that kind.
+    /// to the first event of that kind. `go_on` is asked every few hundredths of a second; if it returns `false`, the run pauses.
     ///
     /// # Errors
     /// [`Failure`] if the run cannot go on: a packet is lost in a lossless network, or a scheme fails.
-    pub fn advance(&mut self, time: Time, at_once: bool) -> Result<Pause, Failure> {
+    pub fn advance(
+        &mut self,
+        time: Time,
+        at_once: bool,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Pause, Failure> {
         let target = time.saturating_add(Time(1));
         loop {
             let partition = &mut self.sim.partitions[0];
@@ -97,6 +104,9 @@ impl Live {
             }
             if self.window >= target && totals.events <= self.limits.max_events {
                 return Ok(Pause::Reached);
+            }
+            if self.windows.is_time_to_report() && !go_on() {
+                return Ok(Pause::Asked);
             }
             match self.windows.next(&totals) {
                 // What comes next lies behind the time that was asked for, and the caller may still add something before.

@@ -154,3 +154,23 @@ pub struct Stats {
     /// Packets that were dropped.
     pub dropped_packets: u64,
 }
+
+impl Stats {
+    /// Each count with its name, in the order of the fields.
+    pub fn named(&self) -> [(&'static str, u64); 12] {
+        [
+            ("messages", self.messages),
+            ("local_messages", self.local_messages),
+            ("delivered", self.delivered),
+            ("sent", self.sent),
+            ("delivered_bytes", self.delivered_bytes),
+            ("fct_sum_ps", self.fct_sum_ps),
+            ("max_fct_ps", self.max_fct_ps),
+            ("unexpected", self.unexpected),
+            ("posted", self.posted),
+            ("events", self.events),
+            ("packet_hops", self.packet_hops),
+            ("dropped_packets", self.dropped_packets),
+        ]
+    }
+}

@@ -259,9 +259,22 @@ impl Session {
     /// # Errors
     /// [`SessionError`] if the time is past or after the end, or the network cannot go on.
     pub fn advance_until(&mut self, time: Time) -> Result<Vec<Event>, SessionError> {
+        self.advance_until_while(time, &mut || true)
+    }
+
+    /// As [`Session::advance_until`]; `go_on` is asked every few hundredths of a second, and if it returns `false`, time stops where
+    /// it is.
+    ///
+    /// # Errors
+    /// As those of [`Session::advance_until`].
+    pub fn advance_until_while(
+        &mut self,
+        time: Time,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Event>, SessionError> {
         self.check()?;
         self.check_time("`time` to advance to", time)?;
-        self.advance(time, false)
+        self.advance(time, false, go_on)
     }
 
     /// Lets time pass to the next event, but not beyond `limit`, and returns what happens then: more than one event if one makes
@@ -271,6 +284,19 @@ impl Session {
     /// # Errors
     /// [`SessionError`] if the limit is past or after the end, or the network cannot go on.
     pub fn advance_to_next(&mut self, limit: Option<Time>) -> Result<Vec<Event>, SessionError> {
+        self.advance_to_next_while(limit, &mut || true)
+    }
+
+    /// As [`Session::advance_to_next`]; `go_on` is asked every few hundredths of a second, and if it returns `false`, time stops
+    /// where it is.
+    ///
+    /// # Errors
+    /// As those of [`Session::advance_to_next`].
+    pub fn advance_to_next_while(
+        &mut self,
+        limit: Option<Time>,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Event>, SessionError> {
         self.check()?;
         if let Some(limit) = limit {
             self.check_time("`limit` to advance to", limit)?;
@@ -281,16 +307,21 @@ impl Session {
         }
         // With a duration, the end of the session is the limit.
         let end = self.scenario.run.duration.unwrap_or(Time::NEVER);
-        self.advance(limit.unwrap_or(end), true)
+        self.advance(limit.unwrap_or(end), true, go_on)
     }
 
-    fn advance(&mut self, limit: Time, at_once: bool) -> Result<Vec<Event>, SessionError> {
+    fn advance(
+        &mut self,
+        limit: Time,
+        at_once: bool,
+        go_on: &mut dyn FnMut() -> bool,
+    ) -> Result<Vec<Event>, SessionError> {
         while !(at_once && !self.ready.is_empty()) {
             let own = self.agenda.next_at();
             // What the network does before the session's own next event.
             let target = if own <= limit { own.0.checked_sub(1).map(Time) } else { Some(limit) };
             if let Some(target) = target.filter(|target| *target >= self.now) {
-                let pause = match self.live.advance(target, at_once) {
+                let pause = match self.live.advance(target, at_once, go_on) {
                     Ok(Pause::Stopped(stop)) => return Err(self.stopped(stop)),
                     Err(failure) => return Err(self.breaks(RunError::from(failure))),
                     Ok(pause) => pause,
@@ -298,6 +329,10 @@ impl Session {
                 self.hear();
                 if pause == Pause::News {
                     continue; // unless all of it was about the background, this ends the loop
+                }
+                if pause == Pause::Asked {
+                    self.now = self.now.max(self.live.now());
+                    break;
                 }
             }
             if own > limit || own == Time::NEVER {
@@ -320,6 +355,14 @@ impl Session {
             }
         }
         Ok(self.ready.drain(..).collect())
+    }
+
+    /// Gives events back, ahead of those that the next advance returns: for a caller that was interrupted before it could act on
+    /// them.
+    pub fn put_back(&mut self, events: Vec<Event>) {
+        for event in events.into_iter().rev() {
+            self.ready.push_front(event);
+        }
     }
 
     /// Makes events of what has become of messages.
@@ -391,7 +434,7 @@ impl Session {
     pub fn close(mut self) -> Result<Output, SessionError> {
         self.check()?;
         if self.scenario.run.stop == Until::Time && self.now < self.end {
-            self.advance(self.end, false)?;
+            self.advance(self.end, false, &mut || true)?;
         }
         let stats = self.stats();
         let options = &self.options;

@@ -3,6 +3,7 @@
 
 mod closed_loops;
 mod common;
+mod cosim;
 mod determinism;
 mod fast_forward;
 mod goal;
