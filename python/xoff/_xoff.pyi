@@ -191,8 +191,8 @@ class SessionEvent:
 class Session:
     """A scenario under way, to which Python gives messages; hosts are numbers, times ps and sizes bytes.
 
-    Each method raises `ScenarioError` if its call is refused, `RunError` if the network cannot go on, and `RuntimeError` if
-    the session is closed or another thread uses it.
+    Each method raises `ScenarioError` if its call is refused, `RunError` if the network cannot go on, and
+    `RuntimeError` if the session is closed or another thread uses it.
     """
 
     def __new__(

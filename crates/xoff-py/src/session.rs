@@ -11,7 +11,7 @@ use xoff_traffic::ConnectionMapping;
 use super::{Prepared, RunOutput, ScenarioError, run_error};
 
 /// Something that has happened in a session.
-#[pyclass(frozen, eq, skip_from_py_object, name = "SessionEvent")]
+#[pyclass(frozen, eq, name = "SessionEvent")]
 #[derive(Clone, PartialEq)]
 pub struct Event(cosim::Event);
 

@@ -1,4 +1,4 @@
-"""Co-simulation from Python: `xoff.Session`, a network to which a program gives messages while simulated time passes."""
+"""Co-simulation from Python: `xoff.Session`, to which a program gives messages while simulated time passes."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ class Session:
     """A scenario under way, to which the program gives messages.
 
     The scenario needs no `[[traffic]]`; traffic that it has is background. Hosts are names or numbers from 0, times are
-    texts such as ``"10us"`` or whole picoseconds, sizes are texts such as ``"64KB"`` or whole bytes. The same calls give
-    the same events and results, however many sessions a process has and in whatever threads; a session takes one call at
-    a time, and other threads run while time passes in it.
+    texts such as ``"10us"`` or whole picoseconds, sizes are texts such as ``"64KB"`` or whole bytes. The same calls
+    give the same events and results, however many sessions a process has and in whatever threads; a session takes one
+    call at a time, and other threads run while time passes in it.
 
     >>> import xoff
     >>> with xoff.Session({"topology": {"name": "star", "hosts": 2}, "scheme": {"name": "dctcp"}}) as session:
@@ -97,7 +97,9 @@ class Session:
 
             own = classes(schemes)
         overrides = overrides_from(sets)
-        source = of_mapping(scenario, overrides, own) if isinstance(scenario, Mapping) else read(scenario, overrides, own)
+        source = (
+            of_mapping(scenario, overrides, own) if isinstance(scenario, Mapping) else read(scenario, overrides, own)
+        )
         prepared = _xoff.prepare(
             source.text, source.origin, source.given, source.base_dir, seed, schemes=source.described(), session=True
         )
@@ -153,7 +155,8 @@ class Session:
         size
             Payload, at least 1 byte.
         tag
-            By which `recv` finds the message; without it, no receive does, and the session keeps nothing of the message after its arrival.
+            By which `recv` finds the message; without it, no receive does, and the session keeps nothing of the message
+            after its arrival.
         at
             When the message is handed to its connection; without it, now.
         priority
@@ -215,8 +218,8 @@ class Session:
     def advance_to_next(self, limit: str | int | None = None) -> list[SessionEvent]:
         """Let time pass to the next event, but not beyond `limit`; return what happens then.
 
-        The session then stands at the event's time, so that the program can answer without delay. An empty list means that
-        nothing happens up to the limit or, without one, that nothing is left which could happen. Raises as
+        The session then stands at the event's time, so that the program can answer without delay. An empty list means
+        that nothing happens up to the limit or, without one, that nothing is left which could happen. Raises as
         `advance_until` does.
         """
         return self._native.advance_to_next(None if limit is None else _time("limit", limit))
