@@ -56,8 +56,9 @@ pub unsafe extern "C" fn xoff_session_open(
         let given = given(options)?;
         let bytes = files::read(Path::new(path), files::MAX_SCENARIO)
             .map_err(|e| (XOFF_SCENARIO, format!("{path}: cannot be read: {e}")))?;
-        let content = String::from_utf8(bytes)
-            .map_err(|e| (XOFF_SCENARIO, format!("{path}: is no text: {}; a scenario is TOML", e.utf8_error())))?;
+        let content = String::from_utf8(bytes).map_err(|e| {
+            (XOFF_SCENARIO, format!("{path}: is no text: {}; a scenario is TOML", e.utf8_error()))
+        })?;
         let folder = Path::new(path).parent().unwrap_or(Path::new(""));
         start(&content, path, folder, given)
     })
@@ -137,13 +138,17 @@ fn given(options: *const XoffOptions) -> Result<(Vec<(String, String)>, Options)
         (XOFF_CONNECTION_PER_PROCESS_PAIR, 0) => Some(ConnectionMapping::PerProcessPair),
         (XOFF_CONNECTION_COUNT, 1..) => Some(ConnectionMapping::Count(options.connections)),
         (XOFF_CONNECTION_COUNT, 0) => {
-            return Err(wrong("`connections` is 0: expected a number from 1 with XOFF_CONNECTION_COUNT".into()));
+            return Err(wrong(
+                "`connections` is 0: expected a number from 1 with XOFF_CONNECTION_COUNT".into(),
+            ));
         }
         (0..=3, count) => {
             return Err(wrong(format!("`connections` is {count}: expected 0 without XOFF_CONNECTION_COUNT")));
         }
         (other, _) => {
-            return Err(wrong(format!("`connection` is {other}: expected an XOFF_CONNECTION_ constant, 0 to 4")));
+            return Err(wrong(format!(
+                "`connection` is {other}: expected an XOFF_CONNECTION_ constant, 0 to 4"
+            )));
         }
     };
     let default = Options::default();

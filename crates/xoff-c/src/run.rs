@@ -52,11 +52,7 @@ pub unsafe extern "C" fn xoff_session_host(
 /// # Safety
 /// `session` is NULL or a handle that was not freed, `bps` is NULL or points to a number.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn xoff_session_host_bps(
-    session: *const XoffSession,
-    host: u32,
-    bps: *mut u64,
-) -> i32 {
+pub unsafe extern "C" fn xoff_session_host_bps(session: *const XoffSession, host: u32, bps: *mut u64) -> i32 {
     with(session, |state| put("bps", bps, state.open()?.rate(Host(host)).map_err(fault)?.bps()))
 }
 

@@ -122,7 +122,9 @@ impl Session {
     fn lock(&self) -> PyResult<Guard<'_>> {
         self.0.try_lock().map_err(|e| {
             PyRuntimeError::new_err(match e {
-                TryLockError::WouldBlock => "another thread uses the session: a session takes one call at a time",
+                TryLockError::WouldBlock => {
+                    "another thread uses the session: a session takes one call at a time"
+                }
                 TryLockError::Poisoned(_) => "the session broke in an earlier call",
             })
         })
@@ -138,7 +140,10 @@ impl Session {
     fn pass(
         &self,
         py: Python<'_>,
-        what: impl FnOnce(&mut cosim::Session, &mut dyn FnMut() -> bool) -> Result<Vec<cosim::Event>, SessionError>
+        what: impl FnOnce(
+            &mut cosim::Session,
+            &mut dyn FnMut() -> bool,
+        ) -> Result<Vec<cosim::Event>, SessionError>
         + std::marker::Send,
     ) -> PyResult<Vec<Event>> {
         let mut raised = None;
@@ -232,7 +237,9 @@ impl Session {
         processes: (u32, u32),
     ) -> PyResult<u64> {
         let (src, dst, at) = (Host(src), Host(dst), at_ps.map(Time));
-        self.call(|session| session.send(Send { src, dst, bytes, tag, at, priority, processes }).map(|id| id.0))
+        self.call(|session| {
+            session.send(Send { src, dst, bytes, tag, at, priority, processes }).map(|id| id.0)
+        })
     }
 
     /// Posts a receive; returns its number.

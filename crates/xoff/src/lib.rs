@@ -53,8 +53,8 @@ pub use xoff_schemes as schemes;
 pub use xoff_traffic as traffic;
 
 pub mod catalogue;
-pub mod cosim;
 mod checksums;
+pub mod cosim;
 pub mod files;
 pub mod jobs;
 pub mod memory;

@@ -83,7 +83,12 @@ impl Connections {
 
     /// Adds a message that was not known when the run began: on `connection`, which has carried others, or on one of its own or
     /// the first of a `shared` one. Nobody knows how many more a shared one will carry.
-    pub(super) fn add(&mut self, flow: FlowId, connection: Option<ConnectionId>, shared: bool) -> ConnectionId {
+    pub(super) fn add(
+        &mut self,
+        flow: FlowId,
+        connection: Option<ConnectionId>,
+        shared: bool,
+    ) -> ConnectionId {
         if self.first.is_empty() {
             if connection.is_none() && !shared {
                 return flow.own_connection();

@@ -27,11 +27,7 @@ impl Growth {
     /// # Errors
     /// [`BuildError`] if there is no room, or if routing is to find ways around links, which it knows for the connections of
     /// the beginning alone.
-    pub fn new(
-        net: &mut Network,
-        router: &Router,
-        nics: &[Option<NicChoice>],
-    ) -> Result<Growth, BuildError> {
+    pub fn new(net: &mut Network, router: &Router, nics: &[Option<NicChoice>]) -> Result<Growth, BuildError> {
         let ports = net.topology.ports() as usize;
         let queues = ports * usize::from(net.settings.switch.priorities);
         let faults = net.faults.as_ref().map_or(0, |plan| plan.steps().len());
@@ -88,7 +84,11 @@ impl Growth {
             let fits = net.check_hops(longest.saturating_sub(1)).and_then(|()| {
                 let (count, limit) = (net.paths.ports.len(), BY_HOP - 1);
                 let fits = count <= limit as usize;
-                if fits { Ok(()) } else { Err(BuildError::TooMany { what: "hops of all paths", count, limit }) }
+                if fits {
+                    Ok(())
+                } else {
+                    Err(BuildError::TooMany { what: "hops of all paths", count, limit })
+                }
             });
             match route.and_then(|route| fits.map(|()| route)) {
                 Ok(route) => net.paths.routes.push(route),

@@ -16,8 +16,8 @@ mod unloaded;
 
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
-pub use growth::Growth;
 pub use dependencies::Schedule;
+pub use growth::Growth;
 pub use path_choice::choice_violation;
 pub use replay::ideal_steps;
 pub use unloaded::UnloadedFct;

@@ -75,7 +75,8 @@ impl Live {
     /// [`BuildError`] if there is no path for the message, or no room.
     pub fn add(&mut self, router: &Router, flow: Flow, number: Option<u32>) -> Result<FlowId, BuildError> {
         let growth = &mut self.growth;
-        self.sim.partitions[0].add_message(&mut |net| growth.add(net, router, flow, number), self.limits.rates)
+        self.sim.partitions[0]
+            .add_message(&mut |net| growth.add(net, router, flow, number), self.limits.rates)
     }
 
     /// Handles all events up to `time`, which is included; if the caller is to hear `at_once` of what becomes of messages, only up
@@ -99,10 +100,13 @@ impl Live {
             if totals.failed {
                 return Err(self.sim.failure());
             }
+            if totals.events > self.limits.max_events {
+                return Ok(Pause::Stopped(Stop::Events));
+            }
             if at_once && partition.has_news() {
                 return Ok(Pause::News);
             }
-            if self.window >= target && totals.events <= self.limits.max_events {
+            if self.window >= target {
                 return Ok(Pause::Reached);
             }
             if self.windows.is_time_to_report() && !go_on() {

@@ -26,10 +26,22 @@ pub enum SessionError {
         count: u32,
     },
     /// A message without data.
-    #[error("`bytes` is 0: expected at least 1 byte, as a message without data has no packet that could arrive")]
+    #[error(
+        "`bytes` is 0: expected at least 1 byte, as a message without data has no packet that could arrive"
+    )]
     NoData,
+    /// A message larger than any that can be simulated.
+    #[error("`bytes` is {bytes}: expected at most {most} B (17.6 TB)")]
+    TooLarge {
+        /// The size.
+        bytes: u64,
+        /// The maximum size.
+        most: u64,
+    },
     /// A priority that switches do not have.
-    #[error("`priority` is {priority}, and switches have {count}, numbered from 0: expected a number below {count}")]
+    #[error(
+        "`priority` is {priority}, and switches have {count}, numbered from 0: expected a number below {count}"
+    )]
     Priority {
         /// The priority.
         priority: u8,

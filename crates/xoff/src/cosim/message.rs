@@ -118,9 +118,9 @@ impl Event {
     /// Its message; `None` for a timer.
     pub fn message(&self) -> Option<&Message> {
         match self {
-            Event::Sent { message, .. } | Event::Delivered { message, .. } | Event::Received { message, .. } => {
-                Some(message)
-            }
+            Event::Sent { message, .. }
+            | Event::Delivered { message, .. }
+            | Event::Received { message, .. } => Some(message),
             Event::Timer { .. } => None,
         }
     }

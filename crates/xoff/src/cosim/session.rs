@@ -6,11 +6,11 @@ use std::time::Instant;
 use serde_json::json;
 use xoff_engine::schedule::Milestone;
 use xoff_engine::{Nearest, Rate, Time};
+use xoff_fabric::Stop;
 use xoff_fabric::network::Flow;
 use xoff_fabric::run::live::{Live, Pause};
 use xoff_fabric::settings::Transport;
 use xoff_fabric::topology::{NodeId, NodeKind};
-use xoff_fabric::Stop;
 use xoff_traffic::ConnectionMapping;
 
 use super::connection::Numbers;
@@ -21,6 +21,9 @@ use super::message::{Event, Host, Message, MessageId, ReceiveId, Send, Stats};
 use super::options::Options;
 use crate::run::{Output, RunError, live};
 use crate::scenario::{MAX_DURATION, Scenario, Stop as Until};
+
+/// Maximum payload of a message, so that no sum of a connection's bytes exceeds 64 bits.
+const MAX_BYTES: u64 = 1 << 44;
 
 /// A message under way, of which only one end may know that it is through.
 #[derive(Clone, Copy, Debug)]
@@ -194,6 +197,9 @@ impl Session {
         if send.bytes == 0 {
             return Err(SessionError::NoData);
         }
+        if send.bytes > MAX_BYTES {
+            return Err(SessionError::TooLarge { bytes: send.bytes, most: MAX_BYTES });
+        }
         let count = self.scenario.switch.priorities / self.scenario.lanes().max(1);
         if send.priority >= count {
             return Err(SessionError::Priority { priority: send.priority, count });
@@ -205,7 +211,8 @@ impl Session {
         }
         let start = send.at.unwrap_or(self.now);
         self.check_time("`at` of the message", start)?;
-        let message = |id| Message { id, src: send.src, dst: send.dst, bytes: send.bytes, tag: send.tag, start };
+        let message =
+            |id| Message { id, src: send.src, dst: send.dst, bytes: send.bytes, tag: send.tag, start };
         let id = if src == dst {
             let id = MessageId(MessageId::LOCAL | self.stats.local_messages);
             self.stats.local_messages += 1;
@@ -214,8 +221,7 @@ impl Session {
         } else {
             let number = self.numbers.next(&send);
             let size = Some(send.bytes);
-            let flow =
-                Flow { src, dst, size, start, stop: None, source_rate: None, priority: send.priority };
+            let flow = Flow { src, dst, size, start, stop: None, source_rate: None, priority: send.priority };
             let flow = self.live.add(self.scenario.router(), flow, number).map_err(RunError::from)?;
             let id = MessageId(flow.0.into());
             self.open.insert(flow.0, Open { message: message(id), half: false });

@@ -265,7 +265,13 @@ fn run_up_to(
         Stop::Stuck if scenario.run.expect != Some(Expect::Unfinished) => {
             return Err(RunError::Stuck { at_us, unfinished: unfinished::all(&sim, traffic) });
         }
-        Stop::FlowsDone | Stop::Stuck | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows | Stop::Closed => {}
+        Stop::FlowsDone
+        | Stop::Stuck
+        | Stop::Duration
+        | Stop::Deadlock
+        | Stop::Asked
+        | Stop::Rows
+        | Stop::Closed => {}
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };

@@ -74,8 +74,8 @@ use crate::files::{self, MAX_SCENARIO, check_size};
 
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
-pub(crate) use check_traffic::MAX_DURATION;
 pub use check_record::MAX_ROWS;
+pub(crate) use check_traffic::MAX_DURATION;
 pub use error::{Location, Problem, ScenarioError};
 pub use event::{
     BitErrors, Degrade, Event, LinkDown, MAX_FAULTS, PauseStorm, ReceiverSlow, ReceiverStop, SwitchReboot,

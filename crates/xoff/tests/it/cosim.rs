@@ -138,11 +138,8 @@ fn a_ring_allreduce_of_the_caller_takes_its_phases() {
 fn a_message_of_a_host_to_itself_takes_the_local_time() {
     // 8 Gbps are 1 ns a byte: 1,000 B and 500 B one after the other take 1 us and 1.5 us, and 0.2 us of delay each. Another
     // host's copy does not wait for them.
-    let options = Options {
-        local_rate: Some(Rate(8_000_000_000)),
-        local_delay: Time(US / 5),
-        ..Options::default()
-    };
+    let options =
+        Options { local_rate: Some(Rate(8_000_000_000)), local_delay: Time(US / 5), ..Options::default() };
     let mut session = Session::open(read(&star(2), &[], Effort::Session), options).expect("a session");
     let mut local = |host, bytes| session.send(Send::new(Host(host), Host(host), bytes)).expect("a message");
     let ids = [local(0, 1_000), local(0, 500), local(1, 500)];
@@ -245,6 +242,86 @@ fn a_session_without_answers_equals_a_run_of_its_messages() {
     }
 }
 
+/// A session with the messages of [`list`] and a run of them have the same flows, in a network with these settings.
+fn equals(settings: &str, connection: ConnectionMapping) {
+    let network = format!(
+        r#"
+        topology = {{ name = "leaf_spine", leaves = 2, spines = 2, hosts_per_leaf = 4 }}
+        {settings}
+        "#
+    );
+    let mut file = "src dst size_bytes start_ps\n".to_string();
+    for (src, dst, bytes, start) in list() {
+        file += &format!("host{src} host{dst} {bytes} {start}\n");
+    }
+    let traffic = format!(
+        "{network}\ntraffic = [{{ pattern = \"list\", label = \"session\", file = \"list\", connection = \"{connection}\" }}]"
+    );
+    let run = run_on(Threads::UpTo(1), &read(&traffic, &[("list", &file)], Effort::Build), &mut |_| true);
+    let run = run.unwrap_or_else(|e| panic!("{e}"));
+    let options = Options { connection: Some(connection), ..Options::default() };
+    let mut session = Session::open(read(&network, &[], Effort::Session), options).expect("a session");
+    for message in list() {
+        session.advance_until(Time(message.3)).expect("events");
+        send(&mut session, message);
+    }
+    while !session.advance_to_next(None).expect("events").is_empty() {}
+    let output = session.close().expect("results");
+    assert_eq!(table(&output, "flows"), table(&run, "flows"), "{settings}");
+    assert_eq!(table(&output, "breakdown"), table(&run, "breakdown"), "{settings}");
+}
+
+#[test]
+fn messages_fare_alike_under_every_transport_and_flow_control() {
+    let (own, pair) = (ConnectionMapping::PerMessage, ConnectionMapping::PerPair);
+    // Parts of flows' times are kept by flow.
+    equals("scheme = { name = \"dcqcn\" }\nrecord = { breakdown = true, roots = true }", pair);
+    // Packets are lost and sent again, by go-back-N and by selective repeat.
+    let lossy = "scheme = { name = \"none\" }\nlossy = true\nflow_control = { name = \"none\" }\nswitch = { buffer = \"15KB\" }";
+    equals(lossy, pair);
+    equals(&format!("{lossy}\nhost = {{ transport = \"selective_repeat\" }}"), pair);
+    // Packets choose their paths as they go.
+    let spray = "routing = { choice = \"per_packet\" }\nhost = { transport = \"unordered\" }";
+    equals(&format!("scheme = {{ name = \"none\" }}\n{spray}"), pair);
+    // Credits come back outside the queue of events.
+    equals("scheme = { name = \"none\" }\nflow_control = { name = \"credit\", credits = 4096 }", pair);
+    // Connections of Ultra Ethernet, of one message each.
+    equals("scheme = { name = \"nscc\" }\nhost = { transport = \"uet\" }", own);
+    // Link-level retry has events with numbers behind those of flows.
+    equals("scheme = { name = \"none\" }\nlink = { frame_loss = 0.01, llr = {} }", pair);
+}
+
+#[test]
+fn a_program_in_the_background_and_faults_are_as_without_a_session() {
+    // Hosts 0 to 2 run all-reduces, whose steps have numbers behind those of flows, and host 1 takes no data for a while, by events
+    // with such numbers too. Messages between hosts 3 and 4 use other links, so nothing of that may change.
+    let text = format!(
+        r#"{}
+        traffic = [{{ pattern = "allreduce", algorithm = "ring", size = "60KB", hosts = ["host0", "host1", "host2"], repetitions = 3,
+            compute = "5us", overhead = "1us" }}]
+        event = [{{ kind = "receiver_stop", host = "host1", at = "20us", for = "30us" }}]
+        host = {{ retransmit_timeout = "1ms" }}
+        "#,
+        star(5)
+    );
+    let run = run_on(Threads::UpTo(1), &read(&text, &[], Effort::Build), &mut |_| true);
+    let run = run.unwrap_or_else(|e| panic!("{e}"));
+    let mut session = open(&text);
+    for turn in 0..20 {
+        session.advance_until(Time(turn * 7 * US)).expect("events");
+        session.send(Send::new(Host(3), Host(4), 10_000)).expect("a message");
+    }
+    session.advance_until(Time(5_000 * US)).expect("events");
+    let output = session.close().expect("results");
+    assert_eq!(table(&output, "operations"), table(&run, "operations"));
+    assert!(table(&run, "operations").num_rows() > 9 && table(&run, "events").num_rows() == 1);
+    let flows = table(&run, "flows").num_rows();
+    let column =
+        |output: &Output| table(output, "flows").column_by_name("fct_ps").expect("times").slice(0, flows);
+    assert_eq!(&column(&output), &column(&run));
+    assert_eq!(output.summary().completed as usize, flows + 20);
+}
+
 #[test]
 fn sessions_do_not_know_of_each_other() {
     let events = |session: &mut Session| session.advance_to_next(None).expect("events");
@@ -308,9 +385,13 @@ fn every_mistake_is_named() {
     let mut refused = |send: Send| session.send(send).expect_err("a mistake").to_string();
     let no_host = refused(Send { dst: Host(3), ..message });
     assert_eq!(no_host, "`dst` is host 3, and the network has 3 hosts: expected a number from 0 to 2");
+    assert!(refused(Send { bytes: u64::MAX, ..message }).contains("expected at most 17592186044416 B"));
     assert!(refused(Send { bytes: 0, ..message }).starts_with("`bytes` is 0: expected at least 1 byte"));
     let past = refused(Send { at: Some(Time(US)), ..message });
-    assert_eq!(past, "`at` of the message is 1us, and the session has reached 5us: expected that time or a later one");
+    assert_eq!(
+        past,
+        "`at` of the message is 1us, and the session has reached 5us: expected that time or a later one"
+    );
     let end = refused(Send { at: Some(Time(101 * US)), ..message });
     assert!(end.contains("the session ends at 100us, by `duration` in [run]"), "{end}");
     assert!(refused(Send { priority: 1, ..message }).starts_with("`priority` is 1, and switches have 1"));
@@ -347,6 +428,24 @@ fn settings_that_no_session_has_are_refused() {
     // A plain run still needs traffic.
     let none = Scenario::parse(&star(2), "plain.toml", &[]).expect_err("a mistake").to_string();
     assert!(none.contains("the scenario has no [[traffic]]"), "{none}");
+}
+
+#[test]
+fn a_session_of_more_events_than_allowed_breaks() {
+    for at_once in [false, true] {
+        let mut session = open(&format!("{}\nrun = {{ max_events = 10 }}", star(2)));
+        let mut broken = None;
+        for turn in 0..10 {
+            if let Err(error) = session.send(Send::new(Host(0), Host(1), 952)) {
+                broken = Some(error);
+                break;
+            }
+            let to = Time((turn + 1) * 10 * US);
+            _ = if at_once { session.advance_to_next(Some(to)) } else { session.advance_until(to) };
+        }
+        let broken = broken.expect("an error");
+        assert!(broken.to_string().contains("more than 10 events"), "{broken}");
+    }
 }
 
 #[test]
