@@ -311,8 +311,8 @@ fn a_program_in_the_background_and_faults_are_as_without_a_session() {
     let run = run_on(Threads::UpTo(1), &read(&text, &[], Effort::Build), &mut |_| true);
     let run = run.unwrap_or_else(|e| panic!("{e}"));
     let mut session = open(&text);
-    for turn in 0..20 {
-        session.advance_until(Time(turn * 7 * US)).expect("events");
+    for turn in 0..150 {
+        session.advance_until(Time(turn * 2 * US)).expect("events");
         session.send(Send::new(Host(3), Host(4), 10_000)).expect("a message");
     }
     session.advance_until(Time(5_000 * US)).expect("events");
@@ -323,7 +323,7 @@ fn a_program_in_the_background_and_faults_are_as_without_a_session() {
     let column =
         |output: &Output| table(output, "flows").column_by_name("fct_ps").expect("times").slice(0, flows);
     assert_eq!(&column(&output), &column(&run));
-    assert_eq!(output.summary().completed as usize, flows + 20);
+    assert_eq!(output.summary().completed as usize, flows + 150);
 }
 
 #[test]
