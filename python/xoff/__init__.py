@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from xoff.runs.library import run as run
     from xoff.runs.results import Run as Run
     from xoff.runs.results import load as load
+    from xoff.runs.session import Session as Session
+    from xoff.runs.session import SessionEvent as SessionEvent
     from xoff.scheme import Ack as Ack
     from xoff.scheme import Cnp as Cnp
     from xoff.scheme import Flow as Flow
@@ -48,6 +50,8 @@ __all__ = [
     "ScenarioError",
     "Scheme",
     "Sent",
+    "Session",
+    "SessionEvent",
     "Signals",
     "Sweep",
     "UserError",
@@ -68,6 +72,7 @@ _LAZY = {
     "load": "xoff.runs.results",
     "Scenario": "xoff.runs.built",
     **dict.fromkeys(("Sweep", "load_sweep"), "xoff.studies.sweep.loaded"),
+    **dict.fromkeys(("Session", "SessionEvent"), "xoff.runs.session"),
     **dict.fromkeys(("RunError", "ScenarioError", "UserError"), "xoff.errors"),
     **dict.fromkeys(("Ack", "Cnp", "Flow", "Hop", "HopChange", "Scheme", "Sent", "Signals"), "xoff.scheme"),
 }

@@ -20,6 +20,8 @@ __all__ = [
     "RunOutput",
     "ScenarioError",
     "Sent",
+    "Session",
+    "SessionEvent",
     "__version__",
     "catalogue",
     "chakra",
@@ -144,6 +146,117 @@ class Prepared:
 
     def parallelism(self, threads: Sequence[int]) -> str:
         """Run it for its critical path on each of these numbers of threads, as JSON; the GIL is released meanwhile."""
+
+@final
+class SessionEvent:
+    """Something that has happened in a session."""
+
+    def __eq__(self, other: object, /) -> bool: ...
+    def __ne__(self, other: object, /) -> bool: ...
+    __hash__: None  # type: ignore[assignment]
+    @property
+    def kind(self) -> str:
+        """What: ``"sent"`` (the last ACK is back), ``"delivered"``, ``"received"`` or ``"timer"``."""
+
+    @property
+    def at_ps(self) -> int:
+        """When, in ps."""
+
+    @property
+    def message(self) -> int | None:
+        """The message's number; `None` for a timer, as up to `start_ps`."""
+
+    @property
+    def src(self) -> int | None:
+        """The sending host's number."""
+
+    @property
+    def dst(self) -> int | None:
+        """The receiving host's number."""
+
+    @property
+    def bytes(self) -> int | None:
+        """Payload."""
+
+    @property
+    def tag(self) -> int | None:
+        """The message's tag; `None` without one."""
+
+    @property
+    def start_ps(self) -> int | None:
+        """When the message was handed to its connection, in ps."""
+
+    @property
+    def receive(self) -> int | None:
+        """The receive's number; `None` unless the event is ``"received"``."""
+
+    @property
+    def token(self) -> int | None:
+        """A timer's token; `None` unless the event is ``"timer"``."""
+
+@final
+class Session:
+    """A scenario under way, to which Python gives messages; hosts are numbers, times ps and sizes bytes.
+
+    Each method raises `ScenarioError` if its call is refused, `RunError` if the network cannot go on, and
+    `RuntimeError` if the session is closed or another thread uses it.
+    """
+
+    def __new__(
+        cls,
+        scenario: Prepared,
+        connection: str | None = None,
+        local_bps: int | None = None,
+        local_delay_ps: int = 0,
+        label: str = "session",
+    ) -> Session: ...
+    @property
+    def now_ps(self) -> int:
+        """The time that the session has reached."""
+
+    @property
+    def hosts(self) -> list[str]:
+        """The hosts' names, by number."""
+
+    @property
+    def closed(self) -> bool:
+        """Whether the session was closed."""
+
+    def host(self, name: str) -> int:
+        """The number of the host with this name."""
+
+    def host_bps(self, host: int) -> int:
+        """The rate of a host's links, in bit/s."""
+
+    def send(
+        self,
+        src: int,
+        dst: int,
+        bytes: int,  # noqa: A002
+        tag: int | None = None,
+        at_ps: int | None = None,
+        priority: int = 0,
+        processes: tuple[int, int] = (0, 0),
+    ) -> int:
+        """Send a message; return its number."""
+
+    def recv(self, src: int, dst: int, tag: int) -> int:
+        """Post a receive; return its number."""
+
+    def schedule(self, at_ps: int, token: int) -> None:
+        """Ask for an event with `token` at a time."""
+
+    def advance_until(self, time_ps: int) -> list[SessionEvent]:
+        """Let time pass up to `time_ps`; return all events. The GIL is released meanwhile."""
+
+    def advance_to_next(self, limit_ps: int | None = None) -> list[SessionEvent]:
+        """Let time pass to the next event; return what happens then. The GIL is released meanwhile."""
+
+    def stats(self) -> list[tuple[str, int]]:
+        """The counts so far, by name."""
+
+    def close(self) -> RunOutput:
+        """Close the session; return its results."""
 
 def exchange(a: str | os.PathLike[str], b: str | os.PathLike[str]) -> None:
     """Swap two folders in one step: at any time each name has one of them; an `OSError` if that fails."""
@@ -381,11 +494,12 @@ def prepare(
     seed: int | None = None,
     files: dict[str, str | Path] | None = None,
     schemes: Sequence[Described] = ...,
+    session: bool = False,
 ) -> Prepared:
     """Read and check a scenario, and make its network and flows; `seed` in place of its own.
 
     The files that it names are taken from `files` where that is given, else from `base_dir`. It may name one of
-    `schemes` beside the built-in ones.
+    `schemes` beside the built-in ones. The scenario of a `session` need not have traffic.
     """
 
 def check(

@@ -20,6 +20,8 @@ _NATIVE = (
     "RunError",
     "RunOutput",
     "ScenarioError",
+    "Session",
+    "SessionEvent",
     "catalogue",
     "check",
     "columns",

@@ -5,6 +5,7 @@ mod feedback;
 mod hop;
 mod own_scheme;
 mod reaction;
+mod session;
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -372,9 +373,10 @@ fn scheme_failure(broken: &SchemeFailure) -> PyErr {
 }
 
 /// Reads and checks a scenario, and makes its network and flows; the GIL is released meanwhile. The files that it names
-/// are taken from `files` if that is given, otherwise from `base_dir`. It may also name one of `schemes`.
+/// are taken from `files` if that is given, otherwise from `base_dir`. It may also name one of `schemes`. The scenario of a
+/// `session` need not have traffic.
 #[pyfunction]
-#[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None, schemes=Vec::new()))]
+#[pyo3(signature = (text, origin, overrides, base_dir, seed=None, files=None, schemes=Vec::new(), session=false))]
 #[allow(clippy::too_many_arguments)]
 fn prepare(
     py: Python<'_>,
@@ -385,11 +387,13 @@ fn prepare(
     seed: Option<u64>,
     files: Option<Files>,
     schemes: Vec<Described>,
+    session: bool,
 ) -> PyResult<Prepared> {
+    let effort = if session { Effort::Session } else { Effort::Build };
     let schemes = own_scheme::own_schemes(py, schemes)?;
     overrides.extend(seed.map(|s| ("seed".to_string(), s.to_string())));
     let (scenario, files) =
-        py.detach(|| parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, Effort::Build))?;
+        py.detach(|| parse(text, origin, &overrides, &base_dir, files.as_ref(), &schemes, effort))?;
     Ok(Prepared { scenario, files })
 }
 
@@ -449,6 +453,8 @@ fn _xoff(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("RunError", module.py().get_type::<RunFailure>())?;
     module.add_class::<RunOutput>()?;
     module.add_class::<Prepared>()?;
+    module.add_class::<session::Session>()?;
+    module.add_class::<session::Event>()?;
     module.add_class::<feedback::Flow>()?;
     module.add_class::<feedback::Sent>()?;
     module.add_class::<feedback::Ack>()?;

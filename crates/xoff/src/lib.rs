@@ -37,6 +37,7 @@
 //! # Where to look
 //!
 //! - [`scenario`]: scenarios, their keys and checks, sweeps and tunings;
+//! - [`cosim`]: a network to which another program gives messages while simulated time passes;
 //! - [`run()`], [`run_on`], [`run_with`]: one run, on one thread or several, with probes of one's own;
 //! - [`files`], [`memory`]: reading the files that a user names, and how much memory is free;
 //! - [`tables`], [`summary`], [`store`], [`trace`]: the results of a run;
@@ -53,6 +54,7 @@ pub use xoff_traffic as traffic;
 
 pub mod catalogue;
 mod checksums;
+pub mod cosim;
 pub mod files;
 pub mod jobs;
 pub mod memory;

@@ -160,6 +160,11 @@ impl FaultPlan {
         self.epochs = epochs;
     }
 
+    /// Whether routing learns of links that go down.
+    pub(crate) fn converges(&self) -> bool {
+        self.epochs.last() > Time::ZERO
+    }
+
     /// The faults, by their beginning.
     pub fn faults(&self) -> &[Fault] {
         &self.faults

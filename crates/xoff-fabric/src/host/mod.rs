@@ -34,6 +34,7 @@ use crate::ids::{ConnectionId, FlowId, NodeId, PortId, QueueId};
 use crate::link::flow_control::LinkControl;
 use crate::link::{Effect, Links};
 use crate::network::Network;
+use crate::network::dependencies::Milestone;
 use crate::network::dependency_tracker::DependencyTracker;
 use crate::observe::{Probes, Resumed};
 use crate::packet::DATA;
@@ -69,6 +70,8 @@ pub(crate) struct Hosts<N: NicScheduler> {
     sl_reactions: Option<Box<SlReactions>>,
     /// What messages and steps wait for; `None` if nothing waits.
     program: Option<Box<DependencyTracker>>,
+    /// What has become of messages, with the times, for the caller of a live run; `None` unless the run is live.
+    news: Option<Vec<(Time, Milestone)>>,
     /// Messages that are recalled; `None` unless the run is fast-forwarded.
     recall: Option<Box<recall::Recall>>,
     /// There are costs of NICs, throttles or shared reaction points.
@@ -103,6 +106,7 @@ impl<N: NicScheduler> Hosts<N> {
             throttles,
             sl_reactions,
             program: DependencyTracker::new(&net.dependencies, &net.flows),
+            news: None,
             recall: None,
             slows,
             emission_hooks: net.paths.next_hops.is_some()
@@ -124,6 +128,29 @@ impl<N: NicScheduler> Hosts<N> {
         } else {
             self.nic_of_port[port.index()]
         }
+    }
+
+    /// Keeps what becomes of messages from now on, for [`Hosts::take_news`].
+    pub fn keep_news(&mut self) {
+        self.news = Some(Vec::new());
+    }
+
+    /// Whether something has become of a message since the last [`Hosts::take_news`].
+    pub fn has_news(&self) -> bool {
+        self.news.as_ref().is_some_and(|news| !news.is_empty())
+    }
+
+    /// What has become of messages since the last call, in the order in which it has.
+    pub fn take_news(&mut self) -> Vec<(Time, Milestone)> {
+        self.news.as_mut().map(std::mem::take).unwrap_or_default()
+    }
+
+    /// Makes room for this number of connections.
+    pub fn grow(&mut self, connections: usize) {
+        self.senders.resize_with(connections, || None);
+        self.receivers.resize_with(connections, || None);
+        self.pacing_places.resize(connections, pacing::ABSENT);
+        N::grow(&mut self.shared, connections);
     }
 
     /// Forgets connections and NICs after the run, except how many connections they have left open.

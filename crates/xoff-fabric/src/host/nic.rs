@@ -57,6 +57,9 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     /// The state that all NICs of a partition share, without traffic.
     fn shared(net: &Network) -> Self::Shared;
 
+    /// Makes room in that state for this number of connections.
+    fn grow(_shared: &mut Self::Shared, _connections: usize) {}
+
     /// A message starts; only if [`NicScheduler::OWN_TRANSPORT`], as for the five that follow.
     fn start<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _flow: FlowId) {
     }

@@ -24,7 +24,7 @@ impl Effects for OfPartition<'_> {
         self.0.probes.records.step_done(step, at);
     }
     fn call(&mut self, at: Time, step: u32, call: Call) {
-        let number = self.0.net.flows.len() as u32 + step;
+        let number = self.0.net.first_other + step;
         let host = self.0.net.dependencies.steps()[step as usize].host;
         let at = self.0.on_network_clock(at);
         self.0.schedule(host, at, key(kind::FLOW_START, number), u32::from(call == Call::Over));
@@ -48,8 +48,8 @@ impl<N: NicScheduler> Hosts<N> {
     /// A message's last byte is acknowledged.
     #[inline]
     pub(super) fn message_sent(&mut self, ctx: &mut Ctx, flow: FlowId) {
-        if self.program.is_some() {
-            self.reached(ctx, Milestone::Sent(flow.0));
+        if self.program.is_some() || self.news.is_some() {
+            self.reached(ctx, flow, Milestone::Sent(flow.0));
         }
     }
 
@@ -59,15 +59,21 @@ impl<N: NicScheduler> Hosts<N> {
         if self.recall.is_some() {
             self.note_delivered(ctx, flow);
         }
-        if self.program.is_some() {
-            self.reached(ctx, Milestone::Delivered(flow.0));
+        if self.program.is_some() || self.news.is_some() {
+            self.reached(ctx, flow, Milestone::Delivered(flow.0));
         }
     }
 
     #[cold]
     #[inline(never)]
-    fn reached(&mut self, ctx: &mut Ctx, milestone: Milestone) {
+    fn reached(&mut self, ctx: &mut Ctx, flow: FlowId, milestone: Milestone) {
         let now = ctx.simulated();
+        if let Some(news) = &mut self.news {
+            news.push((now, milestone));
+        }
+        if flow.0 >= ctx.net.dependencies.flows() {
+            return;
+        }
         self.with_program(ctx, |all, program, effects| {
             program.reached(all, all.milestone(milestone), now, effects);
         });
@@ -75,7 +81,7 @@ impl<N: NicScheduler> Hosts<N> {
 
     /// The event of a step, whose number is above all messages'.
     pub fn step_event(&mut self, ctx: &mut Ctx, index: u32, arg: u32) {
-        let (now, step) = (ctx.simulated(), index - ctx.net.flows.len() as u32);
+        let (now, step) = (ctx.simulated(), index - ctx.net.first_other);
         let call = if arg == 0 { Call::Ready } else { Call::Over };
         self.with_program(ctx, |all, program, effects| program.called(all, step, call, now, effects));
     }

@@ -160,7 +160,7 @@ impl<N: NicScheduler> Hosts<N> {
 /// waits for no other message.
 pub(crate) fn await_flow(ctx: &mut Ctx, first: FlowId) {
     let net = &ctx.net;
-    let flows = net.flows.iter().enumerate().skip(first.index());
+    let flows = net.flows[..net.planned].iter().enumerate().skip(first.index());
     let waits = |flow| net.dependencies.flow_waits(flow);
     let next = flows.map(|(i, f)| (FlowId::at(i), f)).find(|(i, f)| ctx.boundary.owns(f.src) && !waits(*i));
     if let Some((number, flow)) = next {

@@ -179,7 +179,7 @@ impl Llr {
         Some(Box::new(Llr {
             ports: net.topology.port_ids().map(of).collect(),
             control: llr.control.0,
-            first_index: (net.flows.len() + steps + queues) as u32,
+            first_index: net.first_other + (steps + queues) as u32,
         }))
     }
 }

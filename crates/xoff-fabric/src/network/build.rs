@@ -44,12 +44,21 @@ pub enum BuildError {
         "routing converges after links go down, and only `ecmp` with its own hash finds paths without a link"
     )]
     NoDetour,
+    /// Routing converges, and connections are added during the run.
+    #[error(
+        "routing converges after links go down, and finds ways around them only for connections that are known at the beginning; \
+         expected `convergence = \"none\"` in [routing], a `choice` by packet, or no links that go down"
+    )]
+    NoDetourLater,
     /// A message without data, which would never be complete.
     #[error("flow {flow} has a size of 0 bytes: expected at least 1")]
     NoData {
         /// The flow's number.
         flow: usize,
     },
+    /// The network is in use elsewhere, so that nothing can be added to it.
+    #[error("the network is in use elsewhere, and takes no messages")]
+    Held,
     /// More entities than an event's key can name.
     #[error("{count} {what} are too many: at most {limit}")]
     TooMany {
@@ -164,13 +173,13 @@ impl Network {
         }
         let mut paths = PathWriter { router, ports: Vec::new(), longest: 0 };
         let connections = Connections::new(&flows, &schedule.connections);
-        let mut nics = NicAssignment::new(router, seed);
+        let mut nics = NicAssignment::new(seed);
         let count = connections.count(flows.len());
         let mut routes = Vec::with_capacity(count);
         for connection in ConnectionId::all(count) {
             let first = connections.first_message(connection).index();
             let choice = schedule.nics.get(first).copied().flatten().unwrap_or(settings.host.nic);
-            let (ends, number) = nics.next(&flows[first], choice)?;
+            let (ends, number) = nics.next(router, &flows[first], choice)?;
             routes.push(paths.route(ends, number)?);
         }
         let hops = paths.longest.saturating_sub(1);
@@ -199,6 +208,8 @@ impl Network {
             wire,
             plain,
             seed,
+            first_other: flows.len() as u32,
+            planned: flows.len(),
             flows,
             dependencies,
             background,

@@ -81,6 +81,32 @@ impl Connections {
         !self.messages.is_empty() && self.messages[connection.index()] > 1
     }
 
+    /// Adds a message that was not known when the run began: on `connection`, which has carried others, or on one of its own or
+    /// the first of a `shared` one. Nobody knows how many more a shared one will carry.
+    pub(super) fn add(
+        &mut self,
+        flow: FlowId,
+        connection: Option<ConnectionId>,
+        shared: bool,
+    ) -> ConnectionId {
+        if self.first.is_empty() {
+            if connection.is_none() && !shared {
+                return flow.own_connection();
+            }
+            // Until now, every message had a connection to itself.
+            self.of_flow = ConnectionId::all(flow.index()).collect();
+            self.first = FlowId::all(flow.index()).collect();
+            self.messages = vec![1; flow.index()];
+        }
+        let connection = connection.unwrap_or_else(|| {
+            self.first.push(flow);
+            self.messages.push(if shared { 2 } else { 1 });
+            ConnectionId::at(self.first.len() - 1)
+        });
+        self.of_flow.push(connection);
+        connection
+    }
+
     /// The number of connections that carry this number of `flows`.
     pub fn count(&self, flows: usize) -> usize {
         if self.first.is_empty() { flows } else { self.first.len() }

@@ -188,7 +188,7 @@ impl Dependencies {
     /// Whether a flow waits for others.
     #[inline]
     pub fn flow_waits(&self, flow: FlowId) -> bool {
-        !self.waits.is_empty() && self.waits[flow.index()] > 0
+        flow.0 < self.flows && self.waits[flow.index()] > 0
     }
 
     /// The length of the longest chain if each flow takes the time that `lasts` gives.

@@ -75,7 +75,7 @@ impl Network {
     }
 
     /// Refuses paths of more switches than telemetry has room for.
-    fn check_hops(&self, hops: usize) -> Result<(), BuildError> {
+    pub(super) fn check_hops(&self, hops: usize) -> Result<(), BuildError> {
         let room = self.settings.packets.int_hops;
         if self.signals.int != IntPath::Off && hops > usize::from(room) {
             return Err(BuildError::TooManyHops { hops, room });
@@ -85,11 +85,11 @@ impl Network {
 
     /// By connection: what picks its path.
     fn path_keys(&self, router: &Router, choices: &[Option<NicChoice>]) -> Result<Vec<PathKey>, BuildError> {
-        let mut nics = NicAssignment::new(router, self.seed);
+        let mut nics = NicAssignment::new(self.seed);
         let key = |connection| {
             let first = self.connections.first_message(connection).index();
             let choice = choices.get(first).copied().flatten().unwrap_or(self.settings.host.nic);
-            Ok(nics.next(&self.flows[first], choice)?)
+            Ok(nics.next(router, &self.flows[first], choice)?)
         };
         ConnectionId::all(self.paths.routes.len()).map(key).collect()
     }

@@ -1,12 +1,14 @@
 //! What stays the same during a run: topology, settings, sizes on the wire, messages, connections and their paths.
 //!
-//! The room owns the network of a run, and how it is built ([`build`]). Nothing in it changes during a run.
+//! The room owns the network of a run, and how it is built ([`build`]). Nothing in it changes during a run, except that a live
+//! run adds messages to it ([`growth`]).
 
 mod build;
 mod connections;
 pub mod dependencies;
 pub(crate) mod dependency_tracker;
 mod detours;
+mod growth;
 mod nics;
 mod path_choice;
 mod replay;
@@ -15,6 +17,7 @@ mod unloaded;
 pub use build::{BuildError, network_env};
 pub use connections::{Connections, Route};
 pub use dependencies::Schedule;
+pub use growth::Growth;
 pub use path_choice::choice_violation;
 pub use replay::ideal_steps;
 pub use unloaded::UnloadedFct;
@@ -86,6 +89,11 @@ pub struct Network {
     pub seed: u64,
     /// All flows; those that wait for no other are sorted by start.
     pub flows: Vec<Flow>,
+    /// Number of the first event of a flow's kind that is no flow's: of a step, a fault or a timer. The number of flows, unless
+    /// flows are added during the run.
+    pub(crate) first_other: u32,
+    /// The number of flows that were known when the run began.
+    pub(crate) planned: usize,
     /// Which flows wait for which.
     pub dependencies: Dependencies,
     /// By flow: whether the run may end without it; empty if the run waits for all.

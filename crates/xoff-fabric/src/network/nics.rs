@@ -11,8 +11,7 @@ use crate::ids::NodeId;
 use crate::path::routing::{HostNic, Router, RoutingError};
 
 /// Assigns NICs to connections, in the order of connections.
-pub(super) struct NicAssignment<'a> {
-    router: &'a Router,
+pub(super) struct NicAssignment {
     salt: u64,
     /// By sender: the number of connections that took NICs in turn.
     in_turn: HashMap<NodeId, u32>,
@@ -22,10 +21,9 @@ pub(super) struct NicAssignment<'a> {
     of_nics: HashMap<(HostNic, HostNic), u64>,
 }
 
-impl<'a> NicAssignment<'a> {
-    pub fn new(router: &'a Router, seed: u64) -> Self {
+impl NicAssignment {
+    pub fn new(seed: u64) -> Self {
         NicAssignment {
-            router,
             salt: stream(seed, Domain::Nics, 0).next_u64(),
             in_turn: HashMap::new(),
             of_pair: HashMap::new(),
@@ -37,10 +35,11 @@ impl<'a> NicAssignment<'a> {
     /// these NICs. The number is the key of the connection's path, so that one pair's traffic never moves another's paths.
     pub fn next(
         &mut self,
+        router: &Router,
         flow: &Flow,
         choice: NicChoice,
     ) -> Result<((HostNic, HostNic), u64), RoutingError> {
-        let (src, dst, nics) = (flow.src, flow.dst, self.router.nics(flow.src)?);
+        let (src, dst, nics) = (flow.src, flow.dst, router.nics(flow.src)?);
         let nic = match choice {
             NicChoice::Nic(nic) => nic,
             _ if nics == 1 => 0,
@@ -56,7 +55,7 @@ impl<'a> NicAssignment<'a> {
                 (mix(mix(self.salt ^ pair) ^ (*number - 1)) % u64::from(nics)) as u32
             }
         };
-        let ends = self.router.ends(src, dst, nic)?;
+        let ends = router.ends(src, dst, nic)?;
         let number = self.of_nics.entry(ends).or_default();
         *number += 1;
         Ok((ends, *number - 1))

@@ -40,6 +40,21 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         }
     }
 
+    /// Handles the events before `limit` in one order, as [`Partition::handle_until`] does; stops right after one by which something
+    /// has become of a message, if the caller is to hear of it at once.
+    pub(super) fn handle_live(&mut self, limit: Time, count: u64, at_once: bool) {
+        let last = self.ctx.counters.events.saturating_add(count);
+        while self.ctx.counters.events < last && self.ctx.failure.is_none() {
+            let Some(event) = self.ctx.events.pop_before(limit) else {
+                return C::end_window(&mut self.links, &mut self.ctx, limit);
+            };
+            self.handle(event.time, event.key, event.arg);
+            if at_once && self.hosts.has_news() {
+                return;
+            }
+        }
+    }
+
     fn run_by_node(&mut self, limit: Time, last: u64) {
         let mut latest = self.ctx.now;
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
@@ -224,9 +239,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
             kind::LINK_CONTROL_APPLY | kind::LINK_CONTROL_EXPIRY | kind::LINK_CONTROL_PERIOD => {
                 self.link_control_event(key, arg)
             }
-            kind::FLOW_START if index as usize >= ctx.net.flows.len() => hosts.step_event(ctx, index, arg),
+            kind::FLOW_START if index >= ctx.net.first_other => hosts.step_event(ctx, index, arg),
             kind::FLOW_START => hosts.flow_start(ctx, links, FlowId(index), arg),
-            kind::FLOW_STOP if index as usize >= ctx.net.flows.len() => self.fault_event(index, arg),
+            kind::FLOW_STOP if index >= ctx.net.first_other => self.fault_event(index, arg),
             kind::FLOW_STOP if arg > 0 => hosts.recalled_event(ctx, FlowId(index), arg),
             kind::FLOW_STOP => hosts.flow_stop(ctx, links, FlowId(index)),
             kind::ACK_READY => hosts.enqueue(ctx, links, index, arg),

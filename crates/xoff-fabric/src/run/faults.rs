@@ -15,7 +15,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Some(plan) = &net.faults else { return };
         for (number, step) in plan.steps().iter().enumerate() {
             if self.ctx.boundary.owns(step.node) {
-                let index = (net.flows.len() + number) as u32;
+                let index = net.first_other + number as u32;
                 self.ctx.schedule(step.node, step.at, key(kind::FLOW_STOP, index), 0);
             }
         }
@@ -26,7 +26,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     pub(super) fn fault_event(&mut self, index: u32, arg: u32) {
         let Partition { ctx, links, switches, hosts, .. } = self;
         let net = ctx.net.clone();
-        let number = index as usize - net.flows.len();
+        let number = (index - net.first_other) as usize;
         let steps = net.faults.as_ref().map_or(&[][..], |plan| plan.steps());
         let Some(step) = steps.get(number) else {
             let (number, queues) = (number - steps.len(), links.stops.len());

@@ -10,6 +10,7 @@ mod cut;
 mod event_loop;
 pub mod fast_forward;
 mod faults;
+pub mod live;
 mod mail;
 mod pace;
 mod partition;
@@ -20,6 +21,7 @@ mod windows;
 
 pub use critical_path::CriticalPath;
 pub use cut::{Cut, needs_one_partition};
+pub use live::Live;
 pub use simulation::{Progress, Simulation, Stop};
 pub use windows::GRID;
 

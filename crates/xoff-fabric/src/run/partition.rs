@@ -14,7 +14,7 @@ use super::fast_forward::{CarriedPorts, Jump};
 use super::simulation::Progress;
 use super::windows::{Totals, Windows};
 use crate::ctx::Ctx;
-use crate::event::ARRIVAL_KEYS;
+use crate::event::{ARRIVAL_KEYS, key, kind};
 use crate::host::Hosts;
 use crate::host::forward::{Pace, Pulse};
 use crate::host::nic::NicScheduler;
@@ -28,7 +28,8 @@ use crate::link::flow_control::LinkControl;
 use crate::link::flow_control::counters::{ReceivingEnd, SendingEnd};
 use crate::link::llr::RetryCounts;
 use crate::link::port::Port;
-use crate::network::Network;
+use crate::network::dependencies::Milestone;
+use crate::network::{BuildError, Network};
 use crate::observe::{Counters, Failure, Probe, Probes, Recording, Records};
 use crate::packet::{Boundary, Loads, Packets, PartitionId, Transit};
 use crate::settings::Order;
@@ -55,11 +56,30 @@ pub(super) struct Partition<C, N: NicScheduler> {
     pub carried_ports: CarriedPorts,
 }
 
+/// Adds a message to a network, and returns its number.
+pub(super) type AddMessage<'a> = &'a mut dyn FnMut(&mut Network) -> Result<FlowId, BuildError>;
+
 /// A partition, whatever its flow control and NICs.
 pub(super) trait AnyPartition: Send {
     /// Handles the events before `limit`, on the network's clock; stops early at a failure, or once about `count` events are
     /// handled.
     fn run_until(&mut self, limit: Time, count: u64);
+    /// Handles the events before `limit`, or about `count` of them, and keeps what becomes of messages. If the caller is to hear of
+    /// that `at_once`, it stops right after such an event. The partition must be the only one, with one order of all events.
+    fn run_live(&mut self, limit: Time, count: u64, at_once: bool);
+    /// What has become of messages since the last call.
+    fn take_news(&mut self) -> Vec<(Time, Milestone)>;
+    /// Whether something has become of a message since then.
+    fn has_news(&self) -> bool;
+    /// The counts so far.
+    fn counters(&self) -> Counters;
+    /// Keeps what becomes of messages from now on.
+    fn keep_news(&mut self);
+    /// Lets `change` add a message to the network, and schedules the message's start. Its rates are sampled if `rates` says so.
+    ///
+    /// # Errors
+    /// Those of `change`, and [`BuildError`] if someone else holds the network.
+    fn add_message(&mut self, change: AddMessage<'_>, rates: bool) -> Result<FlowId, BuildError>;
     /// The totals that the sequence of windows depends on, in simulated time.
     fn totals(&self) -> Totals;
     /// The progress of the run.
@@ -111,7 +131,7 @@ pub(super) trait AnyPartition: Send {
     /// Something keeps times of its own that cannot be carried forward.
     fn holds_times(&self) -> bool;
     /// The network.
-    fn network(&self) -> &Network;
+    fn network(&self) -> &Arc<Network>;
     /// The connections under way.
     fn pulses(&mut self) -> Vec<Pulse>;
     /// The counts that a jump extrapolates.
@@ -228,6 +248,42 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn run_until(&mut self, limit: Time, count: u64) {
         self.handle_until(limit, count);
         C::end_window(&mut self.links, &mut self.ctx, limit);
+    }
+
+    fn run_live(&mut self, limit: Time, count: u64, at_once: bool) {
+        self.handle_live(limit, count, at_once);
+    }
+
+    fn take_news(&mut self) -> Vec<(Time, Milestone)> {
+        self.hosts.take_news()
+    }
+
+    fn has_news(&self) -> bool {
+        self.hosts.has_news()
+    }
+
+    fn counters(&self) -> Counters {
+        self.ctx.counters
+    }
+
+    fn keep_news(&mut self) {
+        self.hosts.keep_news();
+    }
+
+    fn add_message(&mut self, change: AddMessage<'_>, rates: bool) -> Result<FlowId, BuildError> {
+        let Partition { ctx, hosts, .. } = self;
+        let net = Arc::get_mut(&mut ctx.net).ok_or(BuildError::Held)?;
+        let flow = change(net)?;
+        hosts.grow(net.paths.routes.len());
+        let (src, start) = (net.flows[flow.index()].src, net.flows[flow.index()].start);
+        if let Some(breakdown) = &mut ctx.probes.breakdown {
+            breakdown.grow(net.flows.len());
+        }
+        if rates {
+            ctx.probes.records.recording.rates.push(flow);
+        }
+        ctx.schedule(src, start, key(kind::FLOW_START, flow.0), 0);
+        Ok(flow)
     }
 
     fn totals(&self) -> Totals {
@@ -375,7 +431,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
         self.hosts.holds_times()
     }
 
-    fn network(&self) -> &Network {
+    fn network(&self) -> &Arc<Network> {
         &self.ctx.net
     }
 

@@ -58,22 +58,24 @@ pub enum Stop {
     Events,
     /// The run has recorded as many rows as its limit.
     Rows,
+    /// The caller of a live run has closed it.
+    Closed,
 }
 
 /// A network being simulated.
 pub struct Simulation {
-    net: Arc<Network>,
-    cut: Arc<Cut>,
-    partitions: Vec<Box<dyn AnyPartition>>,
-    recording: Recording,
+    pub(super) cut: Arc<Cut>,
+    /// At least one.
+    pub(super) partitions: Vec<Box<dyn AnyPartition>>,
+    pub(super) recording: Recording,
     duration: Option<Time>,
     stops_with_flows: bool,
     max_events: u64,
     max_rows: u64,
-    now: Time,
+    pub(super) now: Time,
     counters: Counters,
     records: Records,
-    max_packets_in_flight: u32,
+    pub(super) max_packets_in_flight: u32,
     critical_path: Option<CriticalPath>,
     /// The tolerance of a run that is fast-forwarded.
     tolerance: Option<f64>,
@@ -105,7 +107,6 @@ impl Simulation {
         let (net, cut) = (Arc::new(net), Arc::new(cut));
         Simulation {
             partitions: partitions(&net, detector, &recording, &cut),
-            net,
             cut,
             recording,
             duration,
@@ -135,14 +136,14 @@ impl Simulation {
             interval: self.recording.interval,
             max_events: self.max_events,
             max_rows: self.max_rows,
-            flows: self.stops_with_flows.then_some(self.net.awaited()),
+            flows: self.stops_with_flows.then_some(self.network().awaited()),
             // With a duration, flows elsewhere go on until then.
             watches_standstill: self.stops_with_flows && self.duration.is_none(),
         });
         if let (Some(tolerance), [only]) = (self.tolerance, &mut self.partitions[..]) {
             only.follow_messages(tolerance);
         }
-        let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, &self.net));
+        let mut forward = self.tolerance.map(|tolerance| FastForward::new(tolerance, end, self.network()));
         let stop = loop {
             let end = match (&mut self.partitions[..], &mut self.critical_path, &mut forward) {
                 ([only], _, Some(forward)) => {
@@ -183,12 +184,12 @@ impl Simulation {
     }
 
     /// How the run ends if no payload has arrived for a while; `None` if it goes on.
-    fn standstill(&self, windows: &Windows) -> Option<Stop> {
+    pub(super) fn standstill(&self, windows: &Windows) -> Option<Stop> {
         let deadlock = || !self.deadlock().is_empty();
-        let Some(patience) = patience(&self.net) else { return deadlock().then_some(Stop::Deadlock) };
+        let Some(patience) = patience(self.network()) else { return deadlock().then_some(Stop::Deadlock) };
         let busy = self.partitions.iter().any(|partition| partition.totals().busy);
         let waits = windows.silent_for() < patience
-            || windows.now().is_none_or(|now| now < settled_at(&self.net).saturating_add(patience));
+            || windows.now().is_none_or(|now| now < settled_at(self.network()).saturating_add(patience));
         match waits || busy {
             true => None,
             false if deadlock() => Some(Stop::Deadlock),
@@ -198,8 +199,8 @@ impl Simulation {
 
     /// The first failure of the partitions' last window: all partitions have handled everything before it. A scheme that
     /// fails runs on one thread, which goes on to the window's end, so the scheme's failure comes first.
-    fn failure(&mut self) -> Failure {
-        if let Some(broken) = self.net.scheme.failure() {
+    pub(super) fn failure(&mut self) -> Failure {
+        if let Some(broken) = self.network().scheme.failure() {
             return broken.into();
         }
         let broken = self.partitions.iter_mut().filter_map(|partition| partition.take_failure());
@@ -211,14 +212,14 @@ impl Simulation {
     }
 
     /// Closes the partitions, and merges their counts and records.
-    fn close(&mut self) {
+    pub(super) fn close(&mut self) {
         let mut records = Vec::new();
         for partition in &mut self.partitions {
             let (counters, recorded) = partition.close(self.now);
             self.counters.add(&counters);
             records.push(recorded);
         }
-        self.records = Records::merge(records, &self.recording, &self.cut.by_node(), &self.net);
+        self.records = Records::merge(records, &self.recording, &self.cut.by_node(), self.network());
     }
 
     /// Follows the run's critical path: one thread simulates all partitions in turn. Call this before the run.
@@ -234,7 +235,8 @@ impl Simulation {
     /// Adds a probe, made by `probe`, to each partition. Call this before the run.
     pub fn add_probe(&mut self, probe: impl Fn(&Network) -> Box<dyn Probe>) {
         for partition in &mut self.partitions {
-            partition.add_probe(probe(&self.net));
+            let probe = probe(partition.network());
+            partition.add_probe(probe);
         }
     }
 
@@ -274,12 +276,12 @@ impl Simulation {
     /// The egress ports that wait for each other for ever; empty if there is no deadlock. First come the ports of a circle,
     /// each waiting for the next and the last for the first, then the others, ascending.
     pub fn deadlock(&self) -> Vec<PortId> {
-        let priorities = usize::from(self.net.settings.switch.priorities);
+        let priorities = usize::from(self.network().settings.switch.priorities);
         let is_held = |queue: QueueId| {
             let port = queue.port(priorities);
             self.partition(port).is_held(queue, self.partition(port.peer()))
         };
-        let queues = self.net.topology.ports() * priorities as u32;
+        let queues = self.network().topology.ports() * priorities as u32;
         let held: Vec<bool> = (0..queues).map(|queue| is_held(QueueId(queue))).collect();
         if !held.contains(&true) {
             return Vec::new();
@@ -296,7 +298,7 @@ impl Simulation {
 
     /// The network.
     pub fn network(&self) -> &Network {
-        &self.net
+        self.partitions[0].network()
     }
 
     /// The number of partitions, each simulated by a thread.
@@ -321,16 +323,16 @@ impl Simulation {
 
     /// The network and the records of the run; the records are empty before its end.
     pub fn into_records(self) -> (Arc<Network>, Records) {
-        (self.net, self.records)
+        (self.partitions[0].network().clone(), self.records)
     }
 
     /// The partition that has a port.
     fn partition(&self, port: PortId) -> &dyn AnyPartition {
-        &*self.partitions[self.cut.partition_of(self.net.topology.node_of(port))]
+        &*self.partitions[self.cut.partition_of(self.network().topology.node_of(port))]
     }
 
     fn queue(&self, port: PortId, priority: u8) -> QueueId {
-        QueueId::new(port, priority, self.net.settings.switch.priorities.into())
+        QueueId::new(port, priority, self.network().settings.switch.priorities.into())
     }
 
     /// The accounting of a port's and priority's ingress.

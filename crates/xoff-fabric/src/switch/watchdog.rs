@@ -79,7 +79,8 @@ impl Switches {
         if std::mem::replace(&mut watchdog.queues[queue.index()].armed, true) {
             return;
         }
-        let first = ctx.net.flows.len() + ctx.net.faults.as_ref().map_or(0, |plan| plan.steps().len());
+        let first =
+            ctx.net.first_other as usize + ctx.net.faults.as_ref().map_or(0, |plan| plan.steps().len());
         let index = first as u32 + queue.0;
         ctx.schedule(links.node_of(queue), at, key(kind::FLOW_STOP, index), 0);
     }

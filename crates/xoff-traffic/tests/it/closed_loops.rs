@@ -8,7 +8,7 @@ use xoff_traffic::{Fault, FlowSpec, HostInfo, Pattern, Traffic, TrafficError, ge
 
 /// Hosts in racks of 8.
 fn hosts(n: u32) -> Vec<HostInfo> {
-    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: i / 8 };
+    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: i / 8, nics: 1 };
     (0..n).map(host).collect()
 }
 

@@ -9,7 +9,7 @@ use xoff_traffic::{CollectiveKind, HostInfo, Pattern, Traffic, TrafficError, gen
 use crate::closed_loops::check;
 
 fn try_with(hosts: u32, seed: u64, keys: &str, file: &str) -> Result<Traffic, TrafficError> {
-    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0 };
+    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0, nics: 1 };
     let hosts: Vec<HostInfo> = (0..hosts).map(host).collect();
     let pattern: Pattern = serde_json::from_str(&format!(r#"{{"pattern": "collective", {keys}}}"#)).unwrap();
     generate(&[pattern], &hosts, seed, None, &|_| Ok(file.to_string()))

@@ -7,7 +7,7 @@ use xoff_traffic::{FlowSpec, HostInfo, Pattern, TrafficError, generate};
 
 fn try_make(patterns: &[&str]) -> Result<Vec<FlowSpec>, TrafficError> {
     let patterns: Vec<Pattern> = patterns.iter().map(|p| serde_json::from_str(p).unwrap()).collect();
-    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0 };
+    let host = |i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0, nics: 1 };
     let hosts: Vec<HostInfo> = (0..4).map(host).collect();
     // Ranks 0 and 1 on host 0, 2 and 3 on host 1: rank 0 sends to 2 with two tags, and to 3.
     let goal = "num_ranks 4\nrank 0 {\na: send 8b to 2 tag 1\nb: send 8b to 2 tag 2\nc: send 8b to 3 tag 1\n}\nrank 1 {\n}\n\

@@ -6,7 +6,7 @@ use xoff_traffic::pattern::{AllToAll, Burst, Flow, Incast, List, Permutation, Po
 use xoff_traffic::{ConnectionMapping, HostInfo, HostList, Pattern, Senders, Traffic, generate, workloads};
 
 fn hosts(n: u32, rate: Rate) -> Vec<HostInfo> {
-    (0..n).map(|i| HostInfo { name: format!("host{i}"), rate, rack: 0 }).collect()
+    (0..n).map(|i| HostInfo { name: format!("host{i}"), rate, rack: 0, nics: 1 }).collect()
 }
 
 fn files(path: &str) -> Result<String, String> {

@@ -40,6 +40,17 @@ pub enum RunError {
         /// Events allowed.
         events: u64,
     },
+    /// More rows than memory holds, in a session.
+    #[error(
+        "the session was broken off at {at_us:.3} us: it has recorded {rows} rows, as many as memory holds; expected a larger \
+         `interval` in [record], or fewer records"
+    )]
+    TooManyRows {
+        /// Time, in us.
+        at_us: f64,
+        /// Rows allowed.
+        rows: u64,
+    },
     /// More threads than the scenario can have.
     #[error(
         "{threads} threads: `{setting}` needs events in one order for all of the network; expected 1, or `auto`"

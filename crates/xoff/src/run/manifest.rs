@@ -31,13 +31,13 @@ pub(super) struct Clock {
 /// The manifest of a run that ended for the reason `stop`.
 pub(super) fn manifest(
     scenario: &Scenario,
+    traffic: &Traffic,
     sim: &Simulation,
     stop: Stop,
     clock: &Clock,
     tables: &[Table],
 ) -> Value {
     let (net, counters) = (sim.network(), sim.counters());
-    let traffic = scenario.flows();
     let loads = traffic.offered.iter().map(|l| {
         json!({
             "label": traffic.labels[l.label as usize], "workload": l.workload, "asked": l.asked,
@@ -91,6 +91,7 @@ pub(super) fn manifest(
             Stop::Deadlock => deadlocked(sim.now().secs() * 1e6, &deadlock),
             Stop::Events => "as many events as allowed".into(),
             Stop::Rows => full_record(scenario, sim),
+            Stop::Closed => "the session was closed".into(),
         },
         "seed": scenario.seed,
         "sim_time_ps": sim.now().ps(),

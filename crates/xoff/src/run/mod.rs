@@ -3,6 +3,7 @@
 mod cannot_act;
 mod error;
 mod full_record;
+pub(crate) mod live;
 mod manifest;
 mod parallelism;
 mod recording;
@@ -191,8 +192,8 @@ fn cut(threads: Threads, net: &Network, duration: Option<Time>) -> Result<Cut, R
     }
 }
 
-/// The simulation of `scenario` on `threads`.
-fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Result<Simulation, RunError> {
+/// The network of `scenario` with its flows, and what connects these.
+fn network(scenario: &Scenario) -> Result<(Network, Schedule), RunError> {
     let topology = scenario.network().clone();
     let hosts = topology.hosts();
     let traffic = scenario.flows();
@@ -206,7 +207,6 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         priority: f.priority,
     });
     let schedule = schedule(traffic, &hosts);
-    let nics = schedule.nics.clone();
     let net = Network::along(
         topology,
         scenario.router(),
@@ -214,7 +214,7 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         scenario.settings(),
         scenario.scheme.for_run(),
         flows.collect(),
-        schedule,
+        schedule.clone(),
         scenario.seed,
     )?;
     // Events at random may not come at all; the network is one in which they could.
@@ -222,8 +222,14 @@ fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Re
         net
     } else {
         let convergence = scenario.routing.convergence();
-        net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &nics)?
+        net.with_faults(scenario.router(), scenario.faults().to_vec(), convergence, &schedule.nics)?
     };
+    Ok((net, schedule))
+}
+
+/// The simulation of `scenario` on `threads`.
+fn simulation(threads: Threads, scenario: &Scenario, recording: Recording) -> Result<Simulation, RunError> {
+    let (net, _) = network(scenario)?;
     let cut = cut(threads, &net, scenario.run.duration)?;
     let detector = detector(scenario, &net);
     let mut sim = Simulation::cut(net, cut, detector, recording, scenario.run.duration);
@@ -284,11 +290,17 @@ fn run_up_to(
         Stop::Stuck if scenario.run.expect != Some(Expect::Unfinished) => {
             return Err(RunError::Stuck { at_us, unfinished: unfinished::all(&sim, traffic) });
         }
-        Stop::FlowsDone | Stop::Stuck | Stop::Duration | Stop::Deadlock | Stop::Asked | Stop::Rows => {}
+        Stop::FlowsDone
+        | Stop::Stuck
+        | Stop::Duration
+        | Stop::Deadlock
+        | Stop::Asked
+        | Stop::Rows
+        | Stop::Closed => {}
     }
     let tables = tables::all(&sim, traffic);
     let clock = Clock { setup, wall: began.elapsed() };
-    let manifest = manifest(scenario, &sim, stop, &clock, &tables);
+    let manifest = manifest(scenario, traffic, &sim, stop, &clock, &tables);
     let found = sim.records().own.clone();
     let trace = traced.map(|ports| trace(scenario, detector(scenario, sim.network()), ports, sim));
     Ok((Output { manifest, tables, trace }, found))

@@ -202,12 +202,24 @@ impl ScenarioBuilder {
     /// # Errors
     /// All problems, at the lines of [`ScenarioBuilder::to_toml`].
     pub fn build(self) -> Result<Scenario, ScenarioError> {
+        self.build_with(Effort::Build)
+    }
+
+    /// Builds the scenario of a [session](crate::cosim): as [`ScenarioBuilder::build`], but there may be no traffic.
+    ///
+    /// # Errors
+    /// Those of [`ScenarioBuilder::build`].
+    pub fn build_for_session(self) -> Result<Scenario, ScenarioError> {
+        self.build_with(Effort::Session)
+    }
+
+    fn build_with(self, effort: Effort) -> Result<Scenario, ScenarioError> {
         let began = Instant::now();
         let text = self.to_toml()?;
         let source = Source { text: &text, origin: ORIGIN, overrides: &[] };
         let root = read::tree(&source)?;
         let files = |_: &str| Err(io::Error::new(io::ErrorKind::Unsupported, "this scenario has no folder"));
-        check::scenario(self.0, &root, &source, &Texts(&files), began, Effort::Build)
+        check::scenario(self.0, &root, &source, &Texts(&files), began, effort)
     }
 }
 

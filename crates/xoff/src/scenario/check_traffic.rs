@@ -12,7 +12,7 @@ use super::{Scenario, Stop};
 
 /// Maximum length of a run, and latest start of a flow: 11 days, so that no sum of times exceeds the 213 days that 64 bits
 /// hold.
-const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
+pub(crate) const MAX_DURATION: Time = Time(1_000_000_000_000_000_000);
 
 /// Checks `[[traffic]]`. Returns the flows if they can be made, and are to be made.
 pub(super) fn all(
@@ -41,6 +41,10 @@ pub(super) fn all(
         Ok(None) => None,
         Ok(Some(traffic)) => {
             c.warnings.extend(traffic.warnings.iter().cloned());
+            if traffic.flows.is_empty() && !needs.is_session() {
+                let expected = "expected a higher load, or a longer run";
+                c.add("traffic.0.pattern", "the traffic makes no flow", expected);
+            }
             flows(c, s, &traffic);
             nics(c, s, topology, &traffic);
             Some(traffic)
@@ -120,9 +124,6 @@ fn nics(c: &mut Checker<'_>, s: &Scenario, topology: &Topology, traffic: &Traffi
 
 fn flows(c: &mut Checker<'_>, s: &Scenario, traffic: &Traffic) {
     let place = |label: u16, key: &str| place(s, traffic, label, key);
-    if traffic.flows.is_empty() {
-        c.add("traffic.0.pattern", "the traffic makes no flow", "expected a higher load, or a longer run");
-    }
     if let Some(flow) =
         traffic.flows.iter().find(|f| f.start > MAX_DURATION || f.stop.is_some_and(|t| t > MAX_DURATION))
     {

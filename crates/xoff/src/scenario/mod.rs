@@ -76,6 +76,7 @@ use crate::files::{self, Folder, MAX_SCENARIO, check_size};
 pub use builder::ScenarioBuilder;
 pub(crate) use check_network::MAX_PATH;
 pub use check_record::MAX_ROWS;
+pub(crate) use check_traffic::MAX_DURATION;
 pub use error::{Location, Problem, ScenarioError};
 pub use event::{
     BitErrors, Degrade, Event, LinkDown, MAX_FAULTS, PauseStorm, ReceiverSlow, ReceiverStop, SwitchReboot,
@@ -275,7 +276,7 @@ impl Scenario {
         check_size(text.len() as u64, MAX_SCENARIO).map_err(|reason| error::unreadable(origin, &reason))?;
         let source = error::Source { text, origin, overrides };
         let root = read::tree(&source)?;
-        let scenario = read::scenario(&root, &source, schemes)?;
+        let scenario = read::scenario(&root, &source, schemes, effort)?;
         check::scenario(scenario, &root, &source, files, began, effort)
     }
 

@@ -20,6 +20,8 @@ pub enum Effort {
     Count,
     /// All that a run needs.
     Build,
+    /// All that a session of [`crate::cosim`] needs: as [`Effort::Build`], but there may be no `[[traffic]]`.
+    Session,
 }
 
 // Bytes at the peak of a run on one thread, measured as the growth of the peak from one run to a larger one. Of three further
@@ -69,6 +71,11 @@ pub(super) struct Needs {
 }
 
 impl Needs {
+    /// Whether messages come from outside, so that there may be no traffic.
+    pub fn is_session(&self) -> bool {
+        self.effort == Effort::Session
+    }
+
     pub fn new(effort: Effort) -> Needs {
         Needs { effort, bytes: 0, free: memory::free, skips_routes: false, counted: Vec::new() }
     }

@@ -12,6 +12,7 @@ use xoff_traffic::Pattern;
 use super::de::{Fault, Kind, NodeDe, TableDe};
 use super::error::{Location, Problem, ScenarioError, Source, one_of};
 use super::explain::{Context, Explained, explain, table_label};
+use super::needs::Effort;
 use super::own::OwnSchemes;
 use super::tree::{self, Entry, Node, Place, Table, TextFault, Value};
 use super::{Event, Scenario, default_seed};
@@ -88,6 +89,7 @@ pub(super) fn scenario(
     root: &Node,
     source: &Source<'_>,
     own: &OwnSchemes,
+    effort: Effort,
 ) -> Result<Scenario, ScenarioError> {
     let Value::Table(table) = &root.value else { return Err(ScenarioError::new(vec![])) };
     let mut reader = Reader { root: table, source, own, problems: vec![] };
@@ -108,12 +110,12 @@ pub(super) fn scenario(
     let flow_control = reader.tagged("flow_control", FlowControl::NAMES, flow_control);
     let link = reader.table("link");
     let quirks = reader.table("quirks");
-    let traffic = reader.traffic();
+    let traffic = reader.traffic(effort);
     let event = reader.events();
     let record = reader.table("record");
     let sweep = reader.sweep();
     let tune = reader.tune();
-    reader.missing_tables();
+    reader.missing_tables(effort);
     match (topology, scheme) {
         (Some(topology), Some(scheme)) if reader.problems.is_empty() => Ok(Scenario {
             title,
@@ -187,9 +189,10 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn missing_tables(&mut self) {
-        let missing: Vec<String> = ["topology", "scheme", "traffic"]
-            .into_iter()
+    fn missing_tables(&mut self, effort: Effort) {
+        let needed = ["topology", "scheme", "traffic"].into_iter();
+        let missing: Vec<String> = needed
+            .filter(|key| *key != "traffic" || effort != Effort::Session)
             .filter(|key| self.root.get(key).is_none())
             .filter(|key| *key != "traffic" || self.root.get("job").is_none())
             .filter(|key| {
@@ -299,10 +302,10 @@ impl<'a> Reader<'a> {
     }
 
     /// The patterns of [[traffic]], then those of [[job]].
-    fn traffic(&mut self) -> Vec<Pattern> {
+    fn traffic(&mut self, effort: Effort) -> Vec<Pattern> {
         let mut patterns = vec![];
         if let Some(items) = self.tables_of("traffic", "pattern") {
-            if items.is_empty() {
+            if items.is_empty() && effort != Effort::Session {
                 let place = &self.root.get("traffic").map_or(Place::File(0..0), |e| e.node.place.clone());
                 self.add(place, "`traffic` is empty".into(), "expected at least one [[traffic]]");
             }

@@ -5,6 +5,7 @@ mod chakra;
 mod closed_loops;
 mod collectives;
 mod common;
+mod cosim;
 mod determinism;
 #[path = "../../../xoff-traffic/tests/it/et.rs"]
 mod et;

@@ -39,7 +39,7 @@ class Rank:
 
 
 def schedules(each: Labelled) -> list[dict[str, Any]]:
-    """The jobs whose ranks have a timeline: those that replay a GOAL schedule or a Chakra trace, and those that train."""
+    """The jobs whose ranks have a timeline: replayed GOAL schedules and Chakra traces, and training."""
     labels = {_label(pattern) for pattern in _patterns(each)}
     return [job for job in each.run.manifest.get("jobs", []) if job.get("label") in labels]
 

@@ -91,6 +91,11 @@ impl NicScheduler for UetNic {
         }
     }
 
+    fn grow(shared: &mut UetEnds, connections: usize) {
+        shared.senders.resize_with(connections, || None);
+        shared.receivers.resize_with(connections, || None);
+    }
+
     fn waiting(&self) -> Vec<ConnectionId> {
         self.ready.iter().copied().collect()
     }

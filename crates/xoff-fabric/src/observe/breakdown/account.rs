@@ -90,6 +90,11 @@ impl Breakdown {
         })
     }
 
+    /// Makes room for this number of flows.
+    pub fn grow(&mut self, flows: usize) {
+        self.accounts.resize(flows, None);
+    }
+
     /// The account of a flow under way.
     pub fn account_of(&mut self, flow: FlowId) -> Option<&mut Account> {
         self.accounts[flow.index()].as_deref_mut()
