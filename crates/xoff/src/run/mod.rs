@@ -8,7 +8,7 @@ mod parallelism;
 mod recording;
 pub(crate) mod unfinished;
 
-use std::time::Instant;
+use web_time::Instant;
 
 use serde_json::Value;
 use xoff_engine::Time;
