@@ -80,18 +80,21 @@ def document(
     scripts: Sequence[str] = (),
     unpacked: Sequence[str] = (),
     data: dict[str, str] | None = None,
+    runs_wasm: bool = False,
     **values: Any,
 ) -> Markup:
     """A whole page, from a template that extends `base.html`.
 
     `scripts` stand on the page and `unpacked` are those that these bring to life; a browser runs no other, and asks
-    nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name.
+    nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name. With
+    `runs_wasm` the page may compile WebAssembly, and start workers from texts that it holds.
     """
     scripts = [*scripts, (STATIC / "contents.js").read_text("utf-8")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked))
+    wasm, workers = (" 'wasm-unsafe-eval'", "worker-src blob:; ") if runs_wasm else ("", "")
     # Plotly and BokehJS set styles as they draw; pictures are data of the page, or blobs that are saved.
     policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes}{wasm}; {workers}style-src 'unsafe-inline'; img-src data: blob:; "
         "form-action 'none'; base-uri 'none'"
     )
     # Scripts, styles and packed texts are no values: they go into the page as they are.
