@@ -3,8 +3,8 @@
 const NUMERIC = /^(size|time|rate|number|whole number)$/;
 /** Where a setting begins and ends that has no value of its own, by its type. */
 const SPANS = { size: ["10KB", "1MB"], time: ["1us", "100us"], rate: ["1Gbps", "100Gbps"], number: ["0.01", "1"], "whole number": ["1", "16"] };
-/** What is tried first, if the scenario has it. */
-const FIRST = ["flow_control.xoff", "detector.k_min", "scheme.k_min", "traffic.0.size"];
+/** What is tried first, if the scenario has it; a table stands for its first setting with a value. */
+const FIRST = ["flow_control.xoff", "detector.k_min", "flow_control", "scheme", "traffic.0.size", "traffic.0", "topology"];
 /** What is no setting of the network or its traffic. */
 const NONE = /^(title|record|quirks|sweep|tune)\b/;
 
@@ -60,7 +60,13 @@ class Knob {
     const option = ([path, value]) => element("option", { value: path, label: value === null ? "" : String(value) });
     $("knobs").replaceChildren(...[...this.known].map(option));
     const has = (path) => this.known.has(path) && this.known.get(path) !== null;
-    this.choose(this.known.has(this.key) ? this.key : (FIRST.find(has) ?? [...this.known.keys()].find(has) ?? ""));
+    this.choose(this.known.has(this.key) ? this.key : this.first(has));
+  }
+
+  first(has) {
+    const paths = [...this.known.keys()].filter(has);
+    const found = FIRST.map((part) => paths.find((path) => path === part || path.startsWith(`${part}.`)));
+    return found.find((path) => path) ?? paths[0] ?? "";
   }
 
   choose(path) {

@@ -1,6 +1,6 @@
 // Where the nodes of a network are drawn, as the report does: switches in a line, in a circle, or in tiers above their hosts.
 
-/** Places of all nodes, from 0 to 1 to the right and downwards, and the height of the drawing beside its width. */
+/** Places of all nodes, from 0 to 1 to the right and downwards; the height of the drawing by its width, and whether hosts stand in blocks. */
 function layOut({ nodes, links }) {
   const beside = nodes.map(() => []);
   for (const [a, b] of links) {
@@ -52,7 +52,7 @@ function inLine(net, line) {
       else places[host] = [x + (middle - 0.5) * (0.4 / (line.length - 1)), 0.85];
     });
   });
-  return { places, shape: 0.4, step: 1 / Math.max(...line.map((node) => net.hostsOf(node).length)) };
+  return { places, shape: 0.4 };
 }
 
 function inCircle(net) {
@@ -75,7 +75,7 @@ function inCircle(net) {
       places[host] = at(turn, 0.98);
     });
   });
-  return { places, shape: 0.6, step: 0.1 };
+  return { places, shape: 0.6 };
 }
 
 function inTiers(net) {
@@ -99,5 +99,5 @@ function inTiers(net) {
       places[node] = [(rank + 0.5) / order.length, tiers === 1 ? 0.2 : 0.66 - (0.58 * (tier - 1)) / (tiers - 1)];
     });
   }
-  return { places, shape: tiers === 1 ? 0.35 : 0.45, step: 1 / columns };
+  return { places, shape: tiers === 1 ? 0.35 : 0.45, inBlocks: rows > 1 };
 }

@@ -14,7 +14,7 @@ const rows = [
 
 function showNumbers(run, old, names) {
   const tile = ([name, read]) =>
-    element("div", {}, element("dt", { textContent: name }), element("dd", { textContent: read(run) }),
+    element("div", { className: name }, element("dt", { textContent: name }), element("dd", { textContent: read(run) }),
       ...(old ? [element("dd", { textContent: read(old), className: "old", title: names.old })] : []));
   const all = [...rows, ["fingerprint", ({ fingerprint }) => fingerprint]];
   const parts = [element("dl", { className: "tiles" }, ...all.map(tile))];

@@ -47,7 +47,7 @@ class Plots {
   offer() {
     const peak = ({ bytes }) => bytes.reduce((most, b) => Math.max(most, b), 0);
     const peaks = [...this.states.queues].map(([port, queue]) => [port, peak(queue)]).sort((a, b) => b[1] - a[1]);
-    this.longest = peaks.slice(0, 4).map(([port]) => port);
+    this.longest = peaks.slice(0, 4).filter(([, most], rank) => most > 0 || rank === 0).map(([port]) => port);
     const chosen = $("ports").value;
     const few = this.longest.length > 1 ? `the ${this.longest.length} with the longest queues` : "all that are recorded";
     $("ports").replaceChildren(
@@ -172,7 +172,9 @@ class Plots {
     const now = found[1][0].length;
     $("cdf-note").textContent = now
       ? `${now} flows are complete. ${isSlowdown ? "Slowdown is the completion time over that of the flow alone in the network." : ""}`
-      : "No flow is complete.";
+      : this.run.summary.endless
+        ? "No flow is complete: these flows have no end of their own."
+        : "No flow is complete.";
     const x = isSlowdown ? "slowdown" : `completion time (${unit})`;
     this.put("cdf", curves, this.layout(x, "share of flows", { xaxis: isWide ? { type: "log" } : {} }));
   }

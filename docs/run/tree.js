@@ -132,7 +132,7 @@ class Tree {
     pen.stroke();
   }
 
-  /** Names of nodes, as far as they have room. */
+  /** Names of nodes, as far as they have room; not of hosts in blocks, which a port's name tells. */
   names(pen, text, page, radius) {
     pen.font = "11px system-ui, sans-serif";
     pen.textAlign = "center";
@@ -141,6 +141,7 @@ class Tree {
     pen.fillStyle = text;
     const taken = [];
     this.run.network.nodes.forEach(([name, , isHost], node) => {
+      if (isHost && this.layout.inBlocks) return;
       const short = name.length > 14 ? `${name.slice(0, 13)}…` : name;
       const half = pen.measureText(short).width / 2;
       const [spotX, spotY] = this.spot(node);
