@@ -62,9 +62,9 @@ class RunHere(SphinxTransform):
         """Add the links."""
         here = self.env.docname
         if here == "docs/guide":
-            for link in list(self.document.findall(addnodes.pending_xref)):
-                match = re.fullmatch(r"\.\./scenarios/(\w+)\.toml", link["reftarget"])
-                if match and not isinstance(link.parent.parent, nodes.list_item):
+            for link in list(self.document.findall(addnodes.download_reference)):
+                match = re.search(r"/scenarios/(\w+)\.toml$", link["reftarget"])
+                if match:
                     link.parent.insert(link.parent.index(link) + 1, run_links.beside(here, match[1]))
         known: dict[str, str] = {}
         for block in list(self.document.findall(nodes.literal_block)):

@@ -67,15 +67,23 @@ async function start() {
   const run = await simulate([], { now: "this run", old: "the run before" }, before);
   if (!run) return;
   page.base = run;
+  page.baseOf = JSON.stringify(asked());
   knob.offer(run.manifest.scenario);
   $("release").disabled = true;
 }
 
 /** Runs with one setting turned; without a key, shows the run as the scenario says. */
 async function turn(key, value) {
+  // What is compared is one setting alone: a text that was changed since is run first.
+  if (!page.base || page.baseOf !== JSON.stringify(asked())) {
+    const place = $("slide").value;
+    await start();
+    if (!key || page.baseOf !== JSON.stringify(asked())) return;
+    $("slide").value = place;
+    $("value").textContent = value;
+  }
   $("release").disabled = key === null;
   page.knob = key && [key, value];
-  if (!page.base) return;
   if (key) await simulate([page.knob], { now: `${key} = ${value}`, old: "as the scenario says" }, page.base);
   else {
     simulator.cancel();
@@ -132,7 +140,7 @@ function show(run, old, names) {
   $("results").hidden = false;
   showNumbers(run, old, names);
   plots.show(run, old);
-  tree.show(run);
+  tree.show(run, old !== null && tree.time !== undefined);
   Object.assign(document.documentElement.dataset, { fingerprint: run.fingerprint, seconds: run.seconds });
 }
 
@@ -192,7 +200,10 @@ async function begin() {
     $("nothing").textContent = "The run was cancelled.";
   });
   $("share").addEventListener("click", copyLink);
-  $("revert").addEventListener("click", () => pick(page.pickedName));
+  $("revert").addEventListener("click", () => {
+    pick(page.pickedName);
+    start();
+  });
   $("pick").addEventListener("change", () => {
     history.replaceState(null, "", "#");
     pick($("pick").value);

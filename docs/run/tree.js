@@ -13,7 +13,8 @@ class Tree {
     new ResizeObserver(() => this.draw()).observe(this.canvas);
   }
 
-  show(run) {
+  /** Shows a run at its busiest moment, or at the present one if two runs are to be compared. */
+  show(run, keepsTime) {
     this.stop();
     this.run = run;
     this.states = new States(run);
@@ -24,7 +25,7 @@ class Tree {
     $("tree-note").textContent = isDrawn
       ? this.note(nodes.length)
       : `The network has ${2 * links.length} ports; up to ${MAX_DRAWN} are drawn.`;
-    this.move(this.states.busiest());
+    this.move(keepsTime ? this.time : this.states.busiest());
   }
 
   note() {
