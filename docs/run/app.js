@@ -119,7 +119,7 @@ async function simulate(more, names, old) {
       showProblems({ problems, warnings: [] }, editor);
     }
     const first = problems?.[0];
-    fault(text ?? `The scenario cannot be run: ${first.message}${first.expected ? `; expected ${first.expected}` : ""}.`);
+    fault(text ?? `The scenario cannot be run: ${first.message}${first.expected ? `; ${first.expected}` : ""}.`);
     $("nothing").textContent = "No run yet.";
     return null;
   } finally {
@@ -159,10 +159,11 @@ async function copyLink() {
 /** Shows what the address asks for, and runs it if it is one of the ready scenarios. */
 async function open() {
   let found = null;
+  let complaint = "";
   try {
     found = await linked(location.hash);
   } catch (error) {
-    fault(`The link cannot be read: ${error.message}`);
+    complaint = `The link cannot be read: ${error.message}`;
   }
   if (found?.text !== undefined) {
     pick("incast", found.overrides);
@@ -171,9 +172,11 @@ async function open() {
     $("nothing").textContent = "The scenario is the link's. Press Run.";
     return;
   }
-  if (found && !(found.name in page.ready)) fault(`The link names a scenario that is not here: ${found.name}.`);
-  pick(found?.name in page.ready ? found.name : "incast", found?.name in page.ready ? found.overrides : []);
+  const isHere = found !== null && Object.hasOwn(page.ready, found.name);
+  if (found && !isHere) complaint = `The link names a scenario that is not here: ${found.name}.`;
+  pick(isHere ? found.name : "incast", isHere ? found.overrides : []);
   await start();
+  if (complaint) fault(complaint);
 }
 
 async function begin() {

@@ -28,6 +28,8 @@ function showNumbers(run, old, names) {
   $("numbers").replaceChildren(...parts);
 }
 
+const sentence = (text) => `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, "")}.`;
+
 /** What is wrong with the scenario, and what is probably not meant. */
 function showProblems({ problems, warnings }, editor) {
   const shown = problems.map((problem) => {
@@ -35,9 +37,8 @@ function showProblems({ problems, warnings }, editor) {
       ? element("button", { type: "button", textContent: `line ${problem.line}, column ${problem.column}`,
           onclick: () => editor.go(problem.line, problem.column) })
       : "";
-    const more = [problem.expected && `Expected: ${problem.expected}.`, ...problem.notes].filter(Boolean).join(" ");
-    const message = `${problem.message.charAt(0).toUpperCase()}${problem.message.slice(1)}. ${more}`;
-    return element("div", { className: "problem" }, where, " ", ...prose(message.trim()));
+    const parts = [problem.message, problem.expected, ...problem.notes].filter(Boolean).map((part) => sentence(part));
+    return element("div", { className: "problem" }, where, " ", ...prose(parts.join(" ")));
   });
   shown.push(...warnings.map((text) => element("div", { className: "warning" }, ...prose(`Warning: ${text}`))));
   if (!shown.length) shown.push(element("div", { className: "fine", textContent: "The scenario is sound." }));
