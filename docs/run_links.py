@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import itertools
 import re
 import shlex
 import tomllib
@@ -38,7 +39,10 @@ def fragment(*, scenario: str = "", text: str = "", sets: list[str] | None = Non
 
 
 def examples(block: str, language: str, known: dict[str, str]) -> list[Example]:
-    """What a block of a document runs. `known` are the scenarios that the document has shown, by file name, and gets more."""
+    """What a block of a document runs.
+
+    `known` are the scenarios that the document has shown so far, by file name; those of this block are added.
+    """
     if language == "toml":
         return _scenario(block, known)
     if language == "python":
@@ -64,7 +68,7 @@ def _scenario(block: str, known: dict[str, str]) -> list[Example]:
 
 
 def _command(file: str, options: list[str], known: dict[str, str]) -> list[Example]:
-    pairs = list(zip(options, options[1:], strict=False))
+    pairs = list(itertools.pairwise(options))
     sets = [value for option, value in pairs if option == "--set"]
     sets += [f"seed={value}" for option, value in pairs if option == "--seed"]
     ready = re.fullmatch(r"scenarios/(\w+)\.toml", file)

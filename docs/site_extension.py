@@ -1,5 +1,8 @@
-"""What the site needs beyond Sphinx and MyST: equations as MathML, links to folders and the README, papers' figures, and the page
-that runs scenarios, with a link to it at each example."""
+"""What the site needs beyond Sphinx and MyST.
+
+Equations as MathML, links to folders and the README, papers' figures, and the page that runs scenarios, with a link to it at
+each example.
+"""
 
 from __future__ import annotations
 
@@ -54,7 +57,10 @@ class Links(SphinxTransform):
 
 
 class RunHere(SphinxTransform):
-    """Links to the page that runs scenarios, behind each example: a ready scenario, a command that runs one, a whole scenario."""
+    """Links to the page that runs scenarios, behind each example.
+
+    An example is a ready scenario that the guide names, a command or program that runs one, or a whole scenario.
+    """
 
     default_priority = 6  # after `Links`, before MyST's links are resolved
 

@@ -1,4 +1,4 @@
-"""The page that runs scenarios in a browser's tab: the same runs as native ones, in a real browser and without a network."""
+"""The page that runs scenarios in a browser's tab: the same runs as native ones, in a real browser, without a network."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import json
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs
 
@@ -37,7 +36,7 @@ def docs() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def run_links(docs: Any) -> ModuleType:
+def run_links(docs: Any) -> Any:
     return docs("run_links")
 
 
@@ -88,10 +87,10 @@ def tiles(page: Page) -> dict[str, str]:
 @needs_simulator
 @pytest.mark.parametrize(
     "name",
-    # PFC, credits, lossy with go-back-N, Ultra Ethernet, bit errors with retries, random paths, a file, a deadlock, closed loops.
+    # PFC, credits, go-back-N, Ultra Ethernet, bit errors with retries, bursts, a file, a deadlock, closed loops, TCD.
     [
-        "dumbbell", "infiniband_victim", "lossy", "uet_incast", "lossy_link", "bursts", "dragonfly_adversarial", "deadlock",
-        "mpi_io", "congestion_tree",
+        "dumbbell", "infiniband_victim", "lossy", "uet_incast", "lossy_link", "bursts", "dragonfly_adversarial",
+        "deadlock", "mpi_io", "congestion_tree",
     ],
 )  # fmt: skip
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -160,7 +159,7 @@ def test_keys_and_values_are_completed_from_the_schema(page: Page) -> None:
 
 
 @needs_simulator
-def test_a_link_holds_the_scenario(page: Page, run_links: ModuleType, small: Path) -> None:
+def test_a_link_holds_the_scenario(page: Page, run_links: Any, small: Path) -> None:
     sets = ["traffic.0.size=2MB"]
     native = xoff.run(small, sets={"traffic.0.size": "2MB"})
     open_link(page, run_links.fragment(text=SMALL, sets=sets))
@@ -206,7 +205,7 @@ def test_a_setting_is_turned_and_drawn_beside_the_old_one(page: Page) -> None:
 
 
 @needs_simulator
-def test_a_run_is_cancelled(page: Page, run_links: ModuleType) -> None:
+def test_a_run_is_cancelled(page: Page, run_links: Any) -> None:
     open_link(page, run_links.fragment(text=ENDLESS))
     expect(page.locator("#text")).to_have_value(ENDLESS)
     page.click("#run")
@@ -222,12 +221,12 @@ def test_a_run_is_cancelled(page: Page, run_links: ModuleType) -> None:
 def test_the_tree_shows_who_is_paused(page: Page) -> None:
     open_link(page, "scenario=incast")
     fingerprint(page)
-    # The page opens when most ports are paused: the sixteen senders, host1 to host16, for the sake of the receiver's port.
+    # The page opens when most ports are paused: the sixteen senders, host1 to host16, for the receiver's port.
     spread = page.evaluate("document.getElementById('spread').data.map(({ name, y }) => [name, Math.max(...y)])")
     assert spread == [["paused ports", 16], ["congested roots", 1]]
     box = page.locator("#tree").bounding_box()
     assert box
-    # The last of seventeen hosts in a row, each in the middle of its place, with a margin of 14 pixels around the drawing.
+    # The last of seventeen hosts in a row, each in the middle of its place; the drawing has a margin of 14 pixels.
     place = {"x": 14 + 16.5 / 17 * (box["width"] - 28), "y": 14 + 0.92 * (box["height"] - 28) - 3}
     page.locator("#tree").hover(position=place)  # type: ignore[arg-type]
     assert page.inner_text("#at").startswith("host16->switch1: paused from")
@@ -243,13 +242,14 @@ def test_a_page_without_a_simulator_says_so(docs: Any, browser: Browser, tmp_pat
     page.close()
 
 
-def test_examples_are_found(run_links: ModuleType) -> None:
+def test_examples_are_found(run_links: Any) -> None:
     known: dict[str, str] = {}
     text = '# first.toml\n[topology]\nname = "star"\n[scheme]\nname = "none"\n[[traffic]]\npattern = "flow"\n'
     (shown,) = run_links.examples(text, "toml", known)
     assert shown[0] == "first.toml"
     assert run_links.examples("[scheme]\nname = 'none'", "toml", known) == []
-    block = "xoff check first.toml\nxoff run first.toml -o out --set a.b=1 \\\n  --seed 7\nxoff run scenarios/incast.toml -o x"
+    block = "xoff check first.toml\nxoff run first.toml -o out --set a.b=1 \\\n  --seed 7\n"
+    block += "xoff run scenarios/incast.toml -o x"
     mine, ready = run_links.examples(block, "sh", known)
     assert mine[0] == "first.toml, a.b=1, seed=7"
     assert parse_qs(mine[1])["set"] == ["a.b=1", "seed=7"]

@@ -86,8 +86,8 @@ def document(
     """A whole page, from a template that extends `base.html`.
 
     `scripts` stand on the page and `unpacked` are those that these bring to life; a browser runs no other, and asks
-    nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name. With
-    `runs_wasm` the page may compile WebAssembly, and start workers from texts that it holds.
+    nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name.
+    With `runs_wasm` the page may compile WebAssembly, and start workers from texts that it holds.
     """
     scripts = [*scripts, (STATIC / "contents.js").read_text("utf-8")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked))

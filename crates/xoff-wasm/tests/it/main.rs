@@ -75,7 +75,10 @@ fn a_sweep_is_left_out_and_files_come_from_the_page() {
     let swept = format!("{SMALL}\n[sweep]\nseed = [1, 2]\n");
     let finished = run(&input(&swept), &mut |_| true).unwrap();
     assert!(finished.output.manifest["scenario"].get("sweep").is_none());
-    let list = SMALL.replace("pattern = \"flow\"\nsrc = \"host1\"\ndst = \"host0\"\nsize = \"1MB\"", "pattern = \"list\"\nfile = \"flows.txt\"");
+    let list = SMALL.replace(
+        "pattern = \"flow\"\nsrc = \"host1\"\ndst = \"host0\"\nsize = \"1MB\"",
+        "pattern = \"list\"\nfile = \"flows.txt\"",
+    );
     let Err(Refused::Scenario(problems)) = run(&input(&list), &mut |_| true) else { panic!("no such file") };
     assert!(problems[0].message.contains("the page has no such file"), "{problems:?}");
     let files = BTreeMap::from([("flows.txt".to_string(), "host1 host0 1MB 0us\n".to_string())]);
@@ -107,6 +110,8 @@ fn a_run_ends_when_it_is_told_to() {
     let finished = run(&input(&endless), &mut |_| false).unwrap();
     assert_eq!(finished.output.manifest["complete"], false);
     let limited = SMALL.to_string() + "\n[run]\nmax_events = 10\n";
-    let Err(Refused::Run(reason)) = run(&input(&limited), &mut |_| true) else { panic!("ten events suffice") };
+    let Err(Refused::Run(reason)) = run(&input(&limited), &mut |_| true) else {
+        panic!("ten events suffice")
+    };
     assert!(reason.contains("max_events"), "{reason}");
 }
