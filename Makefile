@@ -5,12 +5,13 @@
 # make fast   builds xoff twice, the second time guided by a profile of its own benchmarks; takes a quarter of an hour
 # make docs   writes docs/reference and python/xoff/settings anew from the code
 # make figures   re-runs the papers' experiments, shortened, and draws their figures for the site: ten minutes
-# make site   makes the documentation a site, out/site/index.html
+# make site   makes the documentation a site, out/site/index.html, with the simulator for a browser if Rust comes from rustup
+# make wasm   makes that simulator alone: out/wasm/release
 # All need Python 3.11 or later; .venv is made here. The wheel's build fetches Rust where there is none.
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := demo
-.PHONY: demo fast check test test-rust lint-rust run-rust test-python docs figures site browser tshark cargo clean
+.PHONY: demo fast check test test-rust lint-rust run-rust test-python docs figures site wasm wasm-for-tests browser tshark cargo clean
 .DELETE_ON_ERROR:
 
 # The toolchain may be installed without being on the path.
@@ -67,7 +68,7 @@ lint-rust: cargo
 run-rust: cargo
 	cargo test --workspace
 
-test-python: .venv/installed-for-tests browser tshark
+test-python: .venv/installed-for-tests browser tshark wasm-for-tests
 	$(BIN)/ruff check
 	$(BIN)/ruff format --check
 	$(BIN)/mypy
@@ -84,9 +85,22 @@ out/papers/%/index.html: $(SOURCES) | .venv/installed-for-figures
 	$(BIN)/xoff reproduce $* --quick -o out/papers/$* > /dev/null
 
 # Any warning, such as a link that leads nowhere, is an error.
-site: .venv/installed-for-docs
+site: .venv/installed-for-docs wasm
 	$(BIN)/sphinx-build --fail-on-warning --keep-going --quiet --doctree-dir out/site-cache . out/site
 	@echo $(CURDIR)/out/site/index.html
+
+# The simulator for a browser, and the JavaScript that calls it. Cargo sees what has changed. Without the means the site has a page
+# that says so, and the page's tests are skipped.
+WASM := wasm32-unknown-unknown
+wasm: PROFILE := release
+wasm: OPTIONS := --release
+wasm-for-tests: PROFILE := debug
+wasm wasm-for-tests:
+	@if command -v rustup >/dev/null; then rustup target list --installed | grep -qx $(WASM) || rustup target add $(WASM); fi; \
+	test -d "$$(rustc --print sysroot 2>/dev/null)/lib/rustlib/$(WASM)" || { \
+		echo "The simulator for a browser is left out: it needs Rust's target $(WASM), which rustup adds: https://rustup.rs"; exit 0; }; \
+	CARGO_PROFILE_RELEASE_DEBUG=false cargo build --quiet --locked -p xoff-wasm --target $(WASM) $(OPTIONS) && \
+	cargo run --quiet --locked -p wasm-glue --features bindgen -- target/$(WASM)/$(PROFILE)/xoff_wasm.wasm out/wasm/$(PROFILE)
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "xoff needs Python 3.11 or later: https://www.python.org/downloads/" >&2; exit 1; }

@@ -1,4 +1,8 @@
-"""What the site needs beyond Sphinx and MyST: equations as MathML, links to folders and the README, papers' figures."""
+"""What the site needs beyond Sphinx and MyST.
+
+Equations as MathML, links to folders and the README, papers' figures, and the page that runs scenarios, with a link to it at
+each example.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import latex2mathml.converter
+import run_links
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
@@ -22,6 +27,8 @@ REPOSITORY = "https://github.com/xoff-sim/xoff/tree/main"
 
 RERUNS = "out/papers"
 """Where `make figures` puts the re-runs, a folder each."""
+SIMULATOR = "out/wasm/release"
+"""Where `make wasm` puts the simulator for a browser."""
 FIGURE = '<figure style="margin: 0 0 2rem; padding: .5rem; background: white; color: black"'
 """What a figure begins with; white in the dark theme too, as what is drawn is black."""
 
@@ -39,10 +46,47 @@ class Links(SphinxTransform):
             if link["reftarget"] == "README":
                 link["reftarget"] = self.config.root_doc
                 continue
+            if link["reftarget"].endswith(run_links.TEMPLATE):
+                uri = run_links.to_page(self.env.docname)
+                link.replace_self(nodes.reference("", "", *link.children, refuri=uri, internal=False))
+                continue
             folder = (here / link["reftarget"]).resolve()
             if folder.is_dir() and folder.is_relative_to(source):
                 target = f"{REPOSITORY}/{folder.relative_to(source).as_posix()}"
                 link.replace_self(nodes.reference("", "", *link.children, refuri=target, internal=False))
+
+
+class RunHere(SphinxTransform):
+    """Links to the page that runs scenarios, behind each example.
+
+    An example is a ready scenario that the guide names, a command or program that runs one, or a whole scenario.
+    """
+
+    default_priority = 6  # after `Links`, before MyST's links are resolved
+
+    def apply(self, **kwargs: Any) -> None:
+        """Add the links."""
+        here = self.env.docname
+        if here == "docs/guide":
+            for link in list(self.document.findall(addnodes.download_reference)):
+                match = re.search(r"/scenarios/(\w+)\.toml$", link["reftarget"])
+                if match:
+                    link.parent.insert(link.parent.index(link) + 1, run_links.beside(here, match[1]))
+        known: dict[str, str] = {}
+        for block in list(self.document.findall(nodes.literal_block)):
+            found = run_links.examples(block.astext(), str(block.get("language", "")), known)
+            if found:
+                block.parent.insert(block.parent.index(block) + 1, run_links.below(here, found))
+
+
+def write_run_page(app: Sphinx, error: Exception | None) -> None:
+    """Write the page that runs scenarios beside the site's first page."""
+    source = Path(app.srcdir)
+    if error is None and (source / "docs" / run_links.TEMPLATE).exists():
+        import run_page
+
+        text = run_page.page(source / "scenarios", source / SIMULATOR)
+        (Path(app.outdir) / run_links.PAGE).write_text(text, "utf-8")
 
 
 def add_map(app: Sphinx, paper: str, source: list[str]) -> None:
@@ -97,6 +141,8 @@ def write_block(writer: Any, node: nodes.math_block) -> None:
 def setup(app: Sphinx) -> dict[str, bool]:
     """Register with Sphinx."""
     app.add_transform(Links)
+    app.add_transform(RunHere)
+    app.connect("build-finished", write_run_page)
     app.connect("source-read", add_figures)
     app.add_html_math_renderer("mathml", (write_inline, None), (write_block, None))
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -34,6 +34,11 @@
 //!
 //! [`NetworkBuilder`] builds a network node by node and gives a [`fabric::Simulation`], whose records can be read directly.
 //!
+//! # Without an operating system
+//!
+//! Without the feature `system`, which is on by default, neither [`store`] nor anything else that touches the disk by itself is
+//! compiled, and the crate builds for `wasm32-unknown-unknown`: simulations run in a browser's tab.
+//!
 //! # Where to look
 //!
 //! - [`scenario`]: scenarios, their keys and checks, sweeps and tunings;
@@ -53,6 +58,7 @@ pub use xoff_schemes as schemes;
 pub use xoff_traffic as traffic;
 
 pub mod catalogue;
+#[cfg(feature = "system")]
 mod checksums;
 pub mod cosim;
 pub mod files;
@@ -62,6 +68,7 @@ pub mod network;
 pub mod prelude;
 pub mod run;
 pub mod scenario;
+#[cfg(feature = "system")]
 pub mod store;
 pub mod summary;
 pub mod tables;

@@ -81,6 +81,7 @@ def document(
     unpacked: Sequence[str] = (),
     data: dict[str, str] | None = None,
     connect: str = "",
+    runs_wasm: bool = False,
     **values: Any,
 ) -> Markup:
     """A whole page, from a template that extends `base.html`.
@@ -88,12 +89,14 @@ def document(
     `scripts` stand on the page and `unpacked` are those that these bring to life; a browser runs no other, and asks
     nothing of a server. `mark` is a line of the head, `style` CSS beyond that of all pages, and `data` texts by name.
     `connect` is what scripts may ask: a source of the policy, and nothing unless it is given.
+    With `runs_wasm` the page may compile WebAssembly, and start workers from texts that it holds.
     """
     scripts = [*scripts, (STATIC / "contents.js").read_text("utf-8")]
     hashes = " ".join(f"'sha256-{_digest(script)}'" for script in (*scripts, *unpacked))
+    wasm, workers = (" 'wasm-unsafe-eval'", "worker-src blob:; ") if runs_wasm else ("", "")
     # Plotly and BokehJS set styles as they draw; pictures are data of the page, or blobs that are saved.
     policy = (
-        f"default-src 'none'; script-src {hashes}; style-src 'unsafe-inline'; img-src data: blob:; "
+        f"default-src 'none'; script-src {hashes}{wasm}; {workers}style-src 'unsafe-inline'; img-src data: blob:; "
         "form-action 'none'; base-uri 'none'"
         f"{'; connect-src ' + connect if connect else ''}"
     )

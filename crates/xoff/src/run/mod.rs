@@ -9,7 +9,9 @@ mod parallelism;
 mod recording;
 pub(crate) mod unfinished;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
+
+use web_time::Instant;
 
 use serde_json::Value;
 use xoff_engine::Time;

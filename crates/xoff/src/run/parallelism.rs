@@ -1,6 +1,6 @@
 //! How many times as fast a run can be on several threads: its critical path, without the cores that it would take.
 
-use std::time::Instant;
+use web_time::Instant;
 
 use serde::Serialize;
 use xoff_engine::Barrier;

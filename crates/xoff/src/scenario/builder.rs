@@ -1,7 +1,7 @@
 //! Scenarios built in code.
 
 use std::io;
-use std::time::Instant;
+use web_time::Instant;
 
 use serde::Serialize;
 use toml::{Table, Value};

@@ -3,7 +3,7 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Instant;
+use web_time::Instant;
 
 use xoff_engine::Violation;
 use xoff_engine::violation::key_text;

@@ -57,7 +57,8 @@ mod tune;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
+use web_time::Instant;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,4 @@
-//! How much memory the process may still take.
+//! How much memory the process may still take, as an operating system tells.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,11 @@ use std::path::{Path, PathBuf};
 use rlimit::Resource;
 use sysinfo::{ProcessRefreshKind, ProcessesToUpdate, System};
 
-/// Memory that the process may still take, and what sets the limit.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Free {
-    /// Bytes.
-    pub bytes: u64,
-    /// The limit in words: "free", "free in the control group", "left of the address space (ulimit -v)".
-    pub what: &'static str,
-}
+use super::Free;
 
 /// The smallest of the machine's available memory, of what the process's control groups leave, and of what the limit of its
 /// address space leaves. `None` if the system tells none of them.
-pub fn free() -> Option<Free> {
+pub(super) fn free() -> Option<Free> {
     let mut system = System::new();
     system.refresh_memory();
     let available = Some(system.available_memory()).filter(|bytes| *bytes > 0);
