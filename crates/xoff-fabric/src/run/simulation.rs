@@ -287,13 +287,13 @@ impl Simulation {
             return Vec::new();
         }
         let charged: Vec<_> = self.partitions.iter().flat_map(|partition| partition.charged()).collect();
-        let is_shared = self.net.settings.flow_control.shared_credits() > 0;
+        let is_shared = self.network().settings.flow_control.shared_credits() > 0;
         deadlock(held, &charged, priorities, is_shared)
     }
 
     /// The network, to look at while the simulation runs.
     pub fn shared_network(&self) -> Arc<Network> {
-        self.net.clone()
+        self.partitions[0].network().clone()
     }
 
     /// The network.

@@ -89,7 +89,9 @@ impl Pending {
             None => {
                 let near = Nearest::of(&name, groups.keys().map(String::as_str));
                 let expected = match groups.is_empty() {
-                    true => "`groups`, a file with the ranks of each group, or a trace that has them".to_string(),
+                    true => {
+                        "`groups`, a file with the ranks of each group, or a trace that has them".to_string()
+                    }
                     false => format!("one of the {} groups that are known{near}", groups.len()),
                 };
                 return Err(Fault::bounds(format!("one of the unknown group `{}`", shown(&name)), expected));
@@ -107,7 +109,8 @@ impl Pending {
             return Err(Fault::bounds(value, format!("ranks from 0 to {}", self.ranks - 1)));
         }
         if sorted.binary_search(&rank).is_err() {
-            let value = format!("of the group `{}`, which does not have the file's rank {rank}", shown(&name));
+            let value =
+                format!("of the group `{}`, which does not have the file's rank {rank}", shown(&name));
             return Err(Fault::bounds(value, "a group of the rank"));
         }
         let number = *self.known.entry((name.clone(), ranks.clone())).or_insert(self.groups.len() as u32);
@@ -135,9 +138,9 @@ pub(super) fn add(
     let size = if kind == Kind::Barrier { 0 } else { rank::size(attributes, "a collective")? };
     let name = attributes.text("pg_name").or_else(|| attributes.text("comm_group")).unwrap_or_default();
     let group = pending.group(rank, name, groups)?;
-    let root = ["root_rank", "root", "comm_src"].into_iter().find_map(|name| {
-        attributes.number(name, u64::from(u32::MAX)).transpose()
-    });
+    let root = ["root_rank", "root", "comm_src"]
+        .into_iter()
+        .find_map(|name| attributes.number(name, u64::from(u32::MAX)).transpose());
     let root = root.transpose()?.map(|root| root as u32).filter(|_| kind.has_root());
     pending.parts.push(Part { node, group, kind, size, root });
     Ok(Action::Collective(u32::MAX))
@@ -172,11 +175,16 @@ pub(super) fn resolve(source: &Source<'_>, trace: &mut Trace, pending: Pending) 
         let ranks = &trace.groups[parts[0].group as usize].ranks;
         let none: &[Part] = &[];
         let of = |rank: &u32| by_rank.get(rank).copied().unwrap_or(none);
-        let (most, fewest) = (ranks.iter().max_by_key(|r| of(r).len()), ranks.iter().min_by_key(|r| of(r).len()));
+        let (most, fewest) =
+            (ranks.iter().max_by_key(|r| of(r).len()), ranks.iter().min_by_key(|r| of(r).len()));
         let (Some(most), Some(fewest)) = (most, fewest) else { continue };
         if of(most).len() > of(fewest).len() {
             let alone = &of(most)[of(fewest).len()];
-            return Err(source.error(trace, alone.node, alone_fault(trace, alone, of(most).len(), *fewest, of(fewest).len())));
+            return Err(source.error(
+                trace,
+                alone.node,
+                alone_fault(trace, alone, of(most).len(), *fewest, of(fewest).len()),
+            ));
         }
         for number in 0..of(most).len() {
             let first = &of(&ranks[0])[number];
@@ -233,7 +241,17 @@ fn disagreement(source: &Source<'_>, trace: &Trace, first: &Part, other: &Part) 
     };
     let rank = trace.rank_of(first.node);
     let words = rank::words(source, rank, (first.node - trace.first[rank as usize]) as usize);
-    let value = format!("{}, and rank {rank} has {} there, {}", about(other), about(first), words.replace("whose ", ""));
-    Fault::bounds(value, format!("the same collective at each rank, in the same order {}",
-        group_text(&trace.groups[first.group as usize].name)))
+    let value = format!(
+        "{}, and rank {rank} has {} there, {}",
+        about(other),
+        about(first),
+        words.replace("whose ", "")
+    );
+    Fault::bounds(
+        value,
+        format!(
+            "the same collective at each rank, in the same order {}",
+            group_text(&trace.groups[first.group as usize].name)
+        ),
+    )
 }

@@ -5,7 +5,9 @@ use xoff_traffic::{Fault, FlowSpec, HostInfo, Pattern, Traffic, TrafficError, ge
 
 /// `host0` to `host{n-1}` at 100 Gbps.
 fn hosts(n: u32) -> Vec<HostInfo> {
-    (0..n).map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0, nics: 1 }).collect()
+    (0..n)
+        .map(|i| HostInfo { name: format!("host{i}"), rate: Rate::from_gbps(100), rack: 0, nics: 1 })
+        .collect()
 }
 
 fn files(path: &str) -> Result<String, String> {

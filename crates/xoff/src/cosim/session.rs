@@ -1,7 +1,7 @@
 //! A session: the calls of the other program, and the loop that lets time pass.
 
 use std::collections::{HashMap, VecDeque};
-use std::time::Instant;
+use web_time::Instant;
 
 use serde_json::json;
 use xoff_engine::schedule::Milestone;

@@ -1,8 +1,9 @@
 //! The network of a session, and the results of a session that was closed.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use serde_json::Value;
+use web_time::Instant;
 use xoff_engine::Time;
 use xoff_fabric::network::Growth;
 use xoff_fabric::run::live::{Limits, Live};

@@ -143,6 +143,7 @@ impl<'a> Writer<'a> {
                 slice: rank % self.chakra.ranks_per_host,
                 at: self.begins[node as usize],
                 port: self.ports[rank as usize],
+                nic: None,
             };
             let mut processes: Vec<Process> = ranks.iter().zip(members).map(process).collect();
             let mut program = Program {

@@ -131,7 +131,7 @@ impl Layout {
 fn listed(training: &Training, allowed: &[u32], scope: &Scope<'_>) -> Result<Vec<u32>, Misfit> {
     let path = training.placement_file.clone().unwrap_or_default();
     let at = |fault: Fault| fault.at("placement_file");
-    let text = (scope.files)(&path).map_err(|why| at(Fault::File { path: path.clone(), why }))?;
+    let text = scope.files.text(&path).map_err(|error| at(Fault::file(&path, &error)))?;
     let wrong = |line: usize, word: &str, fault: Fault| {
         at(Fault::Line { path: path.clone(), line, column: shown(word), fault: Box::new(fault) })
     };
