@@ -2,10 +2,12 @@
 //!
 //! Frames of 1,000 B carry 952 B and take 80 ns at 100 Gbps, ACKs of 50 B take 4 ns, and each link has 1 us.
 
-use crate::common::{endless, flow, round_packets, star};
-use xoff_engine::Time;
+use crate::common::{chain, endless, flow, round_packets, scheme, simulate, star};
+use xoff_engine::{Rate, Time};
 use xoff_fabric::ids::{FlowId, PortId};
 use xoff_fabric::network::{Flow, Schedule};
+use xoff_fabric::run::fast_forward::Held;
+use xoff_fabric::settings::Settings;
 use xoff_fabric::{Recording, Simulation, Stop};
 
 const TOLERANCE: f64 = 0.01;
@@ -152,4 +154,51 @@ fn steps_and_messages_that_wait_come_in_time() {
     assert_eq!(sim.records().flows[1].start, delivered + Time::from_us(700));
     assert_eq!([fct(&sim, 0), fct(&sim, 1)], [alone(10_000_000); 2]);
     assert!(sim.forwarded().expect("fast-forwarded").skipped > Time::from_us(1_500));
+}
+
+#[test]
+fn a_jump_whose_own_error_exceeds_the_tolerance_does_not_come() {
+    // A process makes 952 B each 763.66 ns, at 9.973 Gbps: only 9,973 packets take a whole number of picoseconds, so no jump of
+    // less than 7.6 ms is of whole packets, and each is wrong by up to half a packet, 381.83 ns. A sample ends each jump, and a
+    // look at the network, 1 us or more, passes before. Between samples 30 us apart at most 29 us are left: 1.3 % of them are
+    // more than the tolerance. Between samples 80 us apart it is 0.5 %.
+    let of = |interval| {
+        let slow = Flow { source_rate: Some(Rate(9_973_000_000)), ..endless(0, 1, 0) };
+        let interval = Some(Time::from_us(interval));
+        let recording = Recording { interval, queues: vec![PortId(0)], ..Recording::default() };
+        let sim = run(2, vec![slow], recording, Some(Time::from_us(800)), true);
+        sim.forwarded().expect("fast-forwarded").clone()
+    };
+    let (near, far) = (of(30), of(80));
+    assert_eq!(near.jumps, 0, "{near:?}");
+    assert!(
+        near.held.iter().any(|(why, time)| *why == Held::Drift && *time > Time::from_us(100)),
+        "{near:?}"
+    );
+    assert!(far.jumps > 0 && far.approximate == far.jumps, "{far:?}");
+    assert!((0.0048..TOLERANCE).contains(&far.error), "{far:?}");
+}
+
+#[test]
+fn after_two_messages_have_met_nothing_is_approximated() {
+    // Swift's state is its own, so its jumps are approximate. Hosts 0 and 1 send 500 KB each to host 2, whose link is busy with
+    // them for 1 MB / 100 Gbps = 80 us and longer. From 1 ms on host 3 sends 20 MB to host 4, which takes 1.6 ms and meets
+    // nobody. If host 1 sends to host 5 instead, nobody meets.
+    let of = |dst| {
+        let swift = scheme("swift", serde_json::json!({}), Time::from_us(2));
+        let last = Flow { start: Time::from_ms(1), ..flow(3, 4, 20_000_000) };
+        let flows = vec![flow(0, 2, 500_000), flow(1, dst, 500_000), last];
+        let star = chain(1, &[0; 6], Rate::from_gbps(100), Time::from_ns(500));
+        let mut sim = simulate(star, Settings::default(), swift, flows, Recording::default(), None);
+        sim.fast_forward(TOLERANCE);
+        assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+        sim.forwarded().expect("fast-forwarded").clone()
+    };
+    let (apart, met) = (of(5), of(2));
+    assert!(apart.approximate > 0, "{apart:?}");
+    assert_eq!(met.jumps, 0, "{met:?}");
+    assert!(
+        met.held.iter().any(|(why, time)| *why == Held::Competing && *time > Time::from_ms(1)),
+        "{met:?}"
+    );
 }
