@@ -185,6 +185,20 @@ fn messages_of_one_connection_ask_again() {
     assert_conserved(&sim);
 }
 
+/// The second message, of three packets, comes at 5 us, after the stop went at 4.1 us and before the first one is acknowledged at 8.2 us.
+/// Two credits are still on their way, those of 4.09 and 6.17 us; for the third packet it asks at once: its request is there after 2.01 us, the
+/// credit 2.01 us later, its data 2.25 us later and the ACK 2.01 us later, 8.3 us in all. Else it would ask after 1 ms.
+#[test]
+fn a_message_that_comes_behind_the_stop_asks_at_once() {
+    let later = Flow { start: Time::from_us(5), ..flow(0, 1, 3 * PAYLOAD) };
+    let flows = vec![flow(0, 1, 1_000), later];
+    let connections = vec![Some(0), Some(0)];
+    let mut sim = simulation(star(&[0, 0]), settings(), even(), flows, connections, None);
+    assert_eq!(sim.run(&mut |_| true), Ok(Stop::FlowsDone));
+    let expected = 2 * 2_013_440 + 2 * 1_123_040 + 2_010_560;
+    assert!(fct(&sim, 1).abs_diff(expected) < 100_000, "{}", fct(&sim, 1));
+}
+
 /// Requests, credits, stops, data and ACKs are lost; senders ask again.
 #[test]
 fn a_link_that_loses_frames_only_delays() {

@@ -92,7 +92,8 @@ pub(super) fn all(c: &mut Checker<'_>, s: &Scenario, signals: &Signals) {
         } else {
             "a network without losses sends nothing again if data may come in any order"
         };
-        warn(h.retransmit_timeout != default.retransmit_timeout, "retransmit_timeout", "host", reason);
+        let set = h.retransmit_timeout != default.retransmit_timeout && signals.credits.is_none();
+        warn(set, "retransmit_timeout", "host", reason);
         warn(h.nack_interval != default.nack_interval, "nack_interval", "host", reason);
     } else if h.transport != Transport::GoBackN {
         let reason = "`transport` is not \"go_back_n\"";
