@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use proptest::prelude::*;
 use xoff_engine::{NicChoice, Rate, Time};
 use xoff_traffic::closed_loop::Milestone;
 use xoff_traffic::{CollectiveKind, HostInfo, Pattern, Traffic, TrafficError, generate};
@@ -205,4 +206,55 @@ fn what_cannot_be_is_refused_with_its_key() {
     // A Bruck all-to-all of many ranks in many chunks: 1024 x 1024 blocks, each moved (10 / 2 + 1) times, in 1000 chunks.
     let bruck = r#""kind": "all_to_all", "algorithm": "bruck", "size": "8MB", "chunk": "4KB""#;
     assert_eq!(refused(1024, bruck, "").0, "chunk");
+}
+
+const ALGORITHMS: [&str; 10] = [
+    "ring",
+    "double_binary_tree",
+    "tree",
+    "halving_doubling",
+    "recursive_doubling",
+    "bruck",
+    "pairwise",
+    "spread",
+    "direct",
+    "hierarchical",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn no_collective_panics_and_what_is_made_is_valid(
+        (hosts, ranks, root) in (1..7u32, 1..4u32, 0..12u32),
+        kind in prop::sample::select(CollectiveKind::ALL.to_vec()),
+        (algorithm, across) in (prop::sample::select(ALGORITHMS.to_vec()), prop::option::of(prop::sample::select(ALGORITHMS.to_vec()))),
+        (size, chunk, channels) in (1..20_000u64, prop::option::of(1..30_000u64), 1..9u32),
+        protocol in prop::sample::select(vec!["none", "simple", "ll", "ll128"]),
+        (rate, nics) in (prop::option::of(1..1_000u32), prop::option::of(1..5u32)),
+    ) {
+        let mut keys = vec![
+            format!(r#""kind": "{}", "algorithm": "{algorithm}", "channels": {channels}"#, kind.name()),
+            format!(r#""ranks_per_host": {ranks}, "protocol": "{protocol}""#),
+        ];
+        if kind != CollectiveKind::Barrier {
+            keys.push(format!(r#""size": "{size}B""#));
+        }
+        if kind == CollectiveKind::AllToAllV {
+            keys.push(r#""imbalance": 1.3"#.into());
+        }
+        if kind.has_root() {
+            keys.push(format!(r#""root": {root}"#));
+        }
+        keys.extend(across.map(|across| format!(r#""across": "{across}""#)));
+        keys.extend(chunk.map(|chunk| format!(r#""chunk": "{chunk}B""#)));
+        keys.extend(rate.filter(|_| ranks > 1).map(|rate| format!(r#""local_rate": "{rate}Gbps""#)));
+        keys.extend(nics.map(|nics| format!(r#""nics": {nics}"#)));
+        // A chunk of some bytes makes too many messages for a test.
+        prop_assume!(chunk.is_none_or(|chunk| size / chunk < 100));
+        if let Ok(traffic) = try_with(hosts, 1, &keys.join(", "), "") {
+            check(&traffic);
+            prop_assert!(traffic.flows.iter().all(|flow| flow.size.is_some_and(|size| size > 0)));
+            prop_assert_eq!(traffic.operations.len() as u32, hosts * ranks);
+        }
+    }
 }
