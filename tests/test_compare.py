@@ -113,7 +113,7 @@ def test_the_field_comes_from_the_catalogue() -> None:
     # DCQCN's own detector is RED; each other one is tried with it.
     others = [each["name"] for each in catalogue()["detectors"] if each["name"] != "red"]
     assert {f"dcqcn+{name}" for name in others} <= {*names, *found.absent}
-    assert {"none", "dcqcn", "hpcc", "fncc", "rocc", "dctcp", "swift", "expresspass"} <= set(names)
+    assert {"none", "dcqcn", "hpcc", "fncc", "rocc", "dctcp", "swift", "expresspass", "none/bfc"} <= set(names)
 
 
 def test_some_schemes_can_be_named_with_detectors() -> None:

@@ -191,6 +191,10 @@ impl<N: NicScheduler> Hosts<N> {
                     self.throttle_pause(ctx, links, port);
                     N::kick(self, ctx, links, nic);
                 }
+                Effect::FlowResumed(port) => {
+                    let nic = self.nic_of(links, port);
+                    N::on_flow_resumed(self, ctx, links, nic);
+                }
                 Effect::Credited { port, resumes } => {
                     self.throttle_credits(ctx, links, port);
                     if !resumes {

@@ -156,6 +156,15 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
     ) {
     }
 
+    /// The neighbour of the NIC lets a flow go on that it held back; only if [`LinkControl::QUEUES_FLOWS`].
+    fn on_flow_resumed<C: LinkControl>(
+        _hosts: &mut Hosts<Self>,
+        _ctx: &mut Ctx,
+        _links: &mut Links<C>,
+        _nic: NicId,
+    ) {
+    }
+
     /// The shared reaction points of the NIC's priorities may let the next packet go earlier.
     fn rearm<C: LinkControl>(_hosts: &mut Hosts<Self>, _ctx: &mut Ctx, _links: &mut Links<C>, _nic: NicId) {}
 

@@ -34,6 +34,8 @@ pub(crate) struct PacedNic {
     ready_classes: u16,
     /// Connections that wait for their pacing time.
     pacing: PacingHeap,
+    /// Connections whose turn has come while the neighbour held their flow back.
+    held: Vec<ConnectionId>,
 }
 
 impl PacedNic {
@@ -56,6 +58,7 @@ impl NicScheduler for PacedNic {
             ready: vec![VecDeque::new(); priorities],
             ready_classes: 0,
             pacing: PacingHeap::default(),
+            held: Vec::new(),
         }
     }
 
@@ -163,6 +166,18 @@ impl NicScheduler for PacedNic {
             && let Some((at, _)) = hosts.nics[nic as usize].scheduler.pacing.first()
         {
             hosts.arm(ctx, links, nic, at);
+        }
+    }
+
+    #[cold]
+    fn on_flow_resumed<C: LinkControl>(
+        hosts: &mut Hosts<Self>,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        nic: NicId,
+    ) {
+        for connection in std::mem::take(&mut hosts.nics[nic as usize].scheduler.held) {
+            Self::on_change(hosts, ctx, links, connection);
         }
     }
 
@@ -277,6 +292,9 @@ impl Hosts<PacedNic> {
             if ready.is_empty() {
                 scheduler.ready_classes &= !(1 << class);
             }
+            if C::QUEUES_FLOWS && self.is_held_back(links, nic, connection, port_id, class) {
+                continue;
+            }
             if self.send_data(ctx, links, connection, port_id, class) {
                 break;
             }
@@ -323,6 +341,28 @@ impl Hosts<PacedNic> {
             }
         }
         at
+    }
+
+    /// Whether the neighbour holds the flow of a connection back whose turn has come; if so, the connection waits until it may go on.
+    fn is_held_back<C: LinkControl>(
+        &mut self,
+        links: &Links<C>,
+        nic: NicId,
+        connection: ConnectionId,
+        port: PortId,
+        class: u8,
+    ) -> bool {
+        if C::flow_may_go(links, links.queue_id(port, class), connection) {
+            return false;
+        }
+        if let Some(sender) = self.senders[connection.index()].as_deref_mut() {
+            sender.state = SendState::Idle;
+            let held = &mut self.nics[nic as usize].scheduler.held;
+            if !held.contains(&connection) {
+                held.push(connection);
+            }
+        }
+        true
     }
 
     /// Whether the first packet of a data class's queue has the credits that it needs; if not, the class is stopped.

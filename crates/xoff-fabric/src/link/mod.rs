@@ -49,6 +49,8 @@ pub(crate) enum Effect {
     Stopped(QueueId),
     /// The queue, which was stopped since the time, may send again.
     Resumed(QueueId, Time),
+    /// The neighbour of the port lets a flow go on that it held back; only if [`LinkControl::QUEUES_FLOWS`].
+    FlowResumed(PortId),
     /// The port's queues have more credits than before; only if [`Links::tells_credits`].
     Credited {
         /// The port.

@@ -292,7 +292,9 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let Partition { ctx, links, switches, hosts, .. } = self;
         let port = match links.effects.first() {
             None => return,
-            Some(&Effect::Send(port, _) | &Effect::Credited { port, .. }) => port,
+            Some(&Effect::Send(port, _) | &Effect::Credited { port, .. } | &Effect::FlowResumed(port)) => {
+                port
+            }
             Some(&Effect::Stopped(queue) | &Effect::Resumed(queue, _)) => queue.port(links.priorities),
         };
         if ctx.net.is_host(links.ports[port.index()].node) {

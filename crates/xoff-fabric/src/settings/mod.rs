@@ -17,7 +17,7 @@ use xoff_engine::Time;
 use xoff_schemes::throttle::AnyThrottle;
 
 pub use flow_control::{
-    Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc,
+    Bfc, Cbfc, CounterWidth, CreditGranularity, CreditUnit, FlowControl, FlowControlKind, LinkCredits, Pfc,
     Thresholds, UeCbfc,
 };
 pub use host::{AckClass, BaseRtt, FlowCount, Host, Transport};

@@ -164,6 +164,9 @@ impl Settings {
         if control.has_credits() {
             self.validate_credits(all);
         }
+        if matches!(control, FlowControl::Bfc(_)) {
+            self.validate_flows(all);
+        }
     }
 
     /// Refuses settings that a scheme excludes in which data needs receivers' credits.
@@ -180,6 +183,18 @@ impl Settings {
         if self.quirks.nic == NicTimer::Ns3 {
             let found = format!("is `ns3`, which knows no credits of scheme `{scheme}`");
             all.push(Violation::new("quirks.nic", found, "`next_to_send`, or another scheme"));
+        }
+    }
+
+    /// Refuses settings that exclude queues by flow.
+    fn validate_flows(&self, all: &mut Vec<Violation>) {
+        if self.switch.queueing == Some(Queueing::VirtualOutput) {
+            let found = "is `virtual_output`, and [flow_control] `bfc` has queues by flow";
+            all.push(Violation::new("switch.queueing", found, "`output`, or another [flow_control]"));
+        }
+        if self.quirks.nic == NicTimer::Ns3 {
+            let found = "is `ns3`, which holds no single flow back as [flow_control] `bfc` asks";
+            all.push(Violation::new("quirks.nic", found, "`next_to_send`, or another [flow_control]"));
         }
     }
 

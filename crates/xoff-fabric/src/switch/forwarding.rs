@@ -27,7 +27,8 @@ impl Switches {
         let port = &mut links.ports[egress.index()];
         let idle = port.is_idle(ctx.now);
         let mut may_send = port.paused & (1 << class) == 0;
-        let first = port.sendable() == 0 && port.backlog & (1 << class) == 0;
+        let by_flow = C::QUEUES_FLOWS && class >= DATA;
+        let first = !by_flow && port.sendable() == 0 && port.backlog & (1 << class) == 0;
         if idle && may_send && first && self.may_leave(ctx, links, egress, frame) {
             if self.queue_hooks && kind == Kind::Data {
                 self.on_enqueue(ctx, links, egress, id, class, size);
@@ -53,6 +54,10 @@ impl Switches {
         if self.queue_hooks && kind == Kind::Data {
             self.on_enqueue(ctx, links, egress, id, class, 0);
         }
+        if by_flow && !links.effects.is_empty() {
+            // The class was stopped, and this packet is of a flow that may go on.
+            self.settle(ctx, links);
+        }
         if idle && may_send {
             self.send_next(ctx, links, egress);
         }
@@ -76,6 +81,11 @@ impl Switches {
             breakdown::on_wait(&mut ctx.packets, id, stopped);
         }
         let place = links.place(egress, class);
+        if C::QUEUES_FLOWS && class >= DATA {
+            links.queues[place].bytes += size;
+            let (queue, class) = (links.queue_id(egress, class), ctx.packets[id].ingress_class());
+            return C::push(links, ctx, queue, links.queue_id(ingress, class), id, size);
+        }
         match &mut self.voqs {
             Some(voqs) if class >= DATA => {
                 links.queues[place].bytes += size;
@@ -120,7 +130,14 @@ impl Switches {
                 return;
             }
             let class = links.choose(egress, sendable);
-            let id = self.first(links, egress, class);
+            let id = if C::QUEUES_FLOWS && class >= DATA {
+                match self.first_of_flows(ctx, links, egress, class) {
+                    Some(id) => id,
+                    None => continue,
+                }
+            } else {
+                self.first(links, egress, class)
+            };
             let frame = ctx.packets[id].frame();
             if !self.may_leave(ctx, links, egress, frame) {
                 continue;
@@ -129,6 +146,25 @@ impl Switches {
             self.forward(ctx, links, egress, id, frame);
             return self.arm(ctx, links, egress);
         }
+    }
+
+    /// The packet whose turn it is among the queues by flow of a class; if all are held back, the class is stopped.
+    fn first_of_flows<C: LinkControl>(
+        &mut self,
+        ctx: &mut Ctx,
+        links: &mut Links<C>,
+        egress: PortId,
+        class: u8,
+    ) -> Option<PacketId> {
+        let queue = links.queue_id(egress, class);
+        let first = C::first(links, queue);
+        if first.is_none() {
+            links.stop(ctx, queue);
+            if !links.effects.is_empty() {
+                self.settle(ctx, links);
+            }
+        }
+        first
     }
 
     /// The first packet of a class's queue.
@@ -178,8 +214,13 @@ impl Switches {
     ) {
         let (class, size) = (frame.class, frame.size());
         let place = links.place(egress, class);
+        let by_flow = C::QUEUES_FLOWS && class >= DATA;
+        if by_flow {
+            C::take(links, links.queue_id(egress, class));
+        }
         let queue = &mut links.queues[place];
         match &mut self.voqs {
+            _ if by_flow => queue.bytes -= size,
             Some(voqs) if class >= DATA => {
                 voqs.pop(egress, (class - DATA).into(), &ctx.packets);
                 queue.bytes -= size;

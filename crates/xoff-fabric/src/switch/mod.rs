@@ -108,7 +108,7 @@ impl Switches {
             int: net.signals.int,
             known_loads: KnownLoads::new(net, links),
             ties: next_hop::ties(net),
-            fast_path: switch_points.is_none() && !limits_credits,
+            fast_path: switch_points.is_none() && !limits_credits && !C::QUEUES_FLOWS,
             queue_hooks,
             marks,
             dequeue_hooks: queue_hooks
@@ -136,7 +136,12 @@ impl Switches {
     }
 
     /// For each packet that waits for one of `ports`: the ingress queue that it is charged to and its egress queue.
-    pub fn charged<C>(&self, ctx: &Ctx, links: &Links<C>, ports: &[PortId]) -> Vec<(QueueId, QueueId)> {
+    pub fn charged<C: LinkControl>(
+        &self,
+        ctx: &Ctx,
+        links: &Links<C>,
+        ports: &[PortId],
+    ) -> Vec<(QueueId, QueueId)> {
         let mut pairs = Vec::new();
         for &port in ports {
             for priority in 0..links.priorities as u8 {
@@ -189,7 +194,7 @@ impl Switches {
                     }
                 }
                 Effect::Resumed(queue, since) => self.on_resumed(ctx, links, queue, since),
-                Effect::Credited { .. } => {}
+                Effect::Credited { .. } | Effect::FlowResumed(_) => {}
             }
         }
         if links.effects.is_empty() {
@@ -222,7 +227,7 @@ impl Switches {
     }
 
     /// Tells probes that a stop which began at `since` is over, with the messages that have waited behind it.
-    pub fn report_stop<C>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
+    pub fn report_stop<C: LinkControl>(&self, ctx: &mut Ctx, links: &Links<C>, queue: QueueId, since: Time) {
         let (port, class) = (queue.port(links.priorities), links.class_of(queue));
         let waiting = packets_waiting(self.voqs.as_deref(), ctx, links, port, class);
         let data = waiting.into_iter().map(|id| &ctx.packets[id]).filter(|p| p.kind == Kind::Data);
@@ -233,13 +238,16 @@ impl Switches {
 }
 
 /// The packets that wait for a port in a class, in their order for each input.
-fn packets_waiting<C>(
+fn packets_waiting<C: LinkControl>(
     voqs: Option<&Voqs>,
     ctx: &Ctx,
     links: &Links<C>,
     port: PortId,
     class: u8,
 ) -> Vec<PacketId> {
+    if C::QUEUES_FLOWS && class >= DATA {
+        return C::waiting(links, links.queue_id(port, class));
+    }
     match voqs {
         Some(voqs) if class >= DATA => voqs.packets(port, (class - DATA).into(), &ctx.packets),
         _ => {

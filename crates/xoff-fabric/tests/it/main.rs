@@ -2,6 +2,7 @@
 //! longer than to run the tests. `cargo test -p xoff-fabric --test it topology` runs the tests of one module.
 
 mod base_rtt;
+mod bfc;
 mod breakdown;
 mod bursts;
 mod capture;

@@ -86,6 +86,11 @@ fn others(c: &mut Checker<'_>, s: &Scenario) {
         let message = format!("`nic` in [quirks] is \"ns3\", whose NIC knows nothing of {what}");
         c.add("quirks.nic", message, "expected \"next_to_send\"");
     }
+    if matches!(s.flow_control, FlowControl::Bfc(_)) && !s.event.is_empty() {
+        let message =
+            "`name` in [flow_control] is \"bfc\", whose queues by flow know nothing of an [[event]]";
+        c.add("flow_control.name", message, "expected another flow control, or no [[event]]");
+    }
     if let FlowControl::Credit(credits) = &s.flow_control
         && credits.granularity == CreditGranularity::Flit
     {

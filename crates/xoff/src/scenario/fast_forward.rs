@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use xoff_fabric::settings::FlowControl;
 
 use super::check::Checker;
 use super::{Queues, Rates, Record, Scenario, States};
@@ -55,6 +56,10 @@ pub(super) fn check(c: &mut Checker<'_>, s: &Scenario) {
     if s.scheme.signals().credits.is_some() {
         let message = format!("`fast_forward` in [run] carries no credits of scheme `{}`", s.scheme.name());
         c.add("run.fast_forward", message, "expected another scheme, or no `fast_forward`");
+    }
+    if let FlowControl::Bfc(_) = s.flow_control {
+        let message = "`fast_forward` in [run] carries no queues by flow of [flow_control] `bfc`";
+        c.add("run.fast_forward", message, "expected another flow control, or no `fast_forward`");
     }
     if let Some(key) = needs_packets(&s.record) {
         let message =

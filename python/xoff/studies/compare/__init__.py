@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from xoff.scheme.load import SchemeFile
 
 LEAD = (
-    "Every scheme with its own defaults on the same scenarios. All links are lossless by PFC. Slowdown is a flow's "
-    "completion time over the one it has alone in the network. The best of each column has a star."
+    "Every scheme with its own defaults on the same scenarios. All links are lossless by PFC, but under `none/bfc`, "
+    "which holds back single flows. Slowdown is a flow's completion time over the one it has alone in the network. "
+    "The best of each column has a star."
 )
 
 

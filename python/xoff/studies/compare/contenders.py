@@ -20,6 +20,9 @@ from xoff.scheme.load import SchemeFile
 DETECTED = "dcqcn"
 """The scheme that every detector is tried with, as the papers that propose detectors do."""
 
+BY_FLOW = "none/bfc"
+"""Back-pressure by flow, which stands in place of a scheme."""
+
 
 @dataclass(frozen=True)
 class Contender:
@@ -89,6 +92,7 @@ def field(names: str | None, scenarios: Sequence[Path], own: Sequence[SchemeFile
         usual = _detector(Contender(DETECTED), scenarios[0])
         others = [each["name"] for each in catalogue()["detectors"] if each["name"] != usual]
         contenders += [Contender(f"{DETECTED}+{name}") for name in others]
+        contenders.append(Contender(BY_FLOW))
         absent = {each.name: reason for each in contenders if (reason := _refusal(each, scenarios))}
         contenders = [each for each in contenders if each.name not in absent]
         return Field([*contenders, *_entering(own, [], scenarios)], absent, tuple(own))

@@ -2,12 +2,13 @@
 //!
 //! [`LinkControl`] defines a flow control: whether a packet may go, what a packet takes at the receiving end and
 //! gives back, the frames that the two ends exchange, and events of its own. Each kind is a file: [`none`], [`pfc`],
-//! [`cbfc`], [`ue_cbfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. [`crate::run`] chooses a run's
+//! [`cbfc`], [`ue_cbfc`], [`bfc`], [`link_credit`]; the list of them is in `settings/flow_control/mod.rs`. [`crate::run`] chooses a run's
 //! kind by the settings; the kind is compiled into the run's loop, so that there is no dispatch for each packet.
 //!
 //! An egress queue whose next packet may not go is *stopped* ([`Links::stop`]) until the packet may go
 //! ([`Links::resume`]): for detectors and records, a stall for lack of credits is the same as a pause.
 
+pub mod bfc;
 pub mod cbfc;
 pub mod counters;
 pub(crate) mod credits;
@@ -26,7 +27,7 @@ use xoff_engine::Time;
 use super::buffer::{Accounting, Overflow};
 use super::{Effect, Links};
 use crate::ctx::Ctx;
-use crate::ids::{PortId, QueueId};
+use crate::ids::{ConnectionId, PortId, QueueId};
 use crate::network::Network;
 use crate::packet::PacketId;
 use credits::Credits;
@@ -42,6 +43,39 @@ pub(crate) trait LinkControl: Sized + Send + 'static {
     /// A packet goes only if its neighbour has room for it: senders ask [`LinkControl::may_send`], and every packet is
     /// counted in and out of its switch.
     const HAS_CREDITS: bool = false;
+
+    /// Flow control holds single flows back: the egress ports of switches have queues by flow, which flow control keeps, in place
+    /// of one for each data class. The five functions that follow are called only then.
+    const QUEUES_FLOWS: bool = false;
+
+    /// A packet of `size` bytes that came by an ingress queue joins the queues of an egress port and priority.
+    fn push(
+        _links: &mut Links<Self>,
+        _ctx: &mut Ctx,
+        _egress: QueueId,
+        _ingress: QueueId,
+        _id: PacketId,
+        _size: u64,
+    ) {
+    }
+
+    /// The packet whose turn it is at an egress port and priority; `None` if all that wait are held back.
+    fn first(_links: &Links<Self>, _egress: QueueId) -> Option<PacketId> {
+        None
+    }
+
+    /// Takes that packet.
+    fn take(_links: &mut Links<Self>, _egress: QueueId) {}
+
+    /// The packets that wait for an egress port and priority.
+    fn waiting(_links: &Links<Self>, _egress: QueueId) -> Vec<PacketId> {
+        Vec::new()
+    }
+
+    /// Whether the neighbour lets a host send packets of a connection by an egress port and priority.
+    fn flow_may_go(_links: &Links<Self>, _egress: QueueId, _connection: ConnectionId) -> bool {
+        true
+    }
 
     /// The state at the beginning of a run.
     fn new(net: &Network) -> Self;

@@ -4,6 +4,7 @@
 //! at the two ends of a link, which implements `LinkControl` (`link/flow_control/mod.rs`). Only the list names types of
 //! another room.
 
+mod bfc;
 mod cbfc;
 mod link_credit;
 mod pfc;
@@ -13,6 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, Rate, Time, Violation};
 
+pub use bfc::Bfc;
 pub use cbfc::{Cbfc, CounterWidth};
 pub use link_credit::{CreditGranularity, CreditUnit, LinkCredits};
 pub use pfc::Pfc;
@@ -93,6 +95,8 @@ macro_rules! flow_controls {
             UeCbfc = $crate::settings::UeCbfc, $crate::link::flow_control::ue_cbfc::UeCbfc;
             /// Link credits of HPC fabrics.
             Credit = $crate::settings::LinkCredits, $crate::link::flow_control::link_credit::LinkCredit;
+            /// Backpressure Flow Control, by flow.
+            Bfc = $crate::settings::Bfc, $crate::link::flow_control::bfc::Bfc;
             #[cfg(test)]
             /// Stop-and-go.
             StopAndGo = $crate::link::flow_control::stop_and_go::StopAndGo, $crate::link::flow_control::stop_and_go::Control;

@@ -27,11 +27,12 @@ def pause_storm(facts: Facts) -> Finding | None:
         return None
     worst = [f"{port} {share_text(ps / whole)}" for port, ps in stopped.select("port", "paused_ps").head(3).iter_rows()]
     by_credits = facts.flow_control in ("cbfc", "ue_cbfc", "credit")
+    by_frames = not by_credits and facts.flow_control != "bfc"
     frames = int(facts.ports["pause_frames_sent"].sum())
     evidence = [
         f"of {len(facts.ports)} ports {len(stopped)} were stopped, for the longest {', '.join(worst)} of the run"
     ]
-    if not by_credits:
+    if by_frames:
         evidence.append(f"{count_text(frames, 'PAUSE frame')}, {frames / (facts.sim_time_ps / 1e9):,.3g} a millisecond")
     depth = _depth(facts)
     if depth is not None and depth > 1:
@@ -39,9 +40,11 @@ def pause_storm(facts: Facts) -> Finding | None:
     advice = (
         "a scheme that keeps queues below the threshold (scheme.name), or earlier marks",
         "fewer senders to one receiver at a time",
-        *(() if by_credits else ("a higher flow_control.xoff, if the memory is there",)),
+        *(() if not by_frames else ("a higher flow_control.xoff, if the memory is there",)),
     )
     kind = "credits stalled ports" if by_credits else "a PAUSE storm"
+    if facts.flow_control == "bfc":
+        kind = "all flows of a port were held back"
     return Finding(
         "pause_storm",
         "warning",

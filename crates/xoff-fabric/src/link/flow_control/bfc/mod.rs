@@ -1,0 +1,201 @@
+//! Backpressure Flow Control (BFC): Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson: Backpressure Flow Control, NSDI 2022.
+//!
+//! A switch gives each flow a queue of its own at the egress port, while there are free ones. A queue is too long if it holds more than
+//! its share of what the port sends until a pause takes effect: (HRTT + tau) mu / N_active, for the round-trip time of a link HRTT, the
+//! time between two lists tau, the port's rate mu and the N_active queues that may send. A packet that makes its queue too long
+//! has its flow held back at the neighbour that the packet came from: a switch there skips a queue whose first packet is of such a flow, a
+//! host sends nothing of the flow. Each tau a queue that is short again lets one flow go on.
+//!
+//! # Readings
+//!
+//! - Lists name flows, in place of a Bloom filter, which also stops a flow by chance; and only changes are told, as symbols that
+//!   take no room on the wire. The paper's lists take 128 B each tau.
+//! - HRTT is that of the link with the most: two delays, and two full frames, of which one is on the wire when a list comes and
+//!   one before the list. tau is half of it (section 3.5). Lists go at multiples of tau.
+//! - Queues take turns packet by packet; the paper's are served by deficit round robin.
+//! - A flow that finds no free queue gets one by its number; the paper draws one at random. A virtual flow is a connection's number
+//!   modulo `virtual_flows`, in place of a hash of addresses and ports.
+//! - A port and priority all of whose queues are held back counts as stopped in records.
+//! - BFC does not prevent loss: the paper's switches have PFC beneath it. Here memory is unlimited unless `switch.buffer` says otherwise.
+
+mod queues;
+
+use std::collections::BTreeSet;
+
+use xoff_engine::Time;
+
+use super::{Accounting, Ctx, Effect, LinkControl, Links, Network, PacketId, PortId, QueueId};
+use crate::event::{key, kind};
+use crate::ids::ConnectionId;
+use crate::settings::{self, FlowControl};
+use queues::FlowQueues;
+
+/// The lowest bit of a symbol: the flow is held back, or goes on.
+const HOLD: u32 = 1;
+
+/// A switch's egress port and priority.
+#[derive(Clone, Default)]
+struct Egress {
+    waiting: FlowQueues,
+    /// Flows to be held back that the next list names.
+    news: Vec<(QueueId, u32)>,
+    /// The event of the next list is pending.
+    armed: bool,
+}
+
+/// Backpressure Flow Control.
+pub(crate) struct Bfc {
+    params: settings::Bfc,
+    /// Time between two lists.
+    period: Time,
+    /// Time from a queue that is too long to packets that a pause has stopped.
+    reaction: Time,
+    /// By egress queue.
+    egress: Vec<Egress>,
+    /// By egress queue: flows that the neighbour holds back.
+    paused: Vec<BTreeSet<u32>>,
+    /// By ingress queue: flows that the neighbour is to hold back.
+    holding: Vec<BTreeSet<u32>>,
+}
+
+impl Bfc {
+    /// The virtual flow of a packet.
+    fn flow(&self, ctx: &Ctx, id: PacketId) -> u32 {
+        ctx.net.connections.of(ctx.packets[id].flow).0 % self.params.virtual_flows
+    }
+
+    /// The bytes above which a queue of an egress port and priority is too long.
+    fn threshold(links: &Links<Self>, egress: QueueId) -> u64 {
+        let own = &links.control;
+        let active = own.egress[egress.index()].waiting.active(&own.paused[egress.index()]);
+        links.ports[egress.port(links.priorities).index()].rate.bytes_in(own.reaction) / active
+    }
+
+    /// Schedules the next list of an egress queue.
+    fn arm(links: &mut Links<Self>, ctx: &mut Ctx, egress: QueueId) {
+        let period = links.control.period;
+        let own = &mut links.control.egress[egress.index()];
+        if !std::mem::replace(&mut own.armed, true) {
+            let at = Time((ctx.now.0 / period.0 + 1) * period.0);
+            let node = links.node_of(egress);
+            ctx.schedule(node, at, key(kind::LINK_CONTROL_PERIOD, egress.0), 0);
+        }
+    }
+
+    /// Tells neighbours which flows of an egress queue to hold back, and which go on.
+    fn tell(links: &mut Links<Self>, ctx: &mut Ctx, egress: QueueId) {
+        let threshold = Self::threshold(links, egress);
+        let own = &mut links.control;
+        let resumes = own.params.resumes as usize;
+        let state = &mut own.egress[egress.index()];
+        state.armed = false;
+        let news = std::mem::take(&mut state.news);
+        let released = state.waiting.release(threshold, resumes);
+        let goes_on = state.waiting.holds();
+        for &(ingress, flow) in &released {
+            own.holding[ingress.index()].remove(&flow);
+        }
+        // A flow whose queue was too long and is short again within a period is in no list.
+        for &(ingress, flow) in news.iter().filter(|flow| !released.contains(flow)) {
+            links.signal_peer(ctx, ingress, flow << 1 | HOLD, ctx.now, 0);
+        }
+        for &(ingress, flow) in released.iter().filter(|flow| !news.contains(flow)) {
+            links.signal_peer(ctx, ingress, flow << 1, ctx.now, 0);
+        }
+        if goes_on {
+            Self::arm(links, ctx, egress);
+        }
+    }
+}
+
+impl LinkControl for Bfc {
+    const QUEUES_FLOWS: bool = true;
+
+    fn new(net: &Network) -> Self {
+        let params = match &net.settings.flow_control {
+            FlowControl::Bfc(params) => params.clone(),
+            _ => settings::Bfc::default(),
+        };
+        let topology = &net.topology;
+        let (priorities, frame) = (usize::from(net.settings.switch.priorities), net.wire.largest());
+        let around = |port: PortId| {
+            topology.delay(port) + topology.delay(port.peer()) + topology.rate(port).serialization(2 * frame)
+        };
+        let hop = topology.port_ids().map(around).max().unwrap_or(Time(2));
+        let period = params.period.unwrap_or(Time(hop.0 / 2)).max(Time(1));
+        let queues = topology.ports() as usize * priorities;
+        Bfc {
+            params,
+            period,
+            reaction: hop + period,
+            egress: vec![Egress::default(); queues],
+            paused: vec![BTreeSet::new(); queues],
+            holding: vec![BTreeSet::new(); queues],
+        }
+    }
+
+    fn push(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        egress: QueueId,
+        ingress: QueueId,
+        id: PacketId,
+        size: u64,
+    ) {
+        let own = &mut links.control;
+        let flow = own.flow(ctx, id);
+        let count = own.params.queues as usize;
+        let bytes = own.egress[egress.index()].waiting.push(count, flow, id, size);
+        let may_go = !own.paused[egress.index()].contains(&flow);
+        if bytes > Self::threshold(links, egress) && links.control.holding[ingress.index()].insert(flow) {
+            let state = &mut links.control.egress[egress.index()];
+            state.waiting.hold(ingress, flow);
+            state.news.push((ingress, flow));
+            Self::arm(links, ctx, egress);
+        }
+        if may_go && links.stops[egress.index()].is_stopped() {
+            links.resume(ctx, egress);
+        }
+    }
+
+    fn first(links: &Links<Self>, egress: QueueId) -> Option<PacketId> {
+        let own = &links.control;
+        own.egress[egress.index()].waiting.first(&own.paused[egress.index()])
+    }
+
+    fn take(links: &mut Links<Self>, egress: QueueId) {
+        let own = &mut links.control;
+        own.egress[egress.index()].waiting.take(&own.paused[egress.index()]);
+    }
+
+    fn waiting(links: &Links<Self>, egress: QueueId) -> Vec<PacketId> {
+        links.control.egress[egress.index()].waiting.packets().collect()
+    }
+
+    fn flow_may_go(links: &Links<Self>, egress: QueueId, connection: ConnectionId) -> bool {
+        let own = &links.control;
+        !own.paused[egress.index()].contains(&(connection.0 % own.params.virtual_flows))
+    }
+
+    fn on_event(
+        links: &mut Links<Self>,
+        ctx: &mut Ctx,
+        _: &mut Accounting,
+        event: u32,
+        index: u32,
+        arg: u32,
+    ) {
+        let queue = QueueId(index);
+        if event == kind::LINK_CONTROL_PERIOD {
+            return Self::tell(links, ctx, queue);
+        }
+        let (flow, paused) = (arg >> 1, &mut links.control.paused[queue.index()]);
+        if arg & HOLD != 0 {
+            paused.insert(flow);
+            return;
+        }
+        paused.remove(&flow);
+        links.resume(ctx, queue);
+        links.effects.push(Effect::FlowResumed(queue.port(links.priorities)));
+    }
+}
