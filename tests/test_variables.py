@@ -34,7 +34,9 @@ class Counting(xoff.Scheme):
 
 def run(small: Path, cls: type[xoff.Scheme], **more: Any) -> xoff.Run:
     return xoff.run(
-        small, sets={"record.interval": "10us", "record.rates": True, "record.variables": True, **more}, schemes={"counting": cls}
+        small,
+        sets={"record.interval": "10us", "record.rates": True, "record.variables": True, **more},
+        schemes={"counting": cls},
     )
 
 
