@@ -112,7 +112,7 @@ def explore(browser: Browser, files: dict[str, Path]) -> Iterator[Any]:
 
 def settle(page: Page) -> None:
     """Wait until tables and address show the view."""
-    page.wait_for_function("document.documentElement.dataset.settled !== undefined")
+    page.wait_for_selector("html[data-settled]")
     before = None
     while (now := page.evaluate("document.documentElement.dataset.settled")) != before:
         before = now

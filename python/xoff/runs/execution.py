@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xoff.errors import UserError
@@ -44,6 +45,8 @@ class Look:
     """Events handled so far."""
     tables: dict[str, ArrowTable] | None
     """Rows since the last look by table; `None` if several threads record, each its own part."""
+    at_s: float = field(default_factory=time.monotonic)
+    """When it was, in seconds of a clock that does not go back."""
 
 
 @dataclass(frozen=True)

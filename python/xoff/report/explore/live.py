@@ -25,13 +25,18 @@ from xoff.text import line_text
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xoff.report.explore.pack import Pack
     from xoff.runs.execution import Look
+    from xoff.runs.results import Run
 
 _LIMITS = Limits(rows=600_000, flows=50_000, spans=100_000)
 """Bounds on what a page that asks each second is given."""
 
 _LAST_S = 3.0
 """How long the server waits for open pages to take the last of a run, in seconds."""
+
+_NEWS_S = 5.0
+"""How long an answer waits for something new, in seconds."""
 
 _HEADERS = {
     "Cache-Control": "no-store",
@@ -49,8 +54,12 @@ class Live:
     def __init__(self, resolved: dict[str, Any], label: str, version: str) -> None:
         self.so_far = SoFar(resolved, label, version)
         self.token = secrets.token_urlsafe(24)
-        self._lock = threading.Lock()
-        self._changed = threading.Condition(self._lock)
+        # What the run's thread takes is never held for long: pages are made under a lock of their own.
+        self._changed = threading.Condition()
+        self._making = threading.Lock()
+        self._waiting: list[Look] = []
+        self._where: str | None = None
+        self._version = 0
         self._packed: tuple[int, bytes] = (-1, b"")
         self._asked = 0.0
         self._taken = -1
@@ -58,24 +67,23 @@ class Live:
     def look(self, look: Look) -> None:
         """Take in what a look has found."""
         with self._changed:
-            self.so_far.take(look)
+            self._waiting.append(look)
+            self._version += 1
             self._changed.notify_all()
 
     def ended(self, where: str) -> None:
         """The run has ended, with its results in the folder `where`; waits a little for open pages to see it."""
         with self._changed:
-            self.so_far.end(where)
+            self._where = where
+            self._version += 1
             self._changed.notify_all()
-            watched = time.monotonic() - self._asked < 2 * _LAST_S
-            if watched:
-                self._changed.wait_for(lambda: self._taken == self.so_far.version, timeout=_LAST_S)
+            if time.monotonic() - self._asked < 2 * _LAST_S:
+                self._changed.wait_for(lambda: self._taken >= self._version, timeout=_LAST_S)
 
     def page(self) -> bytes:
         """The page as it begins."""
-        with self._lock:
-            run = self.so_far.run()
-            pack = run_pack(run, self.so_far.label, _LIMITS)
-            pack.about["live"] = self.so_far.about()
+        with self._making:
+            run, pack = self._pack()
         text = explorer([run], [pack], template="live.html", scripts=["explore-live.js"], connect="'self'")
         return str(text).encode()
 
@@ -83,14 +91,13 @@ class Live:
         """The run so far as a block; `None` if nothing is new since the version `since`, after a while of waiting."""
         with self._changed:
             self._asked = time.monotonic()
-            self._changed.wait_for(lambda: self.so_far.version > since, timeout=5.0)
-            version = self.so_far.version
-            if version <= since:
+            self._changed.wait_for(lambda: self._version > since or self._where is not None, timeout=_NEWS_S)
+            if self._version <= since:
                 return None
-            if self._packed[0] != version:
-                pack = run_pack(self.so_far.run(), self.so_far.label, _LIMITS)
-                pack.about["live"] = self.so_far.about()
-                self._packed = (version, pack.packed())
+        with self._making:
+            if self._packed[0] <= since:
+                _, pack = self._pack()
+                self._packed = (self.so_far.version, pack.packed())
             return self._packed[1]
 
     def took(self, version: int) -> None:
@@ -98,6 +105,19 @@ class Live:
         with self._changed:
             self._taken = max(self._taken, version)
             self._changed.notify_all()
+
+    def _pack(self) -> tuple[Run, Pack]:
+        """The run so far, with all looks up to now."""
+        with self._changed:
+            looks, self._waiting = self._waiting, []
+            version, where = self._version, self._where
+        for look in looks:
+            self.so_far.take(look)
+        self.so_far.at(version, where)
+        run = self.so_far.run()
+        pack = run_pack(run, self.so_far.label, _LIMITS)
+        pack.about["live"] = self.so_far.about()
+        return run, pack
 
     @contextlib.contextmanager
     def served(self, port: int = 0) -> Iterator[str]:
@@ -150,12 +170,12 @@ class _Handler(BaseHTTPRequestHandler):
         if not (number.isascii() and number.isdigit() and len(number) < 12):
             self._answer(HTTPStatus.BAD_REQUEST, b"expected data?since=NUMBER\n")
             return
-        self.server.live.took(int(number))
         found = self.server.live.data(int(number))
         if found is None:
             self._answer(HTTPStatus.NO_CONTENT, b"")
         else:
             self._answer(HTTPStatus.OK, found, "application/octet-stream")
+        self.server.live.took(int(number))
 
     def _is_own_name(self) -> bool:
         own = self.server.server_port

@@ -107,6 +107,8 @@ def explorer(
 
 def _about(run: Run) -> str:
     """A run in a line."""
+    if "summary" not in run.manifest:  # It goes on.
+        return f"{run.scheme}, seed {run.manifest.get('seed')}"
     flows = count_text(run.table("flows").num_rows, "message")
     state = "" if run.complete else ", incomplete"
     simulated = time_text(int(run.manifest.get("sim_time_ps") or 0))

@@ -30,7 +30,7 @@ class SoFar:
     def __init__(self, resolved: dict[str, Any], label: str, version: str) -> None:
         self.label = label
         self.version = 0
-        """Grows with each look."""
+        """The number of looks taken."""
         self._resolved, self._program = resolved, version
         self._tables: dict[str, list[pa.Table]] = {}
         self._began = time.monotonic()
@@ -44,9 +44,8 @@ class SoFar:
         """Take in a look."""
         import pyarrow as pa
 
-        self.version += 1
         self._last = look
-        now = time.monotonic()
+        now = look.at_s
         self._recent.append((now, look.events, look.progress.fraction))
         while len(self._recent) > 2 and now - self._recent[0][0] > _SPEED_S:
             self._recent.popleft()
@@ -62,14 +61,13 @@ class SoFar:
                 del parts[: max(1, len(parts) // 2)]
                 self._forgotten.add(name)
 
-    def end(self, where: str) -> None:
-        """The run has ended, and its results are in `where`."""
-        self.version += 1
-        self._where = where
+    def at(self, version: int, where: str | None) -> None:
+        """All looks up to this version are taken; `where` is the folder of the results if the run has ended."""
+        self.version, self._where = version, where
 
     def about(self) -> dict[str, Any]:
         """How far the run is and how fast: what the page shows above its figures."""
-        look, now = self._last, time.monotonic()
+        look, now = self._last, self._recent[-1][0] if self._recent else time.monotonic()
         seconds = now - self._began
         (then, events_then, share_then), *_ = [*self._recent, (self._began, 0, 0.0)]
         events, share = (look.events, look.progress.fraction) if look else (0, 0.0)

@@ -39,6 +39,7 @@ class Extremes {
   // The minimum and the maximum from `begin` to before `end`; infinite if there is no number.
   range(begin, end) {
     let low = Infinity, high = -Infinity;
+    end = Math.min(end, this.levels[0].least.length);
     const take = ({ least, most }, at) => {
       if (least[at] < low) low = least[at];
       if (most[at] > high) high = most[at];

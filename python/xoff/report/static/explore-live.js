@@ -42,6 +42,6 @@ const showLive = (run) => {
     }
     await new Promise((next) => setTimeout(next, 600));
   }
-  // The server waits for this.
+  // The server waits for this, and then goes.
   fetch(`data?since=${live.version}`).catch(() => {});
 })();

@@ -241,7 +241,7 @@ const timeFigures = (page) => {
         ...portLines(page, "queues", "bytes", { column: "bytes" }),
         ...portLines(page, "queues", "max_bytes", { column: "max_bytes", alpha: 0.45, width: 1, name: "" }),
       ],
-      lack: () => (recorded("queues") && has("queues") ? "" : "Not recorded: set record.queues=switches, or record.queues=all for host NICs too."),
+      lack: () => (has("queues") ? "" : recorded("queues") ? "No sample of a queue yet." : "Not recorded: set record.queues=switches, or record.queues=all for host NICs too."),
     }),
     new LinesFigure(page, "utilization", {
       axis: "utilization (%)",

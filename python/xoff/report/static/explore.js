@@ -71,6 +71,13 @@ class Page {
           if (key > 0) most.set(run.ports[port], Math.max(most.get(run.ports[port]) ?? 0, key));
         });
       }
+      // A run that goes on has no totals of its ports yet.
+      for (const run of this.runs.filter((each) => !each.count("ports.port"))) {
+        for (const [port, parts] of run.series.queues) {
+          const key = Math.max(...parts.map((part) => run.seriesOf("queues", part, "max_bytes").extremes.range(0, Infinity)[1]));
+          most.set(run.ports[port], Math.max(most.get(run.ports[port]) ?? 0, key));
+        }
+      }
       return [...most].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([name]) => name);
     });
   }
