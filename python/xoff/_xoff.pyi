@@ -236,7 +236,7 @@ class Session:
         tag: int | None = None,
         at_ps: int | None = None,
         priority: int = 0,
-        processes: tuple[int, int] = (0, 0),
+        processes: tuple[int, int] = ...,
     ) -> int:
         """Send a message; return its number."""
 

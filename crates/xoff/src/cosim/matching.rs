@@ -75,7 +75,7 @@ mod tests {
     #[test]
     fn receives_and_messages_meet_in_order_whichever_comes_first() {
         let mut matching = Matching::default();
-        let mut post =
+        let post =
             |m: &mut Matching, tag, n| m.post(Host(0), Host(1), tag, ReceiveId(n)).map(|found| found.id.0);
         // Two messages arrive, then three receives of their tag are posted, and one of another tag; then a third message arrives.
         assert_eq!(matching.arrive(message(10), 5), None);

@@ -238,7 +238,8 @@ impl Session {
     /// [`SessionError`] if there is no such host, or the session cannot go on.
     pub fn recv(&mut self, src: Host, dst: Host, tag: u64) -> Result<ReceiveId, SessionError> {
         self.check()?;
-        (self.node("src", src)?, self.node("dst", dst)?);
+        self.node("src", src)?;
+        self.node("dst", dst)?;
         let receive = ReceiveId(self.receives);
         self.receives += 1;
         if let Some(message) = self.matching.post(src, dst, tag, receive) {
@@ -322,7 +323,7 @@ impl Session {
         at_once: bool,
         go_on: &mut dyn FnMut() -> bool,
     ) -> Result<Vec<Event>, SessionError> {
-        while !(at_once && !self.ready.is_empty()) {
+        while !at_once || self.ready.is_empty() {
             let own = self.agenda.next_at();
             // What the network does before the session's own next event.
             let target = if own <= limit { own.0.checked_sub(1).map(Time) } else { Some(limit) };
