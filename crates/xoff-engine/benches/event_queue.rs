@@ -6,7 +6,7 @@
 
 use divan::counter::ItemsCount;
 use divan::{Bencher, black_box};
-use xoff_engine::{EventQueue, Time};
+use xoff_engine::{Event, EventQueue, ScheduledQueue, Time};
 
 /// Events handled in one measured round.
 const ROUND: u64 = 1_000;
@@ -21,8 +21,33 @@ impl Draw {
     }
 }
 
+trait Queue {
+    fn push(&mut self, time: Time, key: u32, arg: u32);
+    fn pop(&mut self) -> Option<Event>;
+}
+
+impl Queue for EventQueue {
+    fn push(&mut self, time: Time, key: u32, arg: u32) {
+        EventQueue::push(self, time, key, arg);
+    }
+
+    fn pop(&mut self) -> Option<Event> {
+        EventQueue::pop(self)
+    }
+}
+
+impl Queue for ScheduledQueue {
+    fn push(&mut self, time: Time, key: u32, arg: u32) {
+        ScheduledQueue::push(self, time, key, arg);
+    }
+
+    fn pop(&mut self) -> Option<Event> {
+        ScheduledQueue::pop(self)
+    }
+}
+
 /// Measures a queue of `pending` events, each of which makes one between `ahead` and `ahead + span` ps later.
-fn hold(bencher: Bencher<'_, '_>, pending: u32, ahead: u64, span: u64, mut queue: EventQueue) {
+fn hold(bencher: Bencher<'_, '_>, pending: u32, ahead: u64, span: u64, mut queue: impl Queue) {
     let mut draw = Draw(0x9e37_79b9_7f4a_7c15);
     for key in 0..pending {
         queue.push(draw.below(ahead + span), key, 0);
@@ -46,7 +71,7 @@ fn arrivals(bencher: Bencher<'_, '_>, pending: u32) {
 /// The same load in the order of scheduling.
 #[divan::bench(args = [13_000])]
 fn arrivals_in_order_of_scheduling(bencher: Bencher<'_, '_>, pending: u32) {
-    hold(bencher, pending, 1_500_000, 121_440, EventQueue::in_order_of_scheduling());
+    hold(bencher, pending, 1_500_000, 121_440, ScheduledQueue::new());
 }
 
 /// Timers beyond the wheel's horizon: 55 us to 5 ms ahead.

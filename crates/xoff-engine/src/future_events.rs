@@ -20,6 +20,7 @@ use crate::entities::{Arrival, ArrivalLinks, EntityQueues, Next};
 use crate::event::Event;
 use crate::units::Time;
 use crate::wheel::EventQueue;
+use crate::wheel::scheduled::ScheduledQueue;
 
 #[cfg(test)]
 mod tests;
@@ -29,6 +30,8 @@ mod tests;
 pub enum FutureEvents {
     /// All events in one queue.
     Joint(Box<EventQueue>),
+    /// The same, in the order of scheduling.
+    Scheduled(Box<ScheduledQueue>),
     /// A queue for each entity.
     ByEntity(ByEntity),
 }
@@ -53,9 +56,9 @@ impl FutureEvents {
         FutureEvents::Joint(Box::new(EventQueue::with_links(links)))
     }
 
-    /// An empty queue for all entities, see [`EventQueue::in_order_of_scheduling`].
+    /// An empty joint queue that returns simultaneous events in the order in which they were scheduled.
     pub fn in_order_of_scheduling() -> FutureEvents {
-        FutureEvents::Joint(Box::new(EventQueue::in_order_of_scheduling()))
+        FutureEvents::Scheduled(Box::default())
     }
 
     /// Empty queues of `entities` entities. `fifos` gives for each link's FIFO the entity at which its arrivals come, and the
@@ -79,6 +82,7 @@ impl FutureEvents {
     pub fn push(&mut self, entity: u32, time: Time, key: u32, arg: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, key, arg),
+            FutureEvents::Scheduled(queue) => queue.push(time, key, arg),
             FutureEvents::ByEntity(all) => all.entities.push(entity, Event { time, key, arg }),
         }
     }
@@ -87,7 +91,7 @@ impl FutureEvents {
     /// key itself.
     pub fn slot(&self, fifo: u32, key: u32) -> u32 {
         match self {
-            FutureEvents::Joint(_) => key,
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => key,
             FutureEvents::ByEntity(all) => all.entities.slot(fifo),
         }
     }
@@ -98,6 +102,7 @@ impl FutureEvents {
     pub fn arrive(&mut self, links: &mut impl ArrivalLinks, slot: u32, time: Time, arg: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, slot, arg),
+            FutureEvents::Scheduled(queue) => queue.push(time, slot, arg),
             FutureEvents::ByEntity(all) => all.entities.arrive(links, slot, time, arg),
         }
     }
@@ -107,6 +112,7 @@ impl FutureEvents {
     pub fn push_common(&mut self, time: Time, key: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, key, 0),
+            FutureEvents::Scheduled(queue) => queue.push(time, key, 0),
             FutureEvents::ByEntity(all) => all.common.push(Reverse(Event { time, key, arg: 0 })),
         }
     }
@@ -116,6 +122,7 @@ impl FutureEvents {
     pub fn push_start(&mut self, time: Time, key: u32) {
         match self {
             FutureEvents::Joint(queue) => queue.push(time, key, 0),
+            FutureEvents::Scheduled(queue) => queue.push(time, key, 0),
             FutureEvents::ByEntity(all) => all.start = Some((time, key)),
         }
     }
@@ -138,6 +145,7 @@ impl FutureEvents {
     pub fn earliest(&self) -> Time {
         match self {
             FutureEvents::Joint(queue) => queue.earliest().unwrap_or(Time::NEVER),
+            FutureEvents::Scheduled(queue) => queue.earliest().unwrap_or(Time::NEVER),
             FutureEvents::ByEntity(all) => all.earliest(),
         }
     }
@@ -150,6 +158,7 @@ impl FutureEvents {
     pub fn first_of(&self, is_external: impl Fn(u32) -> bool) -> Time {
         match self {
             FutureEvents::Joint(queue) => queue.first_of(&is_external),
+            FutureEvents::Scheduled(queue) => queue.first_of(&is_external),
             FutureEvents::ByEntity(all) => {
                 let common = all.common.iter().map(|Reverse(event)| event);
                 let common = common.filter(|event| is_external(event.key)).map(|event| event.time).min();
@@ -167,6 +176,7 @@ impl FutureEvents {
         };
         match self {
             FutureEvents::Joint(queue) => queue.rearrange(&moved),
+            FutureEvents::Scheduled(queue) => queue.rearrange(&moved),
             FutureEvents::ByEntity(all) => {
                 all.entities.rearrange(&moved);
                 let common = std::mem::take(&mut all.common);
@@ -182,16 +192,51 @@ impl FutureEvents {
     /// Takes the next event of a joint queue; `None` if none is before `limit`, or if the events are kept by entity.
     #[inline]
     pub fn pop_before(&mut self, limit: Time) -> Option<Event> {
-        let FutureEvents::Joint(queue) = self else { return None };
-        queue.pop_before(limit)
+        match self {
+            FutureEvents::Joint(queue) => queue.pop_before(limit),
+            FutureEvents::Scheduled(queue) => queue.pop_before(limit),
+            FutureEvents::ByEntity(_) => None,
+        }
     }
 
     /// The next event of a joint queue, for prefetching what its key and argument stand for; `None` if the queue would have
     /// to open a slot to know the event, or if the events are kept by entity.
     #[inline]
     pub fn next_known(&self) -> Option<&Event> {
-        let FutureEvents::Joint(queue) = self else { return None };
-        queue.next_known()
+        match self {
+            FutureEvents::Joint(queue) => queue.next_known(),
+            FutureEvents::Scheduled(queue) => queue.next_known(),
+            FutureEvents::ByEntity(_) => None,
+        }
+    }
+}
+
+/// Events that may turn out to change nothing, in the order of scheduling. In other orders there is no place to reserve.
+impl FutureEvents {
+    /// The place of an event that is scheduled now, and pushed later or never; see [`ScheduledQueue::reserve`].
+    #[inline]
+    pub fn reserve(&mut self) -> u64 {
+        match self {
+            FutureEvents::Scheduled(queue) => queue.reserve(),
+            FutureEvents::Joint(_) | FutureEvents::ByEntity(_) => 0,
+        }
+    }
+
+    /// Adds an event with a reserved place.
+    #[inline]
+    pub fn push_at(&mut self, place: u64, time: Time, key: u32, arg: u32) {
+        if let FutureEvents::Scheduled(queue) = self {
+            queue.push_at(place, time, key, arg);
+        }
+    }
+
+    /// Whether an event with a reserved place, at the time of the current event, would have come before the current event.
+    #[inline]
+    pub fn is_past(&self, place: u64) -> bool {
+        match self {
+            FutureEvents::Scheduled(queue) => place < queue.place(),
+            FutureEvents::Joint(_) | FutureEvents::ByEntity(_) => true,
+        }
     }
 }
 
@@ -227,7 +272,7 @@ impl FutureEvents {
     pub fn fetched_fifos(&self) -> Option<impl Iterator<Item = (u32, u32)>> {
         match self {
             FutureEvents::ByEntity(all) if all.fetches => Some(all.entities.fifos()),
-            FutureEvents::ByEntity(_) | FutureEvents::Joint(_) => None,
+            FutureEvents::ByEntity(_) | FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => None,
         }
     }
 
@@ -235,7 +280,7 @@ impl FutureEvents {
     #[inline(always)] // runs for every event
     pub fn next_up(&mut self) -> Next {
         match self {
-            FutureEvents::Joint(_) => Next::Nothing,
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => Next::Nothing,
             FutureEvents::ByEntity(all) => all.entities.next_up(),
         }
     }
@@ -244,7 +289,7 @@ impl FutureEvents {
     #[inline(always)] // runs for every packet
     pub fn take(&mut self, links: &mut impl ArrivalLinks, slot: usize) -> Arrival {
         match self {
-            FutureEvents::Joint(_) => unreachable!("a joint queue has no FIFOs"),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => unreachable!("a joint queue has no FIFOs"),
             FutureEvents::ByEntity(all) => all.entities.take(links, slot),
         }
     }
@@ -253,7 +298,9 @@ impl FutureEvents {
     #[inline(always)] // runs for many events
     pub fn take_own(&mut self) -> Event {
         match self {
-            FutureEvents::Joint(_) => unreachable!("a joint queue has no entities"),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => {
+                unreachable!("a joint queue has no entities")
+            }
             FutureEvents::ByEntity(all) => all.entities.take_own(),
         }
     }

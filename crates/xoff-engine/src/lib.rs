@@ -35,3 +35,4 @@ pub use spelling::Nearest;
 pub use units::{Bytes, Rate, Time, as_double};
 pub use violation::Violation;
 pub use wheel::EventQueue;
+pub use wheel::scheduled::ScheduledQueue;

@@ -11,6 +11,7 @@ mod credit_queues;
 pub mod cut_through;
 mod faults;
 pub mod flow_control;
+mod frame_ends;
 pub mod llr;
 pub mod port;
 pub mod queue;
@@ -34,6 +35,7 @@ use carried_loads::CarriedLoads;
 use credit_queues::CreditQueues;
 use cut_through::CutThrough;
 use flow_control::LinkControl;
+use frame_ends::FrameEnds;
 use llr::Llr;
 use port::{AWAY, Port};
 use queue::Queue;
@@ -92,14 +94,18 @@ pub(crate) struct Links<C> {
     pub strict: bool,
     /// Each transmission ends with an event, whether something waits or not.
     pub ready_events: bool,
+    /// Ends of transmissions that change nothing and so are no events; `None` unless `ready_events`.
+    ends: Option<Box<FrameEnds>>,
     /// Hosts have throttles, which follow the credits in use.
     pub tells_credits: bool,
     /// A detector, a throttle or a probe follows the stops of queues: stops are effects too.
     pub tells_stops: bool,
-    /// Packets that go onto a wire need [`Links::run_wire_hooks`].
+    /// Packets that go onto a wire need [`Links::run_wire_hooks`], or at least the ends of their transmissions are events.
     pub wire_hooks: bool,
     /// The limits of receivers' credits; `None` unless the scheme has such credits.
     credit_queues: Option<Box<CreditQueues>>,
+    /// Of all that `wire_hooks` stands for, packets need only these events.
+    only_ends: bool,
     /// Link-level retry; `None` without it.
     llr: Option<Box<Llr>>,
     /// By port whose link has lost frames by chance: its stream of random numbers.
@@ -130,6 +136,15 @@ impl<C: LinkControl> Links<C> {
         let llr = Llr::new(net);
         let ready_events = quirks.ready_events() || llr.is_some();
         let carried = CarriedLoads::new(net);
+        let credit_queues = CreditQueues::new(net);
+        // Where credits have a queue of their own, the end of a frame may let one of them go.
+        let ends = FrameEnds::new::<C>(net, llr.is_some()).filter(|_| credit_queues.is_none());
+        let others = llr.is_some()
+            || (cut_through.is_some() && !C::HAS_CREDITS)
+            || !arbiters.is_empty()
+            || carried.is_some()
+            || net.faults.is_some()
+            || net.settings.link.errors().is_some();
         Links {
             ports: topology.port_ids().map(of).collect(),
             queues: vec![Queue::EMPTY; ports as usize * classes],
@@ -140,15 +155,12 @@ impl<C: LinkControl> Links<C> {
             priorities,
             strict: net.settings.switch.scheduling == Scheduling::Strict,
             ready_events,
+            ends,
             tells_credits: net.settings.throttle.is_some(),
             tells_stops: net.settings.throttle.is_some() || net.settings.switch.watchdog.is_some(),
-            wire_hooks: ready_events
-                || (cut_through.is_some() && !C::HAS_CREDITS)
-                || !arbiters.is_empty()
-                || carried.is_some()
-                || net.faults.is_some()
-                || net.settings.link.errors().is_some(),
-            credit_queues: CreditQueues::new(net),
+            wire_hooks: ready_events || others,
+            only_ends: !others,
+            credit_queues,
             llr,
             frame_losses: BTreeMap::new(),
             arbiters,
@@ -159,6 +171,12 @@ impl<C: LinkControl> Links<C> {
 }
 
 impl<C> Links<C> {
+    /// Packets that go onto a wire need [`Links::run_wire_hooks`] if a probe listens to wires.
+    pub fn add_wire_hooks(&mut self, on_wire: bool) {
+        self.wire_hooks |= on_wire;
+        self.only_ends &= !on_wire;
+    }
+
     /// The queue of a port and data class.
     #[inline]
     pub fn queue_id(&self, port: PortId, class: u8) -> QueueId {

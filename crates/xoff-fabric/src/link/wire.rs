@@ -9,7 +9,6 @@ use super::Links;
 use super::flow_control::LinkControl;
 use super::port::AWAY;
 use crate::ctx::Ctx;
-use crate::event::{key, kind};
 use crate::ids::PortId;
 use crate::link::arrival_key;
 use crate::packet::{DATA, Frame, MAC_CONTROL, PacketId};
@@ -31,8 +30,12 @@ impl<C: LinkControl> Links<C> {
             arrival = arrival - self.cut_through_lead(ctx, port_id, id, frame);
         }
         if self.wire_hooks {
-            let Some(arrives) = self.run_wire_hooks(ctx, port_id, id, frame, arrival) else { return };
-            arrival = arrives;
+            if self.only_ends {
+                self.schedule_ready(ctx, port_id);
+            } else {
+                let Some(arrives) = self.run_wire_hooks(ctx, port_id, id, frame, arrival) else { return };
+                arrival = arrives;
+            }
         }
         self.schedule_arrival(ctx, port_id, arrival, place, id);
     }
@@ -109,10 +112,7 @@ impl<C: LinkControl> Links<C> {
     /// Schedules the end of the frame on the wire of a port.
     pub(super) fn schedule_ready(&mut self, ctx: &mut Ctx, port_id: PortId) {
         self.begin_frame(port_id);
-        let port = &mut self.ports[port_id.index()];
-        port.armed = true;
-        let (node, at) = (port.node, port.busy_until);
-        ctx.schedule(node, at, key(kind::PORT_READY, port_id.0), 0);
+        self.schedule_end(ctx, port_id);
     }
 }
 

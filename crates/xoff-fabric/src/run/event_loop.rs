@@ -23,7 +23,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
     pub(super) fn handle_until(&mut self, limit: Time, count: u64) {
         let last = self.ctx.counters.events.saturating_add(count);
         match &self.ctx.events {
-            FutureEvents::Joint(_) => self.run_in_order(limit, last),
+            FutureEvents::Joint(_) | FutureEvents::Scheduled(_) => self.run_in_order(limit, last),
             FutureEvents::ByEntity(_) => self.run_by_node(limit, last),
         }
     }

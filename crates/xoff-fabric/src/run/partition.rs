@@ -198,7 +198,7 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let mut links = Links::<C>::new(net, owned, |port, key| events.slot(port.0, key));
         let probes = Probes::new(net, recording, |port| owned(topology.node_of(port)));
         packets.loads = links.carried.as_ref().map(|carried| Box::new(Loads::new(carried.each())));
-        links.wire_hooks |= probes.on_wire;
+        links.add_wire_hooks(probes.on_wire);
         links.tells_stops |= probes.on_flows || marking.detector.is_some();
         let switches = Switches::new(net, marking, &probes, &links, owned);
         let outboxes = (0..cut.partitions()).map(|_| packets.transit()).collect();
@@ -248,6 +248,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     fn run_until(&mut self, limit: Time, count: u64) {
         self.handle_until(limit, count);
         C::end_window(&mut self.links, &mut self.ctx, limit);
+        self.links.settle_ends(&mut self.ctx, limit);
     }
 
     fn run_live(&mut self, limit: Time, count: u64, at_once: bool) {
@@ -288,7 +289,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn totals(&self) -> Totals {
         let ctx = &self.ctx;
-        let next = ctx.events.earliest().min(C::earliest(&self.links));
+        let next = ctx.events.earliest().min(C::earliest(&self.links)).min(self.links.earliest_end());
         Totals {
             next: ctx
                 .boundary
@@ -331,7 +332,7 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
 
     fn add_probe(&mut self, probe: Box<dyn Probe>) {
         self.ctx.probes.add(probe);
-        self.links.wire_hooks |= self.ctx.probes.on_wire;
+        self.links.add_wire_hooks(self.ctx.probes.on_wire);
         self.links.tells_stops |= self.ctx.probes.on_flows;
         self.switches.on_probe_added(&self.ctx.probes);
     }
@@ -444,6 +445,8 @@ impl<C: LinkControl, N: NicScheduler> AnyPartition for Partition<C, N> {
     }
 
     fn follow_messages(&mut self, tolerance: f64) {
+        // Jumps give events new places in the order of scheduling.
+        self.links.make_ends_events();
         // Samples look at messages under way, and updates of credits are counted.
         let may = self.ctx.probes.records.recording.interval.is_none() && !C::HAS_CREDITS;
         self.hosts.follow_messages(&self.ctx, tolerance, may);

@@ -74,6 +74,7 @@ impl Switches {
         let (size, kind) = (frame.size(), frame.kind);
         // Control and data interleave unpredictably: defer this branch.
         let queue = QueueId::new(ingress, class.saturating_sub(DATA), links.priorities);
+        links.settle_end(ctx, egress);
         let port = &links.ports[egress.index()];
         let buffer = &self.accounting.buffers[queue.index()];
         let memory = &self.accounting.memories[node.index()];

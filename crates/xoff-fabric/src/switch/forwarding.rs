@@ -24,6 +24,7 @@ impl Switches {
         frame: Frame,
     ) {
         let (kind, class, size) = (frame.kind, frame.class, frame.size());
+        links.settle_end(ctx, egress);
         let port = &mut links.ports[egress.index()];
         let idle = port.is_idle(ctx.now);
         let mut may_send = port.paused & (1 << class) == 0;
@@ -48,6 +49,8 @@ impl Switches {
             port.armed = true;
             let (node, at) = (port.node, port.busy_until);
             ctx.schedule(node, at, key(kind::PORT_READY, egress.0), 0);
+        } else if may_send && !idle {
+            links.await_end(ctx, egress);
         }
         let ingress = ctx.packets[id].ingress;
         self.push(ctx, links, egress, class, ingress, id, size);
@@ -112,13 +115,17 @@ impl Switches {
 
     /// Wakes a busy port at the end of its frame if something waits for it.
     #[inline(always)] // runs for every packet that waits
-    fn arm<C>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+    fn arm<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
         let port = &mut links.ports[egress.index()];
-        if !port.armed && port.sendable() != 0 {
-            port.armed = true;
-            let (node, at) = (port.node, port.busy_until);
-            ctx.schedule(node, at, key(kind::PORT_READY, egress.0), 0);
+        if port.sendable() == 0 {
+            return;
         }
+        if port.armed {
+            return links.await_end(ctx, egress);
+        }
+        port.armed = true;
+        let (node, at) = (port.node, port.busy_until);
+        ctx.schedule(node, at, key(kind::PORT_READY, egress.0), 0);
     }
 
     /// Sends the next packet of an idle port, if one may go.
@@ -236,6 +243,7 @@ impl Switches {
 
     /// A port may send again, or has something new to send.
     pub fn kick<C: LinkControl>(&mut self, ctx: &mut Ctx, links: &mut Links<C>, egress: PortId) {
+        links.settle_end(ctx, egress);
         if links.ports[egress.index()].is_idle(ctx.now) {
             self.send_next(ctx, links, egress);
         } else {

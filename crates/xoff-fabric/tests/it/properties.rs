@@ -335,6 +335,7 @@ proptest! {
             marks: true,
             states: case.topology.port_ids().collect(),
             throttles: true,
+            variables: FlowId::all(case.flows.len()).collect(),
             // What looks at each packet takes it off the quick way through a switch, which is to be tested too.
             reordering: true,
             breakdown: case.flows.len().is_multiple_of(2),
