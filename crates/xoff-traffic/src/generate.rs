@@ -312,7 +312,8 @@ pub fn generate_if(
         return Err(TrafficError::TooManyPatterns(patterns.len()));
     }
     let directory = Directory::new(hosts)?;
-    let scope = |index| Scope { hosts: &directory, horizon, files, index, seed, warnings: RefCell::default() };
+    let scope =
+        |index| Scope { hosts: &directory, horizon, files, index, seed, warnings: RefCell::default() };
     let scopes: Vec<Scope<'_>> = (0..patterns.len()).map(scope).collect();
     let (mut plans, mut count) = (Vec::with_capacity(patterns.len()), 0u128);
     for (index, (pattern, scope)) in patterns.iter().zip(&scopes).enumerate() {
@@ -370,17 +371,7 @@ pub fn generate_if(
     sink.sort();
     let warnings = scopes.iter().flat_map(|scope| scope.warnings.take()).collect();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
-    Ok(Some(Traffic {
-        flows,
-        offered,
-        labels,
-        kernels,
-        steps,
-        dependencies,
-        operations,
-        anywhere,
-        warnings,
-    }))
+    Ok(Some(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere, warnings }))
 }
 
 /// Checks the keys that every pattern has.

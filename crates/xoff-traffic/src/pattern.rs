@@ -243,7 +243,8 @@ mod tests {
 
     #[test]
     fn processes_have_a_connection_for_each_other_one_and_lone_flows_their_own() {
-        let processes = ["allreduce", "all_to_all_collective", "collective", "goal", "chakra", "gpcnet", "mpi_io"];
+        let processes =
+            ["allreduce", "all_to_all_collective", "collective", "goal", "chakra", "gpcnet", "mpi_io"];
         for info in catalogue() {
             let expected = if processes.contains(&info.name) { "per_process_pair" } else { "per_message" };
             assert_eq!(info.defaults["connection"], expected, "{}", info.name);

@@ -33,7 +33,9 @@ impl Attributes<'_> {
     pub(super) fn number(&self, name: &str, max: u64) -> Result<Option<u64>, Fault> {
         let Some(number) = self.integer(name)? else { return Ok(None) };
         let found = u64::try_from(number).ok().filter(|n| *n <= max);
-        found.map(Some).ok_or_else(|| wrong(name, &number.to_string(), &format!("a whole number up to {max}")))
+        found
+            .map(Some)
+            .ok_or_else(|| wrong(name, &number.to_string(), &format!("a whole number up to {max}")))
     }
 
     /// A whole number that tells things apart, and may be negative; 0 if there is no such attribute.

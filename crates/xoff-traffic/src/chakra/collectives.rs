@@ -60,6 +60,8 @@ struct Part {
 /// The collectives of the ranks that have been read.
 pub(super) struct Pending {
     ranks: u32,
+    /// Groups that stand in a file of their own.
+    given: Groups,
     groups: Vec<Group>,
     known: BTreeMap<(String, Vec<u32>), u32>,
     /// Groups that the current rank has named.
@@ -68,9 +70,10 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(ranks: u32) -> Pending {
+    pub(super) fn new(ranks: u32, given: Groups) -> Pending {
         Pending {
             ranks,
+            given,
             groups: Vec::new(),
             known: BTreeMap::new(),
             of_rank: BTreeMap::new(),
@@ -83,14 +86,17 @@ impl Pending {
         if let Some(&number) = self.of_rank.get(&name) {
             return Ok(number);
         }
-        let listed = match groups.get(&name) {
+        let listed = match groups.get(&name).or_else(|| self.given.get(&name)) {
             Some(ranks) => ranks.as_slice(),
             None if ALL.contains(&name.as_str()) => &[],
             None => {
-                let near = Nearest::of(&name, groups.keys().map(String::as_str));
-                let expected = match groups.is_empty() {
-                    true => "`groups`, a file with the ranks of each group, or a trace that has them".to_string(),
-                    false => format!("one of the {} groups that are known{near}", groups.len()),
+                let known = || groups.keys().chain(self.given.keys()).map(String::as_str);
+                let (near, count) = (Nearest::of(&name, known()), known().count());
+                let expected = match count {
+                    0 => {
+                        "`groups`, a file with the ranks of each group, or a trace that has them".to_string()
+                    }
+                    _ => format!("one of the {count} groups that are known{near}"),
                 };
                 return Err(Fault::bounds(format!("one of the unknown group `{}`", shown(&name)), expected));
             }
@@ -107,7 +113,8 @@ impl Pending {
             return Err(Fault::bounds(value, format!("ranks from 0 to {}", self.ranks - 1)));
         }
         if sorted.binary_search(&rank).is_err() {
-            let value = format!("of the group `{}`, which does not have the file's rank {rank}", shown(&name));
+            let value =
+                format!("of the group `{}`, which does not have the file's rank {rank}", shown(&name));
             return Err(Fault::bounds(value, "a group of the rank"));
         }
         let number = *self.known.entry((name.clone(), ranks.clone())).or_insert(self.groups.len() as u32);
@@ -135,9 +142,9 @@ pub(super) fn add(
     let size = if kind == Kind::Barrier { 0 } else { rank::size(attributes, "a collective")? };
     let name = attributes.text("pg_name").or_else(|| attributes.text("comm_group")).unwrap_or_default();
     let group = pending.group(rank, name, groups)?;
-    let root = ["root_rank", "root", "comm_src"].into_iter().find_map(|name| {
-        attributes.number(name, u64::from(u32::MAX)).transpose()
-    });
+    let root = ["root_rank", "root", "comm_src"]
+        .into_iter()
+        .find_map(|name| attributes.number(name, u64::from(u32::MAX)).transpose());
     let root = root.transpose()?.map(|root| root as u32).filter(|_| kind.has_root());
     pending.parts.push(Part { node, group, kind, size, root });
     Ok(Action::Collective(u32::MAX))
@@ -172,11 +179,16 @@ pub(super) fn resolve(source: &Source<'_>, trace: &mut Trace, pending: Pending) 
         let ranks = &trace.groups[parts[0].group as usize].ranks;
         let none: &[Part] = &[];
         let of = |rank: &u32| by_rank.get(rank).copied().unwrap_or(none);
-        let (most, fewest) = (ranks.iter().max_by_key(|r| of(r).len()), ranks.iter().min_by_key(|r| of(r).len()));
+        let (most, fewest) =
+            (ranks.iter().max_by_key(|r| of(r).len()), ranks.iter().min_by_key(|r| of(r).len()));
         let (Some(most), Some(fewest)) = (most, fewest) else { continue };
         if of(most).len() > of(fewest).len() {
             let alone = &of(most)[of(fewest).len()];
-            return Err(source.error(trace, alone.node, alone_fault(trace, alone, of(most).len(), *fewest, of(fewest).len())));
+            return Err(source.error(
+                trace,
+                alone.node,
+                alone_fault(trace, alone, of(most).len(), *fewest, of(fewest).len()),
+            ));
         }
         for number in 0..of(most).len() {
             let first = &of(&ranks[0])[number];
@@ -233,7 +245,17 @@ fn disagreement(source: &Source<'_>, trace: &Trace, first: &Part, other: &Part) 
     };
     let rank = trace.rank_of(first.node);
     let words = rank::words(source, rank, (first.node - trace.first[rank as usize]) as usize);
-    let value = format!("{}, and rank {rank} has {} there, {}", about(other), about(first), words.replace("whose ", ""));
-    Fault::bounds(value, format!("the same collective at each rank, in the same order {}",
-        group_text(&trace.groups[first.group as usize].name)))
+    let value = format!(
+        "{}, and rank {rank} has {} there, {}",
+        about(other),
+        about(first),
+        words.replace("whose ", "")
+    );
+    Fault::bounds(
+        value,
+        format!(
+            "the same collective at each rank, in the same order {}",
+            group_text(&trace.groups[first.group as usize].name)
+        ),
+    )
 }

@@ -16,18 +16,15 @@ pub(super) type Groups = BTreeMap<String, Vec<u32>>;
 pub(super) fn given(source: &Source<'_>) -> Result<Groups, TraceError> {
     let Some(text) = source.groups else { return Ok(Groups::new()) };
     let expected = "groups as `{\"NAME\": [RANK, ...], ...}`";
-    let wrong = |what: String| TraceError {
-        file: "groups".into(),
-        node: None,
-        fault: Fault::bounds(what, expected),
-    };
+    let wrong =
+        |what: String| TraceError { file: "groups".into(), node: None, fault: Fault::bounds(what, expected) };
     let found: BTreeMap<String, Value> =
         serde_json::from_str(text).map_err(|error| wrong(format!("no table of groups: {error}")))?;
     let ranks = |(name, value): (String, Value)| {
         let ranks = Vec::<u32>::deserialize(value);
-        ranks.map(|ranks| (name.clone(), ranks)).map_err(|error| {
-            wrong(format!("wrong for the group `{}`: {error}", shown(&name)))
-        })
+        ranks
+            .map(|ranks| (name.clone(), ranks))
+            .map_err(|error| wrong(format!("wrong for the group `{}`: {error}", shown(&name))))
     };
     found.into_iter().map(ranks).collect()
 }
@@ -47,7 +44,9 @@ pub(super) fn listed(node: &Node, groups: &mut Groups) -> Result<(), Fault> {
         return Ok(());
     };
     // A list in JSON, within a list in Python's notation: `['[{"pg_name": "0", ...}]']`.
-    let (Some(begin), Some(end)) = (inputs.values.find("[{"), inputs.values.rfind("}]")) else { return Ok(()) };
+    let (Some(begin), Some(end)) = (inputs.values.find("[{"), inputs.values.rfind("}]")) else {
+        return Ok(());
+    };
     let text = inputs.values.get(begin..end + 2).unwrap_or_default().replace("\\\"", "\"");
     let found: Vec<ProcessGroup> = serde_json::from_str(&text).map_err(|error| {
         let expected = "process groups as PyTorch writes them, each with `pg_name` and `ranks`";

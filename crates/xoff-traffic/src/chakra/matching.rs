@@ -62,13 +62,22 @@ pub(super) fn partners(source: &Source<'_>, trace: &Trace) -> Result<Vec<u32>, T
                 of(receive),
                 of(send)
             );
-            return Err(source.error(trace, receive, Fault::bounds(value, "the same `comm_size` at both ends")));
+            return Err(source.error(
+                trace,
+                receive,
+                Fault::bounds(value, "the same `comm_size` at both ends"),
+            ));
         }
     }
     Ok(partners)
 }
 
-fn without_partner(trace: &Trace, (from, to, tag, node): Entry, sends: &[Entry], receives: &[Entry]) -> Fault {
+fn without_partner(
+    trace: &Trace,
+    (from, to, tag, node): Entry,
+    sends: &[Entry],
+    receives: &[Entry],
+) -> Fault {
     let of = |entries: &[Entry], tag: Option<u32>| {
         let same = |e: &&Entry| (e.0, e.1) == (from, to) && tag.is_none_or(|tag| e.2 == tag);
         entries.iter().filter(same).map(|e| e.2).collect::<Vec<u32>>()

@@ -49,7 +49,11 @@ impl<'a> Messages<'a> {
         for shift in (0..64).step_by(7) {
             let mut byte = [0];
             if self.reader.read(&mut byte).map_err(unreadable)? == 0 {
-                return if shift == 0 { Ok(None) } else { Err(cut_off(begin, "a length without its end".into())) };
+                return if shift == 0 {
+                    Ok(None)
+                } else {
+                    Err(cut_off(begin, "a length without its end".into()))
+                };
             }
             self.at += 1;
             length |= u64::from(byte[0] & 0x7f) << shift;

@@ -15,7 +15,8 @@ pub(super) fn check(source: &Source<'_>, trace: &Trace) -> Result<(), TraceError
         let own = (0..nodes).map(|n| (2 * n, 2 * n + 1));
         let waits = (0..nodes).flat_map(|n| trace.waits_for(n).iter().map(move |&on| (2 * on + 1, 2 * n)));
         let messages = trace.messages().map(|(send, receive)| (2 * send, 2 * receive + 1));
-        let collectives = (2 * nodes..).zip(&trace.collectives).flat_map(|(point, c)| edges_of(trace, point, c));
+        let collectives =
+            (2 * nodes..).zip(&trace.collectives).flat_map(|(point, c)| edges_of(trace, point, c));
         own.chain(waits).chain(messages).chain(collectives)
     };
     let points = 2 * trace.nodes.len() + trace.collectives.len();

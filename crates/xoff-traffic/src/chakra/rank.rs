@@ -100,7 +100,6 @@ pub(super) struct Reader<'a> {
     source: &'a Source<'a>,
     ranks: u32,
     costs: Costs,
-    given: Groups,
     trace: Trace,
     names: Names,
     pending: Pending,
@@ -120,10 +119,9 @@ impl<'a> Reader<'a> {
             source,
             ranks,
             costs,
-            given,
             trace: Trace { first: vec![0], ..Trace::default() },
             names: Names::default(),
-            pending: Pending::new(ranks),
+            pending: Pending::new(ranks, given),
             unknown: [None, None],
             ids: Vec::new(),
             wanted: Vec::new(),
@@ -135,14 +133,17 @@ impl<'a> Reader<'a> {
     pub(super) fn read(&mut self, rank: u32) -> Result<(), TraceError> {
         self.ids.clear();
         self.wanted.clear();
-        self.groups = self.given.clone();
+        self.groups.clear();
         self.pending.forget_names();
         let begin = self.trace.nodes.len();
         let source = self.source;
         let unknown = nodes(source, rank, |_, message| {
             let node = proto::Node::decode(message).map_err(|why| {
                 let place = self.trace.nodes.len() - begin;
-                (None, Fault::bounds(format!("no execution trace: node {place} has a {why}"), "Chakra's nodes"))
+                (
+                    None,
+                    Fault::bounds(format!("no execution trace: node {place} has a {why}"), "Chakra's nodes"),
+                )
             })?;
             if let Some(number) = unknown_field(message, NODE_FIELDS) {
                 self.note_unknown(1, number, rank);
@@ -261,11 +262,17 @@ impl<'a> Reader<'a> {
             4 if attributes.flag("is_cpu_op")? => self.busy(node, &attributes, Resource::Cpu),
             4 => self.busy(node, &attributes, Resource::Gpu),
             5 => {
-                let (to, tag) = (self.peer(rank, &attributes, "send", "comm_dst", "comm_src")?, attributes.tag("comm_tag")?);
+                let (to, tag) = (
+                    self.peer(rank, &attributes, "send", "comm_dst", "comm_src")?,
+                    attributes.tag("comm_tag")?,
+                );
                 Ok(Action::Send { size: size(&attributes, "a send")?, to, tag })
             }
             6 => {
-                let (from, tag) = (self.peer(rank, &attributes, "receive", "comm_src", "comm_dst")?, attributes.tag("comm_tag")?);
+                let (from, tag) = (
+                    self.peer(rank, &attributes, "receive", "comm_src", "comm_dst")?,
+                    attributes.tag("comm_tag")?,
+                );
                 Ok(Action::Receive { size: size(&attributes, "a receive")?, from, tag })
             }
             7 => {
@@ -274,14 +281,22 @@ impl<'a> Reader<'a> {
             }
             8..=10 => self.busy(node, &attributes, Resource::Storage),
             other => {
-                let expected = "a type from 0 (invalid) to 10 (checkpoint), such as 4 (compute) or 7 (collective)";
+                let expected =
+                    "a type from 0 (invalid) to 10 (checkpoint), such as 4 (compute) or 7 (collective)";
                 Err(Fault::bounds(format!("of the unknown type {other}"), expected))
             }
         }
     }
 
     /// The other rank of a send or receive.
-    fn peer(&self, rank: u32, attributes: &Attributes<'_>, what: &str, other: &str, own: &str) -> Result<u32, Fault> {
+    fn peer(
+        &self,
+        rank: u32,
+        attributes: &Attributes<'_>,
+        what: &str,
+        other: &str,
+        own: &str,
+    ) -> Result<u32, Fault> {
         let most = u64::from(self.ranks) - 1;
         if let Some(own_rank) = attributes.number(own, u64::from(u32::MAX))?
             && own_rank != u64::from(rank)
@@ -292,8 +307,11 @@ impl<'a> Reader<'a> {
         match attributes.number(other, u64::from(u32::MAX))? {
             None => Err(attributes.missing(&format!("a {what}"), other)),
             Some(found) if found > most => {
-                let expected = format!("a rank from 0 to {most}, as there are files from {} to {}",
-                    self.source.file(0), self.source.file(most as u32));
+                let expected = format!(
+                    "a rank from 0 to {most}, as there are files from {} to {}",
+                    self.source.file(0),
+                    self.source.file(most as u32)
+                );
                 Err(wrong(other, &found.to_string(), &expected))
             }
             Some(found) => Ok(found as u32),
@@ -307,7 +325,10 @@ impl<'a> Reader<'a> {
             us => Time::from_us(us.min(LONGEST.ps() / 1_000_000 + 1)),
         };
         if time > LONGEST {
-            return Err(Fault::bounds(format!("one that takes more than {LONGEST}"), format!("at most {LONGEST}")));
+            return Err(Fault::bounds(
+                format!("one that takes more than {LONGEST}"),
+                format!("at most {LONGEST}"),
+            ));
         }
         Ok(if time == Time::ZERO { Action::Nothing } else { Action::Busy { on, time } })
     }

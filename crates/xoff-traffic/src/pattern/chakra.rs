@@ -108,12 +108,7 @@ impl Chakra {
     fn read(&self, files: &dyn FileSource) -> Result<Trace, Misfit> {
         let text = |name: &String| files.text(name).map_err(|e| Fault::file(name, &e).at("groups"));
         let groups = self.groups.as_ref().map(text).transpose()?;
-        let source = Source {
-            files,
-            name: &self.trace,
-            ranks: self.ranks,
-            groups: groups.as_deref(),
-        };
+        let source = Source { files, name: &self.trace, ranks: self.ranks, groups: groups.as_deref() };
         let costs = Costs { peak_flops: self.peak_flops, memory_bandwidth: self.memory_bandwidth };
         chakra::read(&source, costs).map_err(|error| error.into_fault().at("trace"))
     }
@@ -128,7 +123,8 @@ impl Chakra {
             return Err(Fault::bounds(self.ranks.unwrap_or(0), expected).at("ranks"));
         }
         if let Some(peak) = self.peak_flops.filter(|peak| !(1.0..=1e24).contains(peak)) {
-            return Err(Fault::bounds(peak, "operations in a second, from 1 to 1e24, such as 312e12").at("peak_flops"));
+            return Err(Fault::bounds(peak, "operations in a second, from 1 to 1e24, such as 312e12")
+                .at("peak_flops"));
         }
         for (rate, key) in [(self.memory_bandwidth, "memory_bandwidth"), (self.local_rate, "local_rate")] {
             if rate == Some(Rate(0)) {
@@ -222,7 +218,10 @@ impl Params for Chakra {
         let hosts = scope.hosts.resolve(&self.hosts).map_err(|fault| fault.at("hosts"))?;
         self.check()?;
         let trace = self.read(scope.files)?;
-        trace.warnings.iter().for_each(|warning| scope.warn(format!("[[traffic]] `{}`: {warning}", self.trace)));
+        trace
+            .warnings
+            .iter()
+            .for_each(|warning| scope.warn(format!("[[traffic]] `{}`: {warning}", self.trace)));
         let hosts: Vec<u32> = hosts
             .iter()
             .flat_map(|&host| std::iter::repeat_n(host, self.ranks_per_host as usize))

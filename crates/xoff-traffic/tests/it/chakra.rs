@@ -66,41 +66,69 @@ fn messages_of_a_tag_belong_together_in_order() {
 fn every_wrong_node_is_named_with_its_file() {
     let barrier = |id| collective(id, 9, 0);
     let two = |nodes: Vec<Node>| [nodes, vec![barrier(1)]];
-    refused(&two(vec![compute(3, 1).data(&[5]), barrier(6)]),
-        "t.0.et: whose node 3 (`comp3`) is one that waits for node 5, which the file does not have: expected ids of nodes of this file, of which 6 is the nearest");
+    refused(
+        &two(vec![compute(3, 1).data(&[5]), barrier(6)]),
+        "t.0.et: whose node 3 (`comp3`) is one that waits for node 5, which the file does not have: expected ids of nodes of this file, of which 6 is the nearest",
+    );
     refused(&two(vec![compute(3, 1), compute(3, 2)]), "t.0.et: whose node 3 (`comp3`) is there twice");
-    refused(&two(vec![Node::new(3, "x", 11)]), "node 3 (`x`) is of the unknown type 11: expected a type from 0");
-    refused(&two(vec![Node::new(3, "x", 5).int("comm_size", 9, 1)]), "node 3 (`x`) is a send without `comm_dst`");
+    refused(
+        &two(vec![Node::new(3, "x", 11)]),
+        "node 3 (`x`) is of the unknown type 11: expected a type from 0",
+    );
+    refused(
+        &two(vec![Node::new(3, "x", 5).int("comm_size", 9, 1)]),
+        "node 3 (`x`) is a send without `comm_dst`",
+    );
     refused(&two(vec![Node::new(3, "x", 5).int("comm_dts", 9, 1)]), "did you mean `comm_dts`?");
-    refused(&two(vec![send(3, 2, 10, 0)]), "one with `comm_dst` = 2: expected a rank from 0 to 1, as there are files from t.0.et to t.1.et");
-    refused(&two(vec![send(3, 1, 10, 0).int("comm_src", 9, 1)]), "`comm_src` = 1: expected 0, the rank of the file");
-    refused(&two(vec![send(3, 1, 10, 4), barrier(1)]),
-        "node 3 (`to`) is a send without counterpart: rank 0 has 1 sends to rank 1 with tag 4, which has 0 receives for them");
+    refused(
+        &two(vec![send(3, 2, 10, 0)]),
+        "one with `comm_dst` = 2: expected a rank from 0 to 1, as there are files from t.0.et to t.1.et",
+    );
+    refused(
+        &two(vec![send(3, 1, 10, 0).int("comm_src", 9, 1)]),
+        "`comm_src` = 1: expected 0, the rank of the file",
+    );
+    refused(
+        &two(vec![send(3, 1, 10, 4), barrier(1)]),
+        "node 3 (`to`) is a send without counterpart: rank 0 has 1 sends to rank 1 with tag 4, which has 0 receives for them",
+    );
     refused(&[vec![send(3, 1, 10, 4)], vec![receive(1, 0, 10, 6)]], "the nearest tag at the other end is 6");
-    refused(&[vec![send(3, 1, 10, 4)], vec![receive(8, 0, 9, 4)]],
-        "t.1.et: whose node 8 (`from`) is a receive of 9 B, and the message from rank 0 to rank 1 for it has 10 B");
+    refused(
+        &[vec![send(3, 1, 10, 4)], vec![receive(8, 0, 9, 4)]],
+        "t.1.et: whose node 8 (`from`) is a receive of 9 B, and the message from rank 0 to rank 1 for it has 10 B",
+    );
     refused(&two(vec![collective(3, 10, 0)]), "`comm_type` = 10: expected a number from 0 (all-reduce) to 9");
     refused(&two(vec![Node::new(3, "x", 7).text("comm_type", "all_redcue")]), "did you mean `all_reduce`?");
     refused(&two(vec![Node::new(3, "x", 7).int("comm_type", 9, 0)]), "a collective without `comm_size`");
     refused(&two(vec![compute(3, 1_000_000_001)]), "one that takes more than");
     refused(&two(vec![Node::new(3, "x", 4).int("num_ops", 9, 5)]), "expected a duration, or `peak_flops`");
-    refused(&two(vec![Node::new(3, "x", 3).int("tensor_size", 9, 5)]), "expected a duration, or `memory_bandwidth`");
+    refused(
+        &two(vec![Node::new(3, "x", 3).int("tensor_size", 9, 5)]),
+        "expected a duration, or `memory_bandwidth`",
+    );
     refused(&two(vec![collective(3, 0, u64::MAX)]), "`comm_size` = -1");
 }
 
 #[test]
 fn ranks_of_a_group_agree() {
-    refused(&[vec![collective(3, 0, 10)], vec![collective(4, 0, 11)]],
-        "t.1.et: whose node 4 (`coll`) is all_reduce of 11 B, and rank 0 has all_reduce of 10 B there, node 3 (`coll`)");
-    refused(&[vec![collective(3, 0, 10), collective(5, 0, 10)], vec![collective(4, 0, 10)]],
-        "t.0.et: whose node 5 (`coll`) is a collective without counterpart: rank 0 has 2 collectives of all ranks, and rank 1 has 1");
+    refused(
+        &[vec![collective(3, 0, 10)], vec![collective(4, 0, 11)]],
+        "t.1.et: whose node 4 (`coll`) is all_reduce of 11 B, and rank 0 has all_reduce of 10 B there, node 3 (`coll`)",
+    );
+    refused(
+        &[vec![collective(3, 0, 10), collective(5, 0, 10)], vec![collective(4, 0, 10)]],
+        "t.0.et: whose node 5 (`coll`) is a collective without counterpart: rank 0 has 2 collectives of all ranks, and rank 1 has 1",
+    );
     let source_of = |groups| -> String {
         let node = || vec![collective(3, 0, 10).text("pg_name", "tp")];
         let files = Folder::of(&[node(), node()]);
         let source = Source { groups: Some(groups), ..source(&files) };
         chakra::read(&source, Costs::default()).map(|t| t.size()).unwrap_err().to_string()
     };
-    assert!(source_of(r#"{"tq": [0, 1]}"#).contains("unknown group `tp`: expected one of the 1 groups that are known; did you mean `tq`?"));
+    assert!(
+        source_of(r#"{"tq": [0, 1]}"#)
+            .contains("unknown group `tp`: expected one of the 1 groups that are known; did you mean `tq`?")
+    );
     assert!(source_of(r#"{"tp": [0, 2]}"#).contains("which has rank 2: expected ranks from 0 to 1"));
     assert!(source_of(r#"{"tp": [0, 0]}"#).contains("has rank 0 twice"));
     assert!(source_of(r#"{"tp": [0]}"#).contains("does not have the file's rank 1"));
@@ -113,16 +141,28 @@ fn fields_of_a_later_schema_are_skipped_and_said_once() {
     let node = |id| compute(id, 1).unknown().inputs("['x']");
     let trace = read(&[vec![node(1), node(2)], vec![node(1)]]).unwrap();
     assert_eq!(trace.warnings.len(), 1);
-    assert!(trace.warnings[0].starts_with("t.0.et: nodes of this trace have fields"), "{}", trace.warnings[0]);
+    assert!(
+        trace.warnings[0].starts_with("t.0.et: nodes of this trace have fields"),
+        "{}",
+        trace.warnings[0]
+    );
 }
 
 #[test]
 fn nodes_that_wait_for_themselves_are_named() {
-    refused(&[vec![compute(1, 1).data(&[2]), compute(2, 1).data(&[1]), collective(3, 9, 0)], vec![collective(3, 9, 0)]],
-        "whose node 1 (`comp1`) is waiting for itself: each of these waits for the next, 1 (`comp1`) of rank 0 > 2 (`comp2`) of rank 0 > 1 (`comp1`) of rank 0");
+    refused(
+        &[
+            vec![compute(1, 1).data(&[2]), compute(2, 1).data(&[1]), collective(3, 9, 0)],
+            vec![collective(3, 9, 0)],
+        ],
+        "whose node 1 (`comp1`) is waiting for itself: each of these waits for the next, 1 (`comp1`) of rank 0 > 2 (`comp2`) of rank 0 > 1 (`comp1`) of rank 0",
+    );
     // Each rank receives before it sends.
     let rank = |other| vec![receive(1, other, 8, 0), send(2, other, 8, 0).data(&[1])];
-    refused(&[rank(1), rank(0)], "1 (`from`) of rank 0 > 2 (`to`) of rank 1 > 1 (`from`) of rank 1 > 2 (`to`) of rank 0 > 1");
+    refused(
+        &[rank(1), rank(0)],
+        "1 (`from`) of rank 0 > 2 (`to`) of rank 1 > 1 (`from`) of rank 1 > 2 (`to`) of rank 0 > 1",
+    );
     // Two barriers in different orders; the first of a rank is the first of the other.
     let groups = r#"{"a": [0, 1], "b": [1, 0]}"#;
     let barrier = |id, name| collective(id, 9, 0).text("pg_name", name);
@@ -135,7 +175,11 @@ fn nodes_that_wait_for_themselves_are_named() {
     assert!(found.contains("waiting for itself"), "{found}");
     // A broadcast's root waits for nobody: rank 1 receives it after what the root sends later.
     let broadcast = |id| collective(id, 5, 8).int("root_rank", 9, 0);
-    read(&[vec![broadcast(1), send(2, 1, 8, 0).data(&[1])], vec![receive(1, 0, 8, 0), broadcast(2).data(&[1])]]).unwrap();
+    read(&[
+        vec![broadcast(1), send(2, 1, 8, 0).data(&[1])],
+        vec![receive(1, 0, 8, 0), broadcast(2).data(&[1])],
+    ])
+    .unwrap();
 }
 
 #[test]
@@ -153,10 +197,18 @@ fn a_file_that_is_cut_off_missing_or_no_trace_is_named() {
         files
     };
     let bytes = file(&nodes[2]);
-    refused(&with(bytes[..bytes.len() - 1].to_vec()), None, "t.2.et: which is cut off: the last message, at byte ");
+    refused(
+        &with(bytes[..bytes.len() - 1].to_vec()),
+        None,
+        "t.2.et: which is cut off: the last message, at byte ",
+    );
     refused(&with(Vec::new()), None, "t.2.et: which is empty");
     refused(&with(b"{\"schema\": \"1.0.2-chakra.0.0.4\", \"nodes\": []}".to_vec()), None, "t.2.et: which is");
-    refused(&with(vec![0xff; 11]), None, "t.2.et: which is no execution trace: at byte 0 stands a message of 18446744073709551615 B");
+    refused(
+        &with(vec![0xff; 11]),
+        None,
+        "t.2.et: which is no execution trace: at byte 0 stands a message of 18446744073709551615 B",
+    );
     let mut files = whole.clone();
     files.0.remove("t.2.et");
     refused(&files, None, "t.2.et: which is not there: expected a file for each rank, as `t.3.et`");

@@ -10,9 +10,9 @@ use xoff_schemes::int::{CODED_GBPS, MAX_INT_HOPS, PackedRecord};
 use xoff_schemes::{IntFormat, IntPath, Signals};
 use xoff_traffic::FileSource;
 
+use super::Scenario;
 use super::check::{Checker, text_of};
 use super::needs::Needs;
-use super::Scenario;
 use crate::files::{MAX_SCENARIO, check_size};
 
 /// Minimum rate of a link: at 1 Mbps and with the longest path and frame, no sum of times overflows.

@@ -178,7 +178,8 @@ fn resources_take_turns_and_go_on_beside_each_other() {
         send(17, 1, 952, 0).data(&[16]).control(15),
     ];
     let files = Folder::of(&[busy, vec![receive(1, 0, 952, 0), compute(2, 1).data(&[1])]]);
-    let traffic = r#"trace = "t", eager = "1KB", peak_flops = 1e12, memory_bandwidth = "16Tbps", overhead = "500ns""#;
+    let traffic =
+        r#"trace = "t", eager = "1KB", peak_flops = 1e12, memory_bandwidth = "16Tbps", overhead = "500ns""#;
     let output = run(2, traffic, &files);
     let sent = 13 * US;
     let expected = [
@@ -225,7 +226,9 @@ fn groups_come_from_a_file_or_from_what_pytorch_lists() {
 
     // PyTorch's form: a list in JSON, within a list in Python's notation. The same name stands for other ranks at other ranks.
     let listed = |ranks: &str| {
-        let json = format!(r#"['[{{"pg_name": "0", "ranks": []}}, {{"pg_name": "1", "pg_desc": "x", "ranks": {ranks}}}]']"#);
+        let json = format!(
+            r#"['[{{"pg_name": "0", "ranks": []}}, {{"pg_name": "1", "pg_desc": "x", "ranks": {ranks}}}]']"#
+        );
         Node::new(1, "## process_group:init ##", 1).inputs(&json)
     };
     let rank = |ranks: &str| vec![listed(ranks), node("1").data(&[1])];
