@@ -60,6 +60,8 @@ struct Part {
 /// The collectives of the ranks that have been read.
 pub(super) struct Pending {
     ranks: u32,
+    /// Groups that stand in a file of their own.
+    given: Groups,
     groups: Vec<Group>,
     known: BTreeMap<(String, Vec<u32>), u32>,
     /// Groups that the current rank has named.
@@ -68,9 +70,10 @@ pub(super) struct Pending {
 }
 
 impl Pending {
-    pub(super) fn new(ranks: u32) -> Pending {
+    pub(super) fn new(ranks: u32, given: Groups) -> Pending {
         Pending {
             ranks,
+            given,
             groups: Vec::new(),
             known: BTreeMap::new(),
             of_rank: BTreeMap::new(),
@@ -83,16 +86,17 @@ impl Pending {
         if let Some(&number) = self.of_rank.get(&name) {
             return Ok(number);
         }
-        let listed = match groups.get(&name) {
+        let listed = match groups.get(&name).or_else(|| self.given.get(&name)) {
             Some(ranks) => ranks.as_slice(),
             None if ALL.contains(&name.as_str()) => &[],
             None => {
-                let near = Nearest::of(&name, groups.keys().map(String::as_str));
-                let expected = match groups.is_empty() {
-                    true => {
+                let known = || groups.keys().chain(self.given.keys()).map(String::as_str);
+                let (near, count) = (Nearest::of(&name, known()), known().count());
+                let expected = match count {
+                    0 => {
                         "`groups`, a file with the ranks of each group, or a trace that has them".to_string()
                     }
-                    false => format!("one of the {} groups that are known{near}", groups.len()),
+                    _ => format!("one of the {count} groups that are known{near}"),
                 };
                 return Err(Fault::bounds(format!("one of the unknown group `{}`", shown(&name)), expected));
             }

@@ -100,7 +100,6 @@ pub(super) struct Reader<'a> {
     source: &'a Source<'a>,
     ranks: u32,
     costs: Costs,
-    given: Groups,
     trace: Trace,
     names: Names,
     pending: Pending,
@@ -120,10 +119,9 @@ impl<'a> Reader<'a> {
             source,
             ranks,
             costs,
-            given,
             trace: Trace { first: vec![0], ..Trace::default() },
             names: Names::default(),
-            pending: Pending::new(ranks),
+            pending: Pending::new(ranks, given),
             unknown: [None, None],
             ids: Vec::new(),
             wanted: Vec::new(),
@@ -135,7 +133,7 @@ impl<'a> Reader<'a> {
     pub(super) fn read(&mut self, rank: u32) -> Result<(), TraceError> {
         self.ids.clear();
         self.wanted.clear();
-        self.groups = self.given.clone();
+        self.groups.clear();
         self.pending.forget_names();
         let begin = self.trace.nodes.len();
         let source = self.source;
