@@ -49,6 +49,7 @@ mod local;
 mod matching;
 mod message;
 mod options;
+mod passing;
 mod session;
 
 pub use error::SessionError;
