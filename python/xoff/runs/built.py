@@ -36,6 +36,7 @@ KEYS = (
     "link",
     "quirks",
     "traffic",
+    "job",
     "event",
     "record",
     "sweep",
@@ -67,7 +68,8 @@ class Scenario(Mapping[str, object]):
         *,
         topology: Mapping[str, object],
         scheme: Mapping[str, object],
-        traffic: Sequence[Mapping[str, object]],
+        traffic: Sequence[Mapping[str, object]] | None = None,
+        job: Sequence[Mapping[str, object]] | None = None,
         title: str | None = None,
         seed: int | None = None,
         lossy: bool | None = None,
@@ -98,7 +100,7 @@ class Scenario(Mapping[str, object]):
                 expected = nearest(str(key), KEYS) or f"; expected one of {', '.join(KEYS)}"
                 raise UserError(f"a scenario has no `{name_text(str(key))}`{expected}")
         missing = [key for key in ("topology", "scheme", "traffic") if tables.get(key) is None]
-        if missing:
+        if missing and not (missing == ["traffic"] and tables.get("job")):
             raise UserError(f"the scenario lacks `{missing[0]}`")
         return cls(**cast("dict[str, Any]", dict(tables)))
 
