@@ -1,8 +1,7 @@
 """The page to explore a run, or two in comparison: one file, which asks nothing of any server.
 
-Canvases are drawn by scripts of the page's own, since a figure is drawn anew for each step of a drag:
-docs/explore.md has the
-times of a frame beside those of Plotly.
+Canvases are drawn by scripts of the page's own, since every figure is drawn anew for each step of a drag:
+docs/explore.md has the times of a frame.
 """
 
 from __future__ import annotations
