@@ -1,4 +1,4 @@
-"""The page that runs scenarios in a browser: one file, which holds the simulator, and needs neither server nor network."""
+"""The page that runs scenarios in a browser: one file, which holds the simulator and asks for nothing else."""
 
 from __future__ import annotations
 

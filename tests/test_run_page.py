@@ -1,4 +1,4 @@
-"""The page that runs scenarios in a browser's tab: the same runs as native ones, in a real browser, without a network."""
+"""The page that runs scenarios in a browser: the same runs as native ones, in a real browser, without a network."""
 
 from __future__ import annotations
 

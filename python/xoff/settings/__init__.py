@@ -8,10 +8,13 @@ May import nothing but its own modules.
 
 from xoff.settings import detector, event, flow_control, routing, scheme, tables, throttle, topology, traffic
 from xoff.settings.tables import (
+    chakra_algorithms,
+    collective_settings,
     fast_forward,
     graph_link,
     graph_node,
     host,
+    job,
     link,
     llr,
     packets,
@@ -20,6 +23,7 @@ from xoff.settings.tables import (
     red_at_rate,
     run,
     static_route,
+    straggler,
     switch,
     trimming,
     tune,
@@ -29,6 +33,8 @@ from xoff.settings.tables import (
 )
 
 __all__ = [
+    "chakra_algorithms",
+    "collective_settings",
     "detector",
     "event",
     "fast_forward",
@@ -36,6 +42,7 @@ __all__ = [
     "graph_link",
     "graph_node",
     "host",
+    "job",
     "link",
     "llr",
     "packets",
@@ -46,6 +53,7 @@ __all__ = [
     "run",
     "scheme",
     "static_route",
+    "straggler",
     "switch",
     "tables",
     "throttle",

@@ -11,6 +11,7 @@ from typing import Literal
 from xoff.settings.table import Bytes, Table, Time, table
 
 __all__ = [
+    "bfc",
     "cbfc",
     "credit",
     "none",
@@ -106,6 +107,7 @@ def pfc(
 def cbfc(
     *,
     buffer: Bytes | None = None,
+    shared_buffer: Bytes | None = None,
     update_period: Time | None = None,
     update_size: Bytes | None = None,
     on_change: bool | None = None,
@@ -119,6 +121,10 @@ def cbfc(
     buffer
         Buffer of each ingress port and lane; without it, as much as keeps the link busy: the bytes that the link
         carries from one update to the next and in a round trip, see `undersized`.
+    shared_buffer
+        Memory of each ingress port that its lanes share, in whole blocks, beside the `buffer` that is reserved for
+        each of them: a lane that uses more than its reserved part takes places from here. The sender counts what its
+        lanes use together (as in Omni-Path; InfiniBand has counts by lane alone).
     update_period
         Time between two updates of a port (T_c). The specification asks for an update at least every 65,536 symbol
         times, 65.5 us at 4 x 10 Gbps; 4.096 us is the value in the InfiniBand simulator of TCD's authors.
@@ -135,6 +141,7 @@ def cbfc(
         {
             "name": "cbfc",
             "buffer": buffer,
+            "shared_buffer": shared_buffer,
             "update_period": update_period,
             "update_size": update_size,
             "on_change": on_change,
@@ -148,6 +155,7 @@ def ue_cbfc(
     *,
     cell: Bytes | None = None,
     buffer: Bytes | None = None,
+    shared_buffer: Bytes | None = None,
     message: Bytes | None = None,
     repeat: Time | None = None,
     undersized: bool | None = None,
@@ -161,6 +169,10 @@ def ue_cbfc(
     buffer
         Buffer of each ingress port and VC, in whole cells; without it, as much as keeps the link busy during a round
         trip, see `undersized`.
+    shared_buffer
+        Memory of each ingress port that its lanes share, in whole cells, beside the `buffer` that is reserved for
+        each of them: a lane that uses more than its reserved part takes places from here. The sender counts what its
+        lanes use together.
     message
         Bytes of a message.
     repeat
@@ -173,6 +185,7 @@ def ue_cbfc(
             "name": "ue_cbfc",
             "cell": cell,
             "buffer": buffer,
+            "shared_buffer": shared_buffer,
             "message": message,
             "repeat": repeat,
             "undersized": undersized,
@@ -186,6 +199,7 @@ def credit(
     granularity: CreditGranularity | None = None,
     flit: Bytes | None = None,
     credits: int | None = None,
+    shared_credits: int | None = None,
     undersized: bool | None = None,
 ) -> Table:
     """Link credits of HPC fabrics.
@@ -204,6 +218,10 @@ def credit(
     credits
         Credits of each ingress port and priority, 4096 flits of 16 B being 64 KiB; without it, as many as keep the
         link busy during a round trip, see `undersized`.
+    shared_credits
+        Credits of each ingress port that its priorities share, beside the `credits` that are reserved for each of
+        them (Omni-Path's dedicated and shared credits): a priority that uses more than its reserved credits takes
+        them from here.
     undersized
         Allow so few credits that a link stalls although nothing is in its way.
     """
@@ -214,6 +232,38 @@ def credit(
             "granularity": granularity,
             "flit": flit,
             "credits": credits,
+            "shared_credits": shared_credits,
             "undersized": undersized,
+        }
+    )
+
+
+def bfc(
+    *,
+    queues: int | None = None,
+    virtual_flows: int | None = None,
+    period: Time | None = None,
+    resumes: int | None = None,
+) -> Table:
+    """Backpressure Flow Control, by flow.
+
+    Parameters
+    ----------
+    queues
+        Queues of a port and priority of a switch: flows have one each while there are free ones.
+    virtual_flows
+        Virtual flows: connections share one if their numbers are equal modulo this.
+    period
+        Time between two lists of paused flows; without it, half of the round-trip time of the slowest link.
+    resumes
+        Flows of a queue that may go on in a period.
+    """
+    return table(
+        {
+            "name": "bfc",
+            "queues": queues,
+            "virtual_flows": virtual_flows,
+            "period": period,
+            "resumes": resumes,
         }
     )

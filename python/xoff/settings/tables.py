@@ -12,10 +12,13 @@ from typing import Literal
 from xoff.settings.table import Bytes, Rate, Table, Time, table
 
 __all__ = [
+    "chakra_algorithms",
+    "collective_settings",
     "fast_forward",
     "graph_link",
     "graph_node",
     "host",
+    "job",
     "link",
     "llr",
     "packets",
@@ -24,6 +27,7 @@ __all__ = [
     "red_at_rate",
     "run",
     "static_route",
+    "straggler",
     "switch",
     "trimming",
     "tune",
@@ -35,6 +39,18 @@ __all__ = [
 AckClass = Literal["control", "data", "control_at_host"]
 BaseRtt = Literal["max", "per_pair"]
 Clock = Literal["exact", "ns3"]
+CollectiveAlgorithm = Literal[
+    "ring",
+    "double_binary_tree",
+    "tree",
+    "halving_doubling",
+    "recursive_doubling",
+    "bruck",
+    "pairwise",
+    "spread",
+    "direct",
+    "hierarchical",
+]
 EntropyChoice = Literal["oblivious", "bitmap", "reps", "reps_legacy", "mixed"]
 Expect = Literal["deadlock", "unfinished"]
 FlowCount = Literal["recent", "all_open_qps"]
@@ -56,6 +72,8 @@ Measure = Literal[
 NicTimer = Literal["next_to_send", "ns3"]
 Order = Literal["by_port", "scheduled"]
 PacingGap = Literal["rate_in_force", "rate_when_sent"]
+Placement = Literal["packed", "random", "rail_aware", "file"]
+Protocol = Literal["none", "simple", "ll", "ll128"]
 Queueing = Literal["output", "virtual_output"]
 RttOf = Literal["frame_and_ack", "payload"]
 Sampler = Literal["tpe", "nsga2", "random"]
@@ -309,6 +327,10 @@ def host(
     ack_every: int | None = None,
     ack_class: AckClass | None = None,
     processing_delay: Time | None = None,
+    doorbell_delay: Time | None = None,
+    message_interval: Time | None = None,
+    packet_interval: Time | None = None,
+    cnp_delay: Time | None = None,
     base_rtt: BaseRtt | None = None,
     nic: Literal["round_robin", "hash"] | int | None = None,
     flow_count: FlowCount | None = None,
@@ -329,6 +351,19 @@ def host(
         The class in which ACKs travel.
     processing_delay
         Time from a data packet's arrival to its ACK's readiness.
+    doorbell_delay
+        Time from the start of a message, when its doorbell is rung, until the NIC may begin its first packet: the
+        doorbell's write over PCIe, and the fetch of the work request and of the first data.
+    message_interval
+        Minimum time between two messages that a NIC takes from its doorbells, in the order of their starts and
+        whatever their connections: its message rate is at most one in this time. Messages that wait for their turn
+        wait in the NIC.
+    packet_interval
+        Minimum time between the beginnings of two data packets of a NIC: its packet rate is at most one in this time.
+        ACKs and control packets do not count.
+    cnp_delay
+        Time from the data packet, or the timer, for which a receiver notifies its sender until its NIC has made the
+        CNP. The delay of ACKs is `processing_delay`.
     base_rtt
         The base RTT that schemes are given.
     nic
@@ -357,6 +392,10 @@ def host(
             "ack_every": ack_every,
             "ack_class": ack_class,
             "processing_delay": processing_delay,
+            "doorbell_delay": doorbell_delay,
+            "message_interval": message_interval,
+            "packet_interval": packet_interval,
+            "cnp_delay": cnp_delay,
             "base_rtt": base_rtt,
             "nic": nic,
             "flow_count": flow_count,
@@ -670,11 +709,137 @@ def quirks(
     )
 
 
+def chakra_algorithms(
+    *,
+    all_reduce: CollectiveAlgorithm | None = None,
+    all_gather: CollectiveAlgorithm | None = None,
+    reduce_scatter: CollectiveAlgorithm | None = None,
+    all_to_all: CollectiveAlgorithm | None = None,
+    broadcast: CollectiveAlgorithm | None = None,
+    reduce: CollectiveAlgorithm | None = None,
+    scatter: CollectiveAlgorithm | None = None,
+    gather: CollectiveAlgorithm | None = None,
+) -> Table:
+    """Algorithms of collectives; `None` for the first one that docs/collectives.md lists for the operation.
+
+    Parameters
+    ----------
+    all_reduce
+        All-reduce.
+    all_gather
+        All-gather.
+    reduce_scatter
+        Reduce-scatter.
+    all_to_all
+        All-to-all.
+    broadcast
+        Broadcast.
+    reduce
+        Reduce.
+    scatter
+        Scatter.
+    gather
+        Gather.
+    """
+    return table(
+        {
+            "all_reduce": all_reduce,
+            "all_gather": all_gather,
+            "reduce_scatter": reduce_scatter,
+            "all_to_all": all_to_all,
+            "broadcast": broadcast,
+            "reduce": reduce,
+            "scatter": scatter,
+            "gather": gather,
+        }
+    )
+
+
+def collective_settings(
+    *,
+    channels: int | None = None,
+    chunk: Bytes | None = None,
+    protocol: Protocol | None = None,
+    step_latency: Time | None = None,
+    nics: int | None = None,
+    local_rate: Rate | None = None,
+    local_delay: Time | None = None,
+    local_step_latency: Time | None = None,
+    across: CollectiveAlgorithm | None = None,
+) -> Table:
+    """How a collective is carried out.
+
+    Parameters
+    ----------
+    channels
+        Channels: parallel rings or trees, each for an equal part of the data and with connections of its own, from 1
+        to 64.
+    chunk
+        Maximum bytes of a message: a rank forwards a chunk when that chunk has arrived. Without it, a message is not
+        divided.
+    protocol
+        How data go over the wire: NCCL's protocols add bytes and a latency.
+    step_latency
+        Time between the arrival of a message from another host and what its receiver does next; without it, the
+        protocol's.
+    nics
+        NICs of a host: channel c of the rank with place p on its host sends by NIC (p + c) modulo this number.
+        Without it, as the pattern or `host.nic` says.
+    local_rate
+        Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take
+        only `local_delay`.
+    local_delay
+        Delay of messages among ranks of one host.
+    local_step_latency
+        Time between the arrival of a message from a rank of the same host and what its receiver does next; without
+        it, the protocol's.
+    across
+        The algorithm between hosts if the collective's algorithm is `hierarchical`; without it, the operation's
+        default.
+    """
+    return table(
+        {
+            "channels": channels,
+            "chunk": chunk,
+            "protocol": protocol,
+            "step_latency": step_latency,
+            "nics": nics,
+            "local_rate": local_rate,
+            "local_delay": local_delay,
+            "local_step_latency": local_step_latency,
+            "across": across,
+        }
+    )
+
+
+def straggler(
+    *,
+    rank: int,
+    factor: float,
+) -> Table:
+    """A rank that computes more slowly.
+
+    Parameters
+    ----------
+    rank
+        Number of the rank.
+    factor
+        How many times as long its passes take; above 0, and at most 1000.
+    """
+    return table(
+        {
+            "rank": rank,
+            "factor": factor,
+        }
+    )
+
+
 def record(
     *,
     interval: Time | None = None,
     queues: Literal["none", "switches", "all"] | Sequence[str] | None = None,
     rates: bool | Literal["all"] | Sequence[str] | None = None,
+    variables: bool | Literal["all"] | Sequence[str] | None = None,
     utilization: bool | None = None,
     pauses: bool | None = None,
     notifications: bool | None = None,
@@ -700,6 +865,10 @@ def record(
         ports, each as `"node->neighbour"`.
     rates
         Flows whose sending rate is sampled: `false`, `true` or `"all"`, or a list of traffic labels.
+    variables
+        Flows of which the scheme's own variables, such as DCQCN's alpha, are sampled: `false`, `true` or `"all"`, or
+        a list of traffic labels. Which variables there are the scheme says; a reaction point that a service level
+        shares has none.
     utilization
         Whether the share of each interval in which a port sent is recorded, for each of the ports in `queues`.
     pauses
@@ -739,6 +908,7 @@ def record(
             "interval": interval,
             "queues": queues,
             "rates": rates,
+            "variables": variables,
             "utilization": utilization,
             "pauses": pauses,
             "notifications": notifications,
@@ -800,5 +970,186 @@ def tune(
             "sampler_seed": sampler_seed,
             "batch": batch,
             "keys": keys,
+        }
+    )
+
+
+def job(
+    *,
+    layers: int,
+    hidden: int,
+    sequence: int,
+    batch: int,
+    tflops: float,
+    label: str | None = None,
+    priority: int | None = None,
+    nic: Literal["round_robin", "hash"] | int | None = None,
+    connection: Literal["per_message", "per_pair", "per_process_pair"] | int | None = None,
+    start: Time | None = None,
+    hosts: str | Sequence[str] | None = None,
+    ranks_per_host: int | None = None,
+    placement: Placement | None = None,
+    placement_file: str | None = None,
+    tensor: int | None = None,
+    pipeline: int | None = None,
+    data: int | None = None,
+    expert: int | None = None,
+    micro_batch: int | None = None,
+    vocabulary: int | None = None,
+    experts: int | None = None,
+    top_k: int | None = None,
+    expert_interval: int | None = None,
+    activation_bytes: int | None = None,
+    gradient_bytes: int | None = None,
+    recompute: bool | None = None,
+    optimizer: Time | None = None,
+    buckets: int | None = None,
+    sharded: bool | None = None,
+    algorithm: CollectiveAlgorithm | None = None,
+    channels: int | None = None,
+    chunk: Bytes | None = None,
+    protocol: Protocol | None = None,
+    local_rate: Rate | None = None,
+    local_delay: Time | None = None,
+    overhead: Time | None = None,
+    iterations: int | None = None,
+    stragglers: Sequence[Mapping[str, object]] | None = None,
+    jitter: float | None = None,
+) -> Table:
+    """Training of a transformer: iterations with the communication of its parallelism.
+
+    Parameters
+    ----------
+    layers
+        Layers of the transformer.
+    hidden
+        Hidden size: elements of a token's vector.
+    sequence
+        Tokens in a sequence.
+    batch
+        Sequences in an iteration, over all replicas.
+    tflops
+        Floating-point operations that a rank achieves in a second, in 10^12 (TFLOP/s): its peak times the share that
+        its kernels reach.
+    label
+        Name of the job, and of the group of its flows in the results; without it, the pattern's name.
+    priority
+        Traffic class, 0 to 7.
+    nic
+        Hosts with several NICs: which one each connection takes at its sender; without it, as `placement` or
+        `host.nic` says.
+    connection
+        Which messages share a connection, and so its congestion control: all from a rank to another that go over one
+        channel (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this
+        many connections from a host to another take them in turn (a number).
+    start
+        When the first iteration starts.
+    hosts
+        Hosts that the job may have; it takes as many as its ranks need.
+    ranks_per_host
+        Ranks (GPUs) on each host.
+    placement
+        Which hosts the ranks get: `packed`, `random`, `rail_aware`, or `file`.
+    placement_file
+        For `placement = "file"`: path of a file with the name of a host in each line, that of rank 0 first. `#`
+        begins a comment.
+    tensor
+        Tensor parallelism: ranks that share each layer.
+    pipeline
+        Pipeline parallelism: stages, each with an equal part of the layers.
+    data
+        Data parallelism: replicas of the model, each with an equal part of the batch.
+    expert
+        Expert parallelism: ranks among which the experts of a layer are divided; a divisor of `data`.
+    micro_batch
+        Sequences in a micro-batch of a replica.
+    vocabulary
+        Size of the vocabulary, for the embedding of the first stage and the logits of the last one; without it,
+        neither counts.
+    experts
+        Experts in each layer that has experts; without it, layers have none.
+    top_k
+        Experts to which a token goes.
+    expert_interval
+        Every how many layers one has experts.
+    activation_bytes
+        Bytes of an element of activations.
+    gradient_bytes
+        Bytes of an element of gradients, as they are summed over replicas.
+    recompute
+        Whether the backward pass computes the activations again, which is a forward pass more.
+    optimizer
+        Time of the optimizer's step.
+    buckets
+        Parts in which the gradients are summed: each as soon as the last backward pass has computed it. With 1, the
+        sum waits for the whole pass.
+    sharded
+        Whether replicas divide the optimizer's state among them (ZeRO stage 1): gradients go by reduce-scatter, and
+        parameters by all-gather after the optimizer's step, in place of one all-reduce.
+    algorithm
+        The algorithm of the all-reduce of gradients; without it, `ring`.
+    channels
+        Channels of a collective: parallel rings or trees, each for an equal part of the data, from 1 to 64.
+    chunk
+        Maximum size of a collective's message: a rank forwards a chunk when that chunk has arrived. Without it,
+        messages are not divided.
+    protocol
+        How data go over the wire: NCCL's protocols add bytes and a latency to each step.
+    local_rate
+        Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take
+        only `local_delay`.
+    local_delay
+        Delay of messages among ranks of one host.
+    overhead
+        Time from the arrival of a message to the receiver's next action.
+    iterations
+        Iterations, one after the other.
+    stragglers
+        Ranks that compute more slowly than the others.
+    jitter
+        Each pass of each rank takes its time times a number drawn between 1 - `jitter` and 1 + `jitter`; from 0 to
+        0.9.
+    """
+    return table(
+        {
+            "layers": layers,
+            "hidden": hidden,
+            "sequence": sequence,
+            "batch": batch,
+            "tflops": tflops,
+            "label": label,
+            "priority": priority,
+            "nic": nic,
+            "connection": connection,
+            "start": start,
+            "hosts": hosts,
+            "ranks_per_host": ranks_per_host,
+            "placement": placement,
+            "placement_file": placement_file,
+            "tensor": tensor,
+            "pipeline": pipeline,
+            "data": data,
+            "expert": expert,
+            "micro_batch": micro_batch,
+            "vocabulary": vocabulary,
+            "experts": experts,
+            "top_k": top_k,
+            "expert_interval": expert_interval,
+            "activation_bytes": activation_bytes,
+            "gradient_bytes": gradient_bytes,
+            "recompute": recompute,
+            "optimizer": optimizer,
+            "buckets": buckets,
+            "sharded": sharded,
+            "algorithm": algorithm,
+            "channels": channels,
+            "chunk": chunk,
+            "protocol": protocol,
+            "local_rate": local_rate,
+            "local_delay": local_delay,
+            "overhead": overhead,
+            "iterations": iterations,
+            "stragglers": stragglers,
+            "jitter": jitter,
         }
     )

@@ -6,7 +6,7 @@ Each function gives one table of a scenario, and leaves out what it was not give
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from xoff.settings.table import Bytes, Rate, Table, Time, table
@@ -16,6 +16,8 @@ __all__ = [
     "all_to_all_collective",
     "allreduce",
     "burst",
+    "chakra",
+    "collective",
     "flow",
     "goal",
     "gpcnet",
@@ -24,10 +26,37 @@ __all__ = [
     "mpi_io",
     "permutation",
     "poisson",
+    "training",
 ]
 
 AllreduceAlgorithm = Literal["ring", "tree", "halving_doubling", "recursive_doubling"]
+CollectiveAlgorithm = Literal[
+    "ring",
+    "double_binary_tree",
+    "tree",
+    "halving_doubling",
+    "recursive_doubling",
+    "bruck",
+    "pairwise",
+    "spread",
+    "direct",
+    "hierarchical",
+]
+CollectiveKind = Literal[
+    "all_reduce",
+    "all_gather",
+    "reduce_scatter",
+    "broadcast",
+    "reduce",
+    "all_to_all",
+    "all_to_all_v",
+    "scatter",
+    "gather",
+    "barrier",
+]
 CongestorKernel = Literal["all_to_all", "two_sided_incast", "put_incast", "get_broadcast"]
+Placement = Literal["packed", "random", "rail_aware", "file"]
+Protocol = Literal["none", "simple", "ll", "ll128"]
 VictimTest = Literal["latency", "bandwidth", "allreduce"]
 
 
@@ -587,6 +616,137 @@ def all_to_all_collective(
     )
 
 
+def collective(
+    *,
+    kind: CollectiveKind,
+    label: str | None = None,
+    priority: int | None = None,
+    nic: Literal["round_robin", "hash"] | int | None = None,
+    connection: Literal["per_message", "per_pair", "per_process_pair"] | int | None = None,
+    start: Time | None = None,
+    hosts: str | Sequence[str] | None = None,
+    ranks_per_host: int | None = None,
+    algorithm: CollectiveAlgorithm | None = None,
+    size: Bytes | None = None,
+    root: int | None = None,
+    imbalance: float | None = None,
+    matrix: str | None = None,
+    channels: int | None = None,
+    chunk: Bytes | None = None,
+    protocol: Protocol | None = None,
+    step_latency: Time | None = None,
+    nics: int | None = None,
+    local_rate: Rate | None = None,
+    local_delay: Time | None = None,
+    local_step_latency: Time | None = None,
+    across: CollectiveAlgorithm | None = None,
+    repetitions: int | None = None,
+    compute: Time | None = None,
+    overhead: Time | None = None,
+    acknowledged: bool | None = None,
+) -> Table:
+    """A collective operation as NCCL or MPI runs it.
+
+    Parameters
+    ----------
+    kind
+        The operation.
+    label
+        Name of the group of flows in the results; without it, the pattern's name.
+    priority
+        Traffic class, 0 to 7.
+    nic
+        Hosts with several NICs: which one each connection takes at its sender; without it, as `nics` or `host.nic`
+        says.
+    connection
+        Which messages share a connection, and so its congestion control: all from a rank to another that go over one
+        channel (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this
+        many connections from a host to another take them in turn (a number).
+    start
+        When the first operation starts.
+    hosts
+        Who takes part: the first `ranks_per_host` ranks on the first of these hosts, and so on; two ranks or more.
+    ranks_per_host
+        Ranks on each host.
+    algorithm
+        The algorithm; without it, the first one that docs/collectives.md has for the operation.
+    size
+        Size as nccl-tests counts it, up to 1 TB: the larger of what a rank has before and after; a barrier has none.
+    root
+        The root's number, for operations that have one.
+    imbalance
+        For `all_to_all_v`: the bytes of the rank that receives most, divided by the mean, as of the busiest expert in
+        a mixture of experts. The ranks' shares follow a power law; which rank gets which share is drawn.
+    matrix
+        For `all_to_all_v`: path of a file with a line for each sending rank and in it a size with unit for each
+        receiving rank; `size` is then left out.
+    channels
+        Channels: parallel rings or trees, each for an equal part of the data and with connections of its own, from 1
+        to 64.
+    chunk
+        Maximum size of a message: a rank forwards a chunk when that chunk has arrived. Without it, messages are not
+        divided.
+    protocol
+        How data go over the wire: NCCL's protocols add bytes and a latency to each step.
+    step_latency
+        Time between the arrival of a message from another host and what its receiver does next, beside `overhead`;
+        without it, the protocol's.
+    nics
+        NICs of a host: channel c of the rank with place p on its host sends by NIC (p + c) modulo this number.
+        Without it, as `nic` or `host.nic` says.
+    local_rate
+        Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take
+        only `local_delay`.
+    local_delay
+        Delay of messages among ranks of one host.
+    local_step_latency
+        Time between the arrival of a message from a rank of the same host and what its receiver does next, beside
+        `overhead`; without it, the protocol's.
+    across
+        The algorithm between hosts if `algorithm` is `hierarchical`; without it, the operation's first one.
+    repetitions
+        Number of operations, one after the other.
+    compute
+        Time that a rank computes between an operation and the next one.
+    overhead
+        Time from the arrival of a message to the receiver's next action: the sum, matching and software.
+    acknowledged
+        Whether an operation ends for a rank only with the last ACK of its messages, and a step of a pairwise exchange
+        too, as with blocking sends of large messages.
+    """
+    return table(
+        {
+            "pattern": "collective",
+            "kind": kind,
+            "label": label,
+            "priority": priority,
+            "nic": nic,
+            "connection": connection,
+            "start": start,
+            "hosts": hosts,
+            "ranks_per_host": ranks_per_host,
+            "algorithm": algorithm,
+            "size": size,
+            "root": root,
+            "imbalance": imbalance,
+            "matrix": matrix,
+            "channels": channels,
+            "chunk": chunk,
+            "protocol": protocol,
+            "step_latency": step_latency,
+            "nics": nics,
+            "local_rate": local_rate,
+            "local_delay": local_delay,
+            "local_step_latency": local_step_latency,
+            "across": across,
+            "repetitions": repetitions,
+            "compute": compute,
+            "overhead": overhead,
+            "acknowledged": acknowledged,
+        }
+    )
+
+
 def goal(
     *,
     file: str,
@@ -655,6 +815,104 @@ def goal(
             "ranks_per_host": ranks_per_host,
             "overhead": overhead,
             "eager": eager,
+            "local_rate": local_rate,
+            "local_delay": local_delay,
+        }
+    )
+
+
+def chakra(
+    *,
+    trace: str,
+    label: str | None = None,
+    priority: int | None = None,
+    nic: Literal["round_robin", "hash"] | int | None = None,
+    connection: Literal["per_message", "per_pair", "per_process_pair"] | int | None = None,
+    start: Time | None = None,
+    ranks: int | None = None,
+    groups: str | None = None,
+    hosts: str | Sequence[str] | None = None,
+    ranks_per_host: int | None = None,
+    peak_flops: float | None = None,
+    memory_bandwidth: Rate | None = None,
+    overhead: Time | None = None,
+    eager: Bytes | None = None,
+    algorithms: Mapping[str, object] | None = None,
+    collectives: Mapping[str, object] | None = None,
+    local_rate: Rate | None = None,
+    local_delay: Time | None = None,
+) -> Table:
+    """Execution traces of a training job in Chakra's format, as a closed loop.
+
+    Parameters
+    ----------
+    trace
+        The trace: rank R has the file `TRACE.R.et`, so `"traces/all_reduce"` stands for `traces/all_reduce.0.et` and
+        so on.
+    label
+        Name of the group of flows in the results; without it, the pattern's name.
+    priority
+        Traffic class, 0 to 7.
+    nic
+        Hosts with several NICs: which one each connection takes at its sender; without it, as `host.nic` says.
+    connection
+        Which messages share a connection, and so its congestion control: all from a rank to another
+        (`"per_process_pair"`; those of each channel of a collective have one of their own), all from a host to
+        another (`"per_pair"`), none (`"per_message"`), or this many connections from a host to another take them in
+        turn (a number).
+    start
+        When the first nodes may begin.
+    ranks
+        Number of ranks; without it, as many as there are files, from rank 0 on.
+    groups
+        Path of a JSON file with the ranks of each communicator group, `{"NAME": [RANK, ...], ...}`, as ASTRA-sim
+        reads it; without it, the groups that PyTorch lists in the trace.
+    hosts
+        Hosts of the ranks: the first ranks on the first of these hosts, and so on. There may be more hosts than
+        needed.
+    ranks_per_host
+        Ranks on each host.
+    peak_flops
+        Floating-point operations of a rank in a second, such as `312e12`: a computation without a duration and with
+        `num_ops` takes as long as these take, or its `tensor_size` at `memory_bandwidth` if that is longer (a
+        roofline).
+    memory_bandwidth
+        Rate of a rank's memory, such as `"16Tbps"` for 2 TB/s: a load or store without a duration takes its
+        `tensor_size` at this rate.
+    overhead
+        Time from the arrival of a message to the receiver's next action.
+    eager
+        A send of up to this size ends when its message goes, a longer one with the last ACK of its message.
+    algorithms
+        Algorithms of collectives, such as `{ all_reduce = "double_binary_tree" }`; those that are not named have the
+        first one that docs/collectives.md lists for them.
+    collectives
+        How collectives are carried out: channels, chunks, protocol, and the links within a host.
+    local_rate
+        Rate of messages between ranks of one host, which use no network and do not delay each other; without it, they
+        take only `local_delay`. Those of collectives have `collectives.local_rate`.
+    local_delay
+        Delay of messages between ranks of one host.
+    """
+    return table(
+        {
+            "pattern": "chakra",
+            "trace": trace,
+            "label": label,
+            "priority": priority,
+            "nic": nic,
+            "connection": connection,
+            "start": start,
+            "ranks": ranks,
+            "groups": groups,
+            "hosts": hosts,
+            "ranks_per_host": ranks_per_host,
+            "peak_flops": peak_flops,
+            "memory_bandwidth": memory_bandwidth,
+            "overhead": overhead,
+            "eager": eager,
+            "algorithms": algorithms,
+            "collectives": collectives,
             "local_rate": local_rate,
             "local_delay": local_delay,
         }
@@ -864,5 +1122,187 @@ def mpi_io(
             "mpi_small": mpi_small,
             "mpi_small_share": mpi_small_share,
             "mpi_sizes": mpi_sizes,
+        }
+    )
+
+
+def training(
+    *,
+    layers: int,
+    hidden: int,
+    sequence: int,
+    batch: int,
+    tflops: float,
+    label: str | None = None,
+    priority: int | None = None,
+    nic: Literal["round_robin", "hash"] | int | None = None,
+    connection: Literal["per_message", "per_pair", "per_process_pair"] | int | None = None,
+    start: Time | None = None,
+    hosts: str | Sequence[str] | None = None,
+    ranks_per_host: int | None = None,
+    placement: Placement | None = None,
+    placement_file: str | None = None,
+    tensor: int | None = None,
+    pipeline: int | None = None,
+    data: int | None = None,
+    expert: int | None = None,
+    micro_batch: int | None = None,
+    vocabulary: int | None = None,
+    experts: int | None = None,
+    top_k: int | None = None,
+    expert_interval: int | None = None,
+    activation_bytes: int | None = None,
+    gradient_bytes: int | None = None,
+    recompute: bool | None = None,
+    optimizer: Time | None = None,
+    buckets: int | None = None,
+    sharded: bool | None = None,
+    algorithm: CollectiveAlgorithm | None = None,
+    channels: int | None = None,
+    chunk: Bytes | None = None,
+    protocol: Protocol | None = None,
+    local_rate: Rate | None = None,
+    local_delay: Time | None = None,
+    overhead: Time | None = None,
+    iterations: int | None = None,
+    stragglers: Sequence[Mapping[str, object]] | None = None,
+    jitter: float | None = None,
+) -> Table:
+    """Training of a transformer: iterations with the communication of its parallelism.
+
+    Parameters
+    ----------
+    layers
+        Layers of the transformer.
+    hidden
+        Hidden size: elements of a token's vector.
+    sequence
+        Tokens in a sequence.
+    batch
+        Sequences in an iteration, over all replicas.
+    tflops
+        Floating-point operations that a rank achieves in a second, in 10^12 (TFLOP/s): its peak times the share that
+        its kernels reach.
+    label
+        Name of the job, and of the group of its flows in the results; without it, the pattern's name.
+    priority
+        Traffic class, 0 to 7.
+    nic
+        Hosts with several NICs: which one each connection takes at its sender; without it, as `placement` or
+        `host.nic` says.
+    connection
+        Which messages share a connection, and so its congestion control: all from a rank to another that go over one
+        channel (`"per_process_pair"`), all from a host to another (`"per_pair"`), none (`"per_message"`), or this
+        many connections from a host to another take them in turn (a number).
+    start
+        When the first iteration starts.
+    hosts
+        Hosts that the job may have; it takes as many as its ranks need.
+    ranks_per_host
+        Ranks (GPUs) on each host.
+    placement
+        Which hosts the ranks get: `packed`, `random`, `rail_aware`, or `file`.
+    placement_file
+        For `placement = "file"`: path of a file with the name of a host in each line, that of rank 0 first. `#`
+        begins a comment.
+    tensor
+        Tensor parallelism: ranks that share each layer.
+    pipeline
+        Pipeline parallelism: stages, each with an equal part of the layers.
+    data
+        Data parallelism: replicas of the model, each with an equal part of the batch.
+    expert
+        Expert parallelism: ranks among which the experts of a layer are divided; a divisor of `data`.
+    micro_batch
+        Sequences in a micro-batch of a replica.
+    vocabulary
+        Size of the vocabulary, for the embedding of the first stage and the logits of the last one; without it,
+        neither counts.
+    experts
+        Experts in each layer that has experts; without it, layers have none.
+    top_k
+        Experts to which a token goes.
+    expert_interval
+        Every how many layers one has experts.
+    activation_bytes
+        Bytes of an element of activations.
+    gradient_bytes
+        Bytes of an element of gradients, as they are summed over replicas.
+    recompute
+        Whether the backward pass computes the activations again, which is a forward pass more.
+    optimizer
+        Time of the optimizer's step.
+    buckets
+        Parts in which the gradients are summed: each as soon as the last backward pass has computed it. With 1, the
+        sum waits for the whole pass.
+    sharded
+        Whether replicas divide the optimizer's state among them (ZeRO stage 1): gradients go by reduce-scatter, and
+        parameters by all-gather after the optimizer's step, in place of one all-reduce.
+    algorithm
+        The algorithm of the all-reduce of gradients; without it, `ring`.
+    channels
+        Channels of a collective: parallel rings or trees, each for an equal part of the data, from 1 to 64.
+    chunk
+        Maximum size of a collective's message: a rank forwards a chunk when that chunk has arrived. Without it,
+        messages are not divided.
+    protocol
+        How data go over the wire: NCCL's protocols add bytes and a latency to each step.
+    local_rate
+        Rate at which a rank sends to ranks of its host (NVLink), without the network; without it, such messages take
+        only `local_delay`.
+    local_delay
+        Delay of messages among ranks of one host.
+    overhead
+        Time from the arrival of a message to the receiver's next action.
+    iterations
+        Iterations, one after the other.
+    stragglers
+        Ranks that compute more slowly than the others.
+    jitter
+        Each pass of each rank takes its time times a number drawn between 1 - `jitter` and 1 + `jitter`; from 0 to
+        0.9.
+    """
+    return table(
+        {
+            "pattern": "training",
+            "layers": layers,
+            "hidden": hidden,
+            "sequence": sequence,
+            "batch": batch,
+            "tflops": tflops,
+            "label": label,
+            "priority": priority,
+            "nic": nic,
+            "connection": connection,
+            "start": start,
+            "hosts": hosts,
+            "ranks_per_host": ranks_per_host,
+            "placement": placement,
+            "placement_file": placement_file,
+            "tensor": tensor,
+            "pipeline": pipeline,
+            "data": data,
+            "expert": expert,
+            "micro_batch": micro_batch,
+            "vocabulary": vocabulary,
+            "experts": experts,
+            "top_k": top_k,
+            "expert_interval": expert_interval,
+            "activation_bytes": activation_bytes,
+            "gradient_bytes": gradient_bytes,
+            "recompute": recompute,
+            "optimizer": optimizer,
+            "buckets": buckets,
+            "sharded": sharded,
+            "algorithm": algorithm,
+            "channels": channels,
+            "chunk": chunk,
+            "protocol": protocol,
+            "local_rate": local_rate,
+            "local_delay": local_delay,
+            "overhead": overhead,
+            "iterations": iterations,
+            "stragglers": stragglers,
+            "jitter": jitter,
         }
     )
