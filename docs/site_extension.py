@@ -1,7 +1,7 @@
 """What the site needs beyond Sphinx and MyST.
 
-Equations as MathML, links to folders and the README, papers' figures, and the page that runs scenarios, with a link to it
-at each example.
+Equations as MathML, links to folders and the README, papers' figures, and the page that runs scenarios, with a link to
+it at each example.
 """
 
 from __future__ import annotations

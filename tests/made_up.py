@@ -66,7 +66,8 @@ def made_up_run(
         "queues": {
             "time_ps": pa.array([row[0] for row in queues], pa.uint64()),
             "port": pa.array([row[1] for row in queues], pa.string()).dictionary_encode(),
-            "priority": pa.array([0] * len(queues), pa.uint8()),
+            # Of the whole port.
+            "priority": pa.array([None] * len(queues), pa.uint8()),
             "bytes": pa.array([row[2] for row in queues], pa.uint64()),
             "max_bytes": pa.array([row[2] for row in queues], pa.uint64()),
         },

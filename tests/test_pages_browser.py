@@ -252,7 +252,7 @@ def test_pages_of_papers_follow_the_browsers_colours(browser: Browser, pages: di
         assert "`" not in text.replace("`" + hostile.IMAGE, "")
         assert "<code>" not in text
         # Only the text of the driver has code in it.
-        assert (page.locator("main code").count() > 0) == (name in ("paper", "readings", "article"))
+        assert (page.locator("main code").count() > 0) == (name in ("paper", "readings", "article", "survey"))
         pixels = page.evaluate("""() => {
           const colour = (node) => getComputedStyle(node)[node === document.body ? "backgroundColor" : "color"];
           const grey = (text) => text.match(/\\d+/g).slice(0, 3).reduce((sum, each) => sum + Number(each), 0) / 3;

@@ -114,7 +114,8 @@ def test_a_link_that_leads_nowhere_fails_the_build(tmp_path: Path, link: str, ex
     source = tmp_path / "source"
     (source / "docs").mkdir(parents=True)
     shutil.copy(ROOT / "conf.py", source)
-    shutil.copy(ROOT / "docs" / "site_extension.py", source / "docs")
+    for module in ("site_extension.py", "run_links.py"):
+        shutil.copy(ROOT / "docs" / module, source / "docs")
     contents = "# Site\n\n```{toctree}\ndocs/page\ndocs/other\n```\n"
     (source / "index.md").write_text(contents)
     (source / "docs" / "page.md").write_text("# Page\n\n[there](other.md#there) and [folder](../docs)\n")

@@ -15,8 +15,8 @@ use xoff_engine::{Rate, Time, Violation};
 use crate::detector::AnyDetector;
 use crate::signals::Signals;
 use crate::traits::{
-    Ack, Arrival, Cnm, Cnp, CongestionPoint, FlowEnv, Labelled, NetworkEnv, NotificationPoint, Outgoing,
-    PacketView, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint,
+    Ack, Arrival, Cnm, Cnp, CongestionPoint, Credit, FlowEnv, Labelled, NetworkEnv, NotificationPoint,
+    Outgoing, PacketView, PortEnv, QueueView, ReactionPoint, Scheme, Sent, SlEnv, SwitchEnv, SwitchPoint,
     sends_messages,
 };
 
@@ -233,6 +233,12 @@ impl ReactionPoint for ForeignReaction {
     fn on_cnm(&mut self, now: Time, cnm: &Cnm) {
         self.0.on_cnm(now, cnm)
     }
+    fn on_credit(&mut self, now: Time, number: u16) {
+        self.0.on_credit(now, number)
+    }
+    fn spend_credit(&mut self) -> u16 {
+        self.0.spend_credit()
+    }
     fn on_loss(&mut self, now: Time) {
         self.0.on_loss(now)
     }
@@ -280,6 +286,12 @@ impl NotificationPoint for ForeignNotification {
     }
     fn on_timer(&mut self, now: Time) -> Option<Cnp> {
         self.0.on_timer(now)
+    }
+    fn on_request(&mut self, now: Time, wants: bool) {
+        self.0.on_request(now, wants);
+    }
+    fn credit(&mut self, now: Time) -> Option<Credit> {
+        self.0.credit(now)
     }
     fn next_timer(&self) -> Time {
         self.0.next_timer()

@@ -80,7 +80,7 @@ fn a_sweep_is_left_out_and_files_come_from_the_page() {
         "pattern = \"list\"\nfile = \"flows.txt\"",
     );
     let Err(Refused::Scenario(problems)) = run(&input(&list), &mut |_| true) else { panic!("no such file") };
-    assert!(problems[0].message.contains("the page has no such file"), "{problems:?}");
+    assert!(problems[0].message.contains("there is no such file"), "{problems:?}");
     let files = BTreeMap::from([("flows.txt".to_string(), "host1 host0 1MB 0us\n".to_string())]);
     let listed = run(&Input { files, ..input(&list) }, &mut |_| true).unwrap();
     assert_eq!(listed.output.summary().completed, 1);

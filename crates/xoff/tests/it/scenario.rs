@@ -275,7 +275,7 @@ fn a_key_without_effect_is_said_and_one_with_effect_is_not() {
         ),
         ("quirks.gap", "rate_when_sent", none, &[], "never changes its rate"),
         ("quirks.base_rtt", "payload", none, &[], "takes no base RTT"),
-        ("record.interval", "5us", &[], &[("record.rates", "true")], "neither"),
+        ("record.interval", "5us", &[], &[("record.rates", "true")], "is sampled"),
         ("record.throttles", "true", &[], pft, "no [throttle]"),
         (
             "switch.cut_through_after",
@@ -493,7 +493,9 @@ fn the_schema_describes_every_key() {
     let mut required: Vec<&str> =
         schema["required"].as_array().unwrap().iter().filter_map(Value::as_str).collect();
     required.sort_unstable();
-    assert_eq!(required, ["scheme", "topology", "traffic"]);
+    assert_eq!(required, ["scheme", "topology"]);
+    // Traffic, jobs, or both.
+    assert_eq!(schema["anyOf"], serde_json::json!([{ "required": ["traffic"] }, { "required": ["job"] }]));
     assert_eq!(schema["additionalProperties"], false);
 
     let keys = keys();

@@ -66,8 +66,10 @@ fn more_micro_batches_fill_the_pipeline() {
     let time = iterations(&run)["mean_ps"].as_f64().unwrap();
     let ideal = (5 * (FORWARD + BACKWARD)) as f64;
     assert!((1.0..1.01).contains(&(time / ideal)), "{}", time / ideal);
+    // The first stage idles for a forward and a backward pass. The last one begins a forward pass later, ends a backward pass earlier,
+    // and its iteration ends with it: it idles for the forward pass alone. The mean of 3 and 1 of 3 is two thirds.
     let bubble = exposed(&run, "pipeline") / (FORWARD + BACKWARD) as f64;
-    assert!((1.0..1.05).contains(&bubble), "{bubble}");
+    assert!((0.666..0.69).contains(&bubble), "{bubble}");
 }
 
 #[test]
@@ -96,10 +98,13 @@ fn all_wait_for_a_straggler() {
     let (even, slow) = (output(2, "layers = 1\nbatch = 2\ndata = 2"), output(2, job));
     let longer =
         iterations(&slow)["mean_ps"].as_f64().unwrap() - iterations(&even)["mean_ps"].as_f64().unwrap();
-    // Rank 1 takes half as long again; rank 0 computes as before, and waits that much longer: on average half of it.
-    assert_eq!(longer, (FORWARD + BACKWARD) as f64 / 2.0);
+    // Rank 1 takes half as long again. The first half of rank 0's gradients has arrived by then, so that the ACKs of rank 0's
+    // 12 MB, 4.4 % of 1 ms, are not in rank 1's way.
+    let half = (FORWARD + BACKWARD) as f64 / 2.0;
+    assert!((half - 0.05e9..half).contains(&longer), "{longer}");
+    // Both iterations are longer by that, and of the two ranks one computes half as long again.
     let waits = exposed(&slow, "gradients") - exposed(&even, "gradients");
-    assert_eq!(waits, longer / 2.0);
+    assert_eq!(waits, longer - half / 2.0);
 }
 
 #[test]
@@ -108,7 +113,9 @@ fn ranks_of_one_host_sum_over_their_own_links() {
     // each is two steps of 100,000 B at 800 Gbps, 1 us, and 500 ns.
     let job =
         "layers = 1\nbatch = 2\ntensor = 2\ndata = 2\nlocal_rate = \"800Gbps\"\nlocal_delay = \"500ns\"";
-    let run = output(2, &job.replace("layers", "ranks_per_host = 2\nlayers"));
+    let two = text(2, job).replace("ranks_per_host = 1", "ranks_per_host = 2");
+    let scenario = Scenario::parse(&two, "training.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let run = xoff::run(&scenario, &mut |_| true).unwrap();
     assert_eq!(exposed(&run, "tensor"), 4.0 * 2.0 * 1.5e6);
     assert_eq!(iterations(&run)["compute_ps"], ((FORWARD + BACKWARD) / 2) as f64);
 }
@@ -154,7 +161,7 @@ fn placements_put_ranks_where_they_say() {
 fn xoff_column(batch: &arrow_array::RecordBatch, name: &str) -> Vec<String> {
     use arrow_array::cast::AsArray;
     let column = batch.column_by_name(name).unwrap();
-    let dictionary = column.as_dictionary::<arrow_array::types::UInt32Type>();
+    let dictionary = column.as_dictionary::<arrow_array::types::Int32Type>();
     let names = dictionary.values().as_string::<i32>();
     dictionary.keys().iter().map(|key| names.value(key.unwrap() as usize).to_string()).collect()
 }
