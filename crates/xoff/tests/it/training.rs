@@ -102,9 +102,10 @@ fn all_wait_for_a_straggler() {
     // 12 MB, 4.4 % of 1 ms, are not in rank 1's way.
     let half = (FORWARD + BACKWARD) as f64 / 2.0;
     assert!((half - 0.05e9..half).contains(&longer), "{longer}");
-    // Both iterations are longer by that, and of the two ranks one computes half as long again.
+    // Both iterations are longer by that but for the last ACKs, and of the two ranks one computes half as long again.
     let waits = exposed(&slow, "gradients") - exposed(&even, "gradients");
-    assert_eq!(waits, longer - half / 2.0);
+    let expected = longer - half / 2.0;
+    assert!((waits / expected - 1.0).abs() < 0.02, "{waits} {expected}");
 }
 
 #[test]
