@@ -164,7 +164,9 @@ def test_a_link_holds_the_scenario(page: Page, run_links: Any, small: Path) -> N
     native = xoff.run(small, sets={"traffic.0.size": "2MB"})
     open_link(page, run_links.fragment(text=SMALL, sets=sets))
     expect(page.locator("#text")).to_have_value(SMALL)
-    # A text of somebody else is not run before its reader says so.
+    # A text of somebody else is not run before its reader says so: the page says what to press, and no run begins.
+    expect(page.locator("#nothing")).to_have_text("The scenario is the link's. Press Run.")
+    page.wait_for_timeout(500)
     assert page.evaluate("document.documentElement.dataset.fingerprint") is None
     assert "traffic.0.size = 2MB" in page.inner_text("#hint")
     page.click("#run")
@@ -212,6 +214,12 @@ def test_a_run_is_cancelled(page: Page, run_links: Any) -> None:
     expect(page.locator("#progress span")).to_contain_text("simulated", timeout=30_000)
     page.click("#cancel")
     assert page.is_hidden("#progress")
+    # The run's worker ends, for which Chromium takes two seconds; the one that checks scenarios is left.
+    for _ in range(100):
+        if len(page.workers) == 1:
+            break
+        page.wait_for_timeout(100)
+    assert len(page.workers) == 1
     # The simulator is there for the next one.
     open_link(page, "scenario=incast")
     assert fingerprint(page) == xoff.run(ROOT / "scenarios" / "incast.toml").manifest["fingerprint"]
