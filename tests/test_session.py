@@ -174,3 +174,25 @@ def test_an_exception_in_the_block_leaves_no_results() -> None:
     with pytest.raises(KeyError):
         broken()
     assert session.stats["messages"] == 1  # the session is open, and may be looked at
+
+
+def test_a_loop_that_is_left_early_loses_no_event() -> None:
+    session = xoff.Session({"topology": {"name": "star", "hosts": 3}, "scheme": {"name": "none"}})
+    session.send(0, 0, 100, tag=1)
+    session.recv(0, 0, 1)
+    # A host's message to itself is delivered, received and sent at one time.
+    for event in session.events():
+        first = event.kind
+        break
+    rest = [event.kind for event in session.advance_until("1us")]
+    assert sorted([first, *rest]) == ["delivered", "received", "sent"]
+    assert session.advance_to_next() == []
+
+
+def test_copies_that_never_end_are_refused() -> None:
+    star = {"topology": {"name": "star", "hosts": 3}, "scheme": {"name": "none"}}
+    with pytest.raises(xoff.ScenarioError, match="local_delay"):
+        xoff.Session(star, local_delay=2**63)
+    session = xoff.Session(star, local_rate=1)
+    with pytest.raises(xoff.ScenarioError, match="local_rate"):
+        session.send(0, 0, 2**40)

@@ -318,7 +318,9 @@ pub fn generate_if(
     let (mut plans, mut count) = (Vec::with_capacity(patterns.len()), 0u128);
     for (index, (pattern, scope)) in patterns.iter().zip(&scopes).enumerate() {
         let label = || pattern.label().to_string();
-        let plan = check_common(pattern, scope).and_then(|()| pattern.plan(scope));
+        let plan = check_common(pattern, scope)
+            .and_then(|()| own_label(pattern, &patterns[..index]))
+            .and_then(|()| pattern.plan(scope));
         let plan = plan.map_err(|Misfit { key, fault }| TrafficError::Pattern {
             index,
             label: label(),
@@ -372,6 +374,16 @@ pub fn generate_if(
     let warnings = scopes.iter().flat_map(|scope| scope.warnings.take()).collect();
     let Sink { flows, offered, steps, dependencies, operations, kernels, anywhere, .. } = sink;
     Ok(Some(Traffic { flows, offered, labels, kernels, steps, dependencies, operations, anywhere, warnings }))
+}
+
+/// Refuses a job with the label of an earlier one: their iterations could not be told apart.
+fn own_label(pattern: &Pattern, earlier: &[Pattern]) -> Result<(), Misfit> {
+    let is_job = |pattern: &Pattern| matches!(pattern, Pattern::Training(_));
+    if is_job(pattern) && earlier.iter().any(|other| is_job(other) && other.label() == pattern.label()) {
+        let found = format!("`{}`, as that of another job", pattern.label());
+        return Err(Fault::bounds(found, "a label of its own for each job").at("label"));
+    }
+    Ok(())
 }
 
 /// Checks the keys that every pattern has.

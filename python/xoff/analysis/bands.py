@@ -29,7 +29,7 @@ class Band:
     mean: Floats
     """The mean of the runs that have the place."""
     half: Floats | None
-    """Half of the interval, 0 where a single run has the place; `None` if there is one run in all."""
+    """Half of the interval, not a number where a single run has the place; `None` if there is one run in all."""
 
 
 def by_place(numbers: Sequence[npt.NDArray[np.int64]], x: Sequence[Floats], y: Sequence[Floats]) -> Band:
@@ -89,4 +89,4 @@ def _over_runs(x: Floats, values: Floats) -> Band:
 
 def _estimate(values: Floats) -> tuple[float, float]:
     band = _over_runs(np.zeros(1), values[:, None])
-    return float(band.mean[0]), 0.0 if band.half is None else float(band.half[0])
+    return float(band.mean[0]), float("nan") if band.half is None else float(band.half[0])

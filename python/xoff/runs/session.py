@@ -110,6 +110,7 @@ class Session:
         self._native = _xoff.Session(prepared, mapping, bps, _time("local_delay", local_delay), label)
         self._hosts = tuple(self._native.hosts)
         self._numbers = {name: number for number, name in enumerate(self._hosts)}
+        self._left: list[SessionEvent] = []
 
     def __enter__(self) -> Session:
         return self
@@ -117,7 +118,7 @@ class Session:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Close the session, unless it is closed; after an exception, without results."""
+        """Close the session, unless it is closed; after an exception it stays as it is, to be looked at."""
         if not self._native.closed and kind is None:
             self.close()
 
@@ -213,7 +214,7 @@ class Session:
         RunError
             The network cannot go on.
         """
-        return self._native.advance_until(_time("time", time))
+        return [*self._rest(), *self._native.advance_until(_time("time", time))]
 
     def advance_to_next(self, limit: str | int | None = None) -> list[SessionEvent]:
         """Let time pass to the next event, but not beyond `limit`; return what happens then.
@@ -222,15 +223,23 @@ class Session:
         that nothing happens up to the limit or, without one, that nothing is left which could happen. Raises as
         `advance_until` does.
         """
-        return self._native.advance_to_next(None if limit is None else _time("limit", limit))
+        return self._rest() or self._native.advance_to_next(None if limit is None else _time("limit", limit))
 
     def events(self, limit: str | int | None = None) -> Iterator[SessionEvent]:
         """Each event at its time, until nothing is left that could happen before `limit`.
 
-        The program may send, receive and schedule between two events. Raises as `advance_until` does.
+        The program may send, receive and schedule between two events. A loop that is left early leaves the other events
+        of its moment to the next call that lets time pass. Raises as `advance_until` does.
         """
         while found := self.advance_to_next(limit):
-            yield from found
+            self._left = found
+            while self._left:
+                yield self._left.pop(0)
+
+    def _rest(self) -> list[SessionEvent]:
+        """The events that a loop over `events` left behind."""
+        rest, self._left = self._left, []
+        return rest
 
     @property
     def stats(self) -> dict[str, int]:

@@ -94,7 +94,9 @@ impl Message {
     pub fn data_ready_at(&self, offset: u64) -> Time {
         let made = offset.saturating_sub(self.base) + self.carried;
         let begin = self.start.saturating_add(self.cost);
-        let ready = self.source_rate.map_or(begin, |rate| begin.saturating_add(rate.time_for(made)));
+        // The source makes data from the start on, whenever the NIC may begin.
+        let source = |rate: Rate| begin.max(self.start.saturating_add(rate.time_for(made)));
+        let ready = self.source_rate.map_or(begin, source);
         ready.saturating_sub(self.carried_time)
     }
 

@@ -18,7 +18,7 @@ pub(super) enum Own {
     End(Message),
 }
 
-/// An entry of the agenda; entries of one time come in the order in which they were made.
+/// An entry of the agenda. Of one time, timers come first; entries of a kind come in the order in which they were made.
 #[derive(Debug, PartialEq, Eq)]
 struct Entry {
     at: Time,
@@ -28,7 +28,8 @@ struct Entry {
 
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        (self.at, self.number).cmp(&(other.at, other.number))
+        let place = |entry: &Entry| (entry.at, !matches!(entry.own, Own::Timer(_)), entry.number);
+        place(self).cmp(&place(other))
     }
 }
 
@@ -76,11 +77,35 @@ impl Copies {
         Copies { free_at: vec![Time::ZERO; hosts], rate, delay }
     }
 
+    /// How long a host copies so many bytes.
+    pub fn time_for(&self, bytes: u64) -> Time {
+        self.rate.map_or(Time::ZERO, |rate| rate.time_for(bytes))
+    }
+
     /// When a message that is handed over now will be there.
     pub fn end(&mut self, now: Time, message: &Message) -> Time {
+        let time = self.time_for(message.bytes);
         let free_at = &mut self.free_at[message.src.0 as usize];
-        let time = self.rate.map_or(Time::ZERO, |rate| rate.time_for(message.bytes));
         *free_at = now.max(*free_at).saturating_add(time);
         free_at.saturating_add(self.delay)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cosim::message::{Host, MessageId};
+
+    #[test]
+    fn timers_come_before_messages_of_their_time() {
+        let (mut agenda, at) = (Agenda::default(), Time::from_us(1));
+        let (src, dst) = (Host(0), Host(0));
+        let message = Message { id: MessageId(0), src, dst, bytes: 8, tag: None, start: Time::ZERO };
+        agenda.push(at, Own::End(message));
+        agenda.push(at, Own::Timer(1));
+        agenda.push(at, Own::Timer(2));
+        agenda.push(Time::ZERO, Own::Start(message));
+        let order: Vec<_> = std::iter::from_fn(|| agenda.pop()).map(|(_, own)| own).collect();
+        assert_eq!(order, [Own::Start(message), Own::Timer(1), Own::Timer(2), Own::End(message)]);
     }
 }

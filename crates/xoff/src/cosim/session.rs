@@ -82,6 +82,11 @@ impl Session {
             let (found, expected) = ("is 0".to_string(), "a rate such as \"400Gbps\", or none");
             return Err(SessionError::Option { option: "local_rate", found, expected });
         }
+        if options.local_delay > MAX_DURATION {
+            let found = format!("is {}", options.local_delay);
+            let expected = "at most 1000000 s, the longest time that is simulated";
+            return Err(SessionError::Option { option: "local_delay", found, expected });
+        }
         let is_uet = scenario.host.transport == Transport::Uet;
         let default = if is_uet { ConnectionMapping::PerMessage } else { ConnectionMapping::PerPair };
         let mapping = options.connection.unwrap_or(default);
@@ -212,6 +217,12 @@ impl Session {
         self.check_time("`at` of the message", start)?;
         let message =
             |id| Message { id, src: send.src, dst: send.dst, bytes: send.bytes, tag: send.tag, start };
+        let copy = self.copies.time_for(send.bytes);
+        if src == dst && copy > MAX_DURATION {
+            let found = format!("makes a message of {} B of a host to itself take {copy}", send.bytes);
+            let expected = "a rate at which it takes at most the longest time that is simulated";
+            return Err(SessionError::Option { option: "local_rate", found, expected });
+        }
         let id = if src == dst {
             let id = MessageId(MessageId::LOCAL | self.stats.local_messages);
             self.stats.local_messages += 1;

@@ -13,7 +13,8 @@ const WAITS: [&str; 5] = ["tensor", "expert", "gradients", "parameters", "pipeli
 /// The iterations of a job.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Iterations {
-    /// For each iteration that all ranks have ended: the time from its first rank's beginning to its last rank's end, ps.
+    /// For each iteration that all ranks have ended: the time from the end of the one before, which is that of its last rank, to its
+    /// own; of the first iteration, from its first rank's beginning. They sum to the time of all, ps.
     pub times_ps: Vec<u64>,
     /// Mean of these, ps.
     pub mean_ps: f64,
@@ -63,7 +64,12 @@ pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Itera
     let mut operations: Vec<(&Operation, Activity)> =
         traffic.operations.iter().filter(own).filter_map(|o| Some((o, of_kernel(o)?))).collect();
     operations.sort_by_key(|(o, _)| (o.role.iteration, o.role.process));
+    // Other programs have iterations too, and compute in kernels of their own.
+    if !operations.iter().any(|(_, activity)| *activity == Activity::Computes) {
+        return None;
+    }
     let (mut times_ps, mut totals, mut count) = (Vec::new(), [0u64; WAITS.len() + 1], 0u64);
+    let mut last_end = None;
     for iteration in operations.chunk_by(|(a, _), (b, _)| a.role.iteration == b.role.iteration) {
         let whole = iteration.iter().filter(|(_, activity)| *activity == Activity::Iterates);
         let (mut begin, mut end) = (Time::NEVER, Time::ZERO);
@@ -74,7 +80,8 @@ pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Itera
         if end == Time::ZERO || end == Time::NEVER {
             break;
         }
-        times_ps.push((end - begin).ps());
+        times_ps.push((end - last_end.unwrap_or(begin)).ps());
+        last_end = Some(end);
         for rank in iteration.chunk_by(|(a, _), (b, _)| a.role.process == b.role.process) {
             let spent = spent(rank, steps);
             totals.iter_mut().zip(spent).for_each(|(total, time)| *total += time);
@@ -167,8 +174,15 @@ mod tests {
 
     #[test]
     fn iterations_that_have_not_ended_for_all_do_not_count() {
-        let two = [(2, 0, 0, 0, 5), (2, 1, 0, 1, 6), (2, 0, 1, 5, 8), (2, 1, 1, 6, 12)];
+        let mut two =
+            vec![(2, 0, 0, 0, 5), (2, 1, 0, 1, 6), (2, 0, 1, 5, 8), (2, 1, 1, 6, 12), (0, 0, 0, 0, 2)];
         assert_eq!(found(&two, 100).unwrap().times_ps, [60]);
+        // An iteration lasts from the end of the one before: from 60 to 120 ps.
+        assert_eq!(found(&two, 200).unwrap().times_ps, [60, 60]);
+        // A program that computes in no kernel of training is none.
+        two.pop();
+        assert_eq!(found(&two, 200), None);
+        two.push((0, 0, 0, 0, 2));
         assert_eq!(found(&two, 50), None);
         assert_eq!(found(&[(4, 0, 0, 0, 5)], 200), None);
     }

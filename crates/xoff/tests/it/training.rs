@@ -122,6 +122,19 @@ fn ranks_of_one_host_sum_over_their_own_links() {
 }
 
 #[test]
+fn ranks_that_share_layers_wait_for_the_slowest() {
+    // Rank 1 shares the layer with rank 0 on one host, and takes twice as long. A rank's half of attention takes 420 us forward, that
+    // of the feed-forward part 800 us, and twice that back. Behind three of these four computations stands a sum, for which rank 0
+    // waits as long as it computed itself: 420 + 800 + 1600 us. All four ranks have four sums, of two steps of 100,000 B at 800 Gbps.
+    let job = "layers = 1\nbatch = 2\ntensor = 2\ndata = 2\nlocal_rate = \"800Gbps\"";
+    let job = format!("{job}\nstragglers = [{{ rank = 1, factor = 2.0 }}]");
+    let two = text(2, &job).replace("ranks_per_host = 1", "ranks_per_host = 2");
+    let scenario = Scenario::parse(&two, "training.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+    let run = xoff::run(&scenario, &mut |_| true).unwrap();
+    assert_eq!(exposed(&run, "tensor"), 4.0 * 2.0 * 1e6 + 2820e6 / 4.0);
+}
+
+#[test]
 fn experts_exchange_tokens_of_all_replicas() {
     // Two experts on two replicas: in each pass the tokens go to the experts and back, each time half of 200,000 B to the other host:
     // 100,000 B are 69 packets, 104,278 B on the wire, 8.34 us, and some 2.1 us for the way; ACKs make it a little longer.
@@ -232,6 +245,10 @@ fn a_job_is_traffic_and_stands_beside_other_traffic() {
     let run = xoff::run(&scenario, &mut |_| true).unwrap();
     let labels: Vec<_> = run.manifest["jobs"].as_array().unwrap().iter().map(|j| &j["label"]).collect();
     assert_eq!(labels, ["first", "second"]);
+    let same = with.replace("label = \"second\"", "");
+    let message =
+        Scenario::parse(&same.replace("label = \"first\"", ""), "two.toml", &[]).unwrap_err().to_string();
+    assert!(message.contains("`label` in [[job]] is `training`, as that of another job"), "{message}");
     let wrong = with.replace("label = \"second\"", "label = \"second\"\nexperts = 3\nexpert = 2");
     let message = Scenario::parse(&wrong, "two.toml", &[]).unwrap_err().to_string();
     assert!(message.contains("`experts` in [[job]] is 3"), "{message}");

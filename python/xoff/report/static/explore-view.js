@@ -83,19 +83,26 @@ class View {
       return null;
     };
     [this.from, this.to] = [time("from"), time("to")];
-    if (this.from !== null && this.to !== null && this.to <= this.from) this.from = this.to = null;
+    if (this.from !== null && this.to !== null && this.to <= this.from) {
+      this.unknown.push(`from=${this.from} to=${this.to}`);
+      this.from = this.to = null;
+    }
     const choices = { by: Object.keys(GROUPS), metric: Object.keys(METRICS), order: Object.keys(ORDERS) };
     for (const [name, text] of fields) {
-      if (KINDS[name]) {
+      if (Object.hasOwn(KINDS, name)) {
         if (KINDS[name].known(this.runs, text)) this.chosen.push({ kind: name, key: text });
         else this.unknown.push(`${KINDS[name].name} ${text}`);
-      } else if (choices[name]) {
+      } else if (Object.hasOwn(choices, name)) {
         if (choices[name].includes(text)) this[name] = text;
         else this.unknown.push(`${name}=${text}`);
       } else if (name === "search") this.query = text;
       else if (name === "tail") this.tail = text === "1";
       else if (!["from", "to"].includes(name)) this.unknown.push(name);
     }
+    // A link may name one thing many times, and many things.
+    const different = [...new Set(this.unknown)];
+    this.unknown = different.slice(0, 5);
+    if (different.length > 5) this.unknown.push(`and ${different.length - 5} more`);
   }
 }
 

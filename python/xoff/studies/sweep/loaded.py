@@ -108,7 +108,7 @@ class Sweep(Mapping[str, Run]):
         """
         points = self._points
         for key, value in settings.items():
-            if key not in (known := [*self.keys_swept, "seed"]):
+            if key not in (known := list(dict.fromkeys([*self.keys_swept, "seed"]))):
                 raise UserError(f"the sweep has no key `{key}`; it has {', '.join(known)}{nearest(key, known)}")
             kept = {run: each for run, each in points.items() if text_of(_setting(each, key)) == text_of(value)}
             if not kept:

@@ -202,7 +202,7 @@ impl Training {
 
     /// Micro-batches of a replica in an iteration.
     fn micro_batches(&self) -> u32 {
-        self.batch / (self.data * self.micro_batch)
+        (u64::from(self.batch) / (u64::from(self.data) * u64::from(self.micro_batch))) as u32
     }
 
     fn settings(&self) -> CollectiveSettings {
@@ -249,6 +249,7 @@ impl Training {
             (self.pipeline, 1 << 16, "pipeline"),
             (self.data, 1 << 16, "data"),
             (self.top_k, 1 << 10, "top_k"),
+            (self.buckets, 1 << 10, "buckets"),
             (self.vocabulary.unwrap_or(1), 1 << 24, "vocabulary"),
             (self.experts.unwrap_or(1), 1 << 16, "experts"),
         ];
@@ -264,8 +265,8 @@ impl Training {
             return Err(Fault::bounds(self.pipeline, expected).at("pipeline"));
         }
         if !u64::from(self.batch).is_multiple_of(u64::from(self.data) * u64::from(self.micro_batch)) {
-            let expected =
-                format!("a multiple of `data` times `micro_batch`, {}", self.data * self.micro_batch);
+            let each = u64::from(self.data) * u64::from(self.micro_batch);
+            let expected = format!("a multiple of `data` times `micro_batch`, {each}");
             return Err(Fault::bounds(self.batch, expected).at("batch"));
         }
         self.check_experts()?;

@@ -38,6 +38,33 @@ impl Pass {
         times.fold(Time::ZERO, Time::saturating_add)
     }
 
+    /// The pass in `parts` parts, in each of which it computes for as long: computations are cut, and what is no computation goes
+    /// with the part that it stands in or ends.
+    pub(super) fn cut(&self, parts: u32) -> Vec<Vec<Segment>> {
+        let whole = self.computes().ps();
+        // The end of a part on the pass's own clock, which stands still while the pass does not compute.
+        let end_of = |part: usize| (u128::from(whole) * (part as u128 + 1) / u128::from(parts)) as u64;
+        let mut cut = vec![vec![]; parts as usize];
+        let (mut part, mut at) = (0, 0);
+        for segment in &self.segments {
+            let Segment::Compute(time) = *segment else {
+                cut[part].push(*segment);
+                continue;
+            };
+            let end = at + time.ps();
+            while at < end {
+                // A part that is full, with what stood behind it, is over.
+                while at == end_of(part) && part + 1 < cut.len() {
+                    part += 1;
+                }
+                let until = end.min(end_of(part));
+                cut[part].push(Segment::Compute(Time(until - at)));
+                at = until;
+            }
+        }
+        cut
+    }
+
     /// An upper bound of its time of computing, with the slowest straggler and the largest jitter.
     pub(super) fn longest(&self) -> Time {
         Time(self.computes().ps().saturating_mul(2000))
@@ -204,6 +231,23 @@ mod tests {
         assert_eq!(stage.gradients(), (2 * 12_000_000 * 2, 0));
         // A token's vector has 2000 B.
         assert_eq!(stage.to_next(), 200 * 2000);
+    }
+
+    #[test]
+    fn a_pass_is_cut_into_parts_of_equal_computation() {
+        // 420 us, a sum, 800 us, a sum, twice: 2440 us, so that each of two parts has 1220 us, and each of four 610 us: 420 us, the
+        // sum and 190 us; the other 610 us of the 800 us; and so on. A sum at the end of a part goes with it.
+        let training = training(r#", "tensor": 4"#);
+        let pass = Stage::new(&training, 0).pass(false);
+        let (us, sum) = (|us| Segment::Compute(Time::from_us(us)), Segment::TensorSum(400_000));
+        let half = vec![us(420), sum, us(800), sum];
+        assert_eq!(pass.cut(2), [half.clone(), half]);
+        let (first, second) = (vec![us(420), sum, us(190)], vec![us(610), sum]);
+        assert_eq!(pass.cut(4), [first.clone(), second.clone(), first, second]);
+        // More parts than segments: each has something to compute.
+        let many = pass.cut(32);
+        assert!(many.iter().all(|part| part.iter().any(|s| matches!(s, Segment::Compute(t) if t.ps() > 0))));
+        assert_eq!(many.iter().flatten().filter(|s| matches!(s, Segment::TensorSum(_))).count(), 4);
     }
 
     #[test]

@@ -290,20 +290,12 @@ impl Writer<'_, '_> {
         let kernel = COMPUTE_KERNELS[usize::from(task.backward)];
         // Sums of gradients begin as parts of the last pass end: its computation is cut into as many parts.
         let parts = if is_last { of.training.buckets } else { 1 };
-        let segments = pass.segments.len();
-        for part in 0..parts {
-            // Segments are dealt to the parts in order; a single one is cut.
-            let (first, end) =
-                (segments * part as usize / parts as usize, segments * (part as usize + 1) / parts as usize);
-            if segments == 1 {
-                self.segment(stage, &pass.segments[0], kernel, &factors, parts);
-            } else {
-                for segment in &pass.segments[first..end] {
-                    self.segment(stage, segment, kernel, &factors, 1);
-                }
+        for (bucket, segments) in (0u32..).zip(pass.cut(parts)) {
+            for segment in &segments {
+                self.segment(stage, segment, kernel, &factors);
             }
             if is_last {
-                self.sum_gradients(stage, part);
+                self.sum_gradients(stage, bucket);
             }
         }
         for rank in ranks {
@@ -319,15 +311,15 @@ impl Writer<'_, '_> {
         self.of.factors[rank as usize] * drawn
     }
 
-    /// Writes a segment of a pass, or one of `parts` equal parts of it, for all ranks of a stage.
-    fn segment(&mut self, stage: u32, segment: &Segment, kernel: &str, factors: &[f64], parts: u32) {
+    /// Writes a segment of a pass for all ranks of a stage.
+    fn segment(&mut self, stage: u32, segment: &Segment, kernel: &str, factors: &[f64]) {
         let of = self.of;
         let first = stage * of.layout.stage_size();
         match *segment {
             Segment::Compute(time) => {
                 self.program.kernel = self.program.sink.kernel(kernel);
                 for (rank, factor) in (first..).zip(factors) {
-                    let time = Time(libm::round(time.ps() as f64 * factor / f64::from(parts)) as u64);
+                    let time = Time(libm::round(time.ps() as f64 * factor) as u64);
                     self.spend(rank as usize, time);
                 }
             }
@@ -337,7 +329,7 @@ impl Writer<'_, '_> {
                 of.groups(stage, |rank| of.layout.sharers(rank), |group| apart.push(group.to_vec()));
                 for group in apart {
                     match of.local_sum(group[0], bytes) {
-                        Some(time) => group.iter().for_each(|&rank| self.spend(rank as usize, time)),
+                        Some(time) => self.spend_together(&group, time),
                         None => self.collective(&group, CollectiveKind::AllReduce, bytes),
                     }
                 }
@@ -358,6 +350,20 @@ impl Writer<'_, '_> {
         let begin = self.ranks[rank].at;
         self.program.compute(&mut self.ranks[rank], time);
         self.record(rank, begin, 0);
+    }
+
+    /// Ranks of one host are busy together for `time`, from when the last of them comes on.
+    fn spend_together(&mut self, group: &[u32], time: Time) {
+        let begins: Vec<u32> = group.iter().map(|&rank| self.ranks[rank as usize].at).collect();
+        let met = self.program.next_step(&self.ranks[group[0] as usize]);
+        for &begin in &begins[1..] {
+            self.program.sink.after(Milestone::Step(begin), Waiter::Step(met), Time::ZERO);
+        }
+        for (&rank, begin) in group.iter().zip(begins) {
+            self.ranks[rank as usize].at = met;
+            self.program.compute(&mut self.ranks[rank as usize], time);
+            self.record(rank as usize, begin, 0);
+        }
     }
 
     /// Records an operation of the current kernel, from a step of a rank to its last step.

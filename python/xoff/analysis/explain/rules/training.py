@@ -24,7 +24,7 @@ def iterations(facts: Facts) -> Finding | None:
     if not found:
         return None
     share, label, evidence, ports = max(found, key=lambda each: each[0])
-    advice = ["traffic.N.buckets, so that gradients are summed beside the last backward pass"]
+    advice = ["more `buckets` of the job, so that gradients are summed beside the last backward pass"]
     if len(found) > 1:
         evidence = (*evidence, f"so do {count_text(len(found) - 1, 'other job')}, less")
     if not facts.recorded("breakdown"):
