@@ -140,8 +140,11 @@ def legend(page: Page, name: str) -> str:
 
 
 def saved(page: Page, button: str) -> str:
-    with page.expect_download() as waiting:
-        page.locator(button).click()
+    # Figures get their final height as they come into sight, so that a button may move while a pointer goes to it.
+    page.locator(button).scroll_into_view_if_needed()
+    settle(page)
+    with page.expect_download(timeout=60_000) as waiting:
+        page.locator(button).evaluate("button => button.click()")
     return Path(waiting.value.path()).read_text("utf-8")
 
 
