@@ -204,11 +204,13 @@ def test_a_drag_over_the_overview_brushes_and_a_drag_over_a_plot_zooms(explore: 
 
 def test_keys_move_and_zoom_the_time_range(explore: Any) -> None:
     page = explore(fragment="from=100000000&to=180000000")
+    page.locator("#figure-queues .chart").scroll_into_view_if_needed()
+    settle(page)
     page.locator("#figure-queues .chart").focus()
     page.keyboard.press("ArrowLeft")
-    assert page.evaluate("explorer.view.range") == [90_000_000, 170_000_000]
+    page.wait_for_function("String(explorer.view.range) === '90000000,170000000'")
     page.keyboard.press("+")
-    assert page.evaluate("explorer.view.range") == [110_000_000, 150_000_000]
+    page.wait_for_function("String(explorer.view.range) === '110000000,150000000'")
     page.keyboard.press("0")
     assert page.evaluate("[explorer.view.from, explorer.view.to]") == [None, None]
 
