@@ -1,7 +1,7 @@
 # xoff in a container.
 #
 #   docker build --tag xoff .
-#   docker run --rm --volume "$PWD:/work" xoff run scenarios/incast.toml -o out/incast
+#   docker run --rm --volume "$PWD:/data" xoff run scenarios/incast.toml -o out/incast
 #   docker build --target test .      a minute after the build: a run, its report, the same bytes again
 
 FROM rust:1.95-slim-bookworm AS build
@@ -22,7 +22,7 @@ RUN python3 -m venv /maturin \
 FROM python:3.13-slim-bookworm AS xoff
 COPY --from=build /wheels /wheels
 RUN pip install --no-cache-dir /wheels/*.whl && rm -rf /wheels
-WORKDIR /work
+WORKDIR /data
 ENTRYPOINT ["xoff"]
 CMD ["--help"]
 
