@@ -31,7 +31,7 @@ INCAST = Scenario(
 def test_the_package_is_what_the_schema_says() -> None:
     folder = ROOT / "python" / "xoff" / "settings"
     written = settings_writer.modules()
-    assert {file.name for file in folder.glob("*.py")} == set(written)
+    assert {file.relative_to(folder).as_posix() for file in folder.rglob("*.py")} == set(written)
     for name, text in written.items():
         assert (folder / name).read_text("utf-8") == text, f"{name}: run `make docs`"
 

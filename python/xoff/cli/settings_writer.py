@@ -40,23 +40,39 @@ _WIDTH = 118
 
 
 def modules() -> dict[str, str]:
-    """The text of each module of the package by file name."""
+    """The text of each module of the package by its path in it: one for each function."""
     schema: dict[str, Any] = json.loads(_xoff.schema())
     definitions: dict[str, Any] = schema["$defs"]
     written = {"table.py": _TABLE}
-    for file, (definition, tag, title) in _FILES.items():
-        module = _Module(definitions)
-        for variant in definitions[definition]["oneOf"]:
-            module.function(variant["properties"][tag]["const"], variant, tag)
-        written[f"{file}.py"] = module.text(title)
-    tables = _Module(definitions)
+    for folder, (definition, tag, title) in _FILES.items():
+        forms = {form["properties"][tag]["const"]: form for form in definitions[definition]["oneOf"]}
+        written |= _folder(folder, title, definitions, forms, tag)
     unions = {definition for definition, _, _ in _FILES.values()}
     names = {name.removeprefix("Any") for name in unions}
-    for name, definition in definitions.items():
-        if name not in names | unions and "properties" in definition and name not in _variants(definitions, unions):
-            tables.function(_TABLES.get(name, _snake(name)), definition, None)
-    written["tables.py"] = tables.text("Plain tables of a scenario, and tables inside others")
-    written["__init__.py"] = _package(tables.functions)
+    plain = {
+        _TABLES.get(name, _snake(name)): each
+        for name, each in definitions.items()
+        if name not in names | unions and "properties" in each and name not in _variants(definitions, unions)
+    }
+    title = "Plain tables of a scenario, and tables inside others"
+    written |= _folder("tables", title, definitions, plain, None)
+    written["__init__.py"] = _package(sorted(plain))
+    return written
+
+
+def _folder(
+    folder: str, title: str, definitions: Mapping[str, Any], forms: Mapping[str, Mapping[str, Any]], tag: str | None
+) -> dict[str, str]:
+    """The modules of a folder: one for each form, and one that offers their functions."""
+    written, imports, names = {}, [], []
+    for name, schema in forms.items():
+        module = _Module(definitions)
+        own = module.function(name, schema, tag)
+        written[f"{folder}/{own}.py"] = module.text(f"{title}: `{name}`")
+        names.append(own)
+    imports = [f"from xoff.settings.{folder}.{own} import {own}\n" for own in sorted(names)]
+    listed = "".join(f'    "{own}",\n' for own in sorted(names))
+    written[f"{folder}/__init__.py"] = f'"""{title}.\n\n{_NOTE}\n"""\n\n{"".join(imports)}\n__all__ = [\n{listed}]\n'
     return written
 
 
@@ -72,17 +88,17 @@ def _variants(definitions: Mapping[str, Any], unions: set[str]) -> set[str]:
 
 
 class _Module:
-    """One module: functions, and the aliases that their types need."""
+    """One module: a function, and the aliases that its types need."""
 
     def __init__(self, definitions: Mapping[str, Any]) -> None:
         self._definitions = definitions
         self._aliases: dict[str, str] = {}
-        self._functions: list[str] = []
-        self._names: set[str] = set()
+        self._function = ""
+        self._name = ""
         self._used: set[str] = set()
 
-    def function(self, name: str, schema: Mapping[str, Any], tag: str | None) -> None:
-        """Add the function of a table; `tag` is the key that names the variant."""
+    def function(self, name: str, schema: Mapping[str, Any], tag: str | None) -> str:
+        """Set the function of a table; `tag` is the key that names the variant. Returns the function's name."""
         properties = {key: each for key, each in schema["properties"].items() if key != tag}
         required = [key for key in schema.get("required", []) if key != tag]
         keys = [*required, *(key for key in properties if key not in required)]
@@ -97,7 +113,7 @@ class _Module:
             documents += [parameter, *_indented(_document(properties[key]), 4)]
             values.append(f'        "{key}": {parameter},\n')
         own = f"{name}_" if keyword.iskeyword(name) or name in ("list", "all") else name
-        self._names.add(own)
+        self._name = own
         head = f"def {own}(\n    *,\n{''.join(parameters)}) -> Table:\n" if parameters else f"def {own}() -> Table:\n"
         first, rest = _sentences(schema.get("description") or f"The table `{name}`.")
         lines = [f'"""{first}', *([""] if rest else []), *rest]
@@ -113,7 +129,8 @@ class _Module:
             body = f"    return table(\n        {{\n{_deeper(tagged + ''.join(values))}        }}\n    )\n"
         if tag and not values:
             body = f'    return table({{"{tag}": "{name}"}})\n'
-        self._functions.append(head + "".join(f"    {line}".rstrip() + "\n" for line in lines) + body)
+        self._function = head + "".join(f"    {line}".rstrip() + "\n" for line in lines) + body
+        return own
 
     def _type(self, schema: Mapping[str, Any]) -> str:
         """A type as Python writes it."""
@@ -154,34 +171,20 @@ class _Module:
         forms = definition.get("oneOf", [])
         words = [each["const"] for each in forms if "const" in each] or definition.get("enum")
         if words and (not forms or len(words) == len(forms)):
-            alias = re.sub(r"\d+$", "", name)
             literal = "Literal[\n" + "".join(f'    "{word}",\n' for word in words) + "]"
             if len(short := f"Literal[{', '.join(chr(34) + word + chr(34) for word in words)}]") < 90:
                 literal = short
-            if known := self._alias_of(alias, literal):
-                return known
-            number = 2
-            while alias in self._aliases:
-                alias, number = f"{alias.rstrip('0123456789')}{number}", number + 1
+            # The schema numbers definitions of one name; most functions need a single one of them.
+            plain = re.sub(r"\d+$", "", name)
+            alias = plain if self._aliases.get(plain, literal) == literal else name
             self._aliases[alias] = literal
             self._used.add("Literal")
             return alias
         return self._type(definition)
 
-    def _alias_of(self, name: str, literal: str) -> str | None:
-        """The alias of this choice of words, in whatever order, if a definition of the same name has it already."""
-        words = set(re.findall(r'"(.*?)"', literal))
-        same = (alias for alias, text in self._aliases.items() if set(re.findall(r'"(.*?)"', text)) == words)
-        return next((alias for alias in same if re.sub(r"\d+$", "", alias) == name), None)
-
     def _literal(self, words: list[str]) -> str:
         self._used.add("Literal")
         return f"Literal[{', '.join(json.dumps(word) for word in words)}]"
-
-    @property
-    def functions(self) -> list[str]:
-        """The names of its functions."""
-        return sorted(self._names)
 
     def text(self, title: str) -> str:
         """The module's text."""
@@ -197,11 +200,10 @@ class _Module:
         imported = ["Table", *sorted(used & set(_QUANTITIES)), "table"]
         imported = sorted(imported, key=lambda each: (each == "table", each))
         lines.append(f"from xoff.settings.table import {', '.join(imported)}\n\n")
-        names = "".join(f'    "{name}",\n' for name in sorted(self._names))
-        lines.append(f"__all__ = [\n{names}]\n")
+        lines.append(f'__all__ = ["{self._name}"]\n')
         aliases = "".join(f"{name} = {literal}\n" for name, literal in sorted(self._aliases.items()))
         lines.append(f"\n{aliases}" if aliases else "")
-        return "".join(lines) + "".join(f"\n\n{function}" for function in self._functions)
+        return f"{''.join(lines)}\n\n{self._function}"
 
 
 def _parts(kind: str) -> list[str]:
@@ -294,8 +296,8 @@ def table(keys: Mapping[str, object]) -> Table:
 
 def write(folder: Path) -> None:
     """Write the package into `folder`."""
-    folder.mkdir(parents=True, exist_ok=True)
     for name, text in modules().items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text, encoding="utf-8")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from html import escape
@@ -18,31 +19,6 @@ if TYPE_CHECKING:
     from xoff.runs.results import Run
     from xoff.scheme import Scheme
     from xoff.settings.table import Table
-
-KEYS = (
-    "title",
-    "seed",
-    "lossy",
-    "run",
-    "topology",
-    "routing",
-    "scheme",
-    "detector",
-    "throttle",
-    "packets",
-    "host",
-    "switch",
-    "flow_control",
-    "link",
-    "quirks",
-    "traffic",
-    "job",
-    "event",
-    "record",
-    "sweep",
-    "tune",
-)
-"""The keys of a scenario, in the order in which it is written."""
 
 
 class Scenario(Mapping[str, object]):
@@ -66,15 +42,13 @@ class Scenario(Mapping[str, object]):
     def __init__(
         self,
         *,
-        topology: Mapping[str, object],
-        scheme: Mapping[str, object],
-        traffic: Sequence[Mapping[str, object]] | None = None,
-        job: Sequence[Mapping[str, object]] | None = None,
         title: str | None = None,
         seed: int | None = None,
         lossy: bool | None = None,
         run: Mapping[str, object] | None = None,
+        topology: Mapping[str, object],
         routing: Mapping[str, object] | None = None,
+        scheme: Mapping[str, object],
         detector: Mapping[str, object] | None = None,
         throttle: Mapping[str, object] | None = None,
         packets: Mapping[str, object] | None = None,
@@ -83,14 +57,15 @@ class Scenario(Mapping[str, object]):
         flow_control: Mapping[str, object] | None = None,
         link: Mapping[str, object] | None = None,
         quirks: Mapping[str, object] | None = None,
+        traffic: Sequence[Mapping[str, object]] | None = None,
+        job: Sequence[Mapping[str, object]] | None = None,
         event: Sequence[Mapping[str, object]] | None = None,
         record: Mapping[str, object] | None = None,
         sweep: Mapping[str, object] | None = None,
         tune: Mapping[str, object] | None = None,
     ) -> None:
         given = locals()
-        tables = {key: given[key] for key in KEYS if given[key] is not None}
-        self._tables: Table = copy.deepcopy(tables)
+        self._tables: Table = copy.deepcopy({key: given[key] for key in KEYS if given[key] is not None})
 
     @classmethod
     def of(cls, tables: Mapping[str, object]) -> Scenario:
@@ -191,6 +166,10 @@ def _is_section(value: object) -> bool:
     if isinstance(value, list | tuple):
         return bool(value) and all(isinstance(each, Mapping) for each in value)
     return isinstance(value, Mapping)
+
+
+KEYS = tuple(inspect.signature(Scenario).parameters)
+"""The keys of a scenario, in the order in which it is written."""
 
 
 def _short(value: object) -> str:

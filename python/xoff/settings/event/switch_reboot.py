@@ -1,0 +1,54 @@
+"""What breaks during a run: `switch_reboot`.
+
+Written by `python -m xoff.cli.settings_writer`; change the doc comments in the Rust code instead.
+Each function gives one table of a scenario, and leaves out what it was not given.
+"""
+
+from __future__ import annotations
+
+from xoff.settings.table import Table, Time, table
+
+__all__ = ["switch_reboot"]
+
+
+def switch_reboot(
+    *,
+    switch: str,
+    at: Time | None = None,
+    for_: Time | None = None,
+    every: Time | None = None,
+    mean_time_between: Time | None = None,
+    mean_for: Time | None = None,
+    until: Time | None = None,
+) -> Table:
+    """A switch reboots: its links are down for the time, and what it holds is lost.
+
+    Parameters
+    ----------
+    switch
+        The switch; `"random"` for any switch each time.
+    at
+        When it comes; with `mean_time_between`, when the first interval begins.
+    for_
+        How long it lasts; without it and `mean_for`, to the end of the run.
+    every
+        Time from one to the next if it comes again and again.
+    mean_time_between
+        Mean time from the end of one to the next if it comes at random, with exponential intervals from the seed.
+    mean_for
+        Mean of the time that it lasts, which is exponential, in place of `for`.
+    until
+        The latest time at which it comes again; by default the run's duration.
+    """
+    return table(
+        {
+            "kind": "switch_reboot",
+            "switch": switch,
+            "at": at,
+            "for": for_,
+            "every": every,
+            "mean_time_between": mean_time_between,
+            "mean_for": mean_for,
+            "until": until,
+        }
+    )

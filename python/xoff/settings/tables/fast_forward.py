@@ -1,0 +1,30 @@
+"""Plain tables of a scenario, and tables inside others: `fast_forward`.
+
+Written by `python -m xoff.cli.settings_writer`; change the doc comments in the Rust code instead.
+Each function gives one table of a scenario, and leaves out what it was not given.
+"""
+
+from __future__ import annotations
+
+from xoff.settings.table import Table, table
+
+__all__ = ["fast_forward"]
+
+
+def fast_forward(
+    *,
+    tolerance: float | None = None,
+) -> Table:
+    """Carries time forward over steady states of the run, in which every message sends at a constant rate.
+
+    Parameters
+    ----------
+    tolerance
+        Relative error of completion times that is accepted: above 0, and at most 0.1. A smaller one gives fewer and
+        shorter jumps. Off unless this key or `fast_forward = {}` is written.
+    """
+    return table(
+        {
+            "tolerance": tolerance,
+        }
+    )
