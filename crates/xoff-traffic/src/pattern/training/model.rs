@@ -3,7 +3,8 @@
 //! With h elements in a token's vector, b sequences of s tokens in a micro-batch and t ranks that share a layer, a layer's
 //! forward pass takes 8 b s h^2 + 4 b s^2 h operations for attention and 16 b s h^2 for the feed-forward part of inner size 4 h
 //! (Narayanan et al., appendix: 24 b s h^2 + 4 b s^2 h together), of which a rank has a t-th. A backward pass takes twice as many,
-//! and a forward pass more if it computes activations again. The logits take 2 b s h V, with V words.
+//! and a forward pass more, with its sums and exchanges, if it computes activations again. The logits take 2 b s h V, with V words, and
+//! are not computed again.
 //!
 //! A layer has 12 h^2 parameters, 4 h^2 of attention and 8 h^2 of the feed-forward part; with experts the latter is there once for
 //! each expert. Biases and norms are left out: they are below a thousandth.
@@ -124,36 +125,44 @@ impl<'a> Stage<'a> {
         Time(libm::round(operations / f64::from(t.tensor) / t.tflops) as u64)
     }
 
-    /// The pass of a micro-batch: forward, or backward in the opposite order.
+    /// The pass of a micro-batch: forward, or backward in the opposite order. A layer that computes its activations again runs its
+    /// forward pass, with what that sends, ahead of its backward pass.
     pub(super) fn pass(self, backward: bool) -> Pass {
-        let t = self.training;
-        let factor = match (backward, t.recompute) {
-            (false, _) => 1.0,
-            (true, false) => 2.0,
-            (true, true) => 3.0,
-        };
         let mut segments = Segments::default();
-        let sum = Segment::TensorSum(self.activations());
-        for layer in 0..self.layers() {
-            let (attention, feed_forward) = self.operations(layer);
-            segments.compute(self.time(attention * factor));
-            segments.then(sum, t.tensor > 1);
-            let exchange = Segment::ExpertExchange(self.exchange());
-            let exchanges = self.has_experts(layer) && t.expert > 1;
-            segments.then(exchange, exchanges);
-            segments.compute(self.time(feed_forward * factor));
-            segments.then(exchange, exchanges);
-            segments.then(sum, t.tensor > 1);
+        if !backward {
+            (0..self.layers()).for_each(|layer| segments.extend(self.layer(layer, 1.0)));
+            segments.extend(self.logits(1.0));
+            return Pass { segments: segments.0 };
         }
-        if let (true, Some(words)) = (self.is_last, t.vocabulary) {
-            let logits = 2.0 * self.tokens() as f64 * f64::from(t.hidden) * f64::from(words);
-            segments.compute(self.time(logits * factor));
+        segments.extend(self.logits(2.0));
+        for layer in (0..self.layers()).rev() {
+            if self.training.recompute {
+                segments.extend(self.layer(layer, 1.0));
+            }
+            segments.extend(self.layer(layer, 2.0).into_iter().rev());
         }
-        let mut segments = segments.0;
-        if backward {
-            segments.reverse();
-        }
-        Pass { segments }
+        Pass { segments: segments.0 }
+    }
+
+    /// A layer's forward pass, with `factor` times its operations.
+    fn layer(self, layer: u32, factor: f64) -> Vec<Segment> {
+        let t = self.training;
+        let (attention, feed_forward) = self.operations(layer);
+        let compute = |operations: f64| Some(Segment::Compute(self.time(operations * factor)));
+        let sum = (t.tensor > 1).then(|| Segment::TensorSum(self.activations()));
+        let exchanges = self.has_experts(layer) && t.expert > 1;
+        let exchange = exchanges.then(|| Segment::ExpertExchange(self.exchange()));
+        [compute(attention), sum, exchange, compute(feed_forward), exchange, sum]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    /// The logits, with `factor` times their operations; nothing unless the stage has them.
+    fn logits(self, factor: f64) -> Option<Segment> {
+        let words = self.training.vocabulary.filter(|_| self.is_last)?;
+        let operations = 2.0 * self.tokens() as f64 * f64::from(self.training.hidden) * f64::from(words);
+        Some(Segment::Compute(self.time(operations * factor)))
     }
 
     /// Bytes that a rank has for the experts of a layer: its part of the tokens, each for `top_k` experts.
@@ -189,16 +198,12 @@ impl<'a> Stage<'a> {
 struct Segments(Vec<Segment>);
 
 impl Segments {
-    fn compute(&mut self, time: Time) {
-        match self.0.last_mut() {
-            Some(Segment::Compute(last)) => *last = last.saturating_add(time),
-            _ => self.0.push(Segment::Compute(time)),
-        }
-    }
-
-    fn then(&mut self, segment: Segment, happens: bool) {
-        if happens {
-            self.0.push(segment);
+    fn extend(&mut self, segments: impl IntoIterator<Item = Segment>) {
+        for segment in segments {
+            match (self.0.last_mut(), segment) {
+                (Some(Segment::Compute(last)), Segment::Compute(time)) => *last = last.saturating_add(time),
+                _ => self.0.push(segment),
+            }
         }
     }
 }
@@ -251,14 +256,29 @@ mod tests {
     }
 
     #[test]
-    fn recomputing_is_a_forward_pass_more_and_words_count_at_the_last_stage() {
+    fn both_passes_have_the_operations_that_the_paper_sums_up() {
         let training = training(r#", "recompute": true, "vocabulary": 5000"#);
         let stage = Stage::new(&training, 0);
-        // The logits: 2 * 200 * 1000 * 5000 = 2e9 operations, 2 ms.
-        assert_eq!(stage.pass(false).computes(), Time::from_us(9760 + 2000));
-        assert_eq!(stage.pass(true).computes(), Time::from_us(3 * (9760 + 2000)));
+        // The appendix has 96 B s l h^2 (1 + s / (6 h) + V / (16 l h)) with B sequences and l layers, for all passes with activations
+        // computed again: 96 * 200 * 2 * 10^6 * (1 + 100 / 6000 + 5000 / 32000) = 4.504e10.
+        let (forward, backward) = (stage.pass(false).computes(), stage.pass(true).computes());
+        assert_eq!(forward + backward, Time::from_us(45_040));
+        // The logits, 2 * 200 * 1000 * 5000 = 2e9 operations, are not computed again.
+        assert_eq!(forward, Time::from_us(9760 + 2000));
         // The only stage has one embedding of 5000 * 1000 elements.
         assert_eq!(stage.gradients().0, 2 * (24_000_000 + 5_000_000));
+    }
+
+    #[test]
+    fn a_layer_that_is_computed_again_sums_again() {
+        let training = training(r#", "tensor": 4, "recompute": true"#);
+        let back = Stage::new(&training, 0).pass(true).segments;
+        // Of each of two layers, in the opposite order: forward 420 us, a sum, 800 us and a sum; backward a sum, 1600 us, a sum, 840 us,
+        // which with the next layer's 420 us is one computation.
+        let (us, sum) = (|us| Segment::Compute(Time::from_us(us)), Segment::TensorSum(400_000));
+        let first = [us(420), sum, us(800), sum, sum, us(1600), sum];
+        let second = [us(840 + 420), sum, us(800), sum, sum, us(1600), sum, us(840)];
+        assert_eq!(back, [first.to_vec(), second.to_vec()].concat());
     }
 
     #[test]

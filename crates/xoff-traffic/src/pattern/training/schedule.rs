@@ -114,19 +114,16 @@ impl<'a> Schedule<'a> {
         all.into_iter().filter(|(_, bytes, _)| t.sharded && *bytes > 0).collect()
     }
 
-    fn group(&self, rank: u32, experts: bool) -> Vec<u32> {
-        if experts { self.layout.expert_replicas(rank) } else { self.layout.replicas(rank) }
+    /// The groups of a stage's ranks, each once; `group` gives that of a rank.
+    fn groups(&self, stage: u32, group: impl Fn(&Layout, u32) -> Vec<u32>) -> Vec<Vec<u32>> {
+        let size = self.layout.stage_size();
+        let of = |rank| Some(group(&self.layout, rank)).filter(|members| members[0] == rank);
+        (stage * size..(stage + 1) * size).filter_map(of).collect()
     }
 
-    /// Calls `visit` once for each group of a stage that `group` gives for its ranks.
-    fn groups(&self, stage: u32, group: impl Fn(u32) -> Vec<u32>, mut visit: impl FnMut(&[u32])) {
-        let size = self.layout.stage_size();
-        for rank in stage * size..(stage + 1) * size {
-            let members = group(rank);
-            if members[0] == rank {
-                visit(&members);
-            }
-        }
+    /// The replicas of a stage that sum gradients: of the parameters that all have, or of the experts.
+    fn replicas(&self, stage: u32, experts: bool) -> Vec<Vec<u32>> {
+        self.groups(stage, if experts { Layout::expert_replicas } else { Layout::replicas })
     }
 
     /// The messages of an iteration, those within hosts of its collectives included.
@@ -134,18 +131,9 @@ impl<'a> Schedule<'a> {
         let t = self.training;
         let (mut sum, micro) = (0u128, u128::from(t.micro_batches()));
         for stage in 0..t.pipeline {
-            let mut add = |experts: bool, kind, bytes, times: u128| {
-                self.groups(
-                    stage,
-                    |rank| self.group(rank, experts),
-                    |group| {
-                        sum += times * self.spec(kind, bytes).messages(&self.layout.hosts_of(group));
-                    },
-                );
-            };
             let buckets = (0..t.buckets).flat_map(|bucket| self.sums(stage, bucket));
             for (kind, bytes, experts) in buckets.chain(self.gathers(stage)) {
-                add(experts, kind, bytes, 1);
+                sum += self.messages_among(&self.replicas(stage, experts), kind, bytes);
             }
             for segment in self.passes[stage as usize].iter().flat_map(|pass| &pass.segments) {
                 sum += micro * self.messages_of(stage, segment);
@@ -160,33 +148,24 @@ impl<'a> Schedule<'a> {
         sum
     }
 
+    /// The messages of a collective of each group.
+    fn messages_among(&self, groups: &[Vec<u32>], kind: CollectiveKind, bytes: u64) -> u128 {
+        groups.iter().map(|group| self.spec(kind, bytes).messages(&self.layout.hosts_of(group))).sum()
+    }
+
     fn messages_of(&self, stage: u32, segment: &Segment) -> u128 {
-        let mut sum = 0;
         match *segment {
-            Segment::Compute(_) => {}
-            Segment::TensorSum(bytes) => self.groups(
-                stage,
-                |rank| self.layout.sharers(rank),
-                |group| {
-                    if !self.layout.is_one_host(group) {
-                        sum += self
-                            .spec(CollectiveKind::AllReduce, bytes)
-                            .messages(&self.layout.hosts_of(group));
-                    }
-                },
-            ),
+            Segment::Compute(_) => 0,
+            Segment::TensorSum(bytes) => {
+                let mut groups = self.groups(stage, Layout::sharers);
+                groups.retain(|group| !self.layout.is_one_host(group));
+                self.messages_among(&groups, CollectiveKind::AllReduce, bytes)
+            }
             Segment::ExpertExchange(bytes) => {
-                self.groups(
-                    stage,
-                    |rank| self.layout.expert_group(rank),
-                    |group| {
-                        sum +=
-                            self.spec(CollectiveKind::AllToAll, bytes).messages(&self.layout.hosts_of(group));
-                    },
-                );
+                let groups = self.groups(stage, Layout::expert_group);
+                self.messages_among(&groups, CollectiveKind::AllToAll, bytes)
             }
         }
-        sum
     }
 
     /// Writes all iterations.
@@ -325,9 +304,7 @@ impl Writer<'_, '_> {
             }
             Segment::TensorSum(bytes) => {
                 self.program.kernel = self.program.sink.kernel("tensor");
-                let mut apart: Vec<Vec<u32>> = vec![];
-                of.groups(stage, |rank| of.layout.sharers(rank), |group| apart.push(group.to_vec()));
-                for group in apart {
+                for group in of.groups(stage, Layout::sharers) {
                     match of.local_sum(group[0], bytes) {
                         Some(time) => self.spend_together(&group, time),
                         None => self.collective(&group, CollectiveKind::AllReduce, bytes),
@@ -336,9 +313,7 @@ impl Writer<'_, '_> {
             }
             Segment::ExpertExchange(bytes) => {
                 self.program.kernel = self.program.sink.kernel("expert");
-                let mut all: Vec<Vec<u32>> = vec![];
-                of.groups(stage, |rank| of.layout.expert_group(rank), |group| all.push(group.to_vec()));
-                for group in all {
+                for group in of.groups(stage, Layout::expert_group) {
                     self.collective(&group, CollectiveKind::AllToAll, bytes);
                 }
             }
@@ -406,12 +381,8 @@ impl Writer<'_, '_> {
     }
 
     fn beside_in_groups(&mut self, stage: u32, kind: CollectiveKind, bytes: u64, experts: bool) {
-        let of = self.of;
-        let mut all: Vec<Vec<u32>> = vec![];
-        of.groups(stage, |rank| of.group(rank, experts), |group| all.push(group.to_vec()));
-        all.retain(|group| group.len() > 1);
-        for group in all {
-            self.collective_beside(&group, kind, bytes);
+        for group in self.of.replicas(stage, experts).iter().filter(|group| group.len() > 1) {
+            self.collective_beside(group, kind, bytes);
         }
     }
 
