@@ -268,7 +268,7 @@ def test_report_spares_what_is_no_page_and_names_a_broken_table(command: Command
     before = (tmp_path / "out" / "manifest.json").read_bytes()
     done = command("report", "out", "-o", "out/manifest.json")
     assert (done.returncode, "Traceback" in done.stderr) == (2, False)
-    assert "not a page that xoff report wrote" in done.stderr
+    assert "no page that xoff wrote" in done.stderr
     assert (tmp_path / "out" / "manifest.json").read_bytes() == before
     assert [command("report", "out").returncode for _ in range(2)] == [0, 0]
     (tmp_path / "out" / "ports.parquet").replace(tmp_path / "out" / "flows.parquet")

@@ -82,14 +82,23 @@ def files(runs: list[Run], tmp_path_factory: pytest.TempPathFactory) -> dict[str
     }
 
 
+IN_SIGHT = """(name) => new Promise((done) => {
+  const figure = explorer.figures.find((each) => each.name === name);
+  const look = () => requestAnimationFrame(figure.inSight ? () => requestAnimationFrame(done) : look);
+  look();
+})"""
+"""Waits until a figure is in sight and drawn."""
+
+
 class Explorer(Opened):
     """The page, opened at a fragment."""
 
     def __init__(self, context: Any, file: Path, fragment: str = "") -> None:
         super().__init__(context, file)
         if fragment:
+            # From another page: one that stays loaded may write its own fragment before it is loaded anew.
+            self.page.goto("about:blank")
             self.page.goto(f"{file.as_uri()}#{fragment}")
-            self.page.reload()
         self.page.wait_for_selector("html[data-drawn]")
         settle(self.page)
 
@@ -112,11 +121,7 @@ def explore(browser: Browser, files: dict[str, Path]) -> Iterator[Any]:
 
 def settle(page: Page) -> None:
     """Wait until tables and address show the view."""
-    page.wait_for_selector("html[data-settled]")
-    before = None
-    while (now := page.evaluate("document.documentElement.dataset.settled")) != before:
-        before = now
-        page.wait_for_timeout(180)
+    page.wait_for_selector("html[data-settled]:not([data-moving])")
 
 
 def ids(page: Page) -> set[int]:
@@ -135,7 +140,7 @@ def alive(run: Run, start_ps: int, end_ps: int) -> set[int]:
 def legend(page: Page, name: str) -> str:
     """The legend of a figure, which is drawn when it comes into sight."""
     page.locator(f"#figure-{name}").scroll_into_view_if_needed()
-    page.wait_for_timeout(250)
+    page.evaluate(IN_SIGHT, name)
     return page.locator(f"#figure-{name} .legend").inner_text()
 
 
@@ -212,7 +217,7 @@ def test_keys_move_and_zoom_the_time_range(explore: Any) -> None:
     page.keyboard.press("+")
     page.wait_for_function("String(explorer.view.range) === '110000000,150000000'")
     page.keyboard.press("0")
-    assert page.evaluate("[explorer.view.from, explorer.view.to]") == [None, None]
+    page.wait_for_function("explorer.view.from === null && explorer.view.to === null")
 
 
 def test_the_search_finds_and_chooses_by_keys(explore: Any) -> None:
@@ -412,8 +417,7 @@ def test_a_link_of_strange_names_breaks_nothing(explore: Any) -> None:
     # Names that every object of JavaScript has, one thing many times, and times the wrong way round.
     ports = "&".join(["port=nowhere"] * 300)
     page = explore(fragment=f"__proto__=1&constructor=2&toString=x&from=100&to=100&{ports}")
-    notice = page.locator("body").inner_text()
-    line = next(line for line in notice.splitlines() if "does not have" in line)
+    line = page.get_by_text("does not have").inner_text()
     assert "__proto__" in line
     assert "from=100 to=100" in line
     assert line.count("port nowhere") == 1

@@ -77,6 +77,12 @@ def test_only_the_page_itself_gets_an_answer(running: Running) -> None:
     assert running.get(path, Origin="http://evil.example").status == 403
     assert running.get(path, Sec_Fetch_Site="cross-site").status == 403
     assert running.get(path, Sec_Fetch_Site="same-site").status == 403
+    for method in ("POST", "PUT", "OPTIONS"):
+        connection = http.client.HTTPConnection("127.0.0.1", running.port, timeout=20)
+        connection.request(method, path)
+        refused = connection.getresponse()
+        assert (refused.status, refused.getheader("X-Content-Type-Options")) == (501, "nosniff")
+        assert b"<" not in refused.read()
     assert running.get(f"{path}data?since=-1").status == 400
     assert running.get(f"{path}data?since=x").status == 400
     assert running.get(path, Host=f"localhost:{running.port}").status == 200

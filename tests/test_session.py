@@ -87,6 +87,9 @@ def test_a_scenario_without_traffic_is_stored_and_read(tmp_path: Path) -> None:
     list(session.events())
     run = session.close()
     run.write(tmp_path / "first")
+    # No run can be made of it, and the message says why.
+    with pytest.raises(xoff.UserError, match="of a session, to which a program gave its messages"):
+        xoff.run(tmp_path / "first")
     # The run's folder stands for its scenario, which has no traffic.
     again = xoff.Session(tmp_path / "first")
     again.send(0, 1, "1MB")
@@ -125,7 +128,12 @@ def test_a_scheme_in_python_runs_in_a_session() -> None:
     [
         (lambda s: s.send("hots2", 1, 8), "unknown host `hots2`.*did you mean `host2`"),
         (lambda s: s.send(0, 3, 8), "`dst` is host 3, and the network has 3 hosts"),
-        (lambda s: s.send(0, 1, 0), "`bytes` is 0: expected at least 1 byte"),
+        (lambda s: s.send(-1, 1, 8), "`src` is -1: expected a host's name, or a number from 0 to 2"),
+        (lambda s: s.send(0, -1, 8), "`dst` is -1"),
+        (lambda s: s.send(0, 1, 0), "the message has 0 B: expected at least 1 B"),
+        (lambda s: s.send(0, 1, 2**45), "the message has 35184372088832 B: expected at most"),
+        (lambda s: s.send(0, 1, 8, processes=5), "`processes` is 5: expected the sending and the receiving process"),
+        (lambda s: s.send(0, 1, 8, processes=(1,)), r"`processes` is \(1,\)"),
         (lambda s: s.send(0, 1, "8 apples"), '`size` is "8 apples": expected a size such as "64KB"'),
         (lambda s: s.send(0, 1, 8, at="1us"), "`at` of the message is 1us, and the session has reached 5us"),
         (lambda s: s.send(0, 1, 8, at="2ms"), "the session ends at 1ms, by `duration`"),
@@ -150,7 +158,11 @@ def test_a_mistake_is_named(mistake: Any, message: str) -> None:
     ("settings", "message"),
     [
         ({"connection": "per_pear"}, "did you mean `per_pair`"),
-        ({"connection": 0}, "a number of connections from 1"),
+        ({"connection": 0}, "`connection`: .*a number of connections from 1 to 4294967295$"),
+        ({"connection": 1.5}, "`connection` is 1.5"),
+        ({"label": 5}, "`label` is 5: expected a name"),
+        ({"label": "\ud800"}, "`label` is .*: expected a name"),
+        ({"seed": -1}, "`seed` is -1: expected a number from 0 to"),
         ({"local_rate": "fast"}, '`local_rate` is "fast": expected a rate such as "400Gbps"'),
         ({"local_rate": 0}, "`local_rate` of the session is 0"),
         ({"label": ""}, "`label` of the session is empty"),
@@ -184,6 +196,11 @@ def test_a_loop_that_is_left_early_loses_no_event() -> None:
     for event in session.events():
         first = event.kind
         break
+    # A call that is refused loses none either.
+    with pytest.raises(xoff.UserError, match="`time`"):
+        session.advance_until("soon")
+    with pytest.raises(xoff.ScenarioError, match="time"):
+        session.advance_until(10**19)
     rest = [event.kind for event in session.advance_until("1us")]
     assert sorted([first, *rest]) == ["delivered", "received", "sent"]
     assert session.advance_to_next() == []

@@ -34,6 +34,7 @@ function changed() {
 }
 
 async function check() {
+  if (!simulator) return null; // The text is checked once there is one.
   const number = (page.checks = (page.checks ?? 0) + 1);
   const found = await simulator.check(asked());
   if (number !== page.checks) return found;

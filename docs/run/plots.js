@@ -133,7 +133,7 @@ class Plots {
     const chosen = $("ports").value;
     const ports = chosen === "" ? this.longest : [Number(chosen)];
     const [unit, length] = timeUnit(Math.max(this.run.manifest.sim_time_ps, this.old?.manifest.sim_time_ps ?? 0));
-    const most = Math.max(0, ...ports.flatMap((port) => this.states.queues.get(port).bytes.slice(0, 100_000)));
+    const most = ports.reduce((high, port) => this.states.queues.get(port).bytes.reduce((a, b) => Math.max(a, b), high), 0);
     const [size, bytes] = most >= 1e6 ? ["MB", 1e6] : ["KB", 1e3];
     const curves = [];
     ports.forEach((port, rank) => {

@@ -3,6 +3,18 @@
 const MAX_DRAWN = 16_384;
 const SHADES = { root: "#d55e00", paused: "#e69f00", queued: "#0072b2", idle: "#9aa4ae" };
 
+/** How far each link stands aside, in pixels: 0, unless others join the same nodes. */
+function shifts(links) {
+  const name = ([a, b]) => `${Math.min(a, b)} ${Math.max(a, b)}`;
+  const count = new Map();
+  const ranks = links.map((link) => {
+    const rank = count.get(name(link)) ?? 0;
+    count.set(name(link), rank + 1);
+    return rank;
+  });
+  return links.map((link, at) => 4 * (ranks[at] - (count.get(name(link)) - 1) / 2));
+}
+
 class Tree {
   constructor() {
     this.canvas = $("tree");
@@ -18,12 +30,13 @@ class Tree {
     this.stop();
     this.run = run;
     this.states = new States(run);
-    const { nodes, links } = run.network;
+    const { links } = run.network;
     const isDrawn = 2 * links.length <= MAX_DRAWN;
     this.layout = isDrawn ? layOut(run.network) : null;
+    this.shift = isDrawn ? shifts(links) : [];
     for (const id of ["tree", "play", "moment"]) $(id).hidden = !isDrawn;
     $("tree-note").textContent = isDrawn
-      ? this.note(nodes.length)
+      ? this.note()
       : `The network has ${2 * links.length} ports; up to ${MAX_DRAWN} are drawn.`;
     this.move(keepsTime ? this.time : this.states.busiest());
   }
@@ -67,8 +80,10 @@ class Tree {
     const ends = this.run.network.links[port >> 1];
     const [own, other] = port % 2 ? [ends[1], ends[0]] : ends;
     const [[x, y], [X, Y]] = [this.spot(own), this.spot(other)];
-    // Parallel links stand beside each other.
-    return [x, y, (x + X) / 2, (y + Y) / 2];
+    // Parallel links stand beside each other: each is moved across, the same way from both of its ends.
+    const by = (this.shift[port >> 1] * (own < other ? 1 : -1)) / (Math.hypot(X - x, Y - y) || 1);
+    const [across, down] = [(Y - y) * by, (x - X) * by];
+    return [x + across, y + down, (x + X) / 2 + across, (y + Y) / 2 + down];
   }
 
   spot(node) {

@@ -69,6 +69,9 @@ int main(int count, char** arguments) {
     try {
         const int ranks = std::atoi(arguments[2]);
         const uint64_t bytes = std::strtoull(arguments[3], nullptr, 10);
+        if (ranks < 2 || bytes < static_cast<uint64_t>(ranks)) {
+            throw std::runtime_error("expected at least 2 ranks, and a byte for each of them");
+        }
         XoffFabric fabric(arguments[1]);
         std::vector<std::unique_ptr<XoffNetwork>> networks;
         std::vector<std::unique_ptr<Rank>> all;

@@ -440,7 +440,7 @@ int32_t xoff_session_stats(const struct XoffSession *session, struct XoffStats *
 
 /*
  Closes the session: writes its result tables (Parquet) and its manifest into `folder`, as `xoff run -o` does; NULL if they are
- not wanted. The handle then has the manifest, until it is freed.
+ not wanted. The handle then has the manifest, until it is freed. After XOFF_IO it has the results too, for another folder.
 
  # Safety
  `session` is NULL or a handle that was not freed, `folder` is NULL or a text.

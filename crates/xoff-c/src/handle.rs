@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use xoff::cosim::{Session, SessionError};
-use xoff::run::RunError;
+use xoff::run::{Output, RunError};
 
 use crate::status::{XOFF_ARGUMENT, XOFF_BROKEN, XOFF_CLOSED, XOFF_OK, XOFF_PANIC, XOFF_REFUSED};
 use crate::types::XoffEvent;
@@ -20,6 +20,8 @@ pub(crate) struct State {
     pub session: Option<Session>,
     /// The events of the last advance.
     pub events: Vec<XoffEvent>,
+    /// The results of a session that was closed, if they could not be written.
+    pub output: Option<Output>,
     /// The manifest of a session that was closed.
     pub manifest: String,
     error: String,

@@ -36,7 +36,7 @@ pub unsafe extern "C" fn xoff_session_stats(session: *const XoffSession, stats: 
 }
 
 /// Closes the session: writes its result tables (Parquet) and its manifest into `folder`, as `xoff run -o` does; NULL if they are
-/// not wanted. The handle then has the manifest, until it is freed.
+/// not wanted. The handle then has the manifest, until it is freed. After XOFF_IO it has the results too, for another folder.
 ///
 /// # Safety
 /// `session` is NULL or a handle that was not freed, `folder` is NULL or a text.
@@ -44,14 +44,20 @@ pub unsafe extern "C" fn xoff_session_stats(session: *const XoffSession, stats: 
 pub unsafe extern "C" fn xoff_session_close(session: *mut XoffSession, folder: *const c_char) -> i32 {
     with(session, |state| {
         let folder = text("folder", folder)?;
-        state.open()?;
-        state.events.clear();
-        let Some(session) = state.session.take() else { return Ok(()) };
-        let output = session.close().map_err(fault)?;
-        state.manifest = output.manifest.to_string();
-        let Some(folder) = folder else { return Ok(()) };
-        store::save(&output, Path::new(folder))
-            .map_err(|e| (XOFF_IO, format!("{folder}: cannot be written: {e}")))
+        if state.output.is_none() {
+            state.open()?;
+            state.events.clear();
+            let Some(session) = state.session.take() else { return Ok(()) };
+            let output = session.close().map_err(fault)?;
+            state.manifest = output.manifest.to_string();
+            state.output = Some(output);
+        }
+        if let (Some(folder), Some(output)) = (folder, &state.output) {
+            store::save(output, Path::new(folder))
+                .map_err(|e| (XOFF_IO, format!("{folder}: cannot be written: {e}")))?;
+        }
+        state.output = None;
+        Ok(())
     })
 }
 

@@ -188,7 +188,9 @@ impl Session {
         local_delay_ps: u64,
         label: &str,
     ) -> PyResult<Session> {
-        let connection = connection.map(serde_json::from_str::<ConnectionMapping>).transpose();
+        // By way of a value, whose errors name no place in a text that the caller has not written.
+        let read = |text| serde_json::from_str(text).and_then(serde_json::from_value::<ConnectionMapping>);
+        let connection = connection.map(read).transpose();
         let connection = connection.map_err(|e| ScenarioError::new_err(format!("`connection`: {e}")))?;
         let options = Options {
             connection,

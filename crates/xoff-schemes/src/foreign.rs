@@ -236,7 +236,7 @@ impl ReactionPoint for ForeignReaction {
     fn on_credit(&mut self, now: Time, number: u16) {
         self.0.on_credit(now, number)
     }
-    fn spend_credit(&mut self) -> u16 {
+    fn spend_credit(&mut self) -> Option<u16> {
         self.0.spend_credit()
     }
     fn on_loss(&mut self, now: Time) {

@@ -235,7 +235,7 @@ macro_rules! schemes {
             fn on_credit(&mut self, now: Time, number: u16) {
                 forward!(self, AnyReaction { $($variant),* }, s => s.on_credit(now, number))
             }
-            fn spend_credit(&mut self) -> u16 {
+            fn spend_credit(&mut self) -> Option<u16> {
                 forward!(self, AnyReaction { $($variant),* }, s => s.spend_credit())
             }
             fn on_loss(&mut self, now: Time) {

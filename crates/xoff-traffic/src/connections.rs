@@ -42,7 +42,7 @@ struct Expected(Nearest);
 impl de::Expected for Expected {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(
-            "\"per_message\", \"per_pair\", \"per_process_pair\", or a number of connections from 1",
+            "\"per_message\", \"per_pair\", \"per_process_pair\", or a number of connections from 1 to 4294967295",
         )?;
         fmt::Display::fmt(&self.0, f)
     }

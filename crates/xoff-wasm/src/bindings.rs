@@ -3,7 +3,6 @@
 use js_sys::{Array, Float64Array, Function, Int32Array};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
-use xoff::engine::Time;
 use xoff::run::Progress;
 
 use crate::check::{Input, check as check_input};
@@ -94,12 +93,6 @@ impl Run {
             }
         }
     }
-}
-
-/// A time in words, such as `12.5us`.
-#[wasm_bindgen]
-pub fn time_text(ps: f64) -> String {
-    Time(ps as u64).to_string()
 }
 
 fn input<'a>(text: &'a str, files: &str, overrides: &str) -> Result<Input<'a>, JsError> {

@@ -148,9 +148,13 @@ def _sampled(ax: Axes, runs: Runs, series_of: Callable[[Run], list[Series]], uni
     named = _grouped(runs)
     for index, (name, several) in enumerate(named.items()):
         found = [series_of(run) for run in several]
+        places = {series.name: place for place, series in enumerate(found[0])} if found else {}
+        if all({series.name for series in each} == set(places) for each in found):
+            # The same ports or flows, of which another seed may have another one first.
+            found = [sorted(each, key=lambda series: places[series.name]) for each in found]
         for rank in range(max((len(each) for each in found), default=0)):
             of_seeds = [each[rank] for each in found if rank < len(each)]
-            own = of_seeds[0].name if len(of_seeds) == 1 else f"series {rank + 1}"
+            own = of_seeds[0].name if len({series.name for series in of_seeds}) == 1 else f"series {rank + 1}"
             alone = max(len(each) for each in found) == 1
             label = name if alone else own if len(named) == 1 else f"{name}, {own}"
             band = bands.of_samples([(each.time_ps / 1e6, each.value / unit) for each in of_seeds])

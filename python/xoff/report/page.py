@@ -86,8 +86,8 @@ def write_page(make: Callable[[], str], target: Path) -> Path:
         raise UserError(f"{target}: is a folder; expected a file name for the page")
     if (target.exists() or target.is_symlink()) and not _is_page(target):
         raise UserError(
-            f"{target}: exists already, and not a page that xoff report wrote; name another file for the page, or move "
-            "this one away"
+            f"{target}: exists already, and is no page that xoff wrote; name another file for the page, or move this "
+            "one away"
         )
     text = make()
     try:

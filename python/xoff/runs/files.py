@@ -37,9 +37,13 @@ def write_file(file: Path, content: str | bytes) -> None:
     """
     if file.exists() and not file.is_file():
         raise OSError(errno.EEXIST, "is no file: expected the name of a file", str(file))
-    with temporary_file(file.parent) as temporary:
-        temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
-        publish(temporary, file)
+    try:
+        with temporary_file(file.parent) as temporary:
+            temporary.write_bytes(content.encode("utf-8", "backslashreplace") if isinstance(content, str) else content)
+            publish(temporary, file)
+    except OSError as error:
+        # Of the file that the caller knows, and not of the temporary one.
+        raise OSError(error.errno, error.strerror, str(file)) from None
 
 
 def publish(temporary: Path, file: Path) -> None:

@@ -40,6 +40,8 @@ class Scenario:
     """Dotted key and value, in the order given."""
     schemes: tuple[SchemeFile | SchemeClass, ...] = ()
     """Schemes in Python that it may name beside the built-in ones."""
+    of_session: bool = False
+    """Whether it is that of a session's results: a program sent the messages."""
 
     @cached_property
     def by_label(self) -> ByLabel | None:
@@ -65,10 +67,19 @@ class Scenario:
         UserError
             A scheme in Python cannot work, or a tuning's measure is of a label that no traffic has.
         """
+        self._check_traffic()
+        seed = whole("seed", seed)
         prepared = _xoff.prepare(self.text, self.origin, self.given, self.base_dir, seed, schemes=self.described())
         if self.by_label is not None:
             self.by_label.applied(json.loads(prepared.resolved))
         return prepared
+
+    def _check_traffic(self) -> None:
+        if self.of_session and not any(key.split(".")[0] in ("traffic", "job") for key, _ in self.overrides):
+            raise UserError(
+                f"{self.origin}: of a session, to which a program gave its messages, and without [[traffic]]; expected "
+                "a scenario with [[traffic]], or `xoff.Session` for a session of the same network"
+            )
 
     def also(self, sets: Mapping[str, object]) -> Scenario:
         """The same with these settings on top."""
@@ -86,6 +97,7 @@ class Scenario:
         ScenarioError
             The scenario or an override is wrong.
         """
+        self._check_traffic()
         text, warnings = _xoff.check(self.text, self.origin, self.given, self.base_dir, self.described())
         resolved = json.loads(text)
         return (self.by_label.applied(resolved) if self.by_label else resolved), warnings
@@ -131,12 +143,14 @@ def read(
         raise UserError(f"{file}: not a text file (byte {error.start} is not UTF-8); a scenario is TOML") from None
     if "\0" in text:
         raise UserError(f"{file}: not a text file (it holds a NUL byte); a scenario is TOML")
+    of_session = False
     if file.suffix == ".json":
         try:
-            text = _of_manifest(file, text, bool(schemes))
+            text, of_session = _of_manifest(file, text, bool(schemes))
         except RecursionError:
             raise UserError(f"{file}: nested too deeply; expected a run's manifest") from None
-    return _scenario(text, str(file), str(file.parent), overrides, schemes)
+    scenario = _scenario(text, str(file), str(file.parent), overrides, schemes)
+    return replace(scenario, of_session=of_session)
 
 
 def of_mapping(
@@ -158,20 +172,25 @@ def _scenario(
     return Scenario(text, printable(origin), base_dir, list(overrides), tuple(schemes))
 
 
-def _of_manifest(file: Path, text: str, has_schemes: bool) -> str:
-    """The scenario in a run's manifest, or in what `xoff check --json` prints, as TOML."""
+def _of_manifest(file: Path, text: str, has_schemes: bool) -> tuple[str, bool]:
+    """The scenario in a run's manifest, or in what `xoff check --json` prints, as TOML.
+
+    And whether it is that of a session without traffic of its own.
+    """
     try:
         found = json.loads(text)
     except ValueError as error:
         raise UserError(f"{file}: not JSON ({error}); expected a scenario (TOML), or a run's manifest") from None
+    is_session = False
     if is_manifest(found):
+        is_session = isinstance(found.get("session"), dict)
         if isinstance(found.get("scheme_origin"), dict) and not has_schemes:
             name = found["scenario"].get("scheme", {}).get("name")
             raise UserError(f"{file}: a run of `{name}`, a scheme of one's own; expected --scheme FILE:CLASS as well")
         found = found["scenario"]
     if not isinstance(found, dict) or "topology" not in found:
         raise UserError(f"{file}: not a run's manifest, and not a scenario that `xoff check --json` printed")
-    return text_of(found)
+    return text_of(found), is_session and not (found.get("traffic") or found.get("job"))
 
 
 def text_of(scenario: Mapping[str, object]) -> str:
@@ -185,6 +204,18 @@ def _given(value: object) -> object:
     if isinstance(value, Mapping):
         return {key: _given(inner) for key, inner in value.items() if inner is not None}
     return [_given(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def whole(what: str, value: object, most: int = 2**64 - 1) -> int | None:
+    """A whole number from 0 to `most`, or `None`; a `UserError` that names `what` if it is something else."""
+    if value is None:
+        return None
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise UserError(f"`{what}` is {value!r}: expected a whole number")
+    number = int(value.__index__())
+    if not 0 <= number <= most:
+        raise UserError(f"`{what}` is {number}: expected a number from 0 to {most}")
+    return number
 
 
 def overrides_of(settings: Iterable[str]) -> list[Override]:

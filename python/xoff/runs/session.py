@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xoff import _xoff
 from xoff.errors import UserError
 from xoff.runs.results import Run
-from xoff.runs.scenario import of_mapping, overrides_from, read
+from xoff.runs.scenario import of_mapping, overrides_from, read, whole
 from xoff.text import printable
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
 SessionEvent = _xoff.SessionEvent
 
 __all__ = ["Session", "SessionEvent"]
-
-LARGEST = 2**64 - 1
-"""The largest number that the native module takes."""
 
 
 class Session:
@@ -100,6 +97,14 @@ class Session:
         source = (
             of_mapping(scenario, overrides, own) if isinstance(scenario, Mapping) else read(scenario, overrides, own)
         )
+        seed = whole("seed", seed)
+        if not isinstance(label, str) or any("\ud800" <= each <= "\udfff" for each in label):
+            raise UserError(f"`label` is {label!r}: expected a name for the results")
+        if connection is not None and (isinstance(connection, bool) or not isinstance(connection, str | int)):
+            raise UserError(
+                f'`connection` is {connection!r}: expected "per_message", "per_pair", "per_process_pair", or a number '
+                "of connections"
+            )
         prepared = _xoff.prepare(
             source.text, source.origin, source.given, source.base_dir, seed, schemes=source.described(), session=True
         )
@@ -134,7 +139,7 @@ class Session:
 
     def host_bps(self, host: str | int) -> int:
         """The rate of all of a host's links together, in bit/s."""
-        return self._native.host_bps(self._host(host))
+        return self._native.host_bps(self._host("host", host))
 
     def send(
         self,
@@ -176,10 +181,13 @@ class Session:
         """
         start = None if at is None else _time("at", at)
         number = None if tag is None else _number("tag", tag)
+        if not isinstance(processes, tuple | list) or len(processes) != 2:
+            expected = "the sending and the receiving process, as in (0, 1)"
+            raise UserError(f"`processes` is {processes!r}: expected {expected}")
         sender, receiver = (_number("processes", each, 2**32 - 1) for each in processes)
         return self._native.send(
-            self._host(src),
-            self._host(dst),
+            self._host("src", src),
+            self._host("dst", dst),
             _size("size", size),
             number,
             start,
@@ -193,7 +201,7 @@ class Session:
         It is for the first message from `src` to `dst` with `tag` that no earlier receive has taken, in the order of
         arrival; an event of the kind ``"received"`` says when both are there. Returns the receive's number.
         """
-        return self._native.recv(self._host(src), self._host(dst), _number("tag", tag))
+        return self._native.recv(self._host("src", src), self._host("dst", dst), _number("tag", tag))
 
     def schedule(self, at: str | int, token: int = 0) -> None:
         """Ask for an event of the kind ``"timer"`` with `token` at a time.
@@ -214,7 +222,9 @@ class Session:
         RunError
             The network cannot go on.
         """
-        return [*self._rest(), *self._native.advance_until(_time("time", time))]
+        # First what may be refused: a mistake loses no event.
+        found = self._native.advance_until(_time("time", time))
+        return [*self._rest(), *found]
 
     def advance_to_next(self, limit: str | int | None = None) -> list[SessionEvent]:
         """Let time pass to the next event, but not beyond `limit`; return what happens then.
@@ -251,22 +261,24 @@ class Session:
         return Run.from_output(self._native.close())
 
     def __repr__(self) -> str:
-        if self._native.closed:
-            return "Session(closed)"
-        return f"Session({len(self._hosts)} hosts, at {_xoff.time_text(self.now_ps)})"
+        hosts = f"{len(self._hosts)} hosts"
+        try:
+            return "Session(closed)" if self._native.closed else f"Session({hosts}, at {_xoff.time_text(self.now_ps)})"
+        except RuntimeError:  # Another thread lets time pass, or has closed it meanwhile.
+            return f"Session({hosts}, in use)"
 
-    def _host(self, host: str | int) -> int:
+    def _host(self, what: str, host: str | int) -> int:
         if isinstance(host, str):
             return self._numbers[host] if host in self._numbers else self._native.host(printable(host))
-        return _number("host", host, 2**32 - 1)
+        if isinstance(host, int) and host < 0:
+            raise UserError(f"`{what}` is {host}: expected a host's name, or a number from 0 to {len(self._hosts) - 1}")
+        return _number(what, host, 2**32 - 1)
 
 
-def _number(what: str, value: object, most: int = LARGEST) -> int:
-    if isinstance(value, bool) or not hasattr(value, "__index__"):
-        raise UserError(f"`{what}` is {value!r}: expected a whole number")
-    number = int(value.__index__())
-    if not 0 <= number <= most:
-        raise UserError(f"`{what}` is {number}: expected a number from 0 to {most}")
+def _number(what: str, value: object, most: int = 2**64 - 1) -> int:
+    number = whole(what, value, most)
+    if number is None:
+        raise UserError(f"`{what}` is None: expected a whole number")
     return number
 
 

@@ -11,7 +11,7 @@ Time = str
 """A time with its unit, such as `"1.5us"`: s, ms, us, ns or ps."""
 
 Rate = str
-"""A rate with its unit, such as `"100Gbps"`: Tbps, Gbps, Mbps, kbps or bps."""
+"""A rate with its unit, such as `"100Gbps"`: Tbps, Gbps, Mbps, Kbps or bps."""
 
 Bytes = str
 """A size with its unit, such as `"320KB"` or `"320KiB"`; B for bytes."""

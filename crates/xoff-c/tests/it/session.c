@@ -125,7 +125,7 @@ static void mistakes(void) {
     XoffMessage message = xoff_message(0, 7, 8);
     EXPECT(xoff_session_send(session, &message, NULL) == XOFF_REFUSED && says(session, "`dst` is host 7"));
     message = xoff_message(0, 1, 0);
-    EXPECT(xoff_session_send(session, &message, NULL) == XOFF_REFUSED && says(session, "`bytes` is 0"));
+    EXPECT(xoff_session_send(session, &message, NULL) == XOFF_REFUSED && says(session, "the message has 0 B"));
     EXPECT(xoff_session_send(session, NULL, NULL) == XOFF_ARGUMENT && says(session, "`what` is NULL"));
     EXPECT(xoff_session_recv(session, 0, 1, XOFF_NO_TAG, NULL) == XOFF_REFUSED && says(session, "XOFF_NO_TAG"));
     uint32_t host = 0;

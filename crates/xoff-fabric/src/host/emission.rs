@@ -118,8 +118,10 @@ impl<N: NicScheduler> Hosts<N> {
                 let left = sender.left_from(segment.offset);
                 ctx.packets[id].label = sender.reaction.label(&Outgoing { left });
             }
-            if ctx.net.signals.credits.is_some() {
-                ctx.packets[id].flow_count = sender.reaction.spend_credit();
+            if ctx.net.signals.credits.is_some()
+                && let Some(number) = sender.reaction.spend_credit()
+            {
+                ctx.packets[id].flow_count = number;
                 ctx.counters.credits.used += 1;
             }
             choose_path(ctx, sender.spray.as_deref_mut(), id);

@@ -201,7 +201,7 @@ pub(crate) trait NicScheduler: Sized + Send + 'static {
 }
 
 /// The NICs of all `owned` hosts and the NIC of each port; the second list is empty if every host has one NIC. A node that
-/// is a switch or not owned has an unused NIC, so that numbers match.
+/// is a switch or not owned has unused NICs, so that a NIC has the same number in every partition: events name it.
 pub(super) fn all<N: NicScheduler>(
     net: &Network,
     owned: impl Fn(NodeId) -> bool,
@@ -216,14 +216,15 @@ pub(super) fn all<N: NicScheduler>(
     let mut seen = vec![false; nodes];
     for port in topology.port_ids() {
         let node = topology.node_of(port);
-        if !net.is_host(node) || !owned(node) {
+        if !net.is_host(node) {
             continue;
         }
+        let own = nic(node, port, if owned(node) { priorities } else { 0 });
         if std::mem::replace(&mut seen[node.index()], true) {
             of_port[port.index()] = nics.len() as NicId;
-            nics.push(nic(node, port, priorities));
+            nics.push(own);
         } else {
-            nics[node.index()] = nic(node, port, priorities);
+            nics[node.index()] = own;
         }
     }
     if nics.len() == nodes {

@@ -3,7 +3,7 @@
 //! A connection that may send waits in its priority's round robin or, until its pacing time, in a heap; the NIC has one
 //! wake-up pending for whatever comes first.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 
 use xoff_engine::Time;
 
@@ -35,7 +35,7 @@ pub(crate) struct PacedNic {
     /// Connections that wait for their pacing time.
     pacing: PacingHeap,
     /// Connections whose turn has come while the neighbour held their flow back.
-    held: Vec<ConnectionId>,
+    held: BTreeSet<ConnectionId>,
 }
 
 impl PacedNic {
@@ -58,7 +58,7 @@ impl NicScheduler for PacedNic {
             ready: vec![VecDeque::new(); priorities],
             ready_classes: 0,
             pacing: PacingHeap::default(),
-            held: Vec::new(),
+            held: BTreeSet::new(),
         }
     }
 
@@ -357,10 +357,7 @@ impl Hosts<PacedNic> {
         }
         if let Some(sender) = self.senders[connection.index()].as_deref_mut() {
             sender.state = SendState::Idle;
-            let held = &mut self.nics[nic as usize].scheduler.held;
-            if !held.contains(&connection) {
-                held.push(connection);
-            }
+            self.nics[nic as usize].scheduler.held.insert(connection);
         }
         true
     }

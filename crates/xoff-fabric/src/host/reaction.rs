@@ -80,7 +80,7 @@ impl ReactionPoint for LimitedReaction {
         self.call(|point| point.on_credit(now, number));
     }
 
-    fn spend_credit(&mut self) -> u16 {
+    fn spend_credit(&mut self) -> Option<u16> {
         let number = self.point.spend_credit();
         self.limits = self.point.limits();
         number

@@ -182,9 +182,10 @@ impl<N: NicScheduler> Hosts<N> {
     /// Opens a connection's receiver at the connection's first data.
     #[cold]
     pub(super) fn open_receiver(&mut self, ctx: &mut Ctx, connection: ConnectionId, nic: NicId) {
-        let env = FlowEnv { now: ctx.now, ..ctx.net.flow_env(connection) };
-        let notification = ctx.net.scheme.notification(&env);
         let flow = ctx.net.connections.first_message(connection);
+        let line_rate = ctx.net.topology.rate(ctx.net.ack_path(flow)[0]);
+        let env = FlowEnv { now: ctx.now, line_rate, ..ctx.net.flow_env(connection) };
+        let notification = ctx.net.scheme.notification(&env);
         self.receivers[connection.index()] = Some(Box::new(Receiver {
             reception: Reception::new(&ctx.net, flow),
             unacked: 0,

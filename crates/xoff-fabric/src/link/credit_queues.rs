@@ -1,15 +1,15 @@
 //! The queues in which ports limit receivers' credits, at hosts and at switches.
 //!
-//! One credit goes in the time that a credit and the full data packet that answers it take on the link, in proportion to the credit's size: the data packets of all
-//! credits that a port lets through then fit the link in the other direction, beside the credits of that direction. A credit
-//! that comes earlier waits in a queue of a few places; one that finds the queue full is dropped. What is let through joins the
-//! port's control packets.
+//! One credit goes in the time that a credit and the full data packet that answers it take on the link, in proportion to the
+//! credit's size: the data packets of all credits that a port lets through then fit the link in the other direction, beside the
+//! credits of that direction. Where the two directions differ, the slower one counts. A credit that comes earlier waits in a queue
+//! of a few places; one that finds the queue full is dropped. What is let through joins the port's control packets.
 
 use std::collections::VecDeque;
 
 use xoff_engine::Time;
 
-use super::Links;
+use super::{Links, Port};
 use crate::ctx::Ctx;
 use crate::event::{key, kind};
 use crate::ids::PortId;
@@ -43,6 +43,14 @@ impl CreditQueues {
         let (places, mean) = (credits.queue as usize, credits.size.into());
         Some(Box::new(CreditQueues { places, mean, bytes, by_port }))
     }
+
+    /// A port lets a credit go: the next one waits until the data that answers this one fits the link.
+    fn reserve(&mut self, ctx: &Ctx, ports: &[Port], port: PortId, id: PacketId) {
+        let time = |port: PortId| ports[port.index()].serialization(self.bytes);
+        let whole = time(port).max(time(port.peer()));
+        self.by_port[port.index()].next_at =
+            ctx.now + Time(whole.0 * u64::from(ctx.packets[id].size) / self.mean);
+    }
 }
 
 impl<C> Links<C> {
@@ -50,12 +58,12 @@ impl<C> Links<C> {
     #[cold]
     pub fn admits_credit(&mut self, ctx: &mut Ctx, port: PortId, id: PacketId) -> bool {
         let Some(queues) = self.credit_queues.as_deref_mut() else { return true };
-        let (own, of_port) = (&self.ports[port.index()], &mut queues.by_port[port.index()]);
+        let of_port = &queues.by_port[port.index()];
         if of_port.waiting.is_empty() && of_port.next_at <= ctx.now {
-            let whole = own.serialization(queues.bytes);
-            of_port.next_at = ctx.now + Time(whole.0 * u64::from(ctx.packets[id].size) / queues.mean);
+            queues.reserve(ctx, &self.ports, port, id);
             return true;
         }
+        let of_port = &mut queues.by_port[port.index()];
         if of_port.waiting.len() == queues.places {
             ctx.counters.credits.dropped += 1;
             ctx.packets.remove(id);
@@ -63,7 +71,8 @@ impl<C> Links<C> {
         }
         of_port.waiting.push_back(id);
         if of_port.waiting.len() == 1 {
-            ctx.schedule(own.node, of_port.next_at, credit_key(self.stops.len(), port), 0);
+            let node = self.ports[port.index()].node;
+            ctx.schedule(node, of_port.next_at, credit_key(self.stops.len(), port), 0);
         }
         false
     }
@@ -71,12 +80,12 @@ impl<C> Links<C> {
     /// The time of the first credit that waits at a port has come: takes it, and schedules the next one.
     pub fn next_credit(&mut self, ctx: &mut Ctx, port: PortId) -> Option<PacketId> {
         let queues = self.credit_queues.as_deref_mut()?;
-        let (own, of_port) = (&self.ports[port.index()], &mut queues.by_port[port.index()]);
-        let id = of_port.waiting.pop_front()?;
-        let whole = own.serialization(queues.bytes);
-        of_port.next_at = ctx.now + Time(whole.0 * u64::from(ctx.packets[id].size) / queues.mean);
+        let id = queues.by_port[port.index()].waiting.pop_front()?;
+        queues.reserve(ctx, &self.ports, port, id);
+        let of_port = &queues.by_port[port.index()];
         if !of_port.waiting.is_empty() {
-            ctx.schedule(own.node, of_port.next_at, credit_key(self.stops.len(), port), 0);
+            let node = self.ports[port.index()].node;
+            ctx.schedule(node, of_port.next_at, credit_key(self.stops.len(), port), 0);
         }
         Some(id)
     }

@@ -139,7 +139,7 @@ impl UnloadedFlow<'_> {
             }
             if hop == 0 {
                 slowest = slowest.max(self.packet_interval);
-                now = now.max(self.packet_interval * (packets - 1));
+                now = now.max(Time(self.packet_interval.0.saturating_mul(packets - 1)));
             }
             first += self.lead(self.data, hop, frame);
             now += self.lead(self.data, hop, last);

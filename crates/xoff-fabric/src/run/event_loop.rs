@@ -46,7 +46,8 @@ impl<C: LinkControl, N: NicScheduler> Partition<C, N> {
         let last = self.ctx.counters.events.saturating_add(count);
         while self.ctx.counters.events < last && self.ctx.failure.is_none() {
             let Some(event) = self.ctx.events.pop_before(limit) else {
-                return C::end_window(&mut self.links, &mut self.ctx, limit);
+                C::end_window(&mut self.links, &mut self.ctx, limit);
+                return self.links.settle_ends(&mut self.ctx, limit);
             };
             self.handle(event.time, event.key, event.arg);
             if at_once && self.hosts.has_news() {

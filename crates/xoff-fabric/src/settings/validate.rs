@@ -196,6 +196,10 @@ impl Settings {
             let found = "is `ns3`, which holds no single flow back as [flow_control] `bfc` asks";
             all.push(Violation::new("quirks.nic", found, "`next_to_send`, or another [flow_control]"));
         }
+        if self.host.ack_class != AckClass::Control {
+            let found = "puts ACKs among data, which [flow_control] `bfc` holds back by flow";
+            all.push(Violation::new("host.ack_class", found, "`control`, or another [flow_control]"));
+        }
     }
 
     /// Refuses settings that exclude credits of either kind.

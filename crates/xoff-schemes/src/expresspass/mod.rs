@@ -13,10 +13,12 @@
 //! # Readings
 //!
 //! - Algorithm 1 is the paper's, with its constants: target loss 0.1, w from 0.01 to 0.5, and 1/16 for both the initial rate
-//!   and the initial w (its section on realistic workloads). The authors' simulator has another decrease and steps of w.
-//! - The period is a round trip from a credit to its data, smoothed by 0.8 and 0.2 as in the authors' simulator. A period in
-//!   which no data came does not end: nothing is known of its credits. The rate stays at one credit in a round trip or
-//!   more (the authors' simulator).
+//!   and the initial w (its section on realistic workloads). The authors' simulator differs: its decrease has no factor of
+//!   1 + target loss, its target loss shrinks with the rate, its rate has the link's as a bound, and its w moves in other steps.
+//! - The period is a round trip from a credit to its data, smoothed by 0.8 and 0.2 as in the authors' simulator, where the first
+//!   round trip is taken as it is and here the unloaded one comes before it. A period ends with the data that comes after it (in
+//!   the authors' simulator with a credit that goes), so that one in which no data came does not end: nothing is known of its
+//!   credits. The rate stays at one credit in a round trip or more (the authors' simulator), but within the link's.
 //! - The time between two credits varies at random by up to a tenth either way, and their size by 8 bytes (the authors'
 //!   simulator), so that flows do not lose credits in step. The size matters at switches: a receiver whose own port limits
 //!   its credits sends them at even distances, and one that is in step with a full queue would take each place that

@@ -111,7 +111,7 @@ impl CreditPacer {
             self.w = (self.w / 2.0).max(p.w_min);
         }
         self.was_increased = loss <= p.target_loss;
-        self.rate = self.rate.max(1.0 / self.rtt.secs());
+        self.rate = self.rate.max((1.0 / self.rtt.secs()).min(self.max_rate));
         (self.known, self.lost, self.period_from) = (0, 0, now);
     }
 
@@ -177,7 +177,7 @@ impl NotificationPoint for CreditPacer {
             (self.known, self.lost) = (self.known + 1, self.lost + 1);
         }
         self.out.push_back((number, now));
-        self.next_at = now + self.gap().max(Time(1));
+        self.next_at = now.saturating_add(self.gap().max(Time(1)));
         Some(Credit { number, size: self.size() })
     }
 

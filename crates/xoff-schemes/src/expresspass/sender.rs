@@ -27,14 +27,17 @@ impl ReactionPoint for CreditedSender {
     fn on_send(&mut self, sent: &Sent) {
         self.in_flight += sent.payload;
     }
+    /// Credits bring acknowledgements too, and one that comes late acknowledges nothing new: what is in flight is as it was.
     fn on_ack(&mut self, ack: &Ack<'_>) {
-        self.in_flight = ack.snd_nxt.saturating_sub(ack.seq);
+        if ack.newly_acked > 0 {
+            self.in_flight = ack.snd_nxt.saturating_sub(ack.seq);
+        }
     }
     fn on_credit(&mut self, _now: Time, number: u16) {
         self.credits.push_back(number);
     }
-    fn spend_credit(&mut self) -> u16 {
-        self.credits.pop_front().unwrap_or(0)
+    fn spend_credit(&mut self) -> Option<u16> {
+        self.credits.pop_front()
     }
     /// All that was in flight is sent again.
     fn on_loss(&mut self, _now: Time) {

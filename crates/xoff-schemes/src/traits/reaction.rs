@@ -13,7 +13,7 @@ pub struct FlowEnv {
     pub flow: u32,
     /// Now: for a reaction point the start of the flow, for a notification point the arrival of the flow's first data.
     pub now: Time,
-    /// Line rate of the sender's NIC.
+    /// Line rate of the flow's NIC at the point's host: the sender's for a reaction point, the receiver's for a notification point.
     pub line_rate: Rate,
     /// Round-trip time of a full packet and its ACK through empty queues: the largest over all pairs of hosts, or
     /// this flow's own if the scenario says so.
@@ -143,9 +143,9 @@ pub trait ReactionPoint {
     /// A credit has come, and the connection has a packet to send, in a scheme that declares
     /// [`Signals::credits`](crate::Signals::credits).
     fn on_credit(&mut self, _now: Time, _number: u16) {}
-    /// A data packet takes a credit, after [`Self::on_send`]: returns the credit's number.
-    fn spend_credit(&mut self) -> u16 {
-        0
+    /// A data packet takes a credit, after [`Self::on_send`]: returns the credit's number, or `None` if the packet goes without.
+    fn spend_credit(&mut self) -> Option<u16> {
+        None
     }
     /// Packets count as lost and are sent again: packets were lost, or later ones overtook them where paths are chosen by
     /// packet and the transport takes data in order.

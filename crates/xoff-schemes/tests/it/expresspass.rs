@@ -230,10 +230,10 @@ fn a_sender_sends_one_packet_for_each_credit() {
     let sent = Sent { now: Time::ZERO, payload: 1_474, frame: 1_538 };
     assert!(may_send(&sender, 0));
     sender.on_send(&sent);
-    assert_eq!(sender.spend_credit(), 7);
+    assert_eq!(sender.spend_credit(), Some(7));
     assert!(may_send(&sender, 1_474));
     sender.on_send(&sent);
-    assert_eq!(sender.spend_credit(), 9);
+    assert_eq!(sender.spend_credit(), Some(9));
     assert!(!may_send(&sender, 2_948));
     // An acknowledgement brings no permission, and a credit one more packet, whatever is in flight.
     let ack = Ack {
@@ -253,6 +253,13 @@ fn a_sender_sends_one_packet_for_each_credit() {
     assert!(!may_send(&sender, 1_474));
     sender.on_credit(RTT, 10);
     assert!(may_send(&sender, 1_474) && !may_send(&sender, 1_475));
+    assert_eq!(sender.spend_credit(), Some(10));
+    // A credit that the ACK has overtaken brings an acknowledgement of nothing: 2,948 B would seem to be in flight, and a packet would
+    // go without a credit.
+    sender.on_ack(&Ack { seq: 0, newly_acked: 0, ..ack });
+    assert!(!may_send(&sender, 1_474));
+    assert_eq!(sender.spend_credit(), None);
+    sender.on_credit(RTT, 11);
     // An idle connection keeps no credit.
     sender.on_idle(RTT);
     assert!(!may_send(&sender, 0));

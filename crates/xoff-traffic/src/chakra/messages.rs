@@ -10,6 +10,14 @@ use crate::files;
 /// Maximum length of a message. A node of PyTorch has some kilobytes; the first message may hold a whole input file.
 const MAX_MESSAGE: u64 = 64_000_000;
 
+/// A message that is none of Chakra's schema: what it should be, the byte at which it begins, and why.
+pub(super) fn malformed(what: &str, at: u64, error: &prost::DecodeError) -> Fault {
+    let text = error.to_string();
+    let why = text.strip_prefix("failed to decode Protobuf message: ").unwrap_or(&text);
+    let value = format!("no execution trace: {what}, at byte {at}, cannot be decoded ({why})");
+    Fault::bounds(value, "Chakra's binary form: a GlobalMetadata, then a message for each node")
+}
+
 /// The messages of a file. Memory grows with what the file has, not with what a length claims.
 pub(super) struct Messages<'a> {
     reader: BufReader<Box<dyn Read + 'a>>,
@@ -21,6 +29,11 @@ pub(super) struct Messages<'a> {
 impl<'a> Messages<'a> {
     pub(super) fn new(file: Box<dyn Read + 'a>) -> Messages<'a> {
         Messages { reader: BufReader::with_capacity(1 << 16, file), at: 0, message: Vec::new() }
+    }
+
+    /// The byte at which the next message begins, with its length before it.
+    pub(super) fn at(&self) -> u64 {
+        self.at
     }
 
     /// The next message; `None` at the end of the file.

@@ -8,7 +8,7 @@ use xoff_engine::Time;
 use super::attributes::{Attributes, wrong};
 use super::collectives::{self, Pending};
 use super::groups::{self, Groups};
-use super::messages::{Messages, unknown_field};
+use super::messages::{Messages, malformed, unknown_field};
 use super::proto::{self, GlobalMetadata, METADATA_FIELDS, NODE_FIELDS};
 use super::{Action, Costs, MAX_NODES, MAX_RANKS, Names, Node, Resource, Source, Trace, TraceError};
 use crate::error::{Fault, shown};
@@ -52,7 +52,7 @@ pub(super) fn count(source: &Source<'_>) -> Result<u32, TraceError> {
 fn nodes(
     source: &Source<'_>,
     rank: u32,
-    mut take: impl FnMut(usize, &[u8]) -> Result<(), (Option<String>, Fault)>,
+    mut take: impl FnMut(usize, u64, &[u8]) -> Result<(), (Option<String>, Fault)>,
 ) -> Result<Option<u32>, TraceError> {
     let error = |node: Option<String>, fault| TraceError { file: source.file(rank), node, fault };
     let file = source.files.open(&source.file(rank)).map_err(|e| {
@@ -64,12 +64,15 @@ fn nodes(
     let expected = "Chakra's GlobalMetadata first, then its nodes";
     let Some(first) = first else { return Err(error(None, Fault::bounds("empty", expected))) };
     if let Err(why) = GlobalMetadata::decode(first) {
-        return Err(error(None, Fault::bounds(format!("no execution trace: {why}"), expected)));
+        return Err(error(None, malformed("its first message", 0, &why)));
     }
     let unknown = unknown_field(first, METADATA_FIELDS);
     let mut place = 0;
-    while let Some(message) = messages.next().map_err(|fault| error(None, fault))? {
-        take(place, message).map_err(|(node, fault)| error(node, fault))?;
+    loop {
+        // The message borrows what holds the place of its beginning, which is that of the message before it has ended.
+        let begin = messages.at();
+        let Some(message) = messages.next().map_err(|fault| error(None, fault))? else { break };
+        take(place, begin, message).map_err(|(node, fault)| error(node, fault))?;
         place += 1;
     }
     Ok(unknown)
@@ -79,7 +82,7 @@ fn nodes(
 pub(super) fn words(source: &Source<'_>, rank: u32, wanted: usize) -> String {
     let mut words = String::new();
     // Both is as good as found: the file was read before.
-    let _ = nodes(source, rank, |place, message| {
+    let _ = nodes(source, rank, |place, _, message| {
         if place < wanted {
             return Ok(());
         }
@@ -137,14 +140,9 @@ impl<'a> Reader<'a> {
         self.pending.forget_names();
         let begin = self.trace.nodes.len();
         let source = self.source;
-        let unknown = nodes(source, rank, |_, message| {
-            let node = proto::Node::decode(message).map_err(|why| {
-                let place = self.trace.nodes.len() - begin;
-                (
-                    None,
-                    Fault::bounds(format!("no execution trace: node {place} has a {why}"), "Chakra's nodes"),
-                )
-            })?;
+        let unknown = nodes(source, rank, |place, begins, message| {
+            let node = proto::Node::decode(message)
+                .map_err(|why| (None, malformed(&format!("node {place}"), begins, &why)))?;
             if let Some(number) = unknown_field(message, NODE_FIELDS) {
                 self.note_unknown(1, number, rank);
             }

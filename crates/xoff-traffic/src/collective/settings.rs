@@ -1,7 +1,7 @@
 //! How collectives are carried out: channels, chunks, protocol, and the links within a host.
 //!
-//! Source of the protocols: NCCL (src/include/device.h and src/graph/tuning.cc, release 2.23). LL stores 4 B of flag with each
-//! 4 B of data; LL128 stores 8 B of flag with each 120 B of data; Simple stores data alone and synchronizes after each chunk. The
+//! Source of the protocols: NCCL (src/include/device.h and src/graph/tuning.cc, release 2.23). LL has lines of 16 B, of
+//! which 8 B are data and the others flags; LL128 stores 8 B of flag with each 120 B of data; Simple stores data alone and synchronizes after each chunk. The
 //! latency of a step is NCCL's `hwLat`, which its choice of algorithm and protocol adds for each step: that of NVLink for ranks
 //! of one host, that of the network for others, for rings and for trees. Reading: NCCL measured these latencies with its own
 //! network's latency in them, which a simulated network adds again; `step_latency` sets another.
@@ -37,7 +37,7 @@ impl Protocol {
     pub const fn bytes(self, data: u64) -> u64 {
         match self {
             Protocol::None | Protocol::Simple => data,
-            Protocol::Ll => data.div_ceil(4) * 8,
+            Protocol::Ll => data.div_ceil(8) * 16,
             Protocol::Ll128 => data.div_ceil(120) * 128,
         }
     }

@@ -189,7 +189,11 @@ impl CollectiveSpec<'_> {
         match (self.sizes, self.algorithm()) {
             (Some(sizes), _) => sizes.iter().copied().max().unwrap_or(0),
             (None, A::Hierarchical) if !matches!(self.kind, K::Broadcast | K::Reduce) => {
-                self.bytes.div_ceil(ranks_by_host(hosts)[0].len() as u64)
+                let by_host = ranks_by_host(hosts);
+                let (places, count) = (by_host[0].len() as u64, by_host.len() as u64);
+                // Between hosts an all-to-all has what all ranks of a host have for one.
+                let parts = if self.kind == K::AllToAll { places.min(count) } else { places };
+                self.bytes.div_ceil(parts)
             }
             (None, A::Hierarchical) => self.bytes,
             (None, algorithm) => longest(self.kind, algorithm, hosts.len(), self.bytes),

@@ -26,12 +26,10 @@ pub enum SessionError {
         count: u32,
     },
     /// A message without data.
-    #[error(
-        "`bytes` is 0: expected at least 1 byte, as a message without data has no packet that could arrive"
-    )]
+    #[error("the message has 0 B: expected at least 1 B, as without data no packet could arrive")]
     NoData,
     /// A message larger than any that can be simulated.
-    #[error("`bytes` is {bytes}: expected at most {most} B (17.6 TB)")]
+    #[error("the message has {bytes} B: expected at most {most} B (17.6 TB)")]
     TooLarge {
         /// The size.
         bytes: u64,

@@ -68,7 +68,7 @@ pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Itera
     if !operations.iter().any(|(_, activity)| *activity == Activity::Computes) {
         return None;
     }
-    let (mut times_ps, mut totals, mut count) = (Vec::new(), [0u64; WAITS.len() + 1], 0u64);
+    let (mut times_ps, mut totals, mut count) = (Vec::new(), [0u128; WAITS.len() + 1], 0u64);
     let mut last_end = None;
     for iteration in operations.chunk_by(|(a, _), (b, _)| a.role.iteration == b.role.iteration) {
         let whole = iteration.iter().filter(|(_, activity)| *activity == Activity::Iterates);
@@ -84,14 +84,14 @@ pub(super) fn of(traffic: &Traffic, number: u16, steps: &[Time]) -> Option<Itera
         last_end = Some(end);
         for rank in iteration.chunk_by(|(a, _), (b, _)| a.role.process == b.role.process) {
             let spent = spent(rank, steps);
-            totals.iter_mut().zip(spent).for_each(|(total, time)| *total += time);
+            totals.iter_mut().zip(spent).for_each(|(total, time)| *total += u128::from(time));
             count += 1;
         }
     }
-    let mean = |sum: u64, n: u64| sum as f64 / n as f64;
+    let mean = |sum: u128, n: u64| sum as f64 / n as f64;
     let [compute, waits @ ..] = totals;
     (count > 0).then(|| Iterations {
-        mean_ps: mean(times_ps.iter().sum(), times_ps.len() as u64),
+        mean_ps: mean(times_ps.iter().map(|&time| u128::from(time)).sum(), times_ps.len() as u64),
         times_ps,
         compute_ps: mean(compute, count),
         exposed_ps: mean(waits.iter().sum(), count),

@@ -390,7 +390,7 @@ fn every_mistake_is_named() {
     let no_host = refused(Send { dst: Host(3), ..message });
     assert_eq!(no_host, "`dst` is host 3, and the network has 3 hosts: expected a number from 0 to 2");
     assert!(refused(Send { bytes: u64::MAX, ..message }).contains("expected at most 17592186044416 B"));
-    assert!(refused(Send { bytes: 0, ..message }).starts_with("`bytes` is 0: expected at least 1 byte"));
+    assert!(refused(Send { bytes: 0, ..message }).starts_with("the message has 0 B: expected at least 1 B"));
     let past = refused(Send { at: Some(Time(US)), ..message });
     assert_eq!(
         past,

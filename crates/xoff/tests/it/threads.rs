@@ -113,6 +113,8 @@ fn losses_storms_priorities_and_random_arrivals() {
         ("two_priorities", 1, &[("scheme.name", "none")]),
         ("bursts", 6, &[("traffic.0.count", "4"), ("scheme.name", "rocc")]),
         ("deadlock", 4, &[("run.duration", "300us")]),
+        // Hosts with several NICs, of which more than the first one sends.
+        ("rails", 8, &[("traffic.0.size", "50KB"), ("traffic.1.size", "50KB"), ("traffic.2.size", "100KB")]),
     ];
     for (name, parts, set) in cases {
         same_on_all(&load(name, &[*set, RECORD].concat()), *parts, name);

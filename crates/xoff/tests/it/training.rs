@@ -124,14 +124,30 @@ fn ranks_of_one_host_sum_over_their_own_links() {
 #[test]
 fn ranks_that_share_layers_wait_for_the_slowest() {
     // Rank 1 shares the layer with rank 0 on one host, and takes twice as long. A rank's half of attention takes 420 us forward, that
-    // of the feed-forward part 800 us, and twice that back. Behind three of these four computations stands a sum, for which rank 0
-    // waits as long as it computed itself: 420 + 800 + 1600 us. All four ranks have four sums, of two steps of 100,000 B at 800 Gbps.
+    // of the feed-forward part 800 us, and twice that back. Behind each of these four computations stands a sum, for which rank 0
+    // waits as long as it computed itself: 3 (420 + 800) us. All four ranks have four sums, of two steps of 100,000 B at 800 Gbps.
     let job = "layers = 1\nbatch = 2\ntensor = 2\ndata = 2\nlocal_rate = \"800Gbps\"";
     let job = format!("{job}\nstragglers = [{{ rank = 1, factor = 2.0 }}]");
     let two = text(2, &job).replace("ranks_per_host = 1", "ranks_per_host = 2");
     let scenario = Scenario::parse(&two, "training.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
     let run = xoff::run(&scenario, &mut |_| true).unwrap();
-    assert_eq!(exposed(&run, "tensor"), 4.0 * 2.0 * 1e6 + 2820e6 / 4.0);
+    assert_eq!(exposed(&run, "tensor"), 4.0 * 2.0 * 1e6 + 3660e6 / 4.0);
+}
+
+#[test]
+fn an_algorithm_is_that_of_gradients() {
+    // Hosts hold two ranks, which share layers, so a sum of gradients is among one rank of each of two hosts. A hierarchy of domains of
+    // one rank is the ring across them. Sums of activations stay within a host and are rings whatever the algorithm is.
+    let gradients = |more: &str| {
+        let job = format!("layers = 1\nbatch = 2\ntensor = 2\ndata = 2\n{more}");
+        let two = text(2, &job).replace("ranks_per_host = 1", "ranks_per_host = 2");
+        let scenario = Scenario::parse(&two, "training.toml", &[]).unwrap_or_else(|e| panic!("{e}"));
+        let run = xoff::run(&scenario, &mut |_| true).unwrap();
+        [exposed(&run, "tensor"), exposed(&run, "gradients")]
+    };
+    let found = gradients("algorithm = \"hierarchical\"");
+    assert!(found[1] > 0.0);
+    assert_eq!(found, gradients("algorithm = \"ring\""));
 }
 
 #[test]
@@ -206,6 +222,11 @@ fn what_cannot_be_is_refused_at_its_place() {
             "layers = 1\nbatch = 2\ndata = 2\nplacement = \"file\"",
             "`placement_file` in [[job]] is missing",
             "a host in each line",
+        ),
+        (
+            "layers = 1\nbatch = 4000000000\ndata = 2",
+            "`batch` in [[job]] is 4000000000",
+            "at most 50000000 steps",
         ),
         ("layers = 1\nbatch = 2\ndata = 2\nlayer = 1", "unknown key `layer` in [[job]]", "layers"),
         ("pattern = \"poisson\"\nlayers = 1", "unknown job \"poisson\"", "training"),

@@ -1,9 +1,8 @@
 """The page of a run that goes on, and the server that gives it to this machine's browser and to nobody else.
 
 The server listens on 127.0.0.1. Whoever asks needs the token of the page's address and, against names that lead
-elsewhere
-(DNS rebinding), the server's own name in `Host`. Nothing allows another site to read an answer: there are no CORS
-headers.
+elsewhere (DNS rebinding), the server's own name in `Host`. Nothing allows another site to read an answer: there are no
+CORS headers.
 """
 
 from __future__ import annotations
@@ -197,6 +196,12 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)
+
+    def send_error(self, code: int, *_: object, **__: object) -> None:
+        """Refuse what `http.server` itself refuses, such as another method, as this server refuses everything."""
+        self.close_connection = True
+        status = HTTPStatus(code)
+        self._answer(status, f"{status.phrase.lower()}: this server answers GET of its own page only\n".encode())
 
     def log_message(self, *_: object) -> None:
         """Nothing: the terminal belongs to the run."""

@@ -2,9 +2,9 @@
 
 class CdfFigure extends Figure {
   // `valuesOf` gives a value for each row of a run, `NaN` for none; `runs` those that have curves.
-  constructor(page, name, { axis, scale = 1, column, valuesOf, of = (runs) => runs }) {
+  constructor(page, name, { axis, scale = 1, column, valuesOf, of = (runs) => runs, none = () => "No message that is shown has completed." }) {
     super(page, name, 270);
-    Object.assign(this, { axis, scale, columnName: column, valuesOf, of });
+    Object.assign(this, { axis, scale, columnName: column, valuesOf, of, none });
   }
 
   // The rows with a value, in its order.
@@ -30,7 +30,7 @@ class CdfFigure extends Figure {
   }
 
   lack() {
-    return this.curves().length ? "" : "No message that is shown has completed.";
+    return this.curves().length ? "" : this.none();
   }
 
   entries() {
@@ -79,7 +79,7 @@ const pairs = (first, second) => {
   const label = [first, second].map((run) => run.column("flows.label"));
   return Int32Array.from(first.column("flows.id"), (id, row) => {
     const other = second.flowOf.get(id);
-    if (other === undefined || !Object.is(Number(size[0][row]), Number(size[1][other]))) return -1;
+    if (other === undefined || !Object.is(size[0][row], size[1][other])) return -1;
     if (ends.some(([a, b]) => first.nodes[a[row]] !== second.nodes[b[other]])) return -1;
     return first.labels[label[0][row]] === second.labels[label[1][other]] ? other : -1;
   });
@@ -95,6 +95,9 @@ const cdfFigures = (page) => {
       axis: `completion time of ${page.runs[1].label} over that of ${page.runs[0].label}`,
       column: "ratio",
       of: (runs) => runs.slice(0, 1),
+      none: () => (page.pairs().some((row) => row >= 0)
+        ? "No message that is shown has completed in both runs."
+        : "No message of one run is in the other: none has the same number, hosts, size and label."),
       valuesOf: (run) => {
         const [mine, other] = page.runs.map((each) => each.column("flows.fct_ps"));
         return Float64Array.from(page.pairs(), (row, at) => (row < 0 ? NaN : other[row] / mine[at]));

@@ -2,7 +2,7 @@
 // The explorer's data: runs as typed arrays, series with minima and maxima by stretch, and numbers as text.
 
 const TYPES = {
-  uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, int64: BigInt64Array, float32: Float32Array, float64: Float64Array,
+  uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array, float32: Float32Array, float64: Float64Array,
 };
 
 // The first place in `sorted`, from `low` to before `high`, whose value is not below `value`.

@@ -66,7 +66,7 @@ class Messages extends TimeFigure {
 
   paint(pen, width, height) {
     const order = this.order(), looks = this.page.looks, top = pen instanceof CanvasPen ? this.list.scrollTop : 0;
-    this.shape = { left: Math.min(230, Math.max(96, width * 0.22)), bottom: 40 };
+    this.shape = { left: labelRoom(width) };
     const frame = this.frameOf(width, height, [0, 1]), chosen = new Set(this.view.keys("flow").map(Number));
     this.first = Math.floor(top / ROW);
     this.timeAxis(pen, { yTicks: [] });

@@ -60,12 +60,13 @@ class CanvasPen {
   }
 }
 
-// The start of a text that is no wider than `most`, with an ellipsis if it is cut.
+// A text that is no wider than `most`: if it is cut, both ends stay, which tell names apart.
 const fitted = (text, most, widthOf) => {
+  const cut = (count) => `${text.slice(0, Math.ceil(count / 2))}\u2026${text.slice(text.length - Math.floor(count / 2))}`;
   if (widthOf(text) <= most) return text;
-  let count = text.length;
-  while (count > 1 && widthOf(`${text.slice(0, count)}\u2026`) > most) count--;
-  return `${text.slice(0, count)}\u2026`;
+  let count = text.length - 1;
+  while (count > 1 && widthOf(cut(count)) > most) count--;
+  return cut(count);
 };
 
 const escaped = (text) => String(text).replace(/[&<>"]/g, (each) => ({ "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;" })[each]);

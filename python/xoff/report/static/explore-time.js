@@ -108,6 +108,9 @@ class Overview extends LinesFigure {
   }
 }
 
+// Room for the labels of rows: a larger share of a narrow plot, so that names are not cut where they differ.
+const labelRoom = (width) => Math.min(240, Math.max(150, width * 0.24), width * 0.42);
+
 // When the ports shown were stopped, and when they were congestion roots: a row for each port of each run.
 class Spans extends TimeFigure {
   constructor(page) {
@@ -124,7 +127,7 @@ class Spans extends TimeFigure {
   }
 
   rows() {
-    return this.page.ports().flatMap((port) => this.runs.map((run) => ({ port, run })));
+    return this.page.stopped().flatMap((port) => this.runs.map((run) => ({ port, run })));
   }
 
   entries() {
@@ -137,7 +140,7 @@ class Spans extends TimeFigure {
 
   paint(pen, width) {
     const rows = this.rows(), looks = this.page.looks, priorities = new Set(this.view.keys("priority").map(Number));
-    this.shape = { left: Math.min(240, Math.max(90, width * 0.24)) };
+    this.shape = { left: labelRoom(width) };
     const frame = this.frameOf(width, this.height, [0, rows.length]);
     this.timeAxis(pen, { yTicks: [] });
     rows.forEach(({ port, run }, place) => {

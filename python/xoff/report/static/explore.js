@@ -17,7 +17,14 @@ class Page {
     this.view.listeners.push(() => this.changed());
     new ResizeObserver(() => this.schedule()).observe(document.getElementById("explore"));
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => { this.dress(); this.schedule(); });
-    addEventListener("hashchange", () => { if (location.hash.slice(1) !== this.view.fragment) { this.view.read(); this.view.changed(); } });
+    addEventListener("hashchange", () => {
+      if (location.hash.slice(1) === this.view.fragment) return;
+      this.view.read();
+      this.controls.tell();
+      this.view.changed();
+    });
+    // Paper shows all of the page, and not what is in sight.
+    addEventListener("beforeprint", () => { this.settle(); for (const figure of this.figures) figure.draw(); });
     this.changed();
   }
 
@@ -82,6 +89,20 @@ class Page {
     });
   }
 
+  // The ports whose pauses are shown: those shown elsewhere and, without a choice, the four that PAUSE stopped longest.
+  stopped() {
+    if (this.view.keys("port").length) return this.ports();
+    return this.kept("stopped", () => {
+      const sums = new Map();
+      for (const run of this.runs) {
+        const length = run.column("pauses.length_ps");
+        run.column("pauses.port").forEach((port, place) => sums.set(run.ports[port], (sums.get(run.ports[port]) ?? 0) + length[place]));
+      }
+      const longest = [...sums].sort((a, b) => b[1] - a[1]).slice(0, 4).map(([name]) => name);
+      return [...new Set([...this.ports(), ...longest])];
+    });
+  }
+
   // Numbers of the messages whose samples in a table are shown: those chosen, or the slowest of those recorded.
   messages(table = "rates") {
     const chosen = this.view.keys("flow").map(Number);
@@ -95,6 +116,7 @@ class Page {
 
   changed() {
     this.cache.clear();
+    document.documentElement.dataset.moving = "true";
     this.schedule();
     clearTimeout(this.later);
     // Rows of tables and the address take longer than a frame has, and nobody reads them while they move.
@@ -117,6 +139,7 @@ class Page {
     for (const table of this.tables) table.draw();
     const { fragment } = this.view;
     if (location.hash.slice(1) !== fragment) history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+    delete document.documentElement.dataset.moving;
     document.documentElement.dataset.settled = String(Number(document.documentElement.dataset.settled ?? 0) + 1);
   }
 
@@ -155,7 +178,13 @@ class Controls {
     for (const select of this.selects) select.addEventListener("change", () => this.view.set({ [select.dataset.view]: select.value }));
     this.tail = byId("tail");
     this.tail.addEventListener("change", () => this.view.set({ tail: this.tail.checked }));
-    if (this.view.unknown.length) this.say(`The link names what this page does not have: ${this.view.unknown.join(", ")}.`);
+    this.tell();
+  }
+
+  // Says what a link names and no run has.
+  tell() {
+    const { unknown } = this.view;
+    this.say(unknown.length ? `The link names what this page does not have: ${unknown.join(", ")}.` : "");
   }
 
   say(text) {

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 TYPE_BYTES = {"int8": 1, "uint8": 1, "half": 2, "bfloat16": 2, "int32": 4, "float": 4, "int64": 8, "double": 8}
 """The types of elements by nccl-tests' names, with their bytes."""
 
+_DATA = {"ll": 1 / 2, "ll128": 120 / 128}
+"""The share of data in what a protocol sends: the rest are flags."""
+
 _REDUCING = ("all_reduce", "reduce_scatter", "reduce")
 _ROOTED = ("broadcast", "reduce", "scatter", "gather")
 _OF_ALL = ("all_reduce", "broadcast", "reduce")
@@ -110,11 +113,15 @@ def measure(run: Run, place: int, element: str) -> Measured:
     first, last = int(pc.min(table["start_ps"]).as_py()), int(pc.max(table["end_ps"]).as_py())
     pause_ps = (repetitions - 1) * _compute_ps(pattern)
     time_us = (last - first - pause_ps) / repetitions / 1e6
-    size = _size(pattern, table, ranks, repetitions)
+    # Flows and operations count the protocol's flags too.
+    data = _DATA.get(str(pattern.get("protocol")), 1.0)
+    size = _size(pattern, table, ranks, repetitions, data)
     rate_bps, most = _busiest(run, label, repetitions)
+    most = round(most * data)
     least = least_bytes(kind, size, ranks, int(pattern["ranks_per_host"]), most)
     ideal_us = least * 8 / rate_bps * 1e6
-    bus = factor(kind, ranks)
+    # A matrix's size leaves out what a rank has for itself.
+    bus = 1.0 if pattern.get("size") is None else factor(kind, ranks)
     algbw = size / time_us / 1e3
     count = size // TYPE_BYTES[element]
     return Measured(
@@ -140,15 +147,15 @@ def _compute_ps(pattern: Mapping[str, Any]) -> int:
     return _xoff.read_time(str(pattern["compute"])) or 0
 
 
-def _size(pattern: Mapping[str, Any], table: Any, ranks: int, repetitions: int) -> int:
-    """The size in bytes; that of a matrix is what a rank sends on average."""
+def _size(pattern: Mapping[str, Any], table: Any, ranks: int, repetitions: int, data: float) -> int:
+    """The size in bytes; that of a matrix is what a rank sends on average, of which `data` is the share of data."""
     from xoff import _xoff
 
     if pattern.get("size") is not None:
         return _xoff.read_size(str(pattern["size"])) or 1
     import pyarrow.compute as pc
 
-    return max(int(pc.sum(table["bytes"]).as_py()) // ranks // repetitions, 1)
+    return max(round(int(pc.sum(table["bytes"]).as_py()) * data) // ranks // repetitions, 1)
 
 
 def _busiest(run: Run, label: str, repetitions: int) -> tuple[int, int]:

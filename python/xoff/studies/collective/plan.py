@@ -143,6 +143,9 @@ def _traffic(scenario: Scenario) -> list[Any]:
         # The parser of scenarios says better what is wrong, and where.
         scenario.check()
         raise
+    if "job" in tables and not any(_is_collective(each) for each in tables.get("traffic", [])):
+        # The operation runs in place of all traffic, jobs included.
+        scenario.overrides.insert(0, ("job", "[]"))
     if "sweep" in tables:
         raise UserError(
             f"{scenario.origin}: has a table [sweep]; expected a scenario of one run, and --vary KEY=A,B for several"

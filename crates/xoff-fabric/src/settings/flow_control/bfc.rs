@@ -8,8 +8,8 @@ use xoff_engine::{Time, Violation};
 use super::FlowControlKind;
 use crate::settings::MAX_TIME;
 
-/// Backpressure Flow Control (BFC): back-pressure by flow, from switch to switch (Goyal, Shah, Zhao, Nikolaidis, Alizadeh,
-/// Anderson: Backpressure Flow Control, NSDI 2022). Switches and hosts hold single flows back.
+/// Backpressure Flow Control (BFC): back-pressure by flow, from switch to switch (Goyal, Shah, Sharma, Alizadeh, Anderson:
+/// Backpressure Flow Control, arXiv 1909.09923v1, 2019). Switches and hosts hold single flows back.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(default, deny_unknown_fields)]
 pub struct Bfc {

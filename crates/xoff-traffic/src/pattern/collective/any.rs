@@ -178,7 +178,17 @@ impl Collective {
         check_time(self.overhead, "overhead")
     }
 
-    /// Refuses more messages than one run may have, and says where they come from.
+    fn spec<'a>(
+        &self,
+        bytes: u64,
+        sizes: Option<&'a [u64]>,
+        settings: &'a CollectiveSettings,
+    ) -> CollectiveSpec<'a> {
+        let (kind, algorithm, root) = (self.kind, self.algorithm, self.root as usize);
+        CollectiveSpec { kind, algorithm, bytes, root, sizes, settings }
+    }
+
+    /// Where the messages come from, for the refusal of too many.
     fn cause(&self, spec: &CollectiveSpec<'_>, hosts: &[u32]) -> String {
         let each = spec.messages(hosts);
         let name = spec.algorithm().name();
@@ -239,14 +249,7 @@ impl Params for Collective {
         }
         let sizes = PairSizes::read(self, bytes, hosts.len(), scope)?;
         let settings = self.settings();
-        let spec = CollectiveSpec {
-            kind: self.kind,
-            algorithm: self.algorithm,
-            bytes,
-            root: self.root as usize,
-            sizes: sizes.as_deref(),
-            settings: &settings,
-        };
+        let spec = self.spec(bytes, sizes.as_deref(), &settings);
         spec.check(&hosts)?;
         if resolved.len() < 2 {
             let expected = "two hosts or more: what stays within a host does not use the network";
@@ -257,14 +260,7 @@ impl Params for Collective {
             flows: messages * u128::from(self.repetitions),
             cause,
             emit: Box::new(move |sink| {
-                let spec = CollectiveSpec {
-                    kind: self.kind,
-                    algorithm: self.algorithm,
-                    bytes,
-                    root: self.root as usize,
-                    sizes: sizes.as_deref(),
-                    settings: &settings,
-                };
+                let spec = self.spec(bytes, sizes.as_deref(), &settings);
                 self.emit(sink, &hosts, &spec);
             }),
         })

@@ -19,18 +19,24 @@ use serde::{Deserialize, Serialize};
 use xoff_engine::{Bytes, NicChoice, Rate, Time};
 
 use super::collective::{MAX_PROCESSES, check_time, one};
-use crate::collective::{CollectiveAlgorithm, CollectiveKind, CollectiveSettings, CollectiveSpec, Protocol};
+use crate::collective::{CollectiveAlgorithm, CollectiveSettings, Protocol};
 use crate::connections::{ConnectionMapping, per_process_pair};
 use crate::error::{Fault, Misfit};
 use crate::generate::{Plan, Scope};
 use crate::hosts::HostList;
 use crate::pattern::{Common, Params, common};
+use crate::sizes::MAX_FLOW;
 use layout::Layout;
-use model::Pass;
 use schedule::Schedule;
 
 /// Names of the kernels in which a rank computes.
 pub const COMPUTE_KERNELS: [&str; 3] = ["forward", "backward", "optimizer"];
+
+/// Maximum bytes of a rank's gradients: 1 PiB.
+const MAX_GRADIENTS: u64 = 1 << 50;
+
+/// Maximum number of steps of all ranks: some gigabytes.
+const MAX_STEPS: u128 = 50_000_000;
 
 /// Name of the kernel that stands for a whole iteration of a rank.
 pub const ITERATION_KERNEL: &str = "iteration";
@@ -237,7 +243,7 @@ impl Training {
         if let Some((_, key)) = positive.into_iter().find(|(value, _)| *value == 0) {
             return Err(Fault::bounds(0, "a number from 1").at(key));
         }
-        // Products of these stay far below what 64 bits hold.
+        // Each is larger than any model's; products are checked later.
         let limits = [
             (self.hidden, 1 << 20, "hidden"),
             (self.sequence, 1 << 24, "sequence"),
@@ -336,27 +342,40 @@ impl Training {
         Ok(())
     }
 
-    /// Refuses passes whose time or bytes no run can have.
-    fn check_passes(&self, pass: &Pass) -> Result<(), Misfit> {
-        if pass.longest() > Time::from_us(1_000_000_000) {
+    /// Refuses passes whose time, bytes or number no run can have.
+    fn check_passes(&self, schedule: &Schedule<'_>) -> Result<(), Misfit> {
+        if schedule.longest_pass().longest() > Time::from_us(1_000_000_000) {
             let expected = "a rate at which a pass of a stage ends within 1000 s";
             return Err(Fault::bounds(self.tflops, expected).at("tflops"));
+        }
+        let (activations, gradients) = schedule.largest_bytes();
+        if activations > MAX_FLOW.0 {
+            let expected = format!(
+                "such that a micro-batch's activations, now {}, have at most {MAX_FLOW}",
+                Bytes(activations)
+            );
+            return Err(Fault::bounds(self.hidden, expected).at("hidden"));
+        }
+        if gradients > MAX_GRADIENTS {
+            let (found, most) = (Bytes(gradients), Bytes(MAX_GRADIENTS));
+            let expected = format!("such that a rank's gradients, now {found}, have at most {most}");
+            return Err(Fault::bounds(self.layers, expected).at("layers"));
+        }
+        let steps = schedule.steps();
+        if steps > MAX_STEPS {
+            let expected = format!("such that ranks take at most {MAX_STEPS} steps, now about {steps}");
+            return Err(Fault::bounds(self.batch, expected).at("batch"));
         }
         Ok(())
     }
 
-    /// Refuses an algorithm or settings that the groups cannot have, by one of the gradients' groups.
-    fn check_collectives(&self, layout: &Layout) -> Result<(), Misfit> {
-        let settings = self.settings();
-        settings.check()?;
-        let algorithm = self.algorithm;
-        if self.sharded && algorithm.is_some() {
+    /// Refuses settings of collectives that no group can have.
+    fn check_collectives(&self) -> Result<(), Misfit> {
+        if self.sharded && self.algorithm.is_some() {
             let why = "with `sharded` gradients go by reduce-scatter and all-gather, around a ring";
             return Err(Fault::Unneeded(why).at("algorithm"));
         }
-        let hosts = layout.hosts_of(&layout.replicas(0));
-        let kind = CollectiveKind::AllReduce;
-        CollectiveSpec { kind, algorithm, bytes: 1, root: 0, sizes: None, settings: &settings }.check(&hosts)
+        self.settings().check()
     }
 }
 
@@ -379,9 +398,10 @@ impl Params for Training {
             let expected = "ranks on several hosts: what stays within a host does not use the network";
             return Err(Fault::bounds(found, expected).at("ranks_per_host"));
         }
-        self.check_collectives(&layout)?;
+        self.check_collectives()?;
         let schedule = Schedule::new(self, layout);
-        self.check_passes(schedule.longest_pass())?;
+        self.check_passes(&schedule)?;
+        schedule.check()?;
         let each = schedule.messages();
         let stream = scope.stream();
         Ok(Plan {

@@ -20,6 +20,8 @@ pub(super) enum Segment {
     Compute(Time),
     /// The ranks that share a layer sum so many bytes.
     TensorSum(u64),
+    /// The ranks that share a layer gather so many bytes, of which each has got a part.
+    TensorGather(u64),
     /// Each rank of an expert group has so many bytes for all of them.
     ExpertExchange(u64),
 }
@@ -91,9 +93,10 @@ impl<'a> Stage<'a> {
         u64::from(self.training.micro_batch) * u64::from(self.training.sequence)
     }
 
-    /// Bytes of a micro-batch's activations between two layers: each token's vector.
+    /// Bytes of a micro-batch's activations between two layers: each token's vector; the largest number if the product does not fit.
     pub(super) fn activations(self) -> u64 {
-        self.tokens() * u64::from(self.training.hidden) * u64::from(self.training.activation_bytes)
+        let t = self.training;
+        self.tokens().saturating_mul(u64::from(t.hidden) * u64::from(t.activation_bytes))
     }
 
     /// Bytes that a rank sends to the next stage for a micro-batch: ranks that share a layer send a part each (Narayanan et al.,
@@ -129,33 +132,41 @@ impl<'a> Stage<'a> {
     /// forward pass, with what that sends, ahead of its backward pass.
     pub(super) fn pass(self, backward: bool) -> Pass {
         let mut segments = Segments::default();
+        // Each rank has got a part of the activations, or of their gradients, from its neighbour (Narayanan et al., section 4.1).
+        let comes_from_a_neighbour = if backward { !self.is_last } else { !self.is_first };
+        let gathers = comes_from_a_neighbour && self.training.tensor > 1;
+        segments.extend(gathers.then(|| Segment::TensorGather(self.activations())));
         if !backward {
-            (0..self.layers()).for_each(|layer| segments.extend(self.layer(layer, 1.0)));
+            (0..self.layers()).for_each(|layer| segments.extend(self.layer(layer, false)));
             segments.extend(self.logits(1.0));
             return Pass { segments: segments.0 };
         }
         segments.extend(self.logits(2.0));
         for layer in (0..self.layers()).rev() {
             if self.training.recompute {
-                segments.extend(self.layer(layer, 1.0));
+                segments.extend(self.layer(layer, false));
             }
-            segments.extend(self.layer(layer, 2.0).into_iter().rev());
+            segments.extend(self.layer(layer, true));
         }
         Pass { segments: segments.0 }
     }
 
-    /// A layer's forward pass, with `factor` times its operations.
-    fn layer(self, layer: u32, factor: f64) -> Vec<Segment> {
+    /// A layer's forward or backward pass. In both a sum stands behind each block (Shoeybi et al., section 3: g sums behind a block
+    /// forward, f backward), and exchanges around the experts.
+    fn layer(self, layer: u32, backward: bool) -> Vec<Segment> {
         let t = self.training;
         let (attention, feed_forward) = self.operations(layer);
-        let compute = |operations: f64| Some(Segment::Compute(self.time(operations * factor)));
+        let mut blocks = [(attention, false), (feed_forward, self.has_experts(layer) && t.expert > 1)];
+        if backward {
+            blocks.reverse();
+        }
+        let factor = if backward { 2.0 } else { 1.0 };
         let sum = (t.tensor > 1).then(|| Segment::TensorSum(self.activations()));
-        let exchanges = self.has_experts(layer) && t.expert > 1;
-        let exchange = exchanges.then(|| Segment::ExpertExchange(self.exchange()));
-        [compute(attention), sum, exchange, compute(feed_forward), exchange, sum]
-            .into_iter()
-            .flatten()
-            .collect()
+        let of_block = |(operations, exchanges): (f64, bool)| {
+            let exchange = exchanges.then(|| Segment::ExpertExchange(self.exchange()));
+            [exchange, Some(Segment::Compute(self.time(operations * factor))), exchange, sum]
+        };
+        blocks.into_iter().flat_map(of_block).flatten().collect()
     }
 
     /// The logits, with `factor` times their operations; nothing unless the stage has them.
@@ -168,28 +179,31 @@ impl<'a> Stage<'a> {
     /// Bytes that a rank has for the experts of a layer: its part of the tokens, each for `top_k` experts.
     fn exchange(self) -> u64 {
         let t = self.training;
-        (self.activations() * u64::from(t.top_k)).div_ceil(u64::from(t.tensor)).max(1)
+        self.activations().saturating_mul(u64::from(t.top_k)).div_ceil(u64::from(t.tensor)).max(1)
     }
 
     /// Parameters of a rank that all replicas have, and those of its experts.
-    fn parameters(self) -> (u64, u64) {
+    fn parameters(self) -> (u128, u128) {
         let t = self.training;
-        let h = u64::from(t.hidden);
-        let with_experts = (0..self.layers()).filter(|&layer| self.has_experts(layer)).count() as u64;
-        let layers = u64::from(self.layers());
-        let words = u64::from(self.is_first) + u64::from(self.is_last && !self.is_first);
-        let embedding = h * u64::from(t.vocabulary.unwrap_or(0)) * words;
-        let dense = layers * 4 * h * h + (layers - with_experts) * 8 * h * h + embedding;
-        let own_experts = u64::from(t.experts.unwrap_or(0) / t.expert);
-        let tensor = u64::from(t.tensor);
-        (dense.div_ceil(tensor), (with_experts * 8 * h * h * own_experts).div_ceil(tensor))
+        let square = u128::from(t.hidden) * u128::from(t.hidden);
+        let with_experts = (0..self.layers()).filter(|&layer| self.has_experts(layer)).count() as u128;
+        let layers = u128::from(self.layers());
+        let ends = u128::from(self.is_first) + u128::from(self.is_last && !self.is_first);
+        let embedding = u128::from(t.hidden) * u128::from(t.vocabulary.unwrap_or(0)) * ends;
+        let dense = layers * 4 * square + (layers - with_experts) * 8 * square + embedding;
+        let own_experts = u128::from(t.experts.unwrap_or(0) / t.expert);
+        let tensor = u128::from(t.tensor);
+        (dense.div_ceil(tensor), (with_experts * 8 * square * own_experts).div_ceil(tensor))
     }
 
-    /// Bytes of a rank's gradients: of the parameters that all replicas have, and of its experts.
+    /// Bytes of a rank's gradients: of the parameters that all replicas have, and of its experts; the largest number if a product
+    /// does not fit.
     pub(super) fn gradients(self) -> (u64, u64) {
         let (dense, experts) = self.parameters();
-        let bytes = u64::from(self.training.gradient_bytes);
-        (dense * bytes, experts * bytes)
+        let bytes = |parameters: u128| {
+            u64::try_from(parameters * u128::from(self.training.gradient_bytes)).unwrap_or(u64::MAX)
+        };
+        (bytes(dense), bytes(experts))
     }
 }
 
@@ -273,12 +287,22 @@ mod tests {
     fn a_layer_that_is_computed_again_sums_again() {
         let training = training(r#", "tensor": 4, "recompute": true"#);
         let back = Stage::new(&training, 0).pass(true).segments;
-        // Of each of two layers, in the opposite order: forward 420 us, a sum, 800 us and a sum; backward a sum, 1600 us, a sum, 840 us,
-        // which with the next layer's 420 us is one computation.
+        // Of each of two layers, in the opposite order: forward 420 us, a sum, 800 us and a sum; backward 1600 us, a sum, 840 us, a sum.
         let (us, sum) = (|us| Segment::Compute(Time::from_us(us)), Segment::TensorSum(400_000));
-        let first = [us(420), sum, us(800), sum, sum, us(1600), sum];
-        let second = [us(840 + 420), sum, us(800), sum, sum, us(1600), sum, us(840)];
-        assert_eq!(back, [first.to_vec(), second.to_vec()].concat());
+        let layer = [us(420), sum, us(800), sum, us(1600), sum, us(840), sum];
+        assert_eq!(back, [layer, layer].concat());
+    }
+
+    #[test]
+    fn parts_from_a_neighbour_are_gathered() {
+        let training = training(r#", "tensor": 4, "pipeline": 2"#);
+        let (first, last) = (Stage::new(&training, 0), Stage::new(&training, 1));
+        // Activations of 400,000 B come to the second stage, and their gradients to the first one.
+        let gather = Segment::TensorGather(400_000);
+        let has = |pass: Pass| pass.segments.contains(&gather);
+        assert_eq!([has(first.pass(false)), has(first.pass(true))], [false, true]);
+        assert_eq!([has(last.pass(false)), has(last.pass(true))], [true, false]);
+        assert_eq!(last.pass(false).segments[0], gather);
     }
 
     #[test]
@@ -286,14 +310,12 @@ mod tests {
         let training = training(r#", "tensor": 4"#);
         let stage = Stage::new(&training, 0);
         // Attention: 8 * 200 * 10^6 + 4 * 200 * 100 * 1000 = 1.68e9 operations; feed-forward: 3.2e9. A fourth of each.
-        let (attention, rest) = (Segment::Compute(Time::from_us(420)), Segment::Compute(Time::from_us(800)));
-        let sum = Segment::TensorSum(400_000);
-        let layer = [attention, sum, rest, sum];
+        let (us, sum) = (|us| Segment::Compute(Time::from_us(us)), Segment::TensorSum(400_000));
+        let layer = [us(420), sum, us(800), sum];
         assert_eq!(stage.pass(false).segments, [layer, layer].concat());
-        let mut back = stage.pass(true).segments;
-        assert_eq!(back.len(), 8);
-        assert_eq!(back.remove(0), sum);
-        assert_eq!(back.remove(0), Segment::Compute(Time::from_us(1600)));
+        // Back, the feed-forward part comes first, and a sum stands behind each part again.
+        let layer = [us(1600), sum, us(840), sum];
+        assert_eq!(stage.pass(true).segments, [layer, layer].concat());
         assert_eq!((stage.gradients().0, stage.to_next()), (12_000_000, 100_000));
     }
 

@@ -11,8 +11,9 @@ use super::layout::Layout;
 use super::model::{Pass, Segment, Stage};
 use super::{COMPUTE_KERNELS, ITERATION_KERNEL, Training};
 use crate::closed_loop::{Milestone, Operation, Waiter};
-use crate::collective::{CollectiveKind, CollectiveSettings, CollectiveSpec};
+use crate::collective::{CollectiveAlgorithm, CollectiveKind, CollectiveSettings, CollectiveSpec};
 use crate::draw;
+use crate::error::Misfit;
 use crate::generate::{FlowSpec, Sink};
 use crate::pattern::processes::{Process, Program};
 
@@ -33,6 +34,39 @@ pub(super) struct Schedule<'a> {
     passes: Vec<[Pass; 2]>,
     /// By rank: how many times as long its passes take.
     factors: Vec<f64>,
+}
+
+/// A collective of some ranks; `algorithm` is `None` for the operation's default.
+#[derive(Clone, Copy, Debug)]
+struct Collective {
+    kind: CollectiveKind,
+    bytes: u64,
+    algorithm: Option<CollectiveAlgorithm>,
+}
+
+impl Collective {
+    fn of(kind: CollectiveKind, bytes: u64) -> Collective {
+        Collective { kind, bytes, algorithm: None }
+    }
+
+    /// The collective of a part of a pass, with the name of its kernel; `None` for a computation.
+    fn in_pass(segment: &Segment) -> Option<(Collective, &'static str)> {
+        match *segment {
+            Segment::Compute(_) => None,
+            Segment::TensorSum(bytes) => Some((Collective::of(CollectiveKind::AllReduce, bytes), "tensor")),
+            Segment::TensorGather(bytes) => {
+                Some((Collective::of(CollectiveKind::AllGather, bytes), "tensor"))
+            }
+            Segment::ExpertExchange(bytes) => {
+                Some((Collective::of(CollectiveKind::AllToAll, bytes), "expert"))
+            }
+        }
+    }
+}
+
+/// The ranks of a part of a pass, by one of them.
+fn group_of(segment: &Segment) -> fn(&Layout, u32) -> Vec<u32> {
+    if matches!(segment, Segment::ExpertExchange(_)) { Layout::expert_group } else { Layout::sharers }
 }
 
 /// A pass of a micro-batch.
@@ -73,24 +107,53 @@ impl<'a> Schedule<'a> {
         all.max_by_key(|pass| pass.computes()).unwrap_or(&self.passes[0][0])
     }
 
-    fn spec(&self, kind: CollectiveKind, bytes: u64) -> CollectiveSpec<'_> {
-        let algorithm = if kind == CollectiveKind::AllReduce { self.training.algorithm } else { None };
+    /// The largest activations of a micro-batch, and the largest gradients of a rank, in bytes.
+    pub(super) fn largest_bytes(&self) -> (u64, u64) {
+        let activations = self.stages.iter().map(|stage| stage.activations()).max().unwrap_or(0);
+        let gradients = self.stages.iter().map(|stage| stage.gradients());
+        (activations, gradients.map(|(dense, experts)| dense.max(experts)).max().unwrap_or(0))
+    }
+
+    fn spec(&self, collective: Collective) -> CollectiveSpec<'_> {
+        let Collective { kind, bytes, algorithm } = collective;
         CollectiveSpec { kind, algorithm, bytes, root: 0, sizes: None, settings: &self.settings }
     }
 
-    /// The sum of a layer's part over ranks of one host, if these are: around a ring over their links, without the network.
-    fn local_sum(&self, rank: u32, bytes: u64) -> Option<Time> {
-        let sharers = self.layout.sharers(rank);
-        self.layout.is_one_host(&sharers).then(|| {
-            let steps = 2 * (sharers.len() as u64 - 1);
-            let part = bytes.div_ceil(sharers.len() as u64);
+    /// Refuses an algorithm that a group of replicas cannot have.
+    pub(super) fn check(&self) -> Result<(), Misfit> {
+        for stage in 0..self.training.pipeline {
+            for (collective, experts) in self.sums(stage, 0).into_iter().chain(self.gathers(stage)) {
+                for group in self.replicas(stage, experts) {
+                    self.spec(collective).check(&self.layout.hosts_of(&group))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The steps of all iterations, about: each rank takes one for each part of a pass.
+    pub(super) fn steps(&self) -> u128 {
+        let parts =
+            |passes: &[Pass; 2]| passes.iter().map(|pass| pass.segments.len() as u128 + 2).sum::<u128>();
+        let t = self.training;
+        let of_rank: u128 =
+            self.passes.iter().map(|passes| u128::from(t.micro_batches()) * parts(passes)).sum();
+        (of_rank + u128::from(t.buckets)) * u128::from(self.layout.stage_size()) * u128::from(t.iterations)
+    }
+
+    /// How long ranks of one host take around a ring over their links, without the network; `None` unless they are of one host. `laps`
+    /// is 2 for a sum, and 1 for a gathering.
+    fn local_ring(&self, group: &[u32], bytes: u64, laps: u64) -> Option<Time> {
+        self.layout.is_one_host(group).then(|| {
+            let steps = laps * (group.len() as u64 - 1);
+            let part = bytes.div_ceil(group.len() as u64);
             let each = self.settings.local_rate.map_or(Time::ZERO, |rate| rate.time_for(part));
             Time(each.saturating_add(self.settings.local_delay).ps().saturating_mul(steps))
         })
     }
 
-    /// The kinds and bytes of the sums of gradients of a stage's rank, for one bucket; the last says whether they are of experts.
-    fn sums(&self, stage: u32, bucket: u32) -> Vec<(CollectiveKind, u64, bool)> {
+    /// The sums of gradients of a stage's rank, for one bucket, each with whether it is of experts.
+    fn sums(&self, stage: u32, bucket: u32) -> Vec<(Collective, bool)> {
         let (dense, experts) = self.stages[stage as usize].gradients();
         let of = |bytes: u64| {
             let (b, n) = (u64::from(bucket), u64::from(self.training.buckets));
@@ -98,20 +161,21 @@ impl<'a> Schedule<'a> {
             let until = |part: u64| (u128::from(bytes) * u128::from(part) / u128::from(n)) as u64;
             until(b + 1) - until(b)
         };
-        let kind =
-            if self.training.sharded { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
-        let sums = [(kind, of(dense), false), (kind, of(experts), true)];
-        sums.into_iter().filter(|(_, bytes, _)| *bytes > 0).collect()
+        let sharded = self.training.sharded;
+        let kind = if sharded { CollectiveKind::ReduceScatter } else { CollectiveKind::AllReduce };
+        let algorithm = self.training.algorithm;
+        let sums = [(of(dense), false), (of(experts), true)].into_iter().filter(|(bytes, _)| *bytes > 0);
+        sums.map(|(bytes, experts)| (Collective { kind, bytes, algorithm }, experts)).collect()
     }
 
-    /// The bytes of the parameters that replicas gather after the optimizer's step, as [`Schedule::sums`].
-    fn gathers(&self, stage: u32) -> Vec<(CollectiveKind, u64, bool)> {
+    /// What replicas gather after the optimizer's step, as [`Schedule::sums`].
+    fn gathers(&self, stage: u32) -> Vec<(Collective, bool)> {
         let (dense, experts) = self.stages[stage as usize].gradients();
         let t = self.training;
         let of = |gradients: u64| gradients / u64::from(t.gradient_bytes) * u64::from(t.activation_bytes);
-        let all =
-            [(CollectiveKind::AllGather, of(dense), false), (CollectiveKind::AllGather, of(experts), true)];
-        all.into_iter().filter(|(_, bytes, _)| t.sharded && *bytes > 0).collect()
+        let all = [(of(dense), false), (of(experts), true)].into_iter();
+        let there = all.filter(|(bytes, _)| t.sharded && *bytes > 0);
+        there.map(|(bytes, experts)| (Collective::of(CollectiveKind::AllGather, bytes), experts)).collect()
     }
 
     /// The groups of a stage's ranks, each once; `group` gives that of a rank.
@@ -132,8 +196,8 @@ impl<'a> Schedule<'a> {
         let (mut sum, micro) = (0u128, u128::from(t.micro_batches()));
         for stage in 0..t.pipeline {
             let buckets = (0..t.buckets).flat_map(|bucket| self.sums(stage, bucket));
-            for (kind, bytes, experts) in buckets.chain(self.gathers(stage)) {
-                sum += self.messages_among(&self.replicas(stage, experts), kind, bytes);
+            for (collective, experts) in buckets.chain(self.gathers(stage)) {
+                sum += self.messages_among(&self.replicas(stage, experts), collective);
             }
             for segment in self.passes[stage as usize].iter().flat_map(|pass| &pass.segments) {
                 sum += micro * self.messages_of(stage, segment);
@@ -149,23 +213,17 @@ impl<'a> Schedule<'a> {
     }
 
     /// The messages of a collective of each group.
-    fn messages_among(&self, groups: &[Vec<u32>], kind: CollectiveKind, bytes: u64) -> u128 {
-        groups.iter().map(|group| self.spec(kind, bytes).messages(&self.layout.hosts_of(group))).sum()
+    fn messages_among(&self, groups: &[Vec<u32>], collective: Collective) -> u128 {
+        groups.iter().map(|group| self.spec(collective).messages(&self.layout.hosts_of(group))).sum()
     }
 
     fn messages_of(&self, stage: u32, segment: &Segment) -> u128 {
-        match *segment {
-            Segment::Compute(_) => 0,
-            Segment::TensorSum(bytes) => {
-                let mut groups = self.groups(stage, Layout::sharers);
-                groups.retain(|group| !self.layout.is_one_host(group));
-                self.messages_among(&groups, CollectiveKind::AllReduce, bytes)
-            }
-            Segment::ExpertExchange(bytes) => {
-                let groups = self.groups(stage, Layout::expert_group);
-                self.messages_among(&groups, CollectiveKind::AllToAll, bytes)
-            }
-        }
+        let Some((collective, _)) = Collective::in_pass(segment) else { return 0 };
+        let mut groups = self.groups(stage, group_of(segment));
+        // What stays within a host and around a ring is no message.
+        groups
+            .retain(|group| matches!(segment, Segment::ExpertExchange(_)) || !self.layout.is_one_host(group));
+        self.messages_among(&groups, collective)
     }
 
     /// Writes all iterations.
@@ -302,19 +360,19 @@ impl Writer<'_, '_> {
                     self.spend(rank as usize, time);
                 }
             }
-            Segment::TensorSum(bytes) => {
-                self.program.kernel = self.program.sink.kernel("tensor");
-                for group in of.groups(stage, Layout::sharers) {
-                    match of.local_sum(group[0], bytes) {
+            Segment::TensorSum(_) | Segment::TensorGather(_) | Segment::ExpertExchange(_) => {
+                let Some((collective, kernel)) = Collective::in_pass(segment) else { return };
+                self.program.kernel = self.program.sink.kernel(kernel);
+                for group in of.groups(stage, group_of(segment)) {
+                    let local = match *segment {
+                        Segment::TensorSum(bytes) => of.local_ring(&group, bytes, 2),
+                        Segment::TensorGather(bytes) => of.local_ring(&group, bytes, 1),
+                        _ => None,
+                    };
+                    match local {
                         Some(time) => self.spend_together(&group, time),
-                        None => self.collective(&group, CollectiveKind::AllReduce, bytes),
+                        None => self.collective(&group, collective),
                     }
-                }
-            }
-            Segment::ExpertExchange(bytes) => {
-                self.program.kernel = self.program.sink.kernel("expert");
-                for group in of.groups(stage, Layout::expert_group) {
-                    self.collective(&group, CollectiveKind::AllToAll, bytes);
                 }
             }
         }
@@ -349,16 +407,16 @@ impl Writer<'_, '_> {
     }
 
     /// A collective of some ranks, for which they stop computing.
-    fn collective(&mut self, group: &[u32], kind: CollectiveKind, bytes: u64) {
+    fn collective(&mut self, group: &[u32], collective: Collective) {
         let mut members: Vec<Process> = group.iter().map(|&rank| self.ranks[rank as usize]).collect();
-        self.program.collective(&mut members, &self.of.spec(kind, bytes));
+        self.program.collective(&mut members, &self.of.spec(collective));
         for (&rank, process) in group.iter().zip(members) {
             self.ranks[rank as usize] = process;
         }
     }
 
     /// A collective of some ranks beside what they compute, after what they have computed so far and after the one before.
-    fn collective_beside(&mut self, group: &[u32], kind: CollectiveKind, bytes: u64) {
+    fn collective_beside(&mut self, group: &[u32], collective: Collective) {
         let mut members = Vec::with_capacity(group.len());
         for &rank in group {
             let (computed, mut process) = (self.ranks[rank as usize].at, self.beside[rank as usize]);
@@ -367,7 +425,7 @@ impl Writer<'_, '_> {
             process.at = next;
             members.push(process);
         }
-        self.program.collective(&mut members, &self.of.spec(kind, bytes));
+        self.program.collective(&mut members, &self.of.spec(collective));
         for (&rank, process) in group.iter().zip(members) {
             self.beside[rank as usize] = process;
         }
@@ -375,14 +433,14 @@ impl Writer<'_, '_> {
 
     fn sum_gradients(&mut self, stage: u32, bucket: u32) {
         self.program.kernel = self.program.sink.kernel("gradients");
-        for (kind, bytes, experts) in self.of.sums(stage, bucket) {
-            self.beside_in_groups(stage, kind, bytes, experts);
+        for (collective, experts) in self.of.sums(stage, bucket) {
+            self.beside_in_groups(stage, collective, experts);
         }
     }
 
-    fn beside_in_groups(&mut self, stage: u32, kind: CollectiveKind, bytes: u64, experts: bool) {
+    fn beside_in_groups(&mut self, stage: u32, collective: Collective, experts: bool) {
         for group in self.of.replicas(stage, experts).iter().filter(|group| group.len() > 1) {
-            self.collective_beside(group, kind, bytes);
+            self.collective_beside(group, collective);
         }
     }
 
@@ -430,8 +488,8 @@ impl Writer<'_, '_> {
             ranks.clone().for_each(|rank| self.spend(rank, of.training.optimizer));
         }
         self.program.kernel = self.program.sink.kernel("parameters");
-        for (kind, bytes, experts) in of.gathers(stage) {
-            self.beside_in_groups(stage, kind, bytes, experts);
+        for (collective, experts) in of.gathers(stage) {
+            self.beside_in_groups(stage, collective, experts);
         }
         self.join(ranks);
     }

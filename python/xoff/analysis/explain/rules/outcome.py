@@ -90,6 +90,8 @@ def unfinished(facts: Facts) -> Finding | None:
         f"{count_text(len(left), 'flow')} did not complete",
         tuple(evidence),
         "any flow of a size without a completion time",
-        ("a longer run.duration, or none",),
+        ("let time pass until nothing is left that could happen, and close the session then",)
+        if "session" in facts.manifest
+        else ("a longer run.duration, or none",),
         flows=tuple(flows),
     )

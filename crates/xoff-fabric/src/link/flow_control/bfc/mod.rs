@@ -1,4 +1,5 @@
-//! Backpressure Flow Control (BFC): Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson: Backpressure Flow Control, NSDI 2022.
+//! Backpressure Flow Control (BFC) in its authors' first version: Goyal, Shah, Sharma, Alizadeh, Anderson: Backpressure Flow
+//! Control, arXiv 1909.09923v1, 2019.
 //!
 //! A switch gives each flow a queue of its own at the egress port, while there are free ones. A queue is too long if it holds more than
 //! its share of what the port sends until a pause takes effect: (HRTT + tau) mu / N_active, for the round-trip time of a link HRTT, the
@@ -8,19 +9,24 @@
 //!
 //! # Readings
 //!
+//! - The version of NSDI 2022 (Goyal, Shah, Zhao, Nikolaidis, Alizadeh, Anderson) is another mechanism, which is not modelled: it
+//!   pauses queues of the neighbour, not flows, at once and not by lists; it counts the packets that came while their queue was
+//!   too long, and resumes a queue when they have left, without a limit; and a flow keeps its queue for a while after its last packet.
 //! - Lists name flows, in place of a Bloom filter, which also stops a flow by chance; and only changes are told, as symbols that
 //!   take no room on the wire. The paper's lists take 128 B each tau.
 //! - HRTT is that of the link with the most: two delays, and two full frames, of which one is on the wire when a list comes and
-//!   one before the list. tau is half of it (section 3.5). Lists go at multiples of tau.
+//!   one before the list. tau is half of it. Lists go at multiples of tau.
 //! - Queues take turns packet by packet; the paper's are served by deficit round robin.
-//! - A flow that finds no free queue gets one by its number; the paper draws one at random. A virtual flow is a connection's number
-//!   modulo `virtual_flows`, in place of a hash of addresses and ports.
+//! - A flow that finds no free queue gets one by a hash of its number; the paper draws one at random. A virtual flow is a
+//!   connection's number modulo `virtual_flows`, in place of a hash of addresses and ports.
+//! - A flow that two ports of a switch hold back, since its packets take several paths or connections share it, goes on when both
+//!   let it.
 //! - A port and priority all of whose queues are held back counts as stopped in records.
 //! - BFC does not prevent loss: the paper's switches have PFC beneath it. Here memory is unlimited unless `switch.buffer` says otherwise.
 
 mod queues;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use xoff_engine::Time;
 
@@ -37,7 +43,9 @@ const HOLD: u32 = 1;
 #[derive(Clone, Default)]
 struct Egress {
     waiting: FlowQueues,
-    /// Flows to be held back that the next list names.
+    /// Flows that it has held back, each with the ingress queue by which it comes.
+    holding: BTreeSet<(QueueId, u32)>,
+    /// Those of them that the next list names for the first time.
     news: Vec<(QueueId, u32)>,
     /// The event of the next list is pending.
     armed: bool,
@@ -54,8 +62,8 @@ pub(crate) struct Bfc {
     egress: Vec<Egress>,
     /// By egress queue: flows that the neighbour holds back.
     paused: Vec<BTreeSet<u32>>,
-    /// By ingress queue: flows that the neighbour is to hold back.
-    holding: Vec<BTreeSet<u32>>,
+    /// By ingress queue: flows that the neighbour was told to hold back, and for how many egress queues.
+    told: Vec<BTreeMap<u32, u32>>,
 }
 
 impl Bfc {
@@ -69,6 +77,13 @@ impl Bfc {
         let own = &links.control;
         let active = own.egress[egress.index()].waiting.active(&own.paused[egress.index()]);
         links.ports[egress.port(links.priorities).index()].rate.bytes_in(own.reaction) / active
+    }
+
+    /// Lets an egress queue go on that was stopped, if a packet may go.
+    fn go_on(links: &mut Links<Self>, ctx: &mut Ctx, egress: QueueId) {
+        if links.stops[egress.index()].is_stopped() && Self::first(links, egress).is_some() {
+            links.resume(ctx, egress);
+        }
     }
 
     /// Schedules the next list of an egress queue.
@@ -92,15 +107,25 @@ impl Bfc {
         let news = std::mem::take(&mut state.news);
         let released = state.waiting.release(threshold, resumes);
         let goes_on = state.waiting.holds();
-        for &(ingress, flow) in &released {
-            own.holding[ingress.index()].remove(&flow);
+        for flow in &released {
+            state.holding.remove(flow);
         }
         // A flow whose queue was too long and is short again within a period is in no list.
         for &(ingress, flow) in news.iter().filter(|flow| !released.contains(flow)) {
-            links.signal_peer(ctx, ingress, flow << 1 | HOLD, ctx.now, 0);
+            let holders = links.control.told[ingress.index()].entry(flow).or_default();
+            *holders += 1;
+            if *holders == 1 {
+                links.signal_peer(ctx, ingress, flow << 1 | HOLD, ctx.now, 0);
+            }
         }
         for &(ingress, flow) in released.iter().filter(|flow| !news.contains(flow)) {
-            links.signal_peer(ctx, ingress, flow << 1, ctx.now, 0);
+            let told = &mut links.control.told[ingress.index()];
+            let Some(holders) = told.get_mut(&flow) else { continue };
+            *holders -= 1;
+            if *holders == 0 {
+                told.remove(&flow);
+                links.signal_peer(ctx, ingress, flow << 1, ctx.now, 0);
+            }
         }
         if goes_on {
             Self::arm(links, ctx, egress);
@@ -130,7 +155,7 @@ impl LinkControl for Bfc {
             reaction: hop + period,
             egress: vec![Egress::default(); queues],
             paused: vec![BTreeSet::new(); queues],
-            holding: vec![BTreeSet::new(); queues],
+            told: vec![BTreeMap::new(); queues],
         }
     }
 
@@ -146,16 +171,14 @@ impl LinkControl for Bfc {
         let flow = own.flow(ctx, id);
         let count = own.params.queues as usize;
         let bytes = own.egress[egress.index()].waiting.push(count, flow, id, size);
-        let may_go = !own.paused[egress.index()].contains(&flow);
-        if bytes > Self::threshold(links, egress) && links.control.holding[ingress.index()].insert(flow) {
-            let state = &mut links.control.egress[egress.index()];
+        let is_long = bytes > Self::threshold(links, egress);
+        let state = &mut links.control.egress[egress.index()];
+        if is_long && state.holding.insert((ingress, flow)) {
             state.waiting.hold(ingress, flow);
             state.news.push((ingress, flow));
             Self::arm(links, ctx, egress);
         }
-        if may_go && links.stops[egress.index()].is_stopped() {
-            links.resume(ctx, egress);
-        }
+        Self::go_on(links, ctx, egress);
     }
 
     fn first(links: &Links<Self>, egress: QueueId) -> Option<PacketId> {
@@ -195,7 +218,7 @@ impl LinkControl for Bfc {
             return;
         }
         paused.remove(&flow);
-        links.resume(ctx, queue);
+        Self::go_on(links, ctx, queue);
         links.effects.push(Effect::FlowResumed(queue.port(links.priorities)));
     }
 }

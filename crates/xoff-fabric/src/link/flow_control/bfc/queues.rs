@@ -44,7 +44,9 @@ impl FlowQueues {
         let known = self.flows.get(&flow).map(|&(queue, _)| queue);
         let number = known.unwrap_or_else(|| {
             let free = self.queues.iter().position(|queue| queue.flows == 0);
-            free.unwrap_or(flow.wrapping_mul(0x9E37_79B1) as usize % count)
+            // Multiplicative hashing: the high bits are the mixed ones.
+            let hash = u64::from(flow.wrapping_mul(0x9E37_79B1));
+            free.unwrap_or(((hash * count as u64) >> 32) as usize)
         });
         let queue = &mut self.queues[number];
         if queue.packets.is_empty() {
@@ -164,7 +166,7 @@ mod tests {
         for (flow, id) in [(1, 0), (2, 1)] {
             queues.push(2, flow, id, 1_000);
         }
-        // 3 x 0x9E3779B1 modulo 2^32 is odd: the second queue, which flow 2 has.
+        // 3 x 0x9E3779B1 modulo 2^32 is 0xDAA66D13, in the upper half: the second queue, which flow 2 has.
         assert_eq!(queues.push(2, 3, 2, 1_000), 2_000);
         assert_eq!(order(&mut queues, &BTreeSet::from([2])), [0]);
         assert_eq!(order(&mut queues, &BTreeSet::new()), [1, 2]);
@@ -185,5 +187,8 @@ mod tests {
         assert!(queues.holds());
         assert_eq!(queues.release(3_000, 1), [(QueueId(6), 2)]);
         assert!(!queues.holds());
+        queues.hold(QueueId(6), 2);
+        queues.hold(QueueId(4), 1);
+        assert_eq!(queues.release(3_000, 3), [(QueueId(6), 2), (QueueId(4), 1)]);
     }
 }
